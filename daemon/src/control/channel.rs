@@ -1,0 +1,1 @@
+//! One packet with its file descriptors, sent and received.

@@ -1,0 +1,12 @@
+//! The wall between keeper and server: what they say to each other, and the server's side of it.
+//!
+//! One `SOCK_SEQPACKET` socketpair; a message is one packet in a fixed binary encoding
+//! ([`message`]), file descriptors travel beside it by `SCM_RIGHTS` ([`channel`]). The keeper may
+//! be older than the server (a reload replaces only the server), so messages are only ever added,
+//! and a kind that the other side does not know is ignored by it.
+//!
+//! **Invariant:** nothing here parses JSON or knows what a terminal prints. Notes are opaque.
+
+pub mod channel;
+pub mod client;
+pub mod message;

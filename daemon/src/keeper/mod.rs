@@ -1,0 +1,1 @@
+//! The keeper: the process that holds what must not die.

@@ -1,0 +1,1 @@
+//! The socket side: listener, connections, framing, dispatch, one handler file a namespace.

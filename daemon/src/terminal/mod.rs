@@ -1,0 +1,1 @@
+//! One terminal's life.

@@ -1,0 +1,70 @@
+//! `daemon.*`: the daemon itself.
+
+use jsonrpsee::core::RpcResult;
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::terminal::Front;
+
+/// The native API's version: raised when a client of an older one would be misled.
+pub const API_VERSION: u32 = 1;
+
+/// Answer to `daemon.hello` and `daemon.info`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaemonInfo {
+    /// The server's version.
+    pub version: String,
+    /// [`API_VERSION`] of the server.
+    pub api_version: u32,
+    /// The keeper's process id: the main PID, the one to signal.
+    pub keeper_pid: i32,
+    /// The server's process id; it changes when the server is replaced.
+    pub server_pid: i32,
+    /// When this server started.
+    pub server_started_at_ms: i64,
+    /// The socket's path.
+    pub socket: String,
+    /// The database's path.
+    pub database: String,
+}
+
+/// Answer to `daemon.stats`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaemonStats {
+    /// Terminals whose command runs.
+    pub terminals_running: u64,
+    /// Terminals that have exited and are not closed.
+    pub terminals_exited: u64,
+    /// Connections now.
+    pub connections: u64,
+    /// Bytes of output held in spools.
+    pub spool_bytes: u64,
+    /// Bytes of output that are not in the database yet.
+    pub unstored_bytes: u64,
+    /// Resident memory of the server, in bytes.
+    pub server_rss_bytes: u64,
+    /// Size of the database with its write-ahead log, in bytes.
+    pub database_bytes: u64,
+}
+
+/// `daemon.*`: the daemon itself.
+#[rpc(server, client, namespace = "daemon", namespace_separator = ".")]
+pub trait Daemon {
+    /// A client introduces itself: its name stands in the audit records of what it does, `front`
+    /// in the owner of what it creates, `cwd` is where its terminals start by default.
+    #[method(name = "hello", param_kind = map, with_extensions)]
+    async fn hello(
+        &self,
+        client: Option<String>,
+        front: Option<Front>,
+        cwd: Option<String>,
+    ) -> RpcResult<DaemonInfo>;
+
+    /// Which daemon this is.
+    #[method(name = "info")]
+    async fn info(&self) -> RpcResult<DaemonInfo>;
+
+    /// What it holds now.
+    #[method(name = "stats")]
+    async fn stats(&self) -> RpcResult<DaemonStats>;
+}

@@ -1,0 +1,78 @@
+//! What an error says to a program: a JSON-RPC code, and a stable word in `data.kind`.
+//!
+//! The message is for a person; `data` may carry more keys beside `kind` (`field`, `step`,
+//! `errno`), each documented with the kind.
+
+use serde::{Deserialize, Serialize};
+
+/// JSON-RPC error codes in use on the socket.
+pub mod code {
+    /// The line is not JSON (JSON-RPC 2.0, 5.1).
+    pub const PARSE_ERROR: i32 = -32700;
+    /// JSON, but no request (JSON-RPC 2.0, 5.1).
+    pub const INVALID_REQUEST: i32 = -32600;
+    /// No such method (JSON-RPC 2.0, 5.1).
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    /// A param is missing, of the wrong type, or out of bounds (JSON-RPC 2.0, 5.1).
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// Our fault; the cause is in the log (JSON-RPC 2.0, 5.1).
+    pub const INTERNAL: i32 = -32603;
+    /// No such terminal for this asker (ACP v1).
+    pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// The call was cancelled by `$/cancel_request` (ACP v1).
+    pub const CANCELLED: i32 = -32800;
+    /// The command could not be started.
+    pub const SPAWN_FAILED: i32 = -32003;
+    /// The terminal is not in a state that allows this.
+    pub const WRONG_STATE: i32 = -32004;
+    /// The audit record could not be written, so nothing was run.
+    pub const AUDIT_UNAVAILABLE: i32 = -32005;
+    /// A reference fits more than one terminal, or a label is taken.
+    pub const AMBIGUOUS: i32 = -32006;
+    /// A named limit was reached; trying later may work.
+    pub const OVERLOADED: i32 = -32009;
+    /// The daemon is stopping or being replaced; the same call may be sent to the next one.
+    pub const UNAVAILABLE: i32 = -32010;
+}
+
+/// The stable word in an error's `data.kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The line is not JSON.
+    ParseError,
+    /// JSON, but no request.
+    InvalidRequest,
+    /// A line over the limit; `data.limit` is the limit in bytes.
+    LineTooLong,
+    /// JSON-RPC batches are not served.
+    BatchUnsupported,
+    /// No such method.
+    MethodNotFound,
+    /// A bad param; `data.field` names it.
+    InvalidParams,
+    /// No such terminal, or not this asker's.
+    TerminalNotFound,
+    /// A prefix of several ids; `data.matches` lists some.
+    TerminalAmbiguous,
+    /// Another open terminal has this label.
+    LabelTaken,
+    /// The command could not be started; `data.command`, `data.step`, `data.errno`.
+    SpawnFailed,
+    /// The terminal has exited: nothing can be sent to it.
+    TerminalExited,
+    /// More input is queued than the terminal takes; `data.limit` in bytes.
+    InputQueueFull,
+    /// The audit record could not be written.
+    AuditUnavailable,
+    /// The database could not be read.
+    StoreUnavailable,
+    /// Too many terminals, calls or bytes; `data.limit` names the limit.
+    Overloaded,
+    /// Cancelled by the caller.
+    Cancelled,
+    /// The daemon is stopping or being replaced.
+    Unavailable,
+    /// Our fault.
+    Internal,
+}

@@ -1,0 +1,57 @@
+//! What `session.subscribe` says: facts small enough to queue, never output itself.
+//!
+//! Whoever wants the bytes reads from the offset it has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Offset, TerminalId};
+use crate::terminal::ExitStatus;
+
+/// One thing that happened to a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum TerminalEvent {
+    /// It was started.
+    Created {
+        /// Which.
+        id: TerminalId,
+    },
+    /// It printed something; sent again only after a pause, so `end` may be old.
+    Output {
+        /// Which.
+        id: TerminalId,
+        /// The end of its output when this was queued.
+        end: Offset,
+    },
+    /// Its size changed.
+    Resized {
+        /// Which.
+        id: TerminalId,
+        /// Columns now.
+        cols: u16,
+        /// Rows now.
+        rows: u16,
+    },
+    /// Its command was reaped and its output drained.
+    Exited {
+        /// Which.
+        id: TerminalId,
+        /// How it ended.
+        exit_status: ExitStatus,
+        /// The end of its output, for good.
+        end: Offset,
+    },
+    /// It was closed or released.
+    Closed {
+        /// Which.
+        id: TerminalId,
+    },
+    /// Events were dropped because the subscriber did not read them. List again, and read each
+    /// followed terminal from the offset last seen: no output is lost by this.
+    Lagged {
+        /// How many.
+        dropped: u64,
+        /// For a subscription to one terminal: the end of its output now.
+        end: Option<Offset>,
+    },
+}

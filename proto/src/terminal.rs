@@ -1,0 +1,411 @@
+//! `session.*`: terminals, as the native API sees them.
+//!
+//! Every `id` is a [`TerminalRef`]: an id, a unique prefix of one, or a label. Times are
+//! milliseconds; points in time are milliseconds since the Unix epoch.
+
+use std::collections::BTreeMap;
+
+use jsonrpsee::core::{RpcResult, SubscriptionResult};
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::acp::Meta;
+use crate::event::TerminalEvent;
+use crate::id::{Label, Offset, TerminalId, TerminalRef};
+
+/// Columns of a terminal that nobody gave a size.
+pub const DEFAULT_COLS: u16 = 80;
+/// Rows of a terminal that nobody gave a size.
+pub const DEFAULT_ROWS: u16 = 24;
+/// Fewest columns: a wide character must fit.
+pub const MIN_COLS: u16 = 2;
+/// Most columns or rows: beyond this a screen costs memory and shows nothing to anybody.
+pub const MAX_DIMENSION: u16 = 4096;
+/// The longest a wait may be asked to take, in milliseconds (one day).
+pub const MAX_WAIT_MS: u64 = 86_400_000;
+/// Most bytes that one `session.read` returns.
+pub const MAX_READ_BYTES: u64 = 1 << 20;
+/// Most bytes that one `session.send` takes.
+pub const MAX_SEND_BYTES: usize = 1 << 20;
+
+/// Which front a terminal was asked for through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Front {
+    /// ACP's `terminal/*`.
+    Acp,
+    /// An MCP client, through `termctl mcp`.
+    Mcp,
+    /// `termctl`, or a script on the socket.
+    Cli,
+}
+
+impl Front {
+    /// The word for it in JSON, tables and the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Acp => "acp",
+            Self::Mcp => "mcp",
+            Self::Cli => "cli",
+        }
+    }
+}
+
+/// Who asked for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Through which front.
+    pub front: Front,
+    /// The peer's user id (`SO_PEERCRED`).
+    pub uid: u32,
+    /// The peer's process id (`SO_PEERCRED`).
+    pub pid: i32,
+    /// The peer's executable, where it could be read.
+    pub exe: Option<String>,
+    /// The ACP `sessionId`.
+    pub session: Option<String>,
+    /// The client's name, as it introduced itself.
+    pub client: Option<String>,
+}
+
+/// Where a terminal is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalState {
+    /// Its command runs, or its output is not all read yet.
+    Running,
+    /// Its command was reaped and its output drained.
+    Exited,
+    /// It was closed or released: only its record is left.
+    Closed,
+}
+
+impl TerminalState {
+    /// The word for it in JSON and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Exited => "exited",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// How a command ended: exactly one of the two is set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitStatus {
+    /// The exit code, 0 to 255.
+    pub exit_code: Option<u32>,
+    /// The signal's name, such as `SIGTERM`.
+    pub signal: Option<String>,
+}
+
+/// All that is known of one terminal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TerminalInfo {
+    /// Its id.
+    pub id: TerminalId,
+    /// Its label, if it was given one.
+    pub label: Option<Label>,
+    /// The program and its arguments, as run.
+    pub argv: Vec<String>,
+    /// The directory it was started in.
+    pub cwd: String,
+    /// The command's process id; of no use once it has exited.
+    pub pid: i32,
+    /// Where it is in its life.
+    pub state: TerminalState,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// Who asked for it.
+    pub owner: Owner,
+    /// When it was started.
+    pub created_at_ms: i64,
+    /// When its exit was known and its output drained.
+    pub exited_at_ms: Option<i64>,
+    /// Output before this offset is gone (retention).
+    pub start: Offset,
+    /// The offset after the last byte of output so far.
+    pub end: Offset,
+    /// How many bytes of output `terminal/output` keeps.
+    pub output_byte_limit: u64,
+    /// The `_meta` that it was created with.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// What to start, and how: the params of `session.create` as one value.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CreateTerminal {
+    /// The program, or a shell line where `args` is empty; absent: the user's shell.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables set on top of everything else.
+    pub env: BTreeMap<String, String>,
+    /// The environment to start from; absent: the daemon's own.
+    pub base_env: Option<BTreeMap<String, String>>,
+    /// The directory to start in, absolute; absent: the connection's default, else home.
+    pub cwd: Option<String>,
+    /// A name for it.
+    pub label: Option<Label>,
+    /// Columns; absent: 80.
+    pub cols: Option<u16>,
+    /// Rows; absent: 24.
+    pub rows: Option<u16>,
+    /// How many bytes of output are kept at hand; absent: the configured default.
+    pub output_byte_limit: Option<u64>,
+    /// Whether the terminal is closed when the connection that created it ends.
+    pub close_on_disconnect: bool,
+    /// Kept with the terminal, untouched.
+    pub meta: Option<Meta>,
+}
+
+/// One page of `session.list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TerminalPage {
+    /// Oldest first.
+    pub terminals: Vec<TerminalInfo>,
+    /// Give it back to get the next page; absent on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// Which terminals `session.list` lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListScope {
+    /// Those that are not closed.
+    #[default]
+    Open,
+    /// Those whose command runs.
+    Running,
+    /// All that the database knows, closed ones too.
+    All,
+}
+
+/// How `session.read` writes bytes into JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// UTF-8 in `text`, each invalid part as U+FFFD; a character is never cut in two.
+    #[default]
+    Text,
+    /// The exact bytes, base64 (RFC 4648 §4, padded) in `data`.
+    Base64,
+}
+
+/// Where `session.read` starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadFrom {
+    /// At this offset.
+    Offset(Offset),
+    /// This many bytes before the end, or at the start of retained output.
+    TailBytes(u64),
+    /// This many lines before the end, a last line without its newline counted.
+    TailLines(u64),
+}
+
+impl Default for ReadFrom {
+    fn default() -> Self {
+        Self::Offset(Offset::ZERO)
+    }
+}
+
+/// The params of `session.read` beside the id, as one value.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOptions {
+    /// Where to start.
+    pub from: ReadFrom,
+    /// Most bytes to return; absent: 65,536; at the most [`MAX_READ_BYTES`].
+    pub max_bytes: Option<u64>,
+    /// Most lines to return.
+    pub max_lines: Option<u64>,
+    /// How to write them.
+    pub encoding: Encoding,
+    /// How long to wait for a first byte where there is none, in milliseconds; absent: not at all.
+    pub wait_ms: Option<u64>,
+}
+
+/// Answer to `session.read`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadResult {
+    /// The bytes as text, as the encoding asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The bytes as base64, as the encoding asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// The offset of the first byte returned. Later than asked for: what lies between is gone.
+    pub start: Offset,
+    /// Where to go on.
+    pub end: Offset,
+    /// Whether nothing more was there to be read at that moment.
+    pub at_end: bool,
+    /// Where the terminal is in its life. `exited` and `at_end` together: that was all.
+    pub state: TerminalState,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+}
+
+/// Answer to `session.send`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendResult {
+    /// Bytes of this call that the terminal has taken.
+    pub sent: u64,
+    /// Bytes of this call still queued because the program is not reading; they stay queued.
+    pub queued: u64,
+    /// The end of the output when the call came: what the input causes comes after it.
+    pub offset: Offset,
+}
+
+/// Answer to `session.wait` and `session.kill`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitResult {
+    /// Whether it has exited; false: the timeout came first.
+    pub exited: bool,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+    /// The end of the output now.
+    pub end: Offset,
+}
+
+/// `session.*`: terminals for `termctl` and for every front of our own.
+#[rpc(server, client, namespace = "session", namespace_separator = ".")]
+pub trait Sessions {
+    /// Starts a command in a new terminal; [`CreateTerminal`] says what each param means.
+    #[method(name = "create", param_kind = map, with_extensions)]
+    async fn create(
+        &self,
+        command: Option<String>,
+        args: Option<Vec<String>>,
+        env: Option<BTreeMap<String, String>>,
+        base_env: Option<BTreeMap<String, String>>,
+        cwd: Option<String>,
+        label: Option<Label>,
+        cols: Option<u16>,
+        rows: Option<u16>,
+        output_byte_limit: Option<u64>,
+        close_on_disconnect: Option<bool>,
+        #[argument(rename = "_meta")] meta: Option<Meta>,
+    ) -> RpcResult<TerminalInfo>;
+
+    /// Ties a terminal to this connection: it is closed when the connection ends.
+    /// `close_on_disconnect` on create does the same; a client says it again when it reconnects.
+    #[method(name = "hold", param_kind = map, with_extensions)]
+    async fn hold(&self, id: TerminalRef) -> RpcResult<()>;
+
+    /// Lists terminals, oldest first, `limit` a page (default 100, at the most 1,000).
+    #[method(name = "list", param_kind = map)]
+    async fn list(
+        &self,
+        scope: Option<ListScope>,
+        cursor: Option<String>,
+        limit: Option<u32>,
+    ) -> RpcResult<TerminalPage>;
+
+    /// All that is known of one terminal, closed ones included.
+    #[method(name = "show", param_kind = map)]
+    async fn show(&self, id: TerminalRef) -> RpcResult<TerminalInfo>;
+
+    /// Reads output from an offset; [`ReadOptions`] says what each param means. It never skips in
+    /// silence: `start` says where the answer begins.
+    #[method(name = "read", param_kind = map)]
+    async fn read(
+        &self,
+        id: TerminalRef,
+        since: Option<Offset>,
+        tail_bytes: Option<u64>,
+        tail_lines: Option<u64>,
+        max_bytes: Option<u64>,
+        max_lines: Option<u64>,
+        encoding: Option<Encoding>,
+        wait_ms: Option<u64>,
+    ) -> RpcResult<ReadResult>;
+
+    /// Types into a terminal: `text`, or `data` (base64), not both. Answers when the terminal has
+    /// taken all of it, or after `timeout_ms` (default 5,000) with what is still queued.
+    #[method(name = "send", param_kind = map, with_extensions)]
+    async fn send(
+        &self,
+        id: TerminalRef,
+        text: Option<String>,
+        data: Option<String>,
+        timeout_ms: Option<u64>,
+    ) -> RpcResult<SendResult>;
+
+    /// Sets the size and tells the program by SIGWINCH. On an exited terminal: no error.
+    #[method(name = "resize", param_kind = map)]
+    async fn resize(&self, id: TerminalRef, cols: u16, rows: u16) -> RpcResult<()>;
+
+    /// Without `signal`: ends the command and all that it started (SIGTERM, grace, SIGKILL), and
+    /// answers when it has ended. With one, such as `SIGINT`: sends it to all of them, once.
+    #[method(name = "kill", param_kind = map, with_extensions)]
+    async fn kill(&self, id: TerminalRef, signal: Option<String>) -> RpcResult<WaitResult>;
+
+    /// Waits for the exit, `timeout_ms` at the longest (default 30,000).
+    #[method(name = "wait", param_kind = map)]
+    async fn wait(&self, id: TerminalRef, timeout_ms: Option<u64>) -> RpcResult<WaitResult>;
+
+    /// Ends the terminal (SIGHUP, grace, SIGKILL) and takes it off the list; record and
+    /// transcript stay. Closing a closed one is no error.
+    #[method(name = "close", param_kind = map, with_extensions)]
+    async fn close(&self, id: TerminalRef) -> RpcResult<WaitResult>;
+
+    /// Events of one terminal, or of all, from now on. A subscriber that reads too slowly gets
+    /// [`TerminalEvent::Lagged`] in place of what it missed.
+    #[subscription(name = "subscribe" => "event", unsubscribe = "unsubscribe", item = TerminalEvent, param_kind = map)]
+    async fn subscribe_events(&self, id: Option<TerminalRef>) -> SubscriptionResult;
+}
+
+/// `session.create` with its params in one value.
+pub async fn create_terminal<C: SessionsClient + Sync>(
+    client: &C,
+    request: CreateTerminal,
+) -> Result<TerminalInfo, jsonrpsee::core::ClientError> {
+    client
+        .create(
+            request.command,
+            Some(request.args),
+            Some(request.env),
+            request.base_env,
+            request.cwd,
+            request.label,
+            request.cols,
+            request.rows,
+            request.output_byte_limit,
+            Some(request.close_on_disconnect),
+            request.meta,
+        )
+        .await
+}
+
+/// `session.read` with its params in one value.
+pub async fn read_terminal<C: SessionsClient + Sync>(
+    client: &C,
+    id: TerminalRef,
+    options: ReadOptions,
+) -> Result<ReadResult, jsonrpsee::core::ClientError> {
+    let (since, tail_bytes, tail_lines) = match options.from {
+        ReadFrom::Offset(offset) => (Some(offset), None, None),
+        ReadFrom::TailBytes(bytes) => (None, Some(bytes), None),
+        ReadFrom::TailLines(lines) => (None, None, Some(lines)),
+    };
+    let encoding = Some(options.encoding);
+    client
+        .read(
+            id,
+            since,
+            tail_bytes,
+            tail_lines,
+            options.max_bytes,
+            options.max_lines,
+            encoding,
+            options.wait_ms,
+        )
+        .await
+}
