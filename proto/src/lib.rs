@@ -14,6 +14,7 @@ pub mod daemon;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod paths;
 pub mod terminal;
 
 pub use error::{ErrorKind, code};
