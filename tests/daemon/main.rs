@@ -1,0 +1,27 @@
+//! The daemon end to end: the real binary, over its real socket, a fresh home for every test.
+//!
+//! One file for each thing that is promised; `support` is all that they share.
+
+// A test's way to fail is to panic, and its way to say why it did not run is to print.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod acp_create;
+mod acp_environment;
+mod acp_examples;
+mod acp_kill;
+mod acp_output;
+mod acp_release;
+mod acp_sessions;
+mod acp_wait;
+mod audit;
+mod lifecycle;
+mod native;
+mod native_events;
+mod native_io;
+mod other_uid;
+mod protocol;
+mod runtime_dir;
+mod terminals_end;
