@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::ops::Deref;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 
 use rustix::process::Signal;
@@ -19,6 +20,7 @@ use super::wait::{DEADLINE, Deadline, wait_until};
 pub(crate) struct TestDaemon {
     keeper: Keeper,
     home: Home,
+    socket: PathBuf,
 }
 
 impl TestDaemon {
@@ -41,13 +43,32 @@ impl TestDaemon {
 
     /// Starts one in this home with more variables and waits until it serves.
     pub(crate) fn start_with(home: Home, env: &[(&str, &str)]) -> Self {
-        let keeper = Keeper::start(&home, env);
-        let mut daemon = Self { keeper, home };
+        Self::start_program(home, &termd_binary(), env)
+    }
+
+    /// Starts one by this program, which ends up being `termd`.
+    pub(crate) fn start_program(home: Home, program: &Path, env: &[(&str, &str)]) -> Self {
+        let socket = home.socket();
+        Self::launch(home, program, socket, env)
+    }
+
+    /// Starts one that is told to listen elsewhere.
+    pub(crate) fn start_listening(home: Home, socket: &Path, env: &[(&str, &str)]) -> Self {
+        Self::launch(home, &termd_binary(), socket.to_owned(), env)
+    }
+
+    fn launch(home: Home, program: &Path, socket: PathBuf, env: &[(&str, &str)]) -> Self {
+        let keeper = Keeper::start(&home, program, env);
+        let mut daemon = Self {
+            keeper,
+            home,
+            socket,
+        };
         wait_until("termd listens", || {
             if let Some(status) = daemon.keeper.child.try_wait().unwrap() {
                 panic!("termd ended at once ({status}):\n{}", daemon.home.log());
             }
-            UnixStream::connect(daemon.home.socket()).is_ok()
+            UnixStream::connect(&daemon.socket).is_ok()
         });
         daemon.client().ok("daemon.info", &Value::Null);
         daemon
@@ -55,7 +76,7 @@ impl TestDaemon {
 
     /// A new connection.
     pub(crate) fn client(&self) -> RawClient {
-        RawClient::connect(&self.home.socket())
+        RawClient::connect(&self.socket)
     }
 
     /// A new connection that speaks as an ACP agent.
@@ -106,14 +127,14 @@ struct Keeper {
 }
 
 impl Keeper {
-    fn start(home: &Home, env: &[(&str, &str)]) -> Self {
+    fn start(home: &Home, program: &Path, env: &[(&str, &str)]) -> Self {
         let log = File::options()
             .create(true)
             .append(true)
             .open(home.log_path())
             .unwrap();
         let child = home
-            .command(termd_binary())
+            .command(program)
             .envs(env.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

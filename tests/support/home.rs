@@ -19,7 +19,9 @@ const LONGEST_ROOT: usize = 70;
 /// Directories for one daemon, and the environment that leads there.
 #[derive(Debug)]
 pub(crate) struct Home {
-    root: TempDir,
+    root: PathBuf,
+    /// Removes the directories; a view has none.
+    owned: Option<TempDir>,
 }
 
 impl Home {
@@ -31,7 +33,10 @@ impl Home {
         if root.path().as_os_str().len() > LONGEST_ROOT {
             root = builder.tempdir_in("/tmp").unwrap();
         }
-        let home = Self { root };
+        let home = Self {
+            root: root.path().to_owned(),
+            owned: Some(root),
+        };
         for name in ["home", "run", "state", "config", "bin"] {
             let path = home.path(name);
             fs::create_dir(&path).unwrap();
@@ -41,9 +46,17 @@ impl Home {
         home
     }
 
+    /// The same directories again, for whoever looks at them and does not own them.
+    pub(crate) fn view(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            owned: None,
+        }
+    }
+
     /// A path below the root of it all.
     pub(crate) fn path(&self, below: impl AsRef<Path>) -> PathBuf {
-        self.root.path().join(below)
+        self.root.join(below)
     }
 
     /// The user's home directory.
@@ -139,6 +152,9 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
+        if self.owned.is_none() {
+            return;
+        }
         let left = self.kill_leftovers();
         if std::thread::panicking() {
             eprintln!("--- termd's log\n{}--- end of the log", self.log());

@@ -18,7 +18,7 @@ mod wait;
 pub(crate) use agent::{Agent, SESSION};
 pub(crate) use client::{Disconnected, RawClient, RpcError};
 pub(crate) use daemon::TestDaemon;
-pub(crate) use home::Home;
+pub(crate) use home::{Home, termd_binary};
 pub(crate) use process::{
     Process, children_of, is_root, open_descriptors, process_state, processes_with_environment,
     resident_kib,
