@@ -6,7 +6,8 @@ use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use sqlx::{Connection, Executor, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection};
 
 use crate::support::{
     Deadline, Home, Process, RawClient, SESSION, TestDaemon, is_root, merged, sh, skip, wait_until,
@@ -174,23 +175,18 @@ fn records_are_filtered_and_paged() {
 
 /// Runs SQL on a database that no daemon has open.
 fn tamper(database: &Path, sql: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
+    let runtime = (tokio::runtime::Builder::new_current_thread().enable_all())
         .build()
         .unwrap();
+    let statements = format!(
+        "DROP TRIGGER IF EXISTS audit_is_never_changed; \
+         DROP TRIGGER IF EXISTS audit_is_dropped_by_retention_alone; {sql}"
+    );
     runtime.block_on(async {
-        let url = format!("sqlite://{}", database.display());
-        let mut connection = SqliteConnection::connect(&url).await.unwrap();
-        for name in [
-            "audit_is_never_changed",
-            "audit_is_dropped_by_retention_alone",
-        ] {
-            connection
-                .execute(format!("DROP TRIGGER IF EXISTS {name}").as_str())
-                .await
-                .unwrap();
-        }
-        connection.execute(sql).await.unwrap();
+        let options = SqliteConnectOptions::new().filename(database);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        let statements = sqlx::raw_sql(AssertSqlSafe(statements));
+        statements.execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     });
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{DEADLINE, Deadline, Home, Process, TestDaemon, termd_binary};
 
-/// Where SQLite keeps `PRAGMA user_version` in the file's header (its file format, 1.3).
+/// Where `SQLite` keeps `PRAGMA user_version` in the file's header (its file format, 1.3).
 const USER_VERSION_AT: u64 = 60;
 
 /// A home whose daemon has run a command and is stopped; where its database is.

@@ -4,6 +4,8 @@
 
 // A test's way to fail is to panic, and its way to say why it did not run is to print.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+// Expected output is built as it reads.
+#![allow(clippy::format_collect)]
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -22,6 +24,7 @@ mod database;
 mod native;
 mod native_events;
 mod native_io;
+mod native_life;
 mod other_uid;
 mod protocol;
 mod runtime_dir;

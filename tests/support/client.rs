@@ -143,11 +143,10 @@ impl RawClient {
                 Ok(0) => return Err(Disconnected),
                 Ok(count) => self.unread.extend_from_slice(&chunk[..count]),
                 Err(error) => match error.kind() {
-                    ErrorKind::Interrupted => {}
                     ErrorKind::WouldBlock | ErrorKind::TimedOut if deadline.passed() => {
                         return Ok(None);
                     }
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut => {}
+                    ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut => {}
                     _ => return Err(Disconnected),
                 },
             }

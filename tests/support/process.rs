@@ -66,7 +66,7 @@ pub(crate) fn children_of(parent: i32) -> Vec<i32> {
         .collect()
 }
 
-/// The state letter of proc_pid_stat(5), `Z` for a zombie.
+/// The state letter of `proc_pid_stat(5)`, `Z` for a zombie.
 pub(crate) fn process_state(pid: i32) -> Option<String> {
     stat_field(pid, 3)
 }
@@ -102,7 +102,7 @@ fn all_pids() -> impl Iterator<Item = i32> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// A field of /proc/PID/stat by its number in proc_pid_stat(5), from 3 on: `comm` may hold blanks.
+/// A field of /proc/PID/stat by its number in `proc_pid_stat(5)`, from 3 on: `comm` may hold blanks.
 fn stat_field(pid: i32, number: usize) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after_comm = &stat[stat.rfind(')')? + 1..];

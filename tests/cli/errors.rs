@@ -1,0 +1,134 @@
+//! What termctl says when it cannot: one line, and an exit code that a script can tell apart.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+
+use serde_json::Value;
+
+use crate::support::{Home, TestDaemon};
+use crate::termctl::{Said, command, termctl};
+
+#[test]
+fn wrong_usage_is_2() {
+    let home = Home::new();
+    for args in [
+        &[][..],
+        &["nonsense"],
+        &["run"],
+        &["read"],
+        &["resize", "x", "five"],
+        &["list", "--nonsense"],
+        &["run", "--timeout", "soon", "--", "true"],
+        &["create", "--env", "NOVALUE", "--", "true"],
+    ] {
+        let said = termctl(&home, args);
+        assert_eq!(said.code, Some(2), "{args:?}: {said:?}");
+        assert!(!said.err.is_empty(), "{args:?}");
+    }
+    assert!(!home.socket().exists(), "no daemon was started for that");
+    assert_eq!(termctl(&home, &["--help"]).code, Some(0));
+    assert_eq!(termctl(&home, &["--version"]).code, Some(0));
+}
+
+#[test]
+fn no_such_terminal_is_3() {
+    let daemon = TestDaemon::start();
+    for args in [
+        &["show", "nothing"][..],
+        &["read", "nothing"],
+        &["wait", "nothing"],
+        &["kill", "nothing"],
+        &["send", "nothing", "x"],
+        &["close", "nothing"],
+        &["resize", "nothing", "80x24"],
+    ] {
+        let said = termctl(&daemon, args);
+        assert_eq!(said.code, Some(3), "{args:?}: {said:?}");
+        said.assert_one_line();
+        assert!(said.err.contains("nothing"), "{said:?}");
+        let json = termctl(&daemon, &[&["--json"], args].concat());
+        assert_eq!(json.code, Some(3));
+        let error: Value = serde_json::from_str(&json.err).expect("JSON on standard error");
+        assert_eq!(error["error"]["kind"], "terminal_not_found", "{error}");
+        assert_eq!(error["error"]["code"], -32002, "{error}");
+    }
+}
+
+#[test]
+fn a_command_that_cannot_start_says_why() {
+    let daemon = TestDaemon::start();
+    for verb in ["run", "create"] {
+        let said = termctl(&daemon, &[verb, "--", "no-such-command-anywhere", "x"]);
+        assert!(!matches!(said.code, Some(0 | 2 | 3 | 4)), "{said:?}");
+        said.assert_one_line();
+        assert!(said.err.contains("no-such-command-anywhere"), "{said:?}");
+    }
+}
+
+#[test]
+fn no_daemon_and_none_to_be_started_is_4() {
+    let home = Home::new();
+    for args in [
+        &["--no-start", "list"][..],
+        &["--no-start", "run", "--", "true"],
+        &["status"],
+    ] {
+        let said = termctl(&home, args);
+        assert_eq!(said.code, Some(4), "{args:?}: {said:?}");
+    }
+    assert!(home.processes().is_empty(), "one was started");
+}
+
+#[test]
+fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
+    let home = Home::new();
+    let mut list = command(&home, &["list"]);
+    let said = Said::of(
+        &list
+            .env("TERMD_BIN", "/nonexistent/termd")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(said.code, Some(4), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("/nonexistent/termd"), "{said:?}");
+
+    home.configure("nonsense = true\n");
+    let said = termctl(&home, &["list"]);
+    assert_eq!(said.code, Some(4), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("config.toml"), "{said:?}");
+
+    let home = Home::new();
+    fs::create_dir(home.path("run/termd")).unwrap();
+    fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o777)).unwrap();
+    let said = termctl(&home, &["list"]);
+    assert_eq!(said.code, Some(4), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("run/termd"), "{said:?}");
+}
+
+#[test]
+fn something_else_at_the_sockets_place_is_4() {
+    let home = Home::new();
+    fs::create_dir(home.path("run/termd")).unwrap();
+    fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
+    fs::write(home.socket(), "a file").unwrap();
+    let said = termctl(&home, &["list"]);
+    assert_eq!(said.code, Some(4), "{said:?}");
+    said.assert_one_line();
+    assert_eq!(fs::read(home.socket()).unwrap(), b"a file");
+}
+
+/// A stale socket is no daemon: one is started.
+#[test]
+fn a_stale_socket_does_not_hinder_a_start() {
+    let home = Home::new();
+    fs::create_dir(home.path("run/termd")).unwrap();
+    fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
+    drop(UnixListener::bind(home.socket()).unwrap());
+    let said = termctl(&home, &["list"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    crate::start::stop(&home);
+}

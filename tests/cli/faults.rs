@@ -1,0 +1,107 @@
+//! The server is replaced while termctl talks to it: it goes on where it was.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::pty::Pty;
+use crate::support::{DEADLINE, Deadline, TestDaemon};
+use crate::termctl::{Said, command, ok};
+
+/// Kills the server, and waits until it is gone.
+fn kill_server(daemon: &TestDaemon) {
+    let server = daemon.server();
+    server.signal(Signal::KILL);
+    assert!(server.ends_by(Deadline::after(DEADLINE)));
+}
+
+#[test]
+fn run_goes_on_with_the_next_server() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; echo one; read go; echo two; exit 5";
+    let mut child = command(&daemon, &["run", "--label", "r", "--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut one = [0; 4];
+    child.stdout.as_mut().unwrap().read_exact(&mut one).unwrap();
+    kill_server(&daemon);
+    daemon
+        .client()
+        .ok("session.send", &json!({ "id": "r", "text": "\n" }));
+    let said = Said::of(&child.wait_with_output().unwrap());
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(5), "two\n"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn wait_and_follow_go_on_with_the_next_server() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &[
+            "create",
+            "--",
+            "sh",
+            "-c",
+            "stty -echo; echo one; read go; echo two; exit 4",
+        ],
+    );
+    daemon.client().wait_for_text(&id, "one");
+    let spawn = |args: &[&str]| {
+        let mut command = command(&daemon, args);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let wait = spawn(&["wait", &id]);
+    let mut follow = spawn(&["read", "--follow", &id]);
+    let mut one = [0; 4];
+    follow
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut one)
+        .unwrap();
+    kill_server(&daemon);
+    daemon.signal(Signal::HUP);
+    daemon
+        .client()
+        .ok("session.send", &json!({ "id": id, "text": "\n" }));
+    let said = Said::of(&follow.wait_with_output().unwrap());
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(0), "two\n"),
+        "{said:?}"
+    );
+    let said = Said::of(&wait.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(4), "{said:?}");
+}
+
+#[test]
+fn attach_goes_on_with_the_next_server() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+    daemon.client().wait_for_text(&id, "ready");
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    pty.read_until("ready");
+    pty.write("first\r");
+    pty.read_until("GOT first");
+    kill_server(&daemon);
+    pty.write("second\r");
+    pty.read_until("GOT second");
+    pty.write([0x1d]);
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    assert_eq!(pty.modes(), before);
+}

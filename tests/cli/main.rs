@@ -1,0 +1,19 @@
+//! `termctl` end to end: the real binaries, as a shell and as a person at a tty use them.
+
+// A test's way to fail is to panic, and its way to say why it did not run is to print.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+// Expected output is built as it reads.
+#![allow(clippy::format_collect)]
+
+#[path = "../support/pty.rs"]
+mod pty;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod attach;
+mod errors;
+mod faults;
+mod run;
+mod start;
+mod termctl;
+mod verbs;

@@ -1,0 +1,103 @@
+//! The daemon started on demand: by the first who needs it, once, and to outlive them.
+
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{DEADLINE, Deadline, Home, Process, RawClient};
+use crate::termctl::{Said, command, ok, termctl};
+
+/// The keeper's process of the daemon in this home.
+fn keeper(home: &Home) -> Process {
+    let mut client = RawClient::connect(&home.socket());
+    let info = client.ok("daemon.info", &Value::Null);
+    Process::must(info["keeper_pid"].as_i64().unwrap())
+}
+
+/// Stops the daemon that termctl started in this home.
+#[track_caller]
+pub(crate) fn stop(home: &Home) {
+    let keeper = keeper(home);
+    keeper.signal(Signal::TERM);
+    assert!(
+        keeper.ends_by(Deadline::after(DEADLINE)),
+        "the daemon does not stop"
+    );
+}
+
+#[test]
+fn the_main_job_from_nothing() {
+    let home = Home::new();
+    let said = termctl(&home, &["run", "--", "echo", "hello"]);
+    assert_eq!(
+        (said.code, said.out.as_str(), said.err.as_str()),
+        (Some(0), "hello\n", "")
+    );
+    let id = ok(&home, &["create", "--", "sleep", "1000"]);
+    assert!(
+        ok(&home, &["list"]).contains(&id),
+        "the same daemon serves on"
+    );
+    let text = ok(&home, &["status"]);
+    assert!(text.contains(&keeper(&home).pid.to_string()), "{text}");
+    stop(&home);
+}
+
+/// Its session is its own, so that the end of a shell or of an MCP client is not its end.
+#[test]
+fn the_daemon_has_a_session_of_its_own() {
+    let home = Home::new();
+    ok(&home, &["list"]);
+    let pid = keeper(&home).pid;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat[stat.rfind(')').unwrap() + 2..].split(' ').collect();
+    let own = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let own: Vec<&str> = own[own.rfind(')').unwrap() + 2..].split(' ').collect();
+    assert_ne!(fields[3], own[3], "the session of whoever started it");
+    assert_eq!(fields[4], "0", "no controlling tty");
+    let cwd = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap();
+    assert_eq!(
+        cwd,
+        std::path::Path::new("/"),
+        "it holds no directory of the caller's"
+    );
+    stop(&home);
+}
+
+#[test]
+fn many_at_once_start_one() {
+    let home = Home::new();
+    let children: Vec<_> = (0..8)
+        .map(|n| {
+            let mut command = command(&home, &["run", "--", "echo", &n.to_string()]);
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for (n, child) in children.into_iter().enumerate() {
+        let said = Said::of(&child.wait_with_output().unwrap());
+        assert_eq!(
+            (said.code, said.out),
+            (Some(0), format!("{n}\n")),
+            "{}",
+            said.err
+        );
+    }
+    stop(&home);
+}
+
+/// Nobody waits on a pipe for a daemon that outlives the command.
+#[test]
+fn the_daemon_holds_none_of_the_callers_descriptors() {
+    let home = Home::new();
+    // `output()` reads both pipes to their end, which comes only when nobody holds them.
+    let mut list = command(&home, &["list"]);
+    let said = Said::of(&list.output().unwrap());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(keeper(&home).is_alive());
+    stop(&home);
+}

@@ -1,0 +1,65 @@
+//! Running `termctl` in a home and looking at what it said.
+
+use std::ffi::OsStr;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Home, termd_binary};
+
+/// What a run of `termctl` said and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// Its exit code; none if a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// Of a child's output.
+    pub(crate) fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Standard error is one line for a person.
+    #[track_caller]
+    pub(crate) fn assert_one_line(&self) {
+        assert_eq!(self.err.trim_end().lines().count(), 1, "{}", self.err);
+        assert!(self.err.starts_with("termctl: "), "{}", self.err);
+    }
+}
+
+/// `termctl` with these arguments, in this home.
+pub(crate) fn command<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
+    // The daemon's binary must be there for a start on demand.
+    termd_binary();
+    let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+/// Runs `termctl` to its end.
+pub(crate) fn termctl<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Said {
+    Said::of(&command(home, args).output().unwrap())
+}
+
+/// Runs `termctl` to its end, which must be good; its standard output without the last newline.
+#[track_caller]
+pub(crate) fn ok<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> String {
+    let said = termctl(home, args);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.out.trim_end().to_owned()
+}

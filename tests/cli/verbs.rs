@@ -1,0 +1,385 @@
+//! `create`, `read`, `wait`, `send`, `kill`, `close`, `list`, `show`, `resize`, `status`, `audit`:
+//! what a script sees.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{TestDaemon, wait_until};
+use crate::termctl::{Said, command, ok, termctl};
+
+/// The documented example: a terminal used from a shell script, line by line.
+#[test]
+fn a_shell_script_uses_a_terminal() {
+    let daemon = TestDaemon::start();
+    let script = r#"
+        set -eu
+        id=$(termctl create -- sh -c 'echo started; sleep 1000')
+        until termctl read "$id" | grep -q started; do :; done
+        termctl read "$id"
+        termctl kill "$id"
+        code=0; termctl wait "$id" || code=$?
+        echo "exit code $code"
+        termctl close "$id"
+    "#;
+    let termctl = std::path::Path::new(env!("CARGO_BIN_EXE_termctl"));
+    let path = format!(
+        "{}:{}",
+        termctl.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let mut shell = daemon.command("/bin/sh");
+    shell.args(["-c", script]).env("PATH", path);
+    let said = Said::of(&shell.output().unwrap());
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(0), "started\nexit code 143\n"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn create_prints_the_id_and_nothing_else() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &["create", "--label", "web", "--", "sleep", "1000"],
+    );
+    assert!(id.starts_with("term_") && id.len() == 17, "{id:?}");
+    let info = termctl(&daemon, &["create", "--json", "--", "sleep", "1000"]).json();
+    assert_eq!(info["argv"], json!(["sleep", "1000"]));
+    assert_eq!(info["owner"]["front"], "cli");
+    let shown = termctl(&daemon, &["show", "--json", "web"]).json();
+    assert_eq!(shown["id"], *id);
+    assert_eq!(shown["state"], "running");
+}
+
+#[test]
+fn create_takes_the_callers_directory_environment_and_size() {
+    let daemon = TestDaemon::start();
+    let directory = daemon.path("some where");
+    std::fs::create_dir(&directory).unwrap();
+    let args = [
+        "create",
+        "--env",
+        "ONE=1",
+        "--cols",
+        "101",
+        "--rows",
+        "31",
+        "--",
+        "sh",
+        "-c",
+        "pwd; echo $ONE $TWO; stty size",
+    ];
+    let mut command = command(&daemon, &args);
+    command.current_dir(&directory).env("TWO", "2");
+    let id = Said::of(&command.output().unwrap()).out.trim().to_owned();
+    ok(&daemon, &["wait", &id]);
+    let text = ok(&daemon, &["read", &id]);
+    assert_eq!(text, format!("{}\n1 2\n31 101", directory.display()));
+}
+
+#[test]
+fn read_starts_where_it_is_told() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &["create", "--", "printf", "one\\ntwo\\nthree\\nfour\\n"],
+    );
+    ok(&daemon, &["wait", &id]);
+    for (args, expected) in [
+        (&[][..], "one\ntwo\nthree\nfour\n"),
+        (&["--tail", "2"], "three\nfour\n"),
+        (&["--since", "5"], "two\nthree\nfour\n"),
+        (&["--follow"], "one\ntwo\nthree\nfour\n"),
+        (&["--raw"], "one\r\ntwo\r\nthree\r\nfour\r\n"),
+    ] {
+        let all = [&["read", &id], args].concat();
+        let said = termctl(&daemon, &all);
+        assert_eq!(
+            (said.code, said.out.as_str()),
+            (Some(0), expected),
+            "{args:?}"
+        );
+    }
+    let page = termctl(&daemon, &["read", "--json", &id]).json();
+    assert_eq!(
+        page["text"].as_str().unwrap().replace("\r\n", "\n"),
+        "one\ntwo\nthree\nfour\n"
+    );
+    assert_eq!((&page["start"], &page["end"]), (&json!(0), &json!(23)));
+    assert_eq!(
+        page["exit_status"],
+        json!({ "exit_code": 0, "signal": null })
+    );
+}
+
+#[test]
+fn read_gives_large_output_whole() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "seq", "1", "400000"]);
+    let said = termctl(&daemon, &["read", "--follow", &id]);
+    let expected: String = (1..=400_000).map(|n| format!("{n}\n")).collect();
+    assert!(
+        said.out == expected,
+        "{} of {} bytes",
+        said.out.len(),
+        expected.len()
+    );
+    assert!(termctl(&daemon, &["read", &id]).out == expected);
+}
+
+#[test]
+fn follow_goes_on_until_the_exit() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &["create", "--", "sh", "-c", "echo one; read go; echo two"],
+    );
+    let child = command(&daemon, &["read", "--follow", &id])
+        .stdout(Stdio::piped())
+        .spawn();
+    wait_until("it has said its first line", || {
+        ok(&daemon, &["read", &id]).contains("one")
+    });
+    ok(&daemon, &["send", "--enter", &id]);
+    let said = Said::of(&child.unwrap().wait_with_output().unwrap());
+    assert_eq!(said.code, Some(0));
+    assert!(
+        said.out.starts_with("one\n") && said.out.ends_with("two\n"),
+        "{:?}",
+        said.out
+    );
+}
+
+#[test]
+fn wait_passes_on_the_exit_code() {
+    let daemon = TestDaemon::start();
+    for (script, code) in [
+        ("exit 0", 0),
+        ("exit 7", 7),
+        ("exit 255", 255),
+        ("kill -9 $$", 137),
+        ("kill -TERM $$", 143),
+    ] {
+        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+        let said = termctl(&daemon, &["wait", &id]);
+        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{script}");
+    }
+    let id = ok(&daemon, &["create", "--", "sleep", "1000"]);
+    assert_eq!(
+        termctl(&daemon, &["wait", "--timeout", "100ms", &id]).code,
+        Some(124)
+    );
+}
+
+#[test]
+fn send_types() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &["create", "--", "sh", "-c", "stty -echo; echo ready; cat"],
+    );
+    wait_until("it is ready", || {
+        ok(&daemon, &["read", &id]).contains("ready")
+    });
+    ok(&daemon, &["send", &id, "two", "words", "--enter"]);
+    let mut child = command(&daemon, &["send", "--stdin", &id])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all("from stdin é\n".as_bytes())
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    ok(&daemon, &["send", "--eof", &id]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+    assert_eq!(
+        ok(&daemon, &["read", &id]),
+        "ready\ntwo words\nfrom stdin é"
+    );
+    let id = ok(&daemon, &["create", "--", "sleep", "1000"]);
+    ok(&daemon, &["send", "--ctrl", "c", &id]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(130));
+    let said = termctl(&daemon, &["send", &id, "x"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+}
+
+#[test]
+fn kill_and_close_end_a_terminal() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &[
+            "create",
+            "--",
+            "sh",
+            "-c",
+            "trap 'exit 9' INT; echo r; while :; do sleep 0.02; done",
+        ],
+    );
+    wait_until("it is ready", || ok(&daemon, &["read", &id]).contains('r'));
+    ok(&daemon, &["kill", "-s", "INT", &id]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(9));
+    ok(&daemon, &["kill", &id]);
+    let other = ok(&daemon, &["create", "--", "sleep", "1000"]);
+    ok(&daemon, &["close", &id, &other]);
+    assert!(!ok(&daemon, &["list"]).contains("term_"));
+    let all = ok(&daemon, &["list", "--all"]);
+    assert!(all.contains(&id) && all.contains(&other), "{all}");
+    assert_eq!(termctl(&daemon, &["wait", &other]).code, Some(129));
+    ok(&daemon, &["close", &id]);
+}
+
+/// The entries of `list --json`.
+fn entries(listed: &Value) -> Vec<Value> {
+    let array = listed.as_array().or_else(|| listed["terminals"].as_array());
+    array.unwrap_or_else(|| panic!("no list: {listed}")).clone()
+}
+
+#[test]
+fn list_and_show_tell_what_there_is() {
+    let daemon = TestDaemon::start();
+    assert_eq!(
+        entries(&termctl(&daemon, &["list", "--json"]).json()),
+        Vec::<Value>::new()
+    );
+    let running = ok(
+        &daemon,
+        &["create", "--label", "a label", "--", "sleep", "1000"],
+    );
+    let exited = ok(&daemon, &["create", "--", "sh", "-c", "exit 3"]);
+    termctl(&daemon, &["wait", &exited]);
+    let table = ok(&daemon, &["list"]);
+    for text in [
+        &running,
+        &exited,
+        "a label",
+        "sleep 1000",
+        "running",
+        "exited",
+    ] {
+        assert!(table.contains(text), "{text:?} is not in\n{table}");
+    }
+    assert!(!ok(&daemon, &["list", "--running"]).contains(&exited));
+    let listed = entries(&termctl(&daemon, &["list", "--json"]).json());
+    assert_eq!(listed.len(), 2);
+    assert_eq!(listed[0]["id"], *running, "oldest first");
+    assert_eq!(
+        listed[1]["exit_status"],
+        json!({ "exit_code": 3, "signal": null })
+    );
+    let shown = ok(&daemon, &["show", &running[..12]]);
+    for text in [running.as_str(), "a label", "sleep"] {
+        assert!(shown.contains(text), "{text:?} is not in\n{shown}");
+    }
+    // A hundred and more are listed whole.
+    for _ in 0..110 {
+        daemon
+            .client()
+            .ok("session.create", &json!({ "command": "true" }));
+    }
+    assert_eq!(
+        entries(&termctl(&daemon, &["list", "--json"]).json()).len(),
+        112
+    );
+}
+
+#[test]
+fn resize_sets_the_size() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "sh", "-c", "read go; stty size"]);
+    ok(&daemon, &["resize", &id, "123x45"]);
+    ok(&daemon, &["send", "--enter", &id]);
+    termctl(&daemon, &["wait", &id]);
+    assert!(ok(&daemon, &["read", &id]).ends_with("45 123"));
+    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(1));
+}
+
+#[test]
+fn status_tells_of_the_daemon() {
+    let daemon = TestDaemon::start();
+    let text = ok(&daemon, &["status"]);
+    assert!(text.contains(&daemon.keeper_pid().to_string()), "{text}");
+    let status = termctl(&daemon, &["status", "--json"]).json().to_string();
+    assert!(
+        status.contains(&format!("\"keeper_pid\":{}", daemon.keeper_pid())),
+        "{status}"
+    );
+    assert!(status.contains("\"terminals_running\":0"), "{status}");
+}
+
+#[test]
+fn audit_lists_filters_and_verifies() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "echo", "audited words"]);
+    termctl(&daemon, &["wait", &id]);
+    let other = ok(&daemon, &["create", "--", "true"]);
+    termctl(&daemon, &["wait", &other]);
+    let table = ok(&daemon, &["audit"]);
+    assert!(
+        table.contains("terminal.create") && table.contains("audited words"),
+        "{table}"
+    );
+    let filtered = ok(
+        &daemon,
+        &["audit", "--terminal", &id, "--action", "terminal.create"],
+    );
+    assert!(
+        filtered.contains(&id) && !filtered.contains(&other),
+        "{filtered}"
+    );
+    let one = termctl(
+        &daemon,
+        &["audit", "--json", "-n", "1", "--action", "terminal.create"],
+    );
+    assert_eq!(one.code, Some(0));
+    assert!(one.out.contains("termctl"), "who did it: {}", one.out);
+    let said = termctl(&daemon, &["audit", "verify"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let verdict = termctl(&daemon, &["audit", "verify", "--json"]).json();
+    assert!(verdict["checked"].as_u64().unwrap() >= 2, "{verdict}");
+}
+
+/// No control character of a label, an argument or a path reaches a person's tty.
+#[test]
+fn control_characters_are_escaped() {
+    let daemon = TestDaemon::start();
+    let evil = "\u{1b}]0;owned\u{7}\u{9b}31m\r\n\u{202e}";
+    let directory = daemon.path("dir\u{1b}[31m");
+    std::fs::create_dir(&directory).unwrap();
+    let mut create = command(&daemon, &["create", "--", "sleep", "1000", evil]);
+    let said = Said::of(&create.current_dir(&directory).output().unwrap());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let id = said.out.trim();
+    for args in [
+        &["list"][..],
+        &["list", "--all"],
+        &["show", id],
+        &["audit"],
+        &["status"],
+    ] {
+        let said = termctl(&daemon, args);
+        let controls = |text: &str| {
+            text.chars()
+                .any(|c| c.is_control() && c != '\n' || c == '\u{202e}')
+        };
+        assert!(
+            !controls(&said.out) && !controls(&said.err),
+            "{args:?}: {said:?}"
+        );
+        assert_eq!(said.code, Some(0));
+    }
+    let said = termctl(&daemon, &["create", "--label", "\u{1b}[31m", "--", "true"]);
+    assert_ne!(said.code, Some(0));
+    assert!(!said.err.contains('\u{1b}'), "{said:?}");
+    let said = termctl(&daemon, &["show", "\u{1b}[31m"]);
+    assert_eq!(said.code, Some(3));
+    assert!(!said.err.contains('\u{1b}'), "{said:?}");
+}

@@ -1,0 +1,181 @@
+//! Under flood: what a child wrote and what the transcript holds are the same bytes.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{RawClient, TestDaemon, merged, sh, wait_until};
+use crate::{Fault, rounds};
+
+/// Lines that a writer prints: about 12 MB, of lengths that look random and are known.
+const LINES: u32 = 80_000;
+/// How often the server goes while one writer writes.
+const STRIKES: u32 = 4;
+/// Output between two strikes, at least.
+const BETWEEN: u64 = 300_000;
+
+/// A writer: numbered lines of pseudo-random length with a checksum, to the terminal and, by its
+/// own hand, to a file. It waits once for a newline, so that it is not done before it is watched.
+fn writer(seed: u32, copy: &Path, exit_code: u32) -> String {
+    format!(
+        "stty raw -echo; echo ready; head -c 1 >/dev/null; \
+         awk -v s={seed} -v n={LINES} 'BEGIN {{ \
+           x = \"abcdefghijklmnopqrstuvwxyz0123456789\"; while (length(x) < 512) x = x x; \
+           for (i = 0; i < n; i++) {{ \
+             s = (s * 69069 + 1) % 4294967296; l = int(s / 65536) % 300; \
+             printf \"%d:%d:%d:%s\\n\", i, l, (i * 31 + l) % 65521, substr(x, 1 + s % 36, l) }} }}' \
+         | tee '{}'; exit {exit_code}",
+        copy.display()
+    )
+}
+
+/// The end of a terminal's output, by whichever server there is now.
+fn output_end(daemon: &TestDaemon, id: &str) -> (u64, bool) {
+    loop {
+        let mut client = daemon.client();
+        let asked = client.try_send("session.show", &json!({ "id": id }));
+        // Otherwise the server that we were connected to is gone; the next one takes us.
+        if let Ok(answer) = asked.and_then(|request| client.try_answer(request)) {
+            let info = &answer["result"];
+            let running = info["state"] == "running";
+            let end = info["end"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+            return (end, running);
+        }
+    }
+}
+
+/// Reads a whole transcript from the server that is there now.
+fn transcript(daemon: &TestDaemon, id: &str) -> Vec<u8> {
+    let mut client: RawClient = daemon.client();
+    client.transcript(id)
+}
+
+/// Where two byte strings part, for a failure that can be looked into.
+#[track_caller]
+fn assert_same(transcript: &[u8], copy: &[u8], context: &str) {
+    if transcript == copy {
+        return;
+    }
+    let at = transcript
+        .iter()
+        .zip(copy)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let show = |bytes: &[u8]| {
+        let window = &bytes[at.min(bytes.len())..(at + 60).min(bytes.len())];
+        String::from_utf8_lossy(window).into_owned()
+    };
+    panic!(
+        "{context}: {} bytes in the transcript, {} written; they part at {at}: {:?} and {:?}",
+        transcript.len(),
+        copy.len(),
+        show(transcript),
+        show(copy)
+    );
+}
+
+fn flood(fault: Fault) {
+    for round in 0..rounds() {
+        let daemon = TestDaemon::start();
+        let copy = daemon.path("copy");
+        let exit_code = 1 + round % 100;
+        let mut client = daemon.client();
+        let script = writer(round * 7919 + 1, &copy, exit_code);
+        let params = merged(&sh(&script), &json!({ "output_byte_limit": 65_536 }));
+        let info = client.ok("session.create", &params);
+        let id = info["id"].as_str().unwrap().to_owned();
+        client.wait_for_text(&id, "ready\n");
+        client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+        let mut strikes = 0;
+        let (mut last, _) = output_end(&daemon, &id);
+        while strikes < STRIKES {
+            let mut running = true;
+            wait_until("the flood goes on", || {
+                let (end, runs) = output_end(&daemon, &id);
+                running = runs;
+                let moved = end > last + BETWEEN;
+                last = if moved { end } else { last };
+                moved || !runs
+            });
+            if !running {
+                break;
+            }
+            fault.strike(&daemon);
+            strikes += 1;
+        }
+        assert!(strikes > 0, "the flood was over before the first strike");
+        let context = format!("round {round}, {strikes} × {fault:?}");
+        let result = daemon.client().ok("session.wait", &json!({ "id": id }));
+        let expected = json!({ "exit_code": exit_code, "signal": null });
+        assert_eq!(result["exit_status"], expected, "{context}");
+        let written = [b"ready\n".to_vec(), fs::read(&copy).unwrap()].concat();
+        assert_same(&transcript(&daemon, &id), &written, &context);
+        // And once more by a server that has none of it in memory.
+        fault.strike(&daemon);
+        assert_same(&transcript(&daemon, &id), &written, &context);
+        let verdict = daemon.client().ok("audit.verify", &Value::Null);
+        assert_eq!(verdict["first_bad"], Value::Null, "{context}");
+    }
+}
+
+#[test]
+fn no_byte_is_lost_when_the_server_is_killed_under_flood() {
+    flood(Fault::Kill);
+}
+
+#[test]
+fn no_byte_is_lost_when_the_server_is_replaced_under_flood() {
+    flood(Fault::Replace);
+}
+
+/// Several terminals at once, and the whole daemon restarted at the end.
+#[test]
+fn many_floods_at_once_survive_too() {
+    const TERMINALS: u32 = 6;
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let terminals: Vec<(String, Vec<u8>)> = (0..TERMINALS)
+        .map(|number| {
+            let script =
+                format!("stty raw -echo; head -c 1 >/dev/null; seq {number}000000 {number}200000");
+            let info = client.ok("session.create", &sh(&script));
+            let first = u64::from(number) * 1_000_000;
+            // seq(1) prints what `number` is read as: 000000 is 0.
+            let lines: String = (first..=first + 200_000).fold(String::new(), |mut all, n| {
+                all += &n.to_string();
+                all.push('\n');
+                all
+            });
+            (info["id"].as_str().unwrap().to_owned(), lines.into_bytes())
+        })
+        .collect();
+    for (id, _) in &terminals {
+        client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+    }
+    for _ in 0..3 {
+        Fault::Kill.strike(&daemon);
+        let mut last = 0;
+        wait_until("output comes again", || {
+            let end: u64 = terminals
+                .iter()
+                .map(|(id, _)| output_end(&daemon, id).0)
+                .sum();
+            let all: usize = terminals.iter().map(|(_, lines)| lines.len()).sum();
+            let moved = last > 0 && end > last || end == all as u64;
+            last = end;
+            moved
+        });
+    }
+    let mut client = daemon.client();
+    for (id, lines) in &terminals {
+        let result = client.ok("session.wait", &json!({ "id": id }));
+        assert_eq!(result["exit_status"]["exit_code"], 0);
+        assert_same(&client.transcript(id), lines, id);
+    }
+    drop(client);
+    let daemon = TestDaemon::start_in(daemon.stop());
+    for (id, lines) in &terminals {
+        assert_same(&transcript(&daemon, id), lines, id);
+    }
+}
