@@ -50,7 +50,7 @@ fn wait_and_follow_go_on_with_the_next_server() {
             "--",
             "sh",
             "-c",
-            "stty -echo; echo one; read go; echo two; exit 4",
+            "stty -echo; echo one; read go; echo two; exit 44",
         ],
     );
     daemon.client().wait_for_text(&id, "one");
@@ -83,7 +83,7 @@ fn wait_and_follow_go_on_with_the_next_server() {
         "{said:?}"
     );
     let said = Said::of(&wait.wait_with_output().unwrap());
-    assert_eq!(said.code, Some(4), "{said:?}");
+    assert_eq!(said.code, Some(44), "{said:?}");
 }
 
 #[test]

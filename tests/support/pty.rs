@@ -90,7 +90,7 @@ impl Pty {
             let seen = String::from_utf8_lossy(&self.seen).into_owned();
             if let Some(at) = seen.find(text) {
                 let shown = seen[..at + text.len()].to_owned();
-                self.seen = seen[at + text.len()..].as_bytes().to_vec();
+                self.seen = seen.as_bytes()[at + text.len()..].to_vec();
                 return shown;
             }
             assert!(
@@ -110,7 +110,7 @@ impl Pty {
     }
 
     fn read_some(&mut self) {
-        let mut chunk = [0; 65536];
+        let mut chunk = [0; 8192];
         let count = self.master.read(&mut chunk).unwrap();
         self.seen.extend_from_slice(&chunk[..count]);
     }
