@@ -1,1 +1,3 @@
-//! One terminal's life.
+//! One terminal's life: spool, input, exit, and who is told of it.
+pub mod spool;
+pub mod text;
