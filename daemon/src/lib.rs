@@ -1,5 +1,7 @@
 //! termd's rooms. `main.rs` is the door; `docs/architecture.md` is the map.
 
+pub mod app;
+pub mod args;
 pub mod config;
 pub mod control;
 pub mod keeper;
