@@ -1,11 +1,10 @@
 //! The server, put together: database, terminals, socket; and what the keeper tells it.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jsonrpsee::RpcModule;
-use jsonrpsee::server::RegisterMethodError;
+use jsonrpsee::core::RegisterMethodError;
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::audit::AuditServer;
 use termd_proto::daemon::DaemonServer;
@@ -18,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
+use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, AuditHandler, DaemonHandler, ServeOptions, SessionHandler, SocketStats, serve,
@@ -32,15 +32,6 @@ const RETENTION_PERIOD: Duration = Duration::from_secs(3_600);
 const FIRST_RETENTION: Duration = Duration::from_secs(60);
 /// How long a stopping server waits for output to reach the database.
 const FINISH_DEADLINE: Duration = Duration::from_secs(8);
-
-/// What a server inherits from the keeper.
-#[derive(Debug)]
-pub struct Inherited {
-    /// The control socket.
-    pub control: OwnedFd,
-    /// The listening socket, non-blocking.
-    pub listener: OwnedFd,
-}
 
 /// Why a server could not start or go on.
 #[derive(Debug, Error)]
@@ -78,7 +69,7 @@ impl AppError {
 }
 
 /// Serves until the keeper says that this server's time is over.
-pub async fn run(inherited: Inherited, paths: Paths, config: Config) -> Result<(), AppError> {
+pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Result<(), AppError> {
     let Connected { keeper, inventory, events } = KeeperClient::connect(inherited.control).await?;
     let store = Store::open(paths.database()).await?;
     let options = TerminalsOptions {

@@ -8,7 +8,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Registers a non-blocking master for reading and writing. Must be called inside the runtime.
-pub fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(super) fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an OwnedFd names the same open file until it is dropped, and AsyncFd deregisters it
     // before that.
     let registered =
