@@ -11,11 +11,13 @@ mod header;
 mod model;
 mod open;
 mod pack;
+mod queue;
 mod retention;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod transcript;
+mod urgent;
 mod verify;
 mod writer;
 
@@ -32,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::audit::Head;
 pub use self::model::{AuditEntry, BLOCK_BYTES, Block, Retention, StoredBytes, TerminalRow};
-use self::writer::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
+use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
 
 /// Why the store did not do what was asked.
 #[derive(Debug, Error)]
@@ -263,7 +265,7 @@ impl Store {
         Ok(self.readers.acquire().await?)
     }
 
-    async fn wait_for(&self, request: fn(writer::Reply<()>) -> Write) -> Result<(), StoreError> {
+    async fn wait_for(&self, request: fn(queue::Reply<()>) -> Write) -> Result<(), StoreError> {
         let (done, reached) = oneshot::channel();
         let sent = self.writes.send(request(done)).await;
         sent.map_err(|_| StoreError::Closed)?;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::model::{BLOCK_BYTES, Block};
-use super::writer::{Packed, PackedWrite, Write};
+use super::queue::{Packed, PackedWrite, Write};
 
 /// The lowest level: log-like output shrinks six-fold and costs less than writing it would.
 const LEVEL: i32 = 1;

@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use super::StoreError;
 use super::audit::{self, Head, PRUNED};
 use super::model::{AuditEntry, Retention};
+use super::queue::Urgent;
 use super::rows::{integer, large};
-use super::writer::Urgent;
 
 /// Blocks dropped in one transaction: 4 MiB of output at the most, some milliseconds.
 const BLOCKS_A_STEP: i64 = 64;

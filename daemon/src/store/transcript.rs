@@ -11,8 +11,8 @@ use termd_proto::{Offset, TerminalId};
 use super::StoreError;
 use super::model::{BLOCK_BYTES, StoredBytes};
 use super::pack::unpack;
+use super::queue::Packed;
 use super::rows::{integer, large};
-use super::writer::Packed;
 
 /// Writes a block; one stored at the same place gives way to it if it is longer.
 pub(super) async fn put_block(

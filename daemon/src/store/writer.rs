@@ -15,24 +15,13 @@ use sqlx::Connection;
 use sqlx::error::ErrorKind;
 use sqlx::sqlite::SqliteConnection;
 use termd_proto::{Offset, TerminalId};
-use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::StoreError;
-use super::audit::{self, Head};
-use super::model::{AuditEntry, Block, TerminalRow};
-use super::pack::Encoding;
-use super::retention::{self, Pruned, Step};
+use super::audit::Head;
+use super::queue::{PackedWrite, Queues, Reply, Urgent};
 use super::{rows, transcript};
 
-/// Audit records and steps of retention that wait for the writer: as many as callers can wait at
-/// once without the queue being what they wait for.
-pub(super) const URGENT_QUEUE: usize = 256;
-/// Blocks and rows that wait to be packed: 8 MiB of blocks, two batches.
-pub(super) const WRITE_QUEUE: usize = 128;
-/// Packed blocks that wait for the writer: enough that packing and writing overlap.
-pub(super) const PACKED_QUEUE: usize = 16;
 /// How long the first block of a batch waits for others: what a power failure may cost.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 /// Output in a batch, before packing: what one transaction writes in about 20 ms.
@@ -42,74 +31,12 @@ const BATCH_ITEMS: usize = 1024;
 /// How long to wait before trying again to write what could not be written.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
-/// What callers queue.
-#[derive(Debug)]
-pub(super) enum Write {
-    Block(Block),
-    Terminal(Box<TerminalRow>),
-    /// Answered when everything before it is committed.
-    Flush(Reply<()>),
-    /// Answered when everything is committed and the database is closed.
-    Close(Reply<()>),
-}
-
-/// The same, packed.
-#[derive(Debug)]
-pub(super) enum PackedWrite {
-    Block(Packed),
-    Terminal(Box<TerminalRow>),
-    Flush(Reply<()>),
-    Close(Reply<()>),
-}
-
-/// A block as it is stored.
-#[derive(Debug)]
-pub(super) struct Packed {
-    pub(super) terminal: TerminalId,
-    pub(super) start: Offset,
-    pub(super) end: Offset,
-    pub(super) length: usize,
-    pub(super) encoding: Encoding,
-    pub(super) data: Vec<u8>,
-    pub(super) committed: watch::Sender<Offset>,
-}
-
-/// What does not wait for a batch.
-#[derive(Debug)]
-pub(super) enum Urgent {
-    Audit(AuditRequest),
-    Prune(Step, Reply<Pruned>),
-    /// Makes the database full at so many pages (0: as many as there are).
-    #[cfg(test)]
-    LimitPages(i64, Reply<()>),
-}
-
-/// An audit record and who waits for it.
-#[derive(Debug)]
-pub(super) struct AuditRequest {
-    pub(super) entry: AuditEntry,
-    pub(super) done: Reply<i64>,
-}
-
-/// Where an answer goes. Nobody may be waiting any more; the work is done all the same.
-pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
-
-/// The ends that the writer holds.
-pub(super) struct Queues {
-    pub(super) urgent: mpsc::Receiver<Urgent>,
-    pub(super) writes: mpsc::Receiver<PackedWrite>,
-    /// The head of the audit chain, told after each commit.
-    pub(super) head: watch::Sender<Head>,
-    /// The store is being closed: do not wait for a disk that takes nothing.
-    pub(super) closing: CancellationToken,
-}
-
 /// The writer's state.
-struct Writer {
-    connection: SqliteConnection,
-    queues: Queues,
+pub(super) struct Writer {
+    pub(super) connection: SqliteConnection,
+    pub(super) queues: Queues,
     /// The head of the chain; `None` after a failure, until it was read again.
-    head: Option<Head>,
+    pub(super) head: Option<Head>,
     batch: VecDeque<PackedWrite>,
     batch_bytes: usize,
     /// When the batch is to be written; `None` while it is empty.
@@ -236,8 +163,6 @@ impl Writer {
     /// transaction.
     async fn write_transaction(&mut self) -> Result<(), sqlx::Error> {
         let mut written = Written::default();
-        let mut audits = Vec::new();
-        let mut other = None;
         let connection = &mut self.connection;
         let urgent = &mut self.queues.urgent;
         let batch = &self.batch;
@@ -255,15 +180,7 @@ impl Writer {
             self.roll_back().await;
             return Err(error);
         }
-        while let Ok(waiting) = self.queues.urgent.try_recv() {
-            match waiting {
-                Urgent::Audit(request) => audits.push(request),
-                not_audit => {
-                    other = Some(not_audit);
-                    break;
-                }
-            }
-        }
+        let (audits, other) = self.waiting_audits();
         let appended = self.append_all(&audits).await;
         let committed = match appended {
             Ok(head) => execute(&mut self.connection, "COMMIT").await.map(|()| head),
@@ -307,156 +224,6 @@ impl Writer {
                 Some(PackedWrite::Terminal(_)) | None => {}
             }
         }
-    }
-
-    async fn serve(&mut self, urgent: Urgent) {
-        match urgent {
-            Urgent::Audit(first) => {
-                let mut audits = vec![first];
-                let mut other = None;
-                while let Ok(next) = self.queues.urgent.try_recv() {
-                    match next {
-                        Urgent::Audit(request) => audits.push(request),
-                        not_audit => {
-                            other = Some(not_audit);
-                            break;
-                        }
-                    }
-                }
-                self.audit(audits).await;
-                if let Some(other) = other {
-                    self.serve_other(other).await;
-                }
-            }
-            other => self.serve_other(other).await,
-        }
-    }
-
-    async fn serve_other(&mut self, urgent: Urgent) {
-        match urgent {
-            Urgent::Audit(request) => self.audit_alone(request).await,
-            Urgent::Prune(step, done) => {
-                let _ = done.send(self.prune(step).await.map_err(StoreError::from));
-            }
-            #[cfg(test)]
-            Urgent::LimitPages(pages, done) => {
-                let pragma = sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
-                let limited = sqlx::query(pragma).execute(&mut self.connection).await;
-                let _ = done.send(limited.map(|_| ()).map_err(StoreError::from));
-            }
-        }
-    }
-
-    /// Commits records together: one write to the disk for all who wait.
-    async fn audit(&mut self, mut audits: Vec<AuditRequest>) {
-        if audits.len() == 1 {
-            if let Some(request) = audits.pop() {
-                self.audit_alone(request).await;
-            }
-            return;
-        }
-        let committed = match execute(&mut self.connection, "BEGIN IMMEDIATE").await {
-            Ok(()) => match self.append_all(&audits).await {
-                Ok(head) => execute(&mut self.connection, "COMMIT").await.map(|()| head),
-                Err(error) => Err(error),
-            },
-            Err(error) => Err(error),
-        };
-        match committed {
-            Ok(head) => self.publish_and_answer(head, audits),
-            Err(_) => {
-                self.roll_back().await;
-                // Each gets the error that is its own, or its record.
-                for request in audits {
-                    self.audit_alone(request).await;
-                }
-            }
-        }
-    }
-
-    /// One record in a transaction of its own: a lone statement is one, and saves two trips to
-    /// the connection's thread.
-    async fn audit_alone(&mut self, request: AuditRequest) {
-        let outcome = async {
-            let head = self.current_head().await?;
-            audit::append(&mut self.connection, &head, &request.entry).await
-        };
-        let answer = match outcome.await {
-            Ok(head) => {
-                let seq = head.seq;
-                self.publish(Some(head));
-                Ok(seq)
-            }
-            Err(error) => {
-                tracing::error!(%error, action = request.entry.action, "no audit record could be written");
-                self.roll_back().await;
-                Err(error.into())
-            }
-        };
-        let _ = request.done.send(answer);
-    }
-
-    /// Appends records in the open transaction. Gives the new head, or `None` where there are none.
-    async fn append_all(&mut self, audits: &[AuditRequest]) -> Result<Option<Head>, sqlx::Error> {
-        if audits.is_empty() {
-            return Ok(None);
-        }
-        let mut head = self.current_head().await?;
-        for request in audits {
-            head = audit::append(&mut self.connection, &head, &request.entry).await?;
-        }
-        Ok(Some(head))
-    }
-
-    async fn prune(&mut self, step: Step) -> Result<Pruned, sqlx::Error> {
-        let outcome = async {
-            let head = self.current_head().await?;
-            execute(&mut self.connection, "BEGIN IMMEDIATE").await?;
-            let (pruned, head) = retention::run(&mut self.connection, step, &head).await?;
-            execute(&mut self.connection, "COMMIT").await?;
-            Ok((pruned, head))
-        };
-        match outcome.await {
-            Ok((pruned, head)) => {
-                self.publish(head);
-                Ok(pruned)
-            }
-            Err(error) => {
-                self.roll_back().await;
-                Err(error)
-            }
-        }
-    }
-
-    async fn current_head(&mut self) -> Result<Head, sqlx::Error> {
-        match &self.head {
-            Some(head) => Ok(head.clone()),
-            None => audit::head(&mut self.connection).await,
-        }
-    }
-
-    /// The records up to this head are on the disk.
-    fn publish(&mut self, head: Option<Head>) {
-        if let Some(head) = head {
-            self.queues.head.send_replace(head.clone());
-            self.head = Some(head);
-        }
-    }
-
-    /// Tells those who wait the numbers of their records, of which `head` is the last.
-    fn publish_and_answer(&mut self, head: Option<Head>, audits: Vec<AuditRequest>) {
-        if let Some(head) = &head {
-            for (seq, request) in (0..=head.seq).rev().zip(audits.into_iter().rev()) {
-                let _ = request.done.send(Ok(seq));
-            }
-        }
-        self.publish(head);
-    }
-
-    /// Ends a transaction that failed. SQLite may have ended it already, and says so by an error.
-    async fn roll_back(&mut self) {
-        let _ = execute(&mut self.connection, "ROLLBACK").await;
-        self.head = None;
     }
 
     /// Serves what is still waiting, empties the log into the database and closes it.
@@ -536,7 +303,7 @@ fn can_never_be_written(error: &sqlx::Error) -> bool {
     }
 }
 
-async fn execute(
+pub(super) async fn execute(
     connection: &mut SqliteConnection,
     statement: &'static str,
 ) -> Result<(), sqlx::Error> {

@@ -185,7 +185,10 @@ async fn the_hash_is_the_documented_one() {
         .records
         .remove(0);
     assert_eq!(record.previous_hash, "0".repeat(64));
-    assert_eq!(record.hash, "HASH_FROM_PYTHON");
+    assert_eq!(
+        record.hash,
+        "a4b407f23fa417a4944599673c591c2a99dea0dd4fcc9e1f90aa5d4f6ba96063"
+    );
 }
 
 #[tokio::test]

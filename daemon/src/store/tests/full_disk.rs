@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::store::StoreError;
-use crate::store::writer::Urgent;
+use crate::store::queue::Urgent;
 
 /// Lets the database grow to so many pages (SQLITE_FULL beyond), but never shrinks it.
 async fn limit_pages(store: &Store, pages: i64) {
@@ -108,7 +108,7 @@ async fn many_waiting_records_are_all_refused_and_the_queue_is_bounded() {
     limit_pages(&store, 1_000_000).await;
     store.flush().await.unwrap();
     let count = place.number("SELECT count(*) FROM transcript_blocks").await;
-    assert_eq!(count, queued as i64);
+    assert_eq!(count, queued.cast_signed());
 }
 
 #[tokio::test]

@@ -165,12 +165,18 @@ async fn read(store: &Store, terminal: u64, since: u64, max: u64) -> (u64, Vec<u
 /// Bytes that do not compress, the same for the same seed (xorshift64*).
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut random = Random(seed | 1);
-    (0..length).map(|_| random.below(256) as u8).collect()
+    (0..length)
+        .map(|_| random.below(256).to_le_bytes()[0])
+        .collect()
 }
 
 struct Random(u64);
 
 impl Random {
+    fn length_below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.below(bound as u64)).unwrap()
+    }
+
     fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

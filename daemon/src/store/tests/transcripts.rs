@@ -1,5 +1,7 @@
 //! Bytes in, the same bytes out.
 
+use std::fmt::Write as _;
+
 use super::*;
 use crate::store::StoreError;
 
@@ -10,7 +12,7 @@ async fn random_blocks_read_back_equal() {
         let place = Place::new();
         let store = place.open().await;
         store.put_terminal(running(1)).await.unwrap();
-        let length = random.below(400_000) as usize;
+        let length = random.length_below(400_000);
         let mut bytes = noise(seed, length);
         // Half of it compresses.
         for byte in bytes.iter_mut().take(length / 2) {
@@ -21,7 +23,7 @@ async fn random_blocks_read_back_equal() {
             let whole = BLOCK_BYTES.min(length - start);
             // A block grows by being sent again, longer.
             if random.below(2) == 0 {
-                let part = 1 + random.below(whole as u64) as usize;
+                let part = 1 + random.length_below(whole);
                 put(&store, 1, start as u64, bytes[start..start + part].to_vec()).await;
                 if random.below(2) == 0 {
                     store.flush().await.unwrap();
@@ -50,8 +52,8 @@ async fn random_blocks_read_back_equal() {
             "seed {seed}"
         );
         for _ in 0..20 {
-            let since = random.below(length as u64 + 2) as usize;
-            let max = random.below(150_000) as usize;
+            let since = random.length_below(length + 2);
+            let max = random.length_below(150_000);
             let expected = bytes.get(since..).unwrap_or(&[]);
             let expected = expected[..expected.len().min(max)].to_vec();
             let got = read(&store, 1, since as u64, max as u64).await;
@@ -118,7 +120,10 @@ async fn a_gap_is_never_read_over() {
 #[tokio::test]
 async fn a_damaged_block_is_an_error_with_its_place() {
     let bomb = zstd::bulk::compress(&vec![0; 1 << 20], 1).unwrap();
-    let hex: String = bomb.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = bomb.iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").unwrap();
+        hex
+    });
     for damage in [
         "data = x'00112233'".to_owned(),
         "length = length - 1".to_owned(),
