@@ -3,6 +3,8 @@
 //! Promises exact bytes: a stored block that does not unpack to what its row says is an error with
 //! its place, never other bytes; a gap is never read over.
 
+use std::sync::LazyLock;
+
 use futures_util::TryStreamExt;
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
@@ -14,24 +16,44 @@ use super::pack::unpack;
 use super::queue::Packed;
 use super::rows::{integer, large};
 
-/// Writes a block; one stored at the same place gives way to it if it is longer.
-pub(super) async fn put_block(
+/// Blocks written by one statement. Each statement is a trip to the connection's thread and back,
+/// which costs about as much as the insertion; an audit record waits for half a mebibyte at most.
+pub(super) const BLOCKS_A_STATEMENT: usize = 8;
+
+const INSERT: &str =
+    "INSERT INTO transcript_blocks (terminal, start_offset, length, encoding, data) VALUES ";
+/// A block stored at the same place gives way to a longer one.
+const UNLESS_LONGER: &str = " ON CONFLICT (terminal, start_offset) DO UPDATE \
+     SET length = excluded.length, encoding = excluded.encoding, data = excluded.data \
+     WHERE excluded.length > transcript_blocks.length";
+
+/// The statements for one block and for [`BLOCKS_A_STATEMENT`], each compiled once a connection.
+static PUT_ONE: LazyLock<String> = LazyLock::new(|| put_statement(1));
+static PUT_MANY: LazyLock<String> = LazyLock::new(|| put_statement(BLOCKS_A_STATEMENT));
+
+fn put_statement(blocks: usize) -> String {
+    let values = vec!["(?, ?, ?, ?, ?)"; blocks].join(", ");
+    format!("{INSERT}{values}{UNLESS_LONGER}")
+}
+
+/// Writes one block, or as many as [`BLOCKS_A_STATEMENT`]; no other number.
+pub(super) async fn put_blocks(
     connection: &mut SqliteConnection,
-    block: &Packed,
+    blocks: &[&Packed],
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "INSERT INTO transcript_blocks (terminal, start_offset, length, encoding, data) \
-         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (terminal, start_offset) DO UPDATE \
-         SET length = excluded.length, encoding = excluded.encoding, data = excluded.data \
-         WHERE excluded.length > transcript_blocks.length",
-    )
-    .bind(block.terminal.as_str())
-    .bind(integer(block.start.0))
-    .bind(integer(block.length as u64))
-    .bind(block.encoding.number())
-    .bind(block.data.as_slice())
-    .execute(connection)
-    .await?;
+    let mut query = sqlx::query(match blocks.len() {
+        1 => PUT_ONE.as_str(),
+        _ => PUT_MANY.as_str(),
+    });
+    for block in blocks {
+        query = query
+            .bind(block.terminal.as_str())
+            .bind(integer(block.start.0))
+            .bind(integer(block.length as u64))
+            .bind(block.encoding.number())
+            .bind(block.data.as_slice());
+    }
+    query.execute(connection).await?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use super::StoreError;
 use super::audit::Head;
-use super::queue::{PackedWrite, Queues, Reply, Urgent};
+use super::queue::{Packed, PackedWrite, Queues, Reply, Urgent};
 use super::{rows, transcript};
 
 /// How long the first block of a batch waits for others: what a power failure may cost.
@@ -165,11 +165,13 @@ impl Writer {
         let mut written = Written::default();
         let connection = &mut self.connection;
         let urgent = &mut self.queues.urgent;
-        let batch = &self.batch;
+        let batch = self.batch.make_contiguous();
         let blocks = async {
             execute(&mut *connection, "BEGIN IMMEDIATE").await?;
-            for write in batch {
-                written.put(&mut *connection, write).await?;
+            while written.items < batch.len() {
+                written
+                    .put_next(&mut *connection, &batch[written.items..])
+                    .await?;
                 if !urgent.is_empty() {
                     break;
                 }
@@ -261,30 +263,67 @@ struct Written {
 }
 
 impl Written {
+    /// Writes the first of these: some blocks in a row together, anything else alone.
+    async fn put_next(
+        &mut self,
+        connection: &mut SqliteConnection,
+        batch: &[PackedWrite],
+    ) -> Result<(), sqlx::Error> {
+        let blocks: Vec<&Packed> = batch
+            .iter()
+            .take(transcript::BLOCKS_A_STATEMENT)
+            .map_while(|write| match write {
+                PackedWrite::Block(block) => Some(block),
+                _ => None,
+            })
+            .collect();
+        if blocks.len() == transcript::BLOCKS_A_STATEMENT {
+            match transcript::put_blocks(&mut *connection, &blocks).await {
+                Ok(()) => {
+                    self.items += blocks.len();
+                    for block in blocks {
+                        self.reached(block);
+                    }
+                    return Ok(());
+                }
+                // One of them; alone it will show which.
+                Err(error) if can_never_be_written(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match batch.first() {
+            Some(write) => self.put(connection, write).await,
+            None => Ok(()),
+        }
+    }
+
     async fn put(
         &mut self,
         connection: &mut SqliteConnection,
         write: &PackedWrite,
     ) -> Result<(), sqlx::Error> {
         let put = match write {
-            PackedWrite::Block(block) => {
-                let end = self.ends.entry(block.terminal.clone()).or_default();
-                *end = block.end.max(*end);
-                transcript::put_block(connection, block).await
-            }
+            PackedWrite::Block(block) => transcript::put_blocks(connection, &[block]).await,
             PackedWrite::Terminal(row) => rows::put_terminal(connection, row).await,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => Ok(()),
         };
-        match put {
+        match (put, write) {
+            (Ok(()), PackedWrite::Block(block)) => self.reached(block),
+            (Ok(()), _) => {}
             // A bug of the caller's. Waiting would not mend it, and would stop everybody else.
-            Err(error) if can_never_be_written(&error) => {
+            (Err(error), _) if can_never_be_written(&error) => {
                 tracing::error!(%error, "a row breaks the schema; it is left out");
                 self.refused.insert(self.items);
             }
-            other => other?,
+            (Err(error), _) => return Err(error),
         }
         self.items += 1;
         Ok(())
+    }
+
+    fn reached(&mut self, block: &Packed) {
+        let end = self.ends.entry(block.terminal.clone()).or_default();
+        *end = block.end.max(*end);
     }
 
     async fn raise_ends(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {

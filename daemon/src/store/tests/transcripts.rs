@@ -168,14 +168,27 @@ async fn a_block_that_breaks_the_rules_does_not_stop_the_others() {
         put(&store, 1, 0, Vec::new()).await,
         put(&store, 1, 0, vec![0; BLOCK_BYTES + 1]).await,
     ];
-    let good = put(&store, 1, 0, b"good".to_vec()).await;
+    // More than one statement takes, with a bad one among them.
+    let mut good = Vec::new();
+    for block in 0..20 {
+        good.push(put(&store, 1, block * 4, b"good".to_vec()).await);
+        if block == 11 {
+            put(&store, 2, 1 << 40, b"no such terminal".to_vec()).await;
+        }
+    }
     store.flush().await.unwrap();
-    assert_eq!(good.borrow().0, 4);
+    for (block, told) in (1..).zip(good) {
+        assert_eq!(told.borrow().0, block * 4);
+    }
+    assert_eq!(
+        store.terminal(&id(1)).await.unwrap().unwrap().end,
+        Offset(80)
+    );
     for told in strange {
         assert_eq!(told.borrow().0, 0, "never told of a commit that was not");
         assert!(told.has_changed().is_err(), "the sender is gone");
     }
-    assert_eq!(read(&store, 1, 0, 100).await, (0, b"good".to_vec()));
+    assert_eq!(read(&store, 1, 0, 100).await, (0, b"good".repeat(20)));
 }
 
 #[tokio::test]
