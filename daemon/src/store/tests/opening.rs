@@ -183,6 +183,16 @@ async fn a_future_that_is_only_in_the_log_is_refused_and_untouched() {
         "{error}"
     );
     assert_eq!(crashed.contents(), before);
+
+    // Torn, that last commit never was: the log is judged as SQLite would recover it.
+    let log = std::fs::OpenOptions::new()
+        .write(true)
+        .open(crashed.0.path().join("termd.db-wal"))
+        .unwrap();
+    log.set_len(log.metadata().unwrap().len() - 1).unwrap();
+    crashed.open().await.close().await.unwrap();
+    assert_eq!(crashed.number("PRAGMA user_version").await, SCHEMA_VERSION);
+    assert_eq!(crashed.number("SELECT count(*) FROM later").await, 0);
 }
 
 #[tokio::test]
