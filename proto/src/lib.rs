@@ -5,7 +5,7 @@
 //! `termctl` and every front of our own use. Params are named; every list takes a cursor; every
 //! wait takes a timeout and returns an offset to go on from.
 //!
-//! **Invariant:** no I/O, no clock, no randomness in this crate, and nothing here knows `SQLite`,
+//! **Invariant:** no I/O, no clock, no randomness in this crate, and nothing here knows SQLite,
 //! tokio or a PTY.
 
 pub mod acp;

@@ -29,7 +29,7 @@ pub(super) fn owner_of(
     session: Option<String>,
     client: Option<String>,
 ) -> Result<Owner, sqlx::Error> {
-    let front = [Front::Acp, Front::Mcp, Front::Cli]
+    let front = [Front::Acp, Front::Mcp, Front::Cli, Front::Daemon]
         .into_iter()
         .find(|known| known.as_str() == front)
         .ok_or_else(|| decode_error(format!("no front is named {front:?}")))?;
