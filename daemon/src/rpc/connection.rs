@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use jsonrpsee::Methods;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use serde_json::value::RawValue;
 use tokio::io::{Interest, Ready};
 use tokio::net::UnixStream;
@@ -385,7 +386,15 @@ impl Work {
 /// Writes until the peer's buffer is full or nothing is left.
 fn flush(stream: &UnixStream, outbox: &mut Outbox) -> Result<(), End> {
     while !outbox.is_empty() {
-        match stream.try_write_vectored(&outbox.slices()) {
+        // Past tokio's notion of readiness first: `on_ready` clears it while nothing is queued.
+        // Only where the kernel says that the buffer is full is tokio's waker to be armed.
+        let sent = match send(stream, outbox) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                stream.try_io(Interest::WRITABLE, || send(stream, outbox))
+            }
+            sent => sent,
+        };
+        match sent {
             Ok(written) => outbox.advance(written),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -393,6 +402,17 @@ fn flush(stream: &UnixStream, outbox: &mut Outbox) -> Result<(), End> {
         }
     }
     Ok(())
+}
+
+/// One sendmsg(2) of what comes next.
+fn send(stream: &UnixStream, outbox: &Outbox) -> io::Result<usize> {
+    let mut nothing_else = SendAncillaryBuffer::default();
+    Ok(sendmsg(
+        stream,
+        &outbox.slices(),
+        &mut nothing_else,
+        SendFlags::NOSIGNAL,
+    )?)
 }
 
 fn is_transient(error: &io::Error) -> bool {

@@ -100,6 +100,12 @@ fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
         })
         .unwrap();
     module
+        .register_async_method("when_two_wait", |_, waits, _| async move {
+            let _wait = Wait::begin(&waits);
+            waits.until(2).await;
+        })
+        .unwrap();
+    module
         .register_async_method("fail", |_, _, _| async {
             Err::<(), _>(ErrorObjectOwned::owned(-32050, "failed", None::<()>))
         })
@@ -343,6 +349,18 @@ async fn after_a_half_close_answers_still_come_and_a_hang_up_ends_the_wait() {
             .is_some_and(|text| text.len() == 3_000_000)
     );
     assert_eq!(client.line().await, None);
+
+    // An answer that comes long after the half close.
+    let mut client = server.connect().await;
+    client.call("1", "when_two_wait").await;
+    client.0.get_mut().shutdown().await.unwrap();
+    server.waits.until(1).await;
+    let mut other = server.connect().await;
+    other.lives().await;
+    other.call("2", "never").await;
+    assert_eq!(client.answer().await["id"], 1);
+    drop(other);
+    server.waits.until(0).await;
 
     let mut client = server.connect().await;
     client.call("1", "never").await;
