@@ -23,7 +23,7 @@ pub(super) struct BadParam {
     pub(super) detail: String,
 }
 
-/// Finds the field that `error`, a serde_json message about `params`, is about.
+/// Finds the field that `error`, a `serde_json` message about `params`, is about.
 pub(super) fn locate(params: &str, error: &str) -> BadParam {
     let (detail, column) = split_position(error);
     // Params trims what it is given, so columns count from the first byte that is not blank.

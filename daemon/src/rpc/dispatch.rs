@@ -132,12 +132,11 @@ enum Called {
 /// The answer to a call that has ended. `params` are the call's, while they are still at hand:
 /// jsonrpsee's code reads them at the first poll.
 pub(super) fn settle(outcome: Outcome, params: Option<&str>) -> Answer {
-    match outcome {
-        Some(response) => Answer::from_response(response, params),
-        None => {
-            tracing::error!("a handler panicked");
-            ErrorAnswer::internal().into_answer()
-        }
+    if let Some(response) = outcome {
+        Answer::from_response(response, params)
+    } else {
+        tracing::error!("a handler panicked");
+        ErrorAnswer::internal().into_answer()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A request from left to right: [`server`] accepts and checks the [`peer`]; `connection` reads;
 //! `framing` cuts lines; `request` tells what a line is; `dispatch` calls the method; `call` holds
-//! it while it waits; `answer` words what comes out; `outbox` holds it until the peer takes it.
+//! it while it waits (`work` is where these meet); `answer` words what comes out; `outbox` holds it until the peer takes it.
 //!
 //! Promises: every line, queue and wait has a bound named in [`limits`]; a peer's disconnect ends
 //! its calls and nothing else; every error answer carries `data.kind`.
@@ -23,6 +23,7 @@ mod request;
 pub mod server;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use context::{ConnectionContext, Introduction, IntroductionError};
 pub use peer::Peer;
