@@ -114,10 +114,8 @@ fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
         })
         .unwrap();
     module
-        .register_async_method("panic", |_, _, _| async {
-            if PATIENCE > Duration::ZERO {
-                panic!("as asked");
-            }
+        .register_async_method("panic", |_, waits, _| async move {
+            assert_ne!(waits.now.load(Ordering::SeqCst), 0, "panics as asked");
         })
         .unwrap();
     module
