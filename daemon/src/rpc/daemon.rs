@@ -57,6 +57,9 @@ impl DaemonServer for DaemonHandler {
         if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
             return Err(invalid_params("cwd", "must be an absolute path"));
         }
+        if front == Some(Front::Daemon) {
+            return Err(invalid_params("front", "must be acp, mcp or cli"));
+        }
         let introduction = Introduction { client, front, cwd };
         connection(ext)?.set_introduction(introduction).map_err(TerminalError::from)?;
         Ok(self.info.clone())
