@@ -5,12 +5,13 @@
 //! that this process still turns.
 
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use termd_proto::TerminalId;
 use thiserror::Error;
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
 use super::channel::{self, ChannelError, Packet, Received};
@@ -86,8 +87,13 @@ impl KeeperClient {
     /// Says hello on the inherited control socket and receives the inventory. Must be called
     /// inside a tokio runtime with I/O; the task that it spawns there ends with the socket.
     pub async fn connect(control: OwnedFd) -> Result<Connected, KeeperError> {
-        rustix::io::ioctl_fionbio(&control, true).map_err(|_| KeeperError::Gone)?;
-        let socket = AsyncFd::new(control).map_err(|_| KeeperError::Gone)?;
+        // tokio's one type for any Unix socket. Only its readiness is used: packets go through
+        // `channel`, for a stream's read and write know no descriptors.
+        let socket = std::os::unix::net::UnixStream::from(control);
+        socket
+            .set_nonblocking(true)
+            .map_err(|_| KeeperError::Gone)?;
+        let socket = UnixStream::from_std(socket).map_err(|_| KeeperError::Gone)?;
         let mut link = Link {
             socket,
             out: VecDeque::new(),
@@ -209,7 +215,7 @@ impl From<ChannelError> for KeeperError {
 
 /// The socket and what is under way on it.
 struct Link {
-    socket: AsyncFd<OwnedFd>,
+    socket: UnixStream,
     out: VecDeque<Packet>,
     unanswered: HashMap<u32, oneshot::Sender<Answer>>,
     next_request: u32,
@@ -316,34 +322,44 @@ impl Link {
             } else {
                 Interest::READABLE | Interest::WRITABLE
             };
-            let mut ready = self
+            let ready = self
                 .socket
                 .ready(interest)
                 .await
                 .map_err(|_| KeeperError::Gone)?;
-            if ready.ready().is_writable() {
+            if ready.is_writable() {
                 while let Some(packet) = self.out.front() {
-                    match channel::send(self.socket.get_ref().as_fd(), packet, &[]) {
+                    let send = || channel::send(self.socket.as_fd(), packet, &[]);
+                    match attempt(&self.socket, Interest::WRITABLE, send) {
                         Ok(()) => drop(self.out.pop_front()),
-                        Err(ChannelError::WouldBlock) => {
-                            ready.clear_ready_matching(tokio::io::Ready::WRITABLE);
-                            break;
-                        }
+                        Err(ChannelError::WouldBlock) => break,
                         Err(error) => return Err(error.into()),
                     }
                 }
             }
-            if ready.ready().is_readable() {
-                match channel::receive(self.socket.get_ref().as_fd()) {
+            if ready.is_readable() {
+                let receive = || channel::receive(self.socket.as_fd());
+                match attempt(&self.socket, Interest::READABLE, receive) {
                     Ok(received) => return Ok(received),
-                    Err(ChannelError::WouldBlock) => {
-                        ready.clear_ready_matching(tokio::io::Ready::READABLE);
-                    }
+                    Err(ChannelError::WouldBlock) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
         }
     }
+}
+
+/// Tries to send or receive, and lets tokio know where the socket was not ready after all.
+fn attempt<T>(
+    socket: &UnixStream,
+    interest: Interest,
+    transfer: impl FnOnce() -> Result<T, ChannelError>,
+) -> Result<T, ChannelError> {
+    let tried = socket.try_io(interest, || match transfer() {
+        Err(ChannelError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        other => Ok(other),
+    });
+    tried.unwrap_or(Err(ChannelError::WouldBlock))
 }
 
 fn decode(packet: &Packet) -> Result<Option<ToServer>, KeeperError> {
