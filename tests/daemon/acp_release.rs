@@ -104,7 +104,12 @@ fn the_transcript_of_a_command_ended_by_release_stays() {
         .script("trap 'printf last; exit 0' TERM HUP; printf first; while :; do sleep 0.01; done");
     agent.wait_for_text(&id, "first");
     agent.release(&id);
-    assert_eq!(String::from_utf8_lossy(&agent.transcript(&id)), "firstlast");
+    // Between the two the shell may say what became of its sleep.
+    let transcript = String::from_utf8(agent.transcript(&id)).unwrap();
+    assert!(
+        transcript.starts_with("first") && transcript.ends_with("last"),
+        "{transcript:?}"
+    );
 }
 
 /// A transcript outlives the daemon.

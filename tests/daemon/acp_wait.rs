@@ -111,9 +111,9 @@ fn a_background_child_that_holds_the_terminal_does_not_hang_the_wait() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     for script in [
-        "setsid sleep 1000 & echo \"pid $!;\"; echo done",
+        "trap '' HUP; setsid sleep 1000 & echo \"pid $!;\"; echo done",
         "trap '' HUP; sleep 1000 & echo \"pid $!;\"; echo done",
-        "nohup sleep 1000 & echo \"pid $!;\"; echo done",
+        "trap '' HUP; nohup sleep 1000 & echo \"pid $!;\"; echo done",
     ] {
         let id = agent.script(script);
         let deadline = Deadline::after(Duration::from_secs(5));
@@ -128,6 +128,22 @@ fn a_background_child_that_holds_the_terminal_does_not_hang_the_wait() {
             "lives on: {script}"
         );
     }
+}
+
+/// The same as an agent may send it, whatever becomes of the child.
+#[test]
+fn a_background_child_in_a_shell_line_does_not_hang_the_wait() {
+    let daemon = TestDaemon::start();
+    let begin = std::time::Instant::now();
+    let (code, text) = daemon
+        .agent()
+        .run(&json!({ "command": "sh", "args": ["-c", "setsid sleep 100 & echo done"] }));
+    assert_eq!((code, text.as_str()), (Some(0), "done\n"));
+    assert!(
+        begin.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        begin.elapsed()
+    );
 }
 
 /// Waiting for one terminal says nothing of another.

@@ -168,18 +168,23 @@ fn a_unique_prefix_or_a_label_names_a_terminal() {
             "{name:?}"
         );
     }
-    create(&mut client, &json!({ "command": "true" }));
-    let error = client.err("session.show", &json!({ "id": "term_" }));
-    assert_eq!(
-        (error.code, error.kind()),
-        (-32006, "terminal_ambiguous"),
-        "{error:?}"
-    );
-    assert_eq!(
-        error.data["matches"].as_array().map(Vec::len),
-        Some(2),
-        "{error:?}"
-    );
+    // Of 33 ids two begin with the same of 32 characters.
+    let ids: Vec<String> = (0..33)
+        .map(|_| create(&mut client, &json!({ "command": "true" })))
+        .collect();
+    let of_several = (ids.iter().map(|id| &id[..6]))
+        .find(|prefix| ids.iter().filter(|id| id.starts_with(prefix)).count() > 1)
+        .expect("two share a prefix");
+    for name in [of_several, &of_several["term_".len()..]] {
+        let error = client.err("session.show", &json!({ "id": name }));
+        assert_eq!(
+            (error.code, error.kind()),
+            (-32006, "terminal_ambiguous"),
+            "{error:?}"
+        );
+        let matches = error.data["matches"].as_array().expect("matches");
+        assert!(matches.len() > 1, "{error:?}");
+    }
 }
 
 #[test]

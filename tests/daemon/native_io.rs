@@ -82,6 +82,7 @@ fn bad_reads_are_refused() {
         (json!({ "since": -1 }), "since"),
         (json!({ "since": "0" }), "since"),
         (json!({ "encoding": "hex" }), "encoding"),
+        (json!({ "max_bytes": (1 << 20) + 1 }), "max_bytes"),
         (json!({ "wait_ms": 86_400_001_u64 }), "wait_ms"),
     ] {
         let params = crate::support::merged(&json!({ "id": id }), &params);
