@@ -1,5 +1,7 @@
 //! The keeper with real processes: this program is the test, the keeper under test (by
 //! [`support::ROLE_VARIABLE`]), and the server that this keeper starts (by `--server`).
+// clippy.toml allows these in #[test] functions; this program has a main of its own.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod ending;
 mod replacing;

@@ -84,6 +84,9 @@ impl Keeper {
     /// Takes locks, socket and signals. Nothing is started yet.
     pub(super) fn new(options: KeeperOptions) -> Result<Self, KeeperStartError> {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        // Before the socket is there, so that no SIGTERM leaves one behind.
+        let signals =
+            take_signals().map_err(|errno| KeeperStartError::system("take over signals", errno))?;
         let socket_path = &options.socket_path;
         socket::prepare_directory(socket_path)?;
         socket::private_directory(&options.state_dir)?;
@@ -97,8 +100,6 @@ impl Keeper {
             Some(listener) => listener,
             None => Listener::bind(socket_path)?,
         };
-        let signals =
-            take_signals().map_err(|errno| KeeperStartError::system("take over signals", errno))?;
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|errno| KeeperStartError::system("become a subreaper", errno))?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
