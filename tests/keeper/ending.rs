@@ -36,6 +36,10 @@ pub(crate) const TESTS: &[Test] = &[
         "a_second_sigterm_exits_at_once",
         a_second_sigterm_exits_at_once,
     ),
+    (
+        "what_a_released_terminal_left_running_ends_until_it_is_forgotten",
+        what_a_released_terminal_left_running_ends_until_it_is_forgotten,
+    ),
 ];
 
 /// Everything that tries to get away; each notes its pid.
@@ -180,4 +184,22 @@ fn a_second_sigterm_exits_at_once() {
     assert_eq!(keeper.wait().code(), Some(1));
     wait_gone(server);
     assert!(!keeper.home.socket().exists());
+}
+
+fn what_a_released_terminal_left_running_ends_until_it_is_forgotten() {
+    let keeper = TestKeeper::start();
+    let (id, root) = keeper.spawn("setsid sh -c 'echo AWAY=$$; exec sleep 1000' & sleep 1000");
+    let away = pid_in(&keeper.output(&id, "AWAY="), "AWAY");
+    crate::support::kill(root, Signal::KILL);
+    assert_eq!(keeper.exit_of(&id), "Signaled(9)");
+    assert_eq!(keeper.ask(&json!({"op": "release", "id": id})), "done");
+    assert!(is_alive(away));
+    assert_eq!(keeper.end(&id, 1000), "done");
+    assert!(!is_alive(away));
+    assert_eq!(keeper.ask(&json!({"op": "forget", "id": id})), "done");
+    let unknown = keeper.ask(&json!({"op": "forget", "id": id}));
+    assert!(
+        unknown["error"].as_str().unwrap().contains("no terminal"),
+        "{unknown}"
+    );
 }

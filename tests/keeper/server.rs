@@ -61,13 +61,13 @@ async fn serve() {
         .collect();
     let (exit_sender, exits) = watch::channel(known);
     tokio::spawn(follow(events, exit_sender));
-    let terminals = inventory.into_iter().map(|terminal| {
+    let terminals = inventory.into_iter().filter_map(|terminal| {
         let known = Terminal {
             process: terminal.process,
             notes: terminal.notes,
-            fds: terminal.fds,
+            fds: terminal.fds?,
         };
-        (terminal.id, known)
+        Some((terminal.id, known))
     });
     let mut server = Server {
         keeper,
@@ -150,6 +150,7 @@ impl Server {
                 self.keeper.set_notes(id.unwrap(), notes).await
             }
             "release" => self.keeper.release(id.unwrap()).await,
+            "forget" => self.keeper.forget(id.unwrap()).await,
             other => panic!("no such op: {other}"),
         };
         match done {

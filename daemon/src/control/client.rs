@@ -169,7 +169,8 @@ impl KeeperClient {
             ToKeeper::EndTree { id, .. }
             | ToKeeper::SignalTree { id, .. }
             | ToKeeper::SetNotes { id, .. }
-            | ToKeeper::Release { id } => Some(id.clone()),
+            | ToKeeper::Release { id }
+            | ToKeeper::Forget { id } => Some(id.clone()),
             _ => None,
         };
         match (self.ask(message).await?.message, id) {
