@@ -14,8 +14,8 @@ use std::time::Duration;
 use std::{env, io};
 
 use jsonrpsee::core::ClientError;
-use jsonrpsee::core::client::{Client, ClientBuilder};
 use jsonrpsee::core::client::async_client::RpcService;
+use jsonrpsee::core::client::{Client, ClientBuilder};
 use jsonrpsee::core::middleware::RpcServiceBuilder;
 use termd_proto::daemon::DaemonClient as _;
 use termd_proto::terminal::{Front, SessionsClient as _};
@@ -212,10 +212,7 @@ impl Link {
     }
 }
 
-async fn attempt<T>(
-    rpc: &Rpc,
-    call: impl Future<Output = Result<T, ClientError>>,
-) -> Attempt<T> {
+async fn attempt<T>(rpc: &Rpc, call: impl Future<Output = Result<T, ClientError>>) -> Attempt<T> {
     match call.await {
         Ok(answer) => Attempt::Answered(answer),
         Err(ClientError::Call(refusal)) if refusal.code() == code::UNAVAILABLE => Attempt::NotTaken,

@@ -120,7 +120,8 @@ async fn a_call_that_starts_something_is_never_sent_twice() {
     first.expect("session.close").await;
     drop(first);
     let mut second = Peer::accept(&listener).await;
-    second.expect("daemon.hello").await;
+    let hello = second.expect("daemon.hello").await;
+    second.answer(&hello, "result", Value::Null).await;
     let error = closing.await.unwrap().unwrap_err();
     assert!(matches!(error, CliError::Unreachable(_)), "{error}");
     let mut rest = String::new();

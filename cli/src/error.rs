@@ -36,9 +36,13 @@ pub(crate) enum CliError {
 fn rpc_message(error: &ErrorObjectOwned) -> String {
     let message = escaped(error.message());
     match kind_of(error) {
-        Some(ErrorKind::TerminalNotFound) => format!("{message} (`termctl list --all` has them all)"),
+        Some(ErrorKind::TerminalNotFound) => {
+            format!("{message} (`termctl list --all` has them all)")
+        }
         Some(ErrorKind::MethodNotFound) => {
-            format!("{message}: termd is older than termctl; `systemctl --user reload termd` or restart it")
+            format!(
+                "{message}: termd is older than termctl; `systemctl --user reload termd` or restart it"
+            )
         }
         _ => message,
     }
@@ -55,9 +59,9 @@ impl CliError {
     pub(crate) fn of_client(error: ClientError) -> Self {
         match error {
             ClientError::Call(object) => Self::Refused(object),
-            ClientError::RequestTimeout => {
-                Self::Unreachable("the daemon does not answer; `termctl status` may say more".to_owned())
-            }
+            ClientError::RequestTimeout => Self::Unreachable(
+                "the daemon does not answer; `termctl status` may say more".to_owned(),
+            ),
             other => Self::Nonsense(other.to_string()),
         }
     }
@@ -81,9 +85,7 @@ impl CliError {
     /// `{"error": {"code", "kind", "message"}}`, and the daemon's `data` where it sent some.
     /// `code` is null where the error is termctl's own.
     pub(crate) fn to_json(&self) -> Value {
-        let own = |kind: &str| {
-            json!({ "error": { "code": null, "kind": kind, "message": self.to_string() } })
-        };
+        let own = |kind: &str| json!({ "error": { "code": null, "kind": kind, "message": self.to_string() } });
         match self {
             Self::Usage(_) => own("usage"),
             Self::Unreachable(_) => own("unreachable"),

@@ -56,7 +56,9 @@ pub(crate) fn inspect(path: &Path, own_uid: u32) -> Result<Found, CliError> {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => {
-            return Err(CliError::Unreachable(format!("cannot look at {shown}: {error}")));
+            return Err(CliError::Unreachable(format!(
+                "cannot look at {shown}: {error}"
+            )));
         }
     };
     if !metadata.file_type().is_socket() {

@@ -104,7 +104,10 @@ mod tests {
             Err("bad \\x1b[31m".to_owned())
         );
         let silent = start("exit 3").await.unwrap_err();
-        assert!(silent.ends_with("--detach failed: exit status: 3"), "{silent}");
+        assert!(
+            silent.ends_with("--detach failed: exit status: 3"),
+            "{silent}"
+        );
     }
 
     #[tokio::test]
@@ -116,7 +119,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_binary_is_named() {
-        let error = start_daemon(OsStr::new("/nowhere/termd")).await.unwrap_err();
+        let error = start_daemon(OsStr::new("/nowhere/termd"))
+            .await
+            .unwrap_err();
         assert!(error.to_string().contains("/nowhere/termd"), "{error}");
     }
 }

@@ -32,7 +32,10 @@ impl Table {
         let widths: Vec<usize> = (0..columns)
             .map(|column| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
-                cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+                cells
+                    .map(|cell| cell.chars().count())
+                    .max()
+                    .unwrap_or_default()
             })
             .collect();
         let mut out = String::new();

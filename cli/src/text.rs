@@ -31,7 +31,11 @@ impl NewlineFilter {
 
     /// What is left when nothing more comes.
     pub(crate) fn finish(&mut self) -> &'static [u8] {
-        if std::mem::take(&mut self.held) { b"\r" } else { b"" }
+        if std::mem::take(&mut self.held) {
+            b"\r"
+        } else {
+            b""
+        }
     }
 }
 

@@ -163,7 +163,10 @@ mod tests {
         assert!(matches!(error, TransportError::Closed), "{error}");
         let (got, error) = lines(&[b"ok\n", &huge, b"\n"], 10_000).await;
         assert_eq!(got, [b"ok"]);
-        assert!(matches!(error, TransportError::LineTooLong(10_000)), "{error}");
+        assert!(
+            matches!(error, TransportError::LineTooLong(10_000)),
+            "{error}"
+        );
     }
 
     #[tokio::test]

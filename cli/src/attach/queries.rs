@@ -46,8 +46,14 @@ fn asks(sequence: &[u8]) -> bool {
 }
 
 fn csi_asks(body: &[u8], last: u8) -> bool {
-    let marker = body.first().copied().filter(|byte| matches!(byte, b'<'..=b'?'));
-    let intermediate = body.last().copied().filter(|byte| matches!(byte, b' '..=b'/'));
+    let marker = body
+        .first()
+        .copied()
+        .filter(|byte| matches!(byte, b'<'..=b'?'));
+    let intermediate = body
+        .last()
+        .copied()
+        .filter(|byte| matches!(byte, b' '..=b'/'));
     match (last, marker, intermediate) {
         // DA1, DA2, DA3; DSR and its DEC forms (`CSI > n` switches off a key mode); DECREQTPARM.
         (b'c', ..) | (b'n', None | Some(b'?'), _) | (b'x', None, None) => true,

@@ -38,9 +38,8 @@ pub(crate) struct RawTty(());
 impl RawTty {
     /// Switches raw mode on.
     pub(crate) fn enter() -> Result<Self, CliError> {
-        let cannot = |error: rustix::io::Errno| {
-            CliError::Io("cannot set the tty's modes", error.into())
-        };
+        let cannot =
+            |error: rustix::io::Errno| CliError::Io("cannot set the tty's modes", error.into());
         let stdin = io::stdin();
         let before = rustix::termios::tcgetattr(&stdin).map_err(cannot)?;
         let mut raw = before.clone();
@@ -70,10 +69,7 @@ impl Drop for RawTty {
 
 /// Sets the saved modes, if there are any; whether there were.
 fn restore() -> bool {
-    let saved = SAVED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(saved) = saved else {
         return false;
     };
