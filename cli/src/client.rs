@@ -36,7 +36,7 @@ const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
 /// Between two attempts to connect: long enough not to spin, too short to be noticed.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
-const CALL_DEADLINE: Duration = Duration::from_secs(120);
+const CALL_DEADLINE: Duration = Duration::from_mins(2);
 
 /// A connection: the contract's traits are implemented for it. No middleware: it would log calls,
 /// and with them what is typed.

@@ -257,7 +257,7 @@ mod tests {
         let mut splitter = Splitter::default();
         splitter.feed(b"\x1b]0;", |piece| panic!("{piece:?}"));
         for _ in 0..200 {
-            splitter.feed(&[b'x'; 65_536], |piece| panic!("{piece:?}"));
+            splitter.feed(&vec![b'x'; 65_536], |piece| panic!("{piece:?}"));
         }
         assert!(splitter.begun.len() <= MAX_SEQUENCE_BYTES && splitter.is_inside());
         let mut last = None;

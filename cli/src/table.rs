@@ -51,6 +51,15 @@ impl Table {
     }
 }
 
+/// One fact a line. Values are the caller's to escape: a quoted command line is already.
+pub(crate) fn facts_as_lines(facts: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    for (name, value) in facts {
+        let _ = writeln!(out, "{name:<10} {value}");
+    }
+    out
+}
+
 /// Milliseconds since the Unix epoch.
 pub(crate) fn now_ms() -> i64 {
     let since = SystemTime::now()

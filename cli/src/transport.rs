@@ -141,7 +141,8 @@ mod tests {
 
     #[tokio::test]
     async fn lines_come_whole_however_they_were_cut() {
-        let table: [(&[&[u8]], &[&[u8]]); 5] = [
+        type Case<'a> = (&'a [&'a [u8]], &'a [&'a [u8]]);
+        let table: [Case<'_>; 5] = [
             (&[b"one\ntwo\n"], &[b"one", b"two"]),
             (&[b"o", b"n", b"e\nt", b"wo", b"\n"], &[b"one", b"two"]),
             (&[b"\n\n", b"one\n\n"], &[b"one"]),

@@ -113,8 +113,7 @@ fn is_control_key(report: &[u8], character: u8) -> bool {
     };
     let fields: Vec<(u32, u32)> = body.split(|&byte| byte == b';').map(field).collect();
     let (code, (modifiers, event)) = match (last, fields.as_slice()) {
-        (b'u', [code, modifiers, ..]) => (code.0, *modifiers),
-        (b'~', [(27, _), modifiers, code]) => (code.0, *modifiers),
+        (b'u', [code, modifiers, ..]) | (b'~', [(27, _), modifiers, code]) => (code.0, *modifiers),
         _ => return false,
     };
     // Event 3 is the key's release.

@@ -54,19 +54,19 @@ fn csi_asks(body: &[u8], last: u8) -> bool {
         .last()
         .copied()
         .filter(|byte| matches!(byte, b' '..=b'/'));
-    match (last, marker, intermediate) {
+    matches!(
+        (last, marker, intermediate),
         // DA1, DA2, DA3; DSR and its DEC forms (`CSI > n` switches off a key mode); DECREQTPARM.
-        (b'c', ..) | (b'n', None | Some(b'?'), _) | (b'x', None, None) => true,
+        (b'c', ..) | (b'n', None | Some(b'?'), _) | (b'x', None, None)
         // XTVERSION; kitty's keyboard flags; XTSMGRAPHICS; XTQMODKEYS.
-        (b'q', Some(b'>'), None) | (b'u' | b'S' | b'm', Some(b'?'), None) => true,
+        | (b'q', Some(b'>'), None) | (b'u' | b'S' | b'm', Some(b'?'), None)
         // DECRQM; DECRQCRA; DECRQPSR; DECRQTSR; DECRQUPSS.
-        (b'p', _, Some(b'$')) | (b'y', _, Some(b'*')) | (b'w' | b'u', _, Some(b'$' | b'&')) => true,
+        | (b'p', _, Some(b'$')) | (b'y', _, Some(b'*')) | (b'w' | b'u', _, Some(b'$' | b'&'))
         // XTWINOPS: from 11 on they report, save or restore; below, they move the window.
-        (b't', None, None) => true,
+        | (b't', None, None)
         // DECEFR, DECRQLP: the locator asks and reports.
-        (b'w' | b'|', _, Some(b'\'')) => true,
-        _ => false,
-    }
+        | (b'w' | b'|', _, Some(b'\''))
+    )
 }
 
 fn osc_asks(body: &[u8]) -> bool {

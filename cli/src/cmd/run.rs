@@ -37,7 +37,7 @@ const SIGINT: NonZeroU8 = NonZeroU8::MIN.saturating_add(1);
 const SIGHUP: NonZeroU8 = NonZeroU8::MIN;
 const SIGTERM: NonZeroU8 = NonZeroU8::MIN.saturating_add(14);
 /// A timeout that was not given: longer than anybody waits.
-const FOREVER: Duration = Duration::from_secs(100 * 365 * 86_400);
+const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// Why the watch over the command ended.
 enum Outcome {

@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::escape::{command_line, escaped};
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::utc;
+use crate::table::{facts_as_lines, utc};
 
 pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
@@ -61,7 +61,7 @@ fn render(info: &TerminalInfo) -> String {
         ("id", info.id.to_string()),
         (
             "label",
-            or_dash(info.label.as_ref().map(|label| label.as_str())),
+            or_dash(info.label.as_ref().map(termd_proto::Label::as_str)),
         ),
         ("state", info.state.as_str().to_owned()),
         ("exit", or_dash(exit.as_deref())),
@@ -75,8 +75,5 @@ fn render(info: &TerminalInfo) -> String {
         ("exited", or_dash(info.exited_at_ms.map(utc).as_deref())),
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
-    facts
-        .iter()
-        .map(|(name, value)| format!("{name:<10} {value}\n"))
-        .collect()
+    facts_as_lines(&facts)
 }

@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{bytes, utc};
+use crate::table::{bytes, facts_as_lines, utc};
 
 pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;
@@ -57,10 +57,6 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
             ),
         ),
     ];
-    let lines: String = facts
-        .iter()
-        .map(|(name, value)| format!("{name:<10} {value}\n"))
-        .collect();
-    output::print(lines.as_bytes())?;
+    output::print(facts_as_lines(&facts).as_bytes())?;
     Ok(ExitCode::OK)
 }
