@@ -54,19 +54,28 @@ fn csi_asks(body: &[u8], last: u8) -> bool {
         .last()
         .copied()
         .filter(|byte| matches!(byte, b' '..=b'/'));
-    matches!(
-        (last, marker, intermediate),
-        // DA1, DA2, DA3; DSR and its DEC forms (`CSI > n` switches off a key mode); DECREQTPARM.
-        (b'c', ..) | (b'n', None | Some(b'?'), _) | (b'x', None, None)
-        // XTVERSION; kitty's keyboard flags; XTSMGRAPHICS; XTQMODKEYS.
-        | (b'q', Some(b'>'), None) | (b'u' | b'S' | b'm', Some(b'?'), None)
-        // DECRQM; DECRQCRA; DECRQPSR; DECRQTSR; DECRQUPSS.
-        | (b'p', _, Some(b'$')) | (b'y', _, Some(b'*')) | (b'w' | b'u', _, Some(b'$' | b'&'))
-        // XTWINOPS: from 11 on they report, save or restore; below, they move the window.
-        | (b't', None, None)
-        // DECEFR, DECRQLP: the locator asks and reports.
-        | (b'w' | b'|', _, Some(b'\''))
-    )
+    let bare = marker.is_none() && intermediate.is_none();
+    match last {
+        // DA1, DA2, DA3.
+        b'c' => true,
+        // DSR and its DEC forms; `CSI > n` switches off a key mode.
+        b'n' => matches!(marker, None | Some(b'?')),
+        // DECREQTPARM; XTWINOPS, which reports from 11 on and moves the window below.
+        b'x' | b't' => bare,
+        // XTVERSION.
+        b'q' => marker == Some(b'>'),
+        // XTSMGRAPHICS; XTQMODKEYS.
+        b'S' | b'm' => marker == Some(b'?'),
+        // Kitty's keyboard flags; DECRQTSR; DECRQUPSS.
+        b'u' => marker == Some(b'?') || matches!(intermediate, Some(b'$' | b'&')),
+        // DECRQM.
+        b'p' => intermediate == Some(b'$'),
+        // DECRQCRA.
+        b'y' => intermediate == Some(b'*'),
+        // DECRQPSR; DECEFR, DECRQLP: the locator asks and reports.
+        b'w' | b'|' => matches!(intermediate, Some(b'$' | b'\'')),
+        _ => false,
+    }
 }
 
 fn osc_asks(body: &[u8]) -> bool {
