@@ -219,6 +219,11 @@ fn a_killed_keeper_leaves_nothing_running() {
     let mut daemon = TestDaemon::start();
     let (id, processes) = busy_terminal(&daemon);
     let server = daemon.server();
+    // Its record is in the database once its output is.
+    let mut client = daemon.client();
+    wait_until("all output is stored", || {
+        client.ok("daemon.stats", &Value::Null)["unstored_bytes"] == 0
+    });
     daemon.signal(Signal::KILL);
     daemon.wait_exit();
     assert!(
