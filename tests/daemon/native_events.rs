@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Deadline, RawClient, TestDaemon};
+use crate::support::{DEADLINE, Deadline, RawClient, TestDaemon};
 
 /// Subscribes; the subscription's id.
 fn subscribe(client: &mut RawClient, params: &Value) -> Value {
@@ -150,7 +150,11 @@ fn a_slow_subscriber_is_told_that_it_lagged() {
     client.ok("session.close", &json!({ "id": id }));
     let (mut told, mut dropped, mut lags) = (0, 0, Vec::new());
     loop {
-        let event = next_event(&mut watcher, &subscription);
+        let Some(message) = watcher.message_by(Deadline::after(DEADLINE)) else {
+            panic!("then nothing more: {told} of {RESIZES} told, {dropped} dropped, {lags:?}");
+        };
+        assert_eq!(message["params"]["subscription"], subscription, "{message}");
+        let event = message["params"]["result"].clone();
         match event["type"].as_str().unwrap() {
             "lagged" => {
                 dropped += event["dropped"].as_u64().unwrap();

@@ -92,7 +92,7 @@ fn a_stopping_daemon_starts_nothing_more() {
     let script =
         "trap 'echo asked' HUP; trap '' TERM; echo \"pid $$;\"; while :; do sleep 0.05; done";
     let id = agent.script(script);
-    agent.printed_processes(&id, 1);
+    let processes = agent.printed_processes(&id, 1);
     daemon.signal(Signal::TERM);
     agent.wait_for_text(&id, "asked");
     let error = agent
@@ -105,6 +105,7 @@ fn a_stopping_daemon_starts_nothing_more() {
     );
     daemon.signal(Signal::TERM);
     daemon.wait_exit();
+    assert!(processes[0].ends_by(Deadline::after(DEADLINE)));
 }
 
 /// Asks until a new server answers; its connection.

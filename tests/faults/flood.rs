@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::support::{RawClient, TestDaemon, merged, sh, wait_until};
 use crate::{Fault, rounds};
 
-/// Lines that a writer prints: about 12 MB, of lengths that look random and are known.
-const LINES: u32 = 80_000;
+/// Lines that a writer prints: about 4 MB, of lengths that look random and are known.
+const LINES: u32 = 25_000;
 /// How often the server goes while one writer writes.
-const STRIKES: u32 = 4;
+const STRIKES: u32 = 3;
 /// Output between two strikes, at least.
-const BETWEEN: u64 = 300_000;
+const BETWEEN: u64 = 200_000;
 
 /// A writer: numbered lines of pseudo-random length with a checksum, to the terminal and, by its
 /// own hand, to a file. It waits once for a newline, so that it is not done before it is watched.
