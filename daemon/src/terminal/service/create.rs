@@ -239,8 +239,10 @@ impl Terminals {
             index.labels.insert(label.clone(), id.clone());
         }
         index.running += 1;
+        index.starting.insert(id.clone(), None);
         Ok(Reservation {
             terminals: self,
+            id: id.clone(),
             label: label.cloned(),
             kept: false,
         })
@@ -250,6 +252,7 @@ impl Terminals {
 /// A place among the running terminals, and a label; both are given back unless kept.
 struct Reservation<'a> {
     terminals: &'a Terminals,
+    id: TerminalId,
     label: Option<Label>,
     kept: bool,
 }
@@ -266,6 +269,7 @@ impl Drop for Reservation<'_> {
             return;
         }
         let mut index = self.terminals.index();
+        index.starting.remove(&self.id);
         index.running = index.running.saturating_sub(1);
         if let Some(label) = &self.label {
             index.labels.remove(label);
