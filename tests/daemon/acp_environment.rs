@@ -174,7 +174,7 @@ fn a_child_has_three_descriptors_and_no_more() {
 
 #[test]
 fn signals_limits_and_umask_are_as_a_login_has_them() {
-    /// What glibc keeps to itself: whoever was started by its posix_spawn(3) ignores both, and
+    /// What glibc keeps to itself: whoever was started by its `posix_spawn(3)` ignores both, and
     /// no program can change that through its libc.
     const GLIBC_INTERNAL: u64 = 1 << 31 | 1 << 32;
     let daemon = TestDaemon::start();
