@@ -90,7 +90,6 @@ impl Terminals {
         };
         let record = Record {
             pid: spawned.process.pid,
-            created_at_ms: now_ms(),
             ..record
         };
         let terminal = self.begin(record, spawned).await?;
@@ -104,8 +103,6 @@ impl Terminals {
         spawned: Spawned,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let id = record.id.clone();
-        // The keeper learned the record before the process id was known.
-        self.inner.keeper.set_notes(&id, record.to_notes()).await?;
         let size = Size {
             cols: record.cols,
             rows: record.rows,
