@@ -245,6 +245,7 @@ fn look_for_what_is_needed() -> Result<PathBuf, String> {
         "systemd-analyze",
         "journalctl",
         "dbus-daemon",
+        "perl",
     ] {
         let on_path = std::env::var_os("PATH").is_some_and(|path| {
             std::env::split_paths(&path)

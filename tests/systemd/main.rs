@@ -305,11 +305,10 @@ fn what_systemd_tells_termd_reaches_no_terminal() {
         r#"{"jsonrpc":"2.0","id":1,"method":"session.create","#,
         r#""params":{"command":"env","args":["-u","X"],"label":"inherits"}}"#
     );
-    let script = r#"python3 -c 'import os,socket,sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(os.environ["XDG_RUNTIME_DIR"] + "/termd/termd.sock")
-s.sendall(sys.argv[1].encode() + b"\n")
-print(s.makefile().readline())' "$1""#;
+    let script = r#"perl -MIO::Socket::UNIX -e '
+        my $daemon = IO::Socket::UNIX->new($ARGV[0]) or die "$ARGV[0]: $!";
+        print $daemon "$ARGV[1]\n";
+        print scalar <$daemon>' "$XDG_RUNTIME_DIR/termd/termd.sock" "$1""#;
     let answer = installed.ok(&["bash", "-c", script, "bash", request]);
     assert!(answer.contains("\"result\""), "{answer}");
     installed.termctl(&["wait", "inherits"]);
