@@ -1,7 +1,12 @@
 //! termd's rooms. `main.rs` is the door; `docs/architecture.md` is the map.
 
+pub mod app;
+pub mod args;
+pub mod config;
 pub mod control;
 pub mod keeper;
+pub mod paths;
 pub mod rpc;
 pub mod store;
+pub mod telemetry;
 pub mod terminal;

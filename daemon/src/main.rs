@@ -1,2 +1,91 @@
-//! x
-fn main() {}
+//! The door of `termd`: arguments, then keeper or server.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use termd::app;
+use termd::args::Args;
+use termd::config::Config;
+use termd::keeper::{self, Detach, KeeperOptions};
+use termd::paths::Paths;
+use termd::telemetry;
+
+/// sysexits.h `EX_UNAVAILABLE`: the database is not to be used by this termd.
+const EX_UNAVAILABLE: u8 = 69;
+/// sysexits.h `EX_CONFIG`: the configuration is not to be run on.
+const EX_CONFIG: u8 = 78;
+/// Threads that run terminals and connections. More would only wake one another: what is heavy,
+/// compression and SQLite, has threads of its own.
+const WORKER_THREADS: usize = 2;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let run = if args.server { serve() } else { keep(&args) };
+    run.unwrap_or_else(|error| {
+        complain(&error);
+        ExitCode::FAILURE
+    })
+}
+
+/// One line for a person.
+fn complain(error: &anyhow::Error) {
+    // Nobody reads stderr: there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "termd: {error:#}");
+}
+
+fn keep(args: &Args) -> anyhow::Result<ExitCode> {
+    let paths = Paths::find()?;
+    let config = match Config::load(&paths.config_file) {
+        Ok(config) => config,
+        Err(error) => {
+            complain(&error.into());
+            return Ok(ExitCode::from(EX_CONFIG));
+        }
+    };
+    let server_program = std::env::current_exe().context("cannot find my own program")?;
+    let detach = if args.detach {
+        Detach::Background { log: Some(paths.log_file()) }
+    } else {
+        Detach::Foreground
+    };
+    let options = KeeperOptions {
+        kill_grace: config.kill_grace(),
+        socket_path: paths.socket,
+        state_dir: paths.state_dir,
+        server_program,
+        server_args: Vec::new(),
+        detach,
+    };
+    Ok(keeper::run(options)?)
+}
+
+fn serve() -> anyhow::Result<ExitCode> {
+    telemetry::start();
+    let paths = Paths::find()?;
+    let config = match Config::load(&paths.config_file) {
+        Ok(config) => config,
+        Err(error) => {
+            complain(&error.into());
+            return Ok(ExitCode::from(EX_CONFIG));
+        }
+    };
+    let inherited = keeper::inherited_fds().context("--server is for the keeper to use")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    match runtime.block_on(app::run(inherited, paths, config)) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) if error.is_permanent() => {
+            complain(&error.into());
+            Ok(ExitCode::from(EX_UNAVAILABLE))
+        }
+        Err(error) => {
+            tracing::error!(%error, "the server ends");
+            Err(error.into())
+        }
+    }
+}

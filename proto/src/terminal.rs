@@ -38,6 +38,8 @@ pub enum Front {
     Mcp,
     /// `termctl`, or a script on the socket.
     Cli,
+    /// termd itself: retention, and terminals that it lost.
+    Daemon,
 }
 
 impl Front {
@@ -47,6 +49,7 @@ impl Front {
             Self::Acp => "acp",
             Self::Mcp => "mcp",
             Self::Cli => "cli",
+            Self::Daemon => "daemon",
         }
     }
 }

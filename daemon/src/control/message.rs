@@ -105,8 +105,8 @@ pub struct InventoryTerminal {
     pub status: Option<WaitStatus>,
     /// The notes that a server left.
     pub notes: Vec<u8>,
-    /// What it is read and written by.
-    pub fds: TerminalFds,
+    /// What it is read and written by; gone once the server has released it.
+    pub fds: Option<TerminalFds>,
 }
 
 /// What the keeper tells the server unasked.

@@ -6,17 +6,35 @@
 //!
 //! **Invariant:** nothing here knows a PTY, a socket or what a byte of output means.
 
+mod audit;
+mod header;
+mod model;
+mod open;
+mod pack;
+mod queue;
+mod retention;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod transcript;
+mod urgent;
+mod verify;
+mod writer;
+
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::SqlitePool;
+use sqlx::{Connection, Sqlite};
 use termd_proto::audit::{AuditFilter, AuditPage, AuditVerdict};
-use termd_proto::terminal::{ExitStatus, Owner};
-use termd_proto::{Label, Offset, TerminalId};
+use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
-/// Bytes in a whole transcript block.
-pub const BLOCK_BYTES: usize = 64 * 1024;
+use self::audit::Head;
+pub use self::model::{AuditEntry, BLOCK_BYTES, Block, Retention, StoredBytes, TerminalRow};
+use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
 
 /// Why the store did not do what was asked.
 #[derive(Debug, Error)]
@@ -70,167 +88,115 @@ pub enum StoreError {
     },
 }
 
-/// One terminal's row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TerminalRow {
-    /// Its id.
-    pub id: TerminalId,
-    /// Its label.
-    pub label: Option<Label>,
-    /// As run.
-    pub argv: Vec<String>,
-    /// Where it was started.
-    pub cwd: String,
-    /// Its root process.
-    pub pid: i32,
-    /// Columns.
-    pub cols: u16,
-    /// Rows.
-    pub rows: u16,
-    /// Who asked for it.
-    pub owner: Owner,
-    /// When it was started.
-    pub created_at_ms: i64,
-    /// When its exit was known.
-    pub exited_at_ms: Option<i64>,
-    /// How it ended.
-    pub exit_status: Option<ExitStatus>,
-    /// When `terminal/release` ended its ACP life.
-    pub released_at_ms: Option<i64>,
-    /// When it was closed.
-    pub closed_at_ms: Option<i64>,
-    /// What `terminal/output` keeps.
-    pub output_byte_limit: u64,
-    /// Transcript before this was dropped by retention.
-    pub start: Offset,
-    /// End of what is stored.
-    pub end: Offset,
-    /// The `_meta` of its creation.
-    pub meta: Option<Map<String, Value>>,
-}
-
-/// A part of a transcript on its way to the disk.
-#[derive(Debug)]
-pub struct Block {
-    /// Whose.
-    pub terminal: TerminalId,
-    /// The first byte's offset: a multiple of [`BLOCK_BYTES`] after whole blocks. A block with the
-    /// offset of one already stored is longer than it and replaces it.
-    pub start: Offset,
-    /// At most [`BLOCK_BYTES`].
-    pub bytes: Vec<u8>,
-    /// Told the offset after the last byte once it is committed.
-    pub committed: watch::Sender<Offset>,
-}
-
-/// An audit record to be written; its number, time, and hashes are the store's to give.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AuditEntry {
-    /// When, in milliseconds since the epoch.
-    pub at_ms: i64,
-    /// What: `terminal.create`, …
-    pub action: &'static str,
-    /// `ok`, or what went wrong in a word.
-    pub outcome: String,
-    /// Who.
-    pub actor: Owner,
-    /// To which terminal.
-    pub terminal: Option<TerminalId>,
-    /// What else.
-    pub detail: Map<String, Value>,
-}
-
-/// A part of a transcript, read back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredBytes {
-    /// The first byte's offset: later than asked for where retention dropped something.
-    pub start: Offset,
-    /// The bytes, without a gap.
-    pub bytes: Vec<u8>,
-}
-
-/// How long what is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retention {
-    /// Transcripts of ended terminals older than this are dropped, in milliseconds.
-    pub transcript_age_ms: i64,
-    /// Transcripts together are kept below this, oldest ended terminals dropped first, in bytes
-    /// as stored.
-    pub transcript_bytes: u64,
-    /// Audit records older than this are dropped, in milliseconds.
-    pub audit_age_ms: i64,
-}
-
-/// The database. Cheap to clone.
+/// The database. Cheap to clone. When the last clone is dropped, what is queued is still written;
+/// [`Store::close`] waits for it.
 #[derive(Debug, Clone)]
-pub struct Store {}
+pub struct Store {
+    path: PathBuf,
+    urgent: mpsc::Sender<Urgent>,
+    writes: mpsc::Sender<Write>,
+    readers: SqlitePool,
+    head: watch::Receiver<Head>,
+    closing: CancellationToken,
+}
 
 /// A place in the block queue, reserved: sending on it cannot fail or wait.
 #[derive(Debug)]
-pub struct BlockPermit {}
+pub struct BlockPermit(mpsc::OwnedPermit<Write>);
 
 impl BlockPermit {
-    /// Queues the block.
-    #[allow(clippy::todo)]
+    /// Queues the block. Where the store is being closed, or the block breaks its own rules (its
+    /// terminal has no row, it is empty or too long), `committed` is dropped without a word.
     pub fn send(self, block: Block) {
-        let _ = block;
-        todo!()
+        self.0.send(Write::Block(block));
     }
 }
 
-#[allow(clippy::todo, clippy::unused_async)]
 impl Store {
-    /// Opens the database, creating it (mode 0600) where there is none, and migrates it. The
-    /// caller holds the daemon's lock.
+    /// Opens the database, creating it (mode 0600) where there is none, and migrates it. A mode
+    /// that lets others in is tightened. The directory must be there, and the caller holds the
+    /// daemon's lock. Must be called on a tokio runtime, which the writer then runs on.
+    ///
+    /// Refuses a link, another user's file, another program's, a damaged one and a newer termd's,
+    /// and leaves those as they are.
     pub async fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let _ = path;
-        todo!()
+        let opened = open::open(&path).await?;
+        let (urgent, urgent_queue) = mpsc::channel(URGENT_QUEUE);
+        let (writes, write_queue) = mpsc::channel(WRITE_QUEUE);
+        let (packed, packed_queue) = mpsc::channel(PACKED_QUEUE);
+        let (head_sender, head) = watch::channel(opened.head.clone());
+        let closing = CancellationToken::new();
+        pack::start_packing(write_queue, packed).map_err(|source| StoreError::Open {
+            path: path.clone(),
+            source,
+        })?;
+        let queues = Queues {
+            urgent: urgent_queue,
+            writes: packed_queue,
+            head: head_sender,
+            closing: closing.clone(),
+        };
+        tokio::spawn(writer::run(opened.writer, opened.head, queues));
+        Ok(Self {
+            path,
+            urgent,
+            writes,
+            readers: opened.readers,
+            head,
+            closing,
+        })
     }
 
     /// Waits for a place in the block queue. Cancel safe.
     pub async fn reserve_block(&self) -> Result<BlockPermit, StoreError> {
-        todo!()
+        let permit = self.writes.clone().reserve_owned().await;
+        permit.map(BlockPermit).map_err(|_| StoreError::Closed)
     }
 
-    /// Writes an audit record; resolves when it is on the disk.
+    /// Writes an audit record; resolves when it is on the disk, with its number. Where it cannot
+    /// be written, the error comes at once: what it would have recorded must not be done.
     pub async fn audit(&self, entry: AuditEntry) -> Result<i64, StoreError> {
-        let _ = entry;
-        todo!()
+        let (done, written) = oneshot::channel();
+        let urgent = Urgent::Audit(AuditRequest { entry, done });
+        let sent = self.urgent.send(urgent).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        written.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Writes or replaces a terminal's row (all but `start` and `end`), and its command's row.
     /// Ordered before blocks and updates queued later; resolves when queued.
     pub async fn put_terminal(&self, row: TerminalRow) -> Result<(), StoreError> {
-        let _ = row;
-        todo!()
+        let sent = self.writes.send(Write::Terminal(Box::new(row))).await;
+        sent.map_err(|_| StoreError::Closed)
     }
 
-    /// Resolves when everything queued before is committed.
+    /// Resolves when everything queued before is committed; while the disk takes nothing, waits.
     pub async fn flush(&self) -> Result<(), StoreError> {
-        todo!()
+        self.wait_for(Write::Flush).await
     }
 
-    /// Reads up to `max` bytes of a transcript from `since` on.
+    /// Reads up to `max` bytes of a transcript from `since` on: those before the first gap. Where
+    /// nothing is stored from `since` on, the answer is empty.
     pub async fn read_transcript(
         &self,
         id: &TerminalId,
         since: Offset,
         max: u64,
     ) -> Result<StoredBytes, StoreError> {
-        let _ = (id, since, max);
-        todo!()
+        let mut reader = self.reader().await?;
+        // One snapshot, so that retention cannot come between where to start and what is there.
+        let mut snapshot = reader.begin().await?;
+        transcript::read(&mut snapshot, id, since, max).await
     }
 
     /// One terminal's row.
     pub async fn terminal(&self, id: &TerminalId) -> Result<Option<TerminalRow>, StoreError> {
-        let _ = id;
-        todo!()
+        rows::terminal(&mut *self.reader().await?, id).await
     }
 
-    /// Terminals that are not closed, newest `limit`.
+    /// Terminals that are not closed, newest `limit`, newest first.
     pub async fn open_terminals(&self, limit: u32) -> Result<Vec<TerminalRow>, StoreError> {
-        let _ = limit;
-        todo!()
+        rows::open_terminals(&mut *self.reader().await?, limit).await
     }
 
     /// Terminals of all states, oldest first, after the cursor; with the next page's cursor.
@@ -239,8 +205,7 @@ impl Store {
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<(Vec<TerminalRow>, Option<String>), StoreError> {
-        let _ = (cursor, limit);
-        todo!()
+        rows::list_terminals(&mut *self.reader().await?, cursor, limit).await
     }
 
     /// Ids that begin with this, at most `limit`.
@@ -249,8 +214,7 @@ impl Store {
         prefix: &str,
         limit: u32,
     ) -> Result<Vec<TerminalId>, StoreError> {
-        let _ = (prefix, limit);
-        todo!()
+        rows::ids_with_prefix(&mut *self.reader().await?, prefix, limit).await
     }
 
     /// One page of audit records, newest first.
@@ -260,32 +224,51 @@ impl Store {
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<AuditPage, StoreError> {
-        let _ = (filter, cursor, limit);
-        todo!()
+        audit::list(&mut *self.reader().await?, filter, cursor, limit).await
     }
 
-    /// Checks the audit chain, row by row.
+    /// Checks the audit chain, row by row, from where retention left it. Records cut off the end
+    /// are missed if this process wrote them; those of an earlier one cannot be.
     pub async fn verify_audit(&self) -> Result<AuditVerdict, StoreError> {
-        todo!()
+        // Before the snapshot: it then holds at least this much.
+        let written = self.head.borrow().clone();
+        let mut reader = self.reader().await?;
+        let mut snapshot = reader.begin().await?;
+        Ok(verify::verify(&mut snapshot, &written).await?)
     }
 
-    /// Drops what is past retention, and records what was dropped.
+    /// Drops what is past retention, and records what was dropped. Cancel safe: the next pass
+    /// goes on.
     pub async fn apply_retention(
         &self,
         retention: &Retention,
         now_ms: i64,
     ) -> Result<(), StoreError> {
-        let _ = (retention, now_ms);
-        todo!()
+        retention::apply(&self.readers, &self.urgent, retention, now_ms).await
     }
 
     /// Size of the database with its write-ahead log, in bytes.
     pub fn database_bytes(&self) -> u64 {
-        todo!()
+        let size = |path: PathBuf| path.metadata().map_or(0, |file| file.len());
+        size(self.path.clone()) + size(open::beside(&self.path, "-wal"))
     }
 
-    /// Commits what is queued, checkpoints the log and closes.
+    /// Commits what is queued, checkpoints the log and closes. Where the disk takes nothing, says
+    /// so and closes all the same.
     pub async fn close(self) -> Result<(), StoreError> {
-        todo!()
+        self.closing.cancel();
+        self.readers.close().await;
+        self.wait_for(Write::Close).await
+    }
+
+    async fn reader(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        Ok(self.readers.acquire().await?)
+    }
+
+    async fn wait_for(&self, request: fn(queue::Reply<()>) -> Write) -> Result<(), StoreError> {
+        let (done, reached) = oneshot::channel();
+        let sent = self.writes.send(request(done)).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        reached.await.map_err(|_| StoreError::Closed)?
     }
 }

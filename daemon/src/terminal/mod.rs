@@ -1,1 +1,26 @@
-//! One terminal's life.
+//! One terminal's life: from the request that starts it to the record of its end.
+//!
+//! [`Terminals`] is the service that the fronts ask; each [`Terminal`] is watched by anyone and
+//! written to by its own task alone ([`actor`]). Pure parts: [`flow`], [`input`], [`text`].
+//!
+//! **Invariant:** nothing here knows JSON-RPC or a connection. An exit is published after the
+//! output before it can be read; an audit record is committed before what it records is done.
+
+pub mod actor;
+pub mod clock;
+pub mod error;
+pub mod flow;
+pub mod handle;
+pub mod input;
+pub mod launch;
+mod master;
+pub mod reading;
+pub mod record;
+mod service;
+pub mod spool;
+pub mod text;
+pub mod transcript;
+
+pub use error::TerminalError;
+pub use handle::Terminal;
+pub use service::{CreateRequest, Terminals, TerminalsOptions};

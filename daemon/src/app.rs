@@ -1,0 +1,177 @@
+//! The server, put together: database, terminals, socket; and what the keeper tells it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jsonrpsee::RpcModule;
+use jsonrpsee::core::RegisterMethodError;
+use termd_proto::acp::AcpTerminalsServer;
+use termd_proto::audit::AuditServer;
+use termd_proto::daemon::DaemonServer;
+use termd_proto::terminal::SessionsServer;
+use thiserror::Error;
+use tokio::net::UnixListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::control::client::{Connected, KeeperClient, KeeperError};
+use crate::control::message::KeeperEvent;
+use crate::keeper::InheritedFds;
+use crate::paths::Paths;
+use crate::rpc::{
+    AcpHandler, AuditHandler, DaemonHandler, ServeOptions, SessionHandler, SocketStats, serve,
+};
+use crate::store::{Store, StoreError};
+use crate::terminal::clock::now_ms;
+use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
+
+/// How often the database is looked through for what is past retention.
+const RETENTION_PERIOD: Duration = Duration::from_secs(3_600);
+/// How long after the start the first look is: not while clients wait for the socket.
+const FIRST_RETENTION: Duration = Duration::from_secs(60);
+/// How long a stopping server waits for output to reach the database.
+const FINISH_DEADLINE: Duration = Duration::from_secs(8);
+
+/// Why a server could not start or go on.
+#[derive(Debug, Error)]
+pub enum AppError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The keeper.
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    /// Taking over terminals.
+    #[error(transparent)]
+    Terminals(#[from] TerminalError),
+    /// Two handlers for one method: a fault in the contract.
+    #[error("the API cannot be put together: {0}")]
+    Api(#[from] RegisterMethodError),
+    /// The listening socket.
+    #[error("the listening socket cannot be used: {0}")]
+    Listener(#[from] std::io::Error),
+}
+
+impl AppError {
+    /// Whether starting again can help. A database that another termd must read cannot be mended
+    /// by trying.
+    pub fn is_permanent(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(
+                StoreError::FromTheFuture { .. }
+                    | StoreError::Damaged { .. }
+                    | StoreError::Open { .. }
+            )
+        )
+    }
+}
+
+/// Serves until the keeper says that this server's time is over.
+pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Result<(), AppError> {
+    let Connected { keeper, inventory, events } = KeeperClient::connect(inherited.control).await?;
+    let store = Store::open(paths.database()).await?;
+    let options = TerminalsOptions {
+        kill_grace: config.kill_grace(),
+        spool: config.spool.clone(),
+        max_running: config.limits.terminals,
+    };
+    let terminals = Terminals::new(options, store.clone(), keeper.clone());
+    let adopted = inventory.len();
+    terminals.adopt(inventory).await?;
+
+    let stats = Arc::<SocketStats>::default();
+    let module = api(&terminals, &stats, &paths)?;
+    let listener = std::os::unix::net::UnixListener::from(inherited.listener);
+    let listener = UnixListener::from_std(listener)?;
+    let shutdown = CancellationToken::new();
+    let serve_options = ServeOptions { stats, ..ServeOptions::default() };
+    let serving =
+        tokio::spawn(serve(listener, module.into(), serve_options, shutdown.clone()));
+    tokio::spawn(keep_retention(store.clone(), config));
+    keeper.ready().await?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), terminals = adopted, "serving");
+
+    let ending = listen_to_keeper(events, &terminals).await;
+    terminals.refuse_new();
+    shutdown.cancel();
+    if serving.await.is_err() {
+        tracing::error!("the socket's task failed");
+    }
+    if ending == Ending::Finish {
+        let stored = tokio::time::timeout(FINISH_DEADLINE, terminals.all_stored()).await;
+        if stored.is_err() {
+            tracing::error!("stopped before all output was in the database");
+        }
+    }
+    store.close().await?;
+    tracing::info!(?ending, "this server is done");
+    Ok(())
+}
+
+/// Why a server's time is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The next one takes over.
+    HandOver,
+    /// Every terminal has ended.
+    Finish,
+    /// The keeper is gone.
+    Orphaned,
+}
+
+async fn listen_to_keeper(
+    mut events: mpsc::Receiver<KeeperEvent>,
+    terminals: &Terminals,
+) -> Ending {
+    while let Some(event) = events.recv().await {
+        match event {
+            KeeperEvent::Exited { id, status } => {
+                if let Some(terminal) = terminals.any(&id) {
+                    terminal.root_was_reaped(status);
+                }
+            }
+            KeeperEvent::HandOver => return Ending::HandOver,
+            KeeperEvent::Stopping => {
+                tracing::info!("stopping: terminals are being ended");
+                terminals.refuse_new();
+            }
+            KeeperEvent::Finish => return Ending::Finish,
+        }
+    }
+    Ending::Orphaned
+}
+
+fn api(
+    terminals: &Terminals,
+    stats: &Arc<SocketStats>,
+    paths: &Paths,
+) -> Result<RpcModule<()>, RegisterMethodError> {
+    let daemon = DaemonHandler::new(
+        terminals.clone(),
+        Arc::clone(stats),
+        &paths.socket,
+        &paths.database(),
+    );
+    let mut module = RpcModule::new(());
+    module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(SessionHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
+    module.merge(daemon.into_rpc())?;
+    Ok(module)
+}
+
+async fn keep_retention(store: Store, config: Config) {
+    let retention = config.store_retention();
+    let mut pause = FIRST_RETENTION;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = RETENTION_PERIOD;
+        match store.apply_retention(&retention, now_ms()).await {
+            Ok(()) => {}
+            Err(StoreError::Closed) => return,
+            Err(error) => tracing::error!(%error, "retention failed"),
+        }
+    }
+}

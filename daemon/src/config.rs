@@ -1,0 +1,240 @@
+//! `config.toml`: what a person may set, its defaults and its bounds.
+//!
+//! A file that does not parse, or sets what is out of bounds or unknown, is refused whole with the
+//! place of the fault; termd never runs on half a configuration.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::store::Retention;
+
+/// The most that `outputByteLimit` may keep at hand for one terminal, in bytes: one answer is as
+/// long as that, and longer ones would have to be paged.
+pub const MAX_WINDOW_BYTES: u64 = 64 << 20;
+/// The longest grace, in milliseconds: `systemctl stop` gives up after 90 s.
+const MAX_GRACE_MS: u64 = 60_000;
+const DAY_MS: i64 = 86_400_000;
+
+/// The whole configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// From SIGTERM or SIGHUP to SIGKILL, in milliseconds.
+    pub kill_grace_ms: u64,
+    /// How much output is kept in memory.
+    pub spool: SpoolConfig,
+    /// How much of everything there may be.
+    pub limits: LimitsConfig,
+    /// How long the database keeps what.
+    pub retention: RetentionConfig,
+}
+
+/// `[spool]`: how much output is kept in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpoolConfig {
+    /// For a terminal whose creator set no `outputByteLimit`, in bytes.
+    pub default_window_bytes: u64,
+    /// What an `outputByteLimit` can raise it to, in bytes.
+    pub max_window_bytes: u64,
+}
+
+/// `[limits]`: how much of everything there may be.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitsConfig {
+    /// Terminals whose command runs.
+    pub terminals: usize,
+}
+
+/// `[retention]`: how long the database keeps what.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetentionConfig {
+    /// Transcripts of ended terminals, in days.
+    pub transcript_days: u32,
+    /// All transcripts together, in bytes as stored.
+    pub transcript_bytes: u64,
+    /// Audit records, in days.
+    pub audit_days: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            kill_grace_ms: 1_500,
+            spool: SpoolConfig::default(),
+            limits: LimitsConfig::default(),
+            retention: RetentionConfig::default(),
+        }
+    }
+}
+
+impl Default for SpoolConfig {
+    fn default() -> Self {
+        Self {
+            default_window_bytes: 1 << 20,
+            max_window_bytes: MAX_WINDOW_BYTES,
+        }
+    }
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self { terminals: 2_048 }
+    }
+}
+
+impl Default for RetentionConfig {
+    fn default() -> Self {
+        Self {
+            transcript_days: 30,
+            transcript_bytes: 10 << 30,
+            audit_days: 365,
+        }
+    }
+}
+
+/// Why a configuration is refused.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// It is there and cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not what it should be; the message names line and column.
+    #[error("{}: {source}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        source: Box<toml::de::Error>,
+    },
+    /// A value is out of bounds.
+    #[error("{}: {key} must be {bounds}", path.display())]
+    OutOfBounds {
+        /// The file.
+        path: PathBuf,
+        /// The key, dotted.
+        key: &'static str,
+        /// What it may be.
+        bounds: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads the file; where there is none, the defaults hold.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        match fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text).map_err(|source| ConfigError::Parse {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })?;
+        let bounds: [(bool, &'static str, &'static str); 5] = [
+            (
+                config.kill_grace_ms <= MAX_GRACE_MS,
+                "kill_grace_ms",
+                "0 to 60,000",
+            ),
+            (
+                config.spool.max_window_bytes <= MAX_WINDOW_BYTES,
+                "spool.max_window_bytes",
+                "67,108,864 at the most",
+            ),
+            (
+                config.spool.default_window_bytes <= config.spool.max_window_bytes,
+                "spool.default_window_bytes",
+                "no more than spool.max_window_bytes",
+            ),
+            (
+                (1..=4_096).contains(&config.limits.terminals),
+                "limits.terminals",
+                "1 to 4,096",
+            ),
+            (
+                config.retention.audit_days >= 1,
+                "retention.audit_days",
+                "1 or more",
+            ),
+        ];
+        match bounds.into_iter().find(|(holds, ..)| !holds) {
+            Some((_, key, bounds)) => Err(ConfigError::OutOfBounds {
+                path: path.to_owned(),
+                key,
+                bounds,
+            }),
+            None => Ok(config),
+        }
+    }
+
+    /// From SIGTERM or SIGHUP to SIGKILL.
+    pub fn kill_grace(&self) -> Duration {
+        Duration::from_millis(self.kill_grace_ms)
+    }
+
+    /// How long the database keeps what.
+    pub fn store_retention(&self) -> Retention {
+        Retention {
+            transcript_age_ms: i64::from(self.retention.transcript_days) * DAY_MS,
+            transcript_bytes: self.retention.transcript_bytes,
+            audit_age_ms: i64::from(self.retention.audit_days) * DAY_MS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(text, Path::new("c.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_set_means_the_defaults() {
+        assert_eq!(parse(""), Ok(Config::default()));
+        let absent = Config::load(Path::new("/nonexistent/config.toml"));
+        assert_eq!(absent.ok(), Some(Config::default()));
+    }
+
+    #[test]
+    fn a_fault_is_named_with_its_place() {
+        let table = [
+            ("kill_grace_ms = 60001", "kill_grace_ms must be"),
+            (
+                "[spool]\nmax_window_bytes = 99999999999",
+                "spool.max_window_bytes must be",
+            ),
+            (
+                "[spool]\ndefault_window_bytes = 5\nmax_window_bytes = 4",
+                "no more than",
+            ),
+            ("[limits]\nterminals = 0", "limits.terminals must be 1"),
+            ("kil_grace_ms = 1", "line 1, column 1"),
+            ("kill_grace_ms = \"x\"", "line 1, column 17"),
+        ];
+        for (text, expected) in table {
+            let error = parse(text).expect_err(text);
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+}

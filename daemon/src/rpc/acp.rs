@@ -1,0 +1,191 @@
+//! ACP v1's `terminal/*`: the protocol's words on one side, [`Terminals`] on the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jsonrpsee::Extensions;
+use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::types::ErrorObjectOwned;
+use serde_json::json;
+use termd_proto::TerminalId;
+use termd_proto::acp::{
+    AcpTerminalsServer, CreateTerminalResponse, EmptyResponse, EnvVariable, LenientMeta, Meta,
+    OutputRange, TerminalExitStatus, TerminalOutputResponse, WaitForTerminalExitResponse,
+};
+use termd_proto::terminal::{ExitStatus, Front};
+
+use super::caller::{acp_owner, connection};
+use super::error::{invalid_params, terminal_not_found};
+use crate::terminal::record::Exit;
+use crate::terminal::text::Completeness;
+use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals};
+
+/// Longest ACP `sessionId`, in bytes: it stands in every record.
+const MAX_SESSION_ID_BYTES: usize = 1_024;
+/// Our key in `_meta`.
+const META_KEY: &str = "termd";
+
+/// Serves ACP's terminals.
+#[derive(Debug)]
+pub struct AcpHandler {
+    terminals: Terminals,
+}
+
+impl AcpHandler {
+    /// Over these terminals.
+    pub fn new(terminals: Terminals) -> Self {
+        Self { terminals }
+    }
+
+    /// The terminal, if it is this session's and not released.
+    fn terminal(&self, session: &str, id: &str) -> Result<Arc<Terminal>, ErrorObjectOwned> {
+        id.parse::<TerminalId>()
+            .ok()
+            .and_then(|id| self.terminals.open(&id))
+            .filter(|terminal| {
+                let owner = &terminal.record.owner;
+                owner.front == Front::Acp && owner.session.as_deref() == Some(session)
+            })
+            .ok_or_else(|| terminal_not_found(id))
+    }
+}
+
+#[async_trait]
+impl AcpTerminalsServer for AcpHandler {
+    async fn create(
+        &self,
+        ext: &Extensions,
+        session_id: String,
+        command: String,
+        args: Option<Vec<String>>,
+        env: Option<Vec<EnvVariable>>,
+        cwd: Option<String>,
+        output_byte_limit: Option<u64>,
+        meta: Option<LenientMeta>,
+    ) -> RpcResult<CreateTerminalResponse> {
+        if session_id.is_empty() || session_id.len() > MAX_SESSION_ID_BYTES {
+            return Err(invalid_params("sessionId", "must be 1 to 1,024 bytes long"));
+        }
+        let context = connection(ext)?;
+        let meta = given(meta);
+        let size = size_in(meta.as_ref())?;
+        let request = CreateRequest {
+            owner: acp_owner(&context, &session_id),
+            command: Some(command),
+            args: args.unwrap_or_default(),
+            env: env.unwrap_or_default().into_iter().map(|v| (v.name, v.value)).collect(),
+            base_env: None,
+            cwd: cwd.or_else(|| context.introduction().cwd.clone()).map(PathBuf::from),
+            label: None,
+            cols: size.0,
+            rows: size.1,
+            output_byte_limit,
+            close_on_disconnect: false,
+            meta: meta.clone(),
+        };
+        let terminals = self.terminals.clone();
+        // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
+        let created = tokio::spawn(async move { terminals.create(request).await });
+        let terminal = created.await.map_err(|_| TerminalError::Stopping)??;
+        Ok(CreateTerminalResponse { terminal_id: terminal.id().to_string(), meta })
+    }
+
+    async fn output(
+        &self,
+        _ext: &Extensions,
+        session_id: String,
+        terminal_id: String,
+        meta: Option<LenientMeta>,
+    ) -> RpcResult<TerminalOutputResponse> {
+        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let progress = terminal.progress();
+        let completeness = match progress.exit {
+            Some(_) => Completeness::Final,
+            None => Completeness::MayGrow,
+        };
+        let limit = terminal.record.output_byte_limit;
+        let tail = terminal
+            .transcript
+            .tail(progress.end, limit, completeness)
+            .await
+            .map_err(TerminalError::from)?;
+        let range = OutputRange { start: tail.start, end: tail.end };
+        let mut meta = given(meta).unwrap_or_default();
+        meta.insert(META_KEY.to_owned(), json!(range));
+        Ok(TerminalOutputResponse {
+            output: tail.text,
+            truncated: tail.start.0 > 0,
+            exit_status: progress.exit.as_ref().map(acp_status),
+            meta: Some(meta),
+        })
+    }
+
+    async fn wait_for_exit(
+        &self,
+        _ext: &Extensions,
+        session_id: String,
+        terminal_id: String,
+        meta: Option<LenientMeta>,
+    ) -> RpcResult<WaitForTerminalExitResponse> {
+        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let exit = terminal.wait_for_exit().await?;
+        Ok(WaitForTerminalExitResponse { status: acp_status(&exit), meta: given(meta) })
+    }
+
+    async fn kill(
+        &self,
+        ext: &Extensions,
+        session_id: String,
+        terminal_id: String,
+        meta: Option<LenientMeta>,
+    ) -> RpcResult<EmptyResponse> {
+        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let actor = acp_owner(&*connection(ext)?, &session_id);
+        let terminals = self.terminals.clone();
+        let killed = tokio::spawn(async move { terminals.kill(&terminal, &actor).await });
+        killed.await.map_err(|_| TerminalError::Stopping)??;
+        Ok(EmptyResponse { meta: given(meta) })
+    }
+
+    async fn release(
+        &self,
+        ext: &Extensions,
+        session_id: String,
+        terminal_id: String,
+        meta: Option<LenientMeta>,
+    ) -> RpcResult<EmptyResponse> {
+        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let actor = acp_owner(&*connection(ext)?, &session_id);
+        let terminals = self.terminals.clone();
+        let released = tokio::spawn(async move { terminals.release(&terminal, &actor).await });
+        released.await.map_err(|_| TerminalError::Stopping)??;
+        Ok(EmptyResponse { meta: given(meta) })
+    }
+}
+
+fn given(meta: Option<LenientMeta>) -> Option<Meta> {
+    meta.and_then(|meta| meta.0)
+}
+
+/// `_meta.termd.cols` and `.rows` of a create.
+fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), ErrorObjectOwned> {
+    let Some(ours) = meta.and_then(|meta| meta.get(META_KEY)) else { return Ok((None, None)) };
+    let dimension = |key: &str, field: &str| match ours.get(key) {
+        None | Some(serde_json::Value::Null) => Ok(None),
+        Some(value) => value
+            .as_u64()
+            .and_then(|number| u16::try_from(number).ok())
+            .map(Some)
+            .ok_or_else(|| invalid_params(field, "must be a number of character cells")),
+    };
+    Ok((dimension("cols", "_meta.termd.cols")?, dimension("rows", "_meta.termd.rows")?))
+}
+
+fn acp_status(exit: &Exit) -> TerminalExitStatus {
+    match &exit.status {
+        Some(ExitStatus { exit_code, signal }) => {
+            TerminalExitStatus { exit_code: *exit_code, signal: signal.clone() }
+        }
+        None => TerminalExitStatus { exit_code: None, signal: None },
+    }
+}

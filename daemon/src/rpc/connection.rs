@@ -1,0 +1,259 @@
+//! One connection, from its accept to its end: one task, which reads, runs the calls and writes.
+//!
+//! Promises: reading never waits for calls or for the peer to take answers; when this ends, the
+//! calls under way end with it; a peer that shut down only its writing side is still answered.
+//! Must not know: who may connect, what a method means.
+//!
+//! **Invariant:** nothing said on a connection reaches the log: not lines, params nor answers.
+
+use std::io;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use jsonrpsee::Methods;
+use serde_json::value::RawValue;
+use tokio::io::{Interest, Ready};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{self, ErrorAnswer};
+use super::call::Ended;
+use super::context::ConnectionContext;
+use super::dispatch::Dispatcher;
+use super::framing::{Frame, LineBuffer};
+use super::limits::{
+    EVENT_CHANNEL_MESSAGES, EVENTS_HIGH_WATER_BYTES, LINE_BYTES_MAX, SHUTDOWN_CALL_GRACE,
+    SHUTDOWN_FLUSH_GRACE,
+};
+use super::work::{End, Work, flush};
+
+/// Where a connection is in its life. It only ever goes down this list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Requests are taken.
+    Serving,
+    /// The peer has said all it will say; what it asked for is still answered.
+    PeerFinished,
+    /// The server stops: no new requests; calls under way may end until then.
+    Stopping { calls_until: Instant },
+    /// Every call is answered; the peer may take the answers until then.
+    Flushing { until: Instant },
+}
+
+impl Phase {
+    fn deadline(self) -> Option<Instant> {
+        match self {
+            Self::Serving | Self::PeerFinished => None,
+            Self::Stopping { calls_until: until } | Self::Flushing { until } => Some(until),
+        }
+    }
+}
+
+/// What happens next on a connection.
+enum Step {
+    Ready(io::Result<Ready>),
+    CallEnded(Ended),
+    Event(Box<RawValue>),
+    Shutdown,
+    Deadline,
+}
+
+/// Cancels `closed` however the task ends.
+struct CloseOnDrop(Arc<ConnectionContext>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.closed.cancel();
+    }
+}
+
+/// Serves one admitted connection until it ends.
+pub(super) async fn serve_connection(
+    stream: UnixStream,
+    context: Arc<ConnectionContext>,
+    methods: Methods,
+    shutdown: CancellationToken,
+) -> End {
+    let _close_on_drop = CloseOnDrop(Arc::clone(&context));
+    let (events_in, events) = mpsc::channel(EVENT_CHANNEL_MESSAGES);
+    let dispatcher = Dispatcher::new(methods, &context, events_in);
+    let work = Work::new(context, dispatcher);
+    let input = LineBuffer::new(LINE_BYTES_MAX);
+    let mut connection = Connection {
+        stream,
+        input,
+        work,
+        events,
+        phase: Phase::Serving,
+        shutdown,
+    };
+    loop {
+        if let Err(end) = connection.step().await {
+            return end;
+        }
+    }
+}
+
+struct Connection {
+    stream: UnixStream,
+    input: LineBuffer,
+    work: Work,
+    events: mpsc::Receiver<Box<RawValue>>,
+    phase: Phase,
+    shutdown: CancellationToken,
+}
+
+impl Connection {
+    /// Writes what can be written, then waits for one thing and deals with it.
+    async fn step(&mut self) -> Result<(), End> {
+        self.flush()?;
+        self.end_if_finished()?;
+        let interest = self.interest();
+        let events_wanted =
+            self.phase == Phase::Serving && self.work.outbox.bytes() < EVENTS_HIGH_WATER_BYTES;
+        let deadline = self.phase.deadline();
+        let step = tokio::select! {
+            ready = self.stream.ready(interest) => Step::Ready(ready),
+            Some(ended) = self.work.calls.next(), if !self.work.calls.is_empty() => {
+                Step::CallEnded(ended)
+            }
+            Some(event) = self.events.recv(), if events_wanted => Step::Event(event),
+            () = self.shutdown.cancelled(), if deadline.is_none() => Step::Shutdown,
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                Step::Deadline
+            }
+        };
+        match step {
+            Step::Ready(ready) => self.on_ready(ready?),
+            Step::CallEnded(ended) => self.work.call_ended(ended),
+            Step::Event(event) => self.on_event(event),
+            Step::Shutdown => {
+                self.phase = Phase::Stopping {
+                    calls_until: Instant::now() + SHUTDOWN_CALL_GRACE,
+                };
+                Ok(())
+            }
+            Step::Deadline => self.on_deadline(),
+        }
+    }
+
+    /// What to wait for. After the peer's last word only a hang-up can come, which is told to
+    /// writers (`EPOLLHUP`), not to readers.
+    fn interest(&self) -> Interest {
+        match self.phase {
+            Phase::Serving if self.work.outbox.is_empty() => Interest::READABLE,
+            Phase::Serving => Interest::READABLE | Interest::WRITABLE,
+            Phase::PeerFinished | Phase::Stopping { .. } | Phase::Flushing { .. } => {
+                Interest::WRITABLE
+            }
+        }
+    }
+
+    /// Ends, or goes on to flushing, when nothing is left to be done in this phase.
+    fn end_if_finished(&mut self) -> Result<(), End> {
+        let answered = self.work.calls.is_empty();
+        let flushed = self.work.outbox.is_empty();
+        match self.phase {
+            Phase::PeerFinished if answered && flushed => Err(End::PeerClosed),
+            Phase::Stopping { .. } | Phase::Flushing { .. } if answered && flushed => {
+                Err(End::Stopped)
+            }
+            Phase::Stopping { .. } if answered => {
+                self.phase = Phase::Flushing {
+                    until: Instant::now() + SHUTDOWN_FLUSH_GRACE,
+                };
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn on_ready(&mut self, ready: Ready) -> Result<(), End> {
+        if self.phase == Phase::Serving {
+            return if ready.is_readable() || ready.is_read_closed() {
+                self.read()
+            } else {
+                Ok(())
+            };
+        }
+        if ready.is_write_closed() {
+            return Err(End::PeerClosed);
+        }
+        if self.work.outbox.is_empty() {
+            // A socket is writable all the time: wait for the next change instead.
+            let blocked: io::Result<()> = self
+                .stream
+                .try_io(Interest::WRITABLE, || Err(io::ErrorKind::WouldBlock.into()));
+            debug_assert!(blocked.is_err());
+        }
+        Ok(())
+    }
+
+    /// Reads once, and takes the lines that have come.
+    fn read(&mut self) -> Result<(), End> {
+        let read = match self.stream.try_read_buf(self.input.space()) {
+            Ok(read) => read,
+            Err(error) if is_transient(&error) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        while let Some(frame) = self.input.next_frame() {
+            match frame {
+                Frame::Line(line) => self.work.line(line, &self.stream)?,
+                Frame::TooLong => {
+                    self.work.context.counters.count_request();
+                    self.work
+                        .answer("null", ErrorAnswer::line_too_long().into_answer())?;
+                }
+            }
+        }
+        if read == 0 {
+            if let Some(line) = self.input.last_line() {
+                self.work.line(line, &self.stream)?;
+            }
+            self.phase = Phase::PeerFinished;
+        }
+        self.input.compact();
+        Ok(())
+    }
+
+    /// An event goes out after the answer to its subscribe call, which is ready by now if the
+    /// event is there.
+    fn on_event(&mut self, event: Box<RawValue>) -> Result<(), End> {
+        while let Some(Some(ended)) = self.work.calls.next().now_or_never() {
+            self.work.call_ended(ended)?;
+        }
+        if !answer::is_answer(&event) {
+            let text = String::from(Box::<str>::from(event));
+            // Dropped where too much waits; the mark above which none is taken is far below.
+            let _ = self.work.outbox.push("", text, 0);
+        }
+        Ok(())
+    }
+
+    fn on_deadline(&mut self) -> Result<(), End> {
+        match self.phase {
+            Phase::Serving | Phase::PeerFinished => Ok(()),
+            Phase::Stopping { .. } => {
+                for id in self.work.calls.abandon() {
+                    self.work
+                        .answer(&id, ErrorAnswer::unavailable().into_answer())?;
+                }
+                Ok(())
+            }
+            Phase::Flushing { .. } => Err(End::Stopped),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), End> {
+        flush(&self.stream, &mut self.work.outbox)
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}

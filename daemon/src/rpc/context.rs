@@ -1,0 +1,151 @@
+//! What a handler may know of the connection that a call came on.
+//!
+//! Handlers get it with `ext.get::<Arc<ConnectionContext>>()`.
+//! Must not know: bytes, lines, calls.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonrpsee::ConnectionId;
+use termd_proto::terminal::Front;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
+use super::peer::Peer;
+
+/// What a client said of itself in `daemon.hello`. Nothing of it is checked against the peer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Introduction {
+    /// Its name, at the most [`CLIENT_NAME_BYTES_MAX`] bytes; may hold control characters.
+    pub client: Option<String>,
+    /// Which front it is.
+    pub front: Option<Front>,
+    /// Where its terminals start by default, at the most [`CWD_BYTES_MAX`] bytes.
+    pub cwd: Option<String>,
+}
+
+/// Why an introduction was not taken.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum IntroductionError {
+    /// A text is too long.
+    #[error("`{field}` may be {limit} bytes long at the most")]
+    TooLong {
+        /// The param's name.
+        field: &'static str,
+        /// Its bound in bytes.
+        limit: usize,
+    },
+}
+
+/// One connection, from its accept to its end.
+#[derive(Debug)]
+pub struct ConnectionContext {
+    /// Unique among the connections of this server process.
+    pub id: ConnectionId,
+    /// Who connected.
+    pub peer: Peer,
+    /// Cancelled when the connection has ended, however it ended.
+    pub closed: CancellationToken,
+    /// What has happened on it so far.
+    pub counters: ConnectionCounters,
+    introduction: Mutex<Arc<Introduction>>,
+}
+
+/// Counts since the connection's start, for the log and `daemon.stats`.
+#[derive(Debug, Default)]
+pub struct ConnectionCounters {
+    requests: AtomicU64,
+    errors: AtomicU64,
+}
+
+impl ConnectionContext {
+    /// A connection that has just been accepted.
+    pub fn new(id: ConnectionId, peer: Peer) -> Self {
+        Self {
+            id,
+            peer,
+            closed: CancellationToken::new(),
+            counters: ConnectionCounters::default(),
+            introduction: Mutex::default(),
+        }
+    }
+
+    /// What the client said of itself; empty until it has.
+    pub fn introduction(&self) -> Arc<Introduction> {
+        Arc::clone(
+            &self
+                .introduction
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Takes what the client says of itself, in place of what it said before.
+    pub fn set_introduction(&self, introduction: Introduction) -> Result<(), IntroductionError> {
+        let bounds = [
+            ("client", &introduction.client, CLIENT_NAME_BYTES_MAX),
+            ("cwd", &introduction.cwd, CWD_BYTES_MAX),
+        ];
+        for (field, text, limit) in bounds {
+            if text.as_ref().is_some_and(|text| text.len() > limit) {
+                return Err(IntroductionError::TooLong { field, limit });
+            }
+        }
+        let mut current = self
+            .introduction
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(introduction);
+        Ok(())
+    }
+}
+
+impl ConnectionCounters {
+    /// Requests and notifications taken, bad lines included.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Error answers given.
+    pub fn errors(&self) -> u64 {
+        self.errors.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_error(&self) {
+        self.errors.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_introduction_is_bounded_and_replaces_the_one_before() {
+        let context = ConnectionContext::new(ConnectionId(1), Peer::new(0, 0, None));
+        assert_eq!(*context.introduction(), Introduction::default());
+
+        let first = Introduction {
+            client: Some("zed".into()),
+            ..Introduction::default()
+        };
+        context.set_introduction(first.clone()).unwrap();
+        assert_eq!(*context.introduction(), first);
+
+        let long = Introduction {
+            cwd: Some("/".repeat(4097)),
+            ..Introduction::default()
+        };
+        let error = IntroductionError::TooLong {
+            field: "cwd",
+            limit: 4096,
+        };
+        assert_eq!(context.set_introduction(long), Err(error));
+        assert_eq!(*context.introduction(), first);
+    }
+}

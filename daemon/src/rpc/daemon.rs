@@ -1,0 +1,89 @@
+//! `daemon.*`: the daemon itself.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jsonrpsee::Extensions;
+use jsonrpsee::core::{RpcResult, async_trait};
+use termd_proto::daemon::{API_VERSION, DaemonInfo, DaemonServer, DaemonStats};
+use termd_proto::terminal::Front;
+
+use super::caller::connection;
+use super::context::Introduction;
+use super::error::invalid_params;
+use super::server::SocketStats;
+use crate::terminal::clock::now_ms;
+use crate::terminal::{TerminalError, Terminals};
+
+/// Serves `daemon.*`.
+#[derive(Debug)]
+pub struct DaemonHandler {
+    terminals: Terminals,
+    sockets: Arc<SocketStats>,
+    info: DaemonInfo,
+}
+
+impl DaemonHandler {
+    /// For this server, which has just started.
+    pub fn new(
+        terminals: Terminals,
+        sockets: Arc<SocketStats>,
+        socket: &Path,
+        database: &Path,
+    ) -> Self {
+        let pid = |pid: Option<rustix::process::Pid>| pid.map_or(0, |pid| pid.as_raw_nonzero().get());
+        let info = DaemonInfo {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            api_version: API_VERSION,
+            keeper_pid: pid(rustix::process::getppid()),
+            server_pid: pid(Some(rustix::process::getpid())),
+            server_started_at_ms: now_ms(),
+            socket: socket.to_string_lossy().into_owned(),
+            database: database.to_string_lossy().into_owned(),
+        };
+        Self { terminals, sockets, info }
+    }
+}
+
+#[async_trait]
+impl DaemonServer for DaemonHandler {
+    async fn hello(
+        &self,
+        ext: &Extensions,
+        client: Option<String>,
+        front: Option<Front>,
+        cwd: Option<String>,
+    ) -> RpcResult<DaemonInfo> {
+        if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
+            return Err(invalid_params("cwd", "must be an absolute path"));
+        }
+        let introduction = Introduction { client, front, cwd };
+        connection(ext)?.set_introduction(introduction).map_err(TerminalError::from)?;
+        Ok(self.info.clone())
+    }
+
+    async fn info(&self) -> RpcResult<DaemonInfo> {
+        Ok(self.info.clone())
+    }
+
+    async fn stats(&self) -> RpcResult<DaemonStats> {
+        let (terminals_running, terminals_exited) = self.terminals.counts();
+        Ok(DaemonStats {
+            terminals_running,
+            terminals_exited,
+            connections: self.sockets.connections() as u64,
+            spool_bytes: self.terminals.spool_bytes(),
+            unstored_bytes: self.terminals.unstored_bytes(),
+            server_rss_bytes: resident_bytes(),
+            database_bytes: self.terminals.store().database_bytes(),
+        })
+    }
+}
+
+/// Resident memory of this process (proc_pid_statm(5)); 0 where it cannot be read.
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|statm| statm.split_whitespace().nth(1)?.parse::<u64>().ok());
+    pages.unwrap_or(0) * rustix::param::page_size() as u64
+}

@@ -1,0 +1,178 @@
+//! From what went wrong to what a peer is told: one code and one `data.kind` each. Causes that are
+//! ours go to the log.
+
+use std::io;
+
+use jsonrpsee::types::ErrorObjectOwned;
+use serde_json::{Map, Value, json};
+use termd_proto::{ErrorKind, code};
+
+use super::context::IntroductionError;
+use crate::control::message::{SpawnFailure, SpawnStep};
+use crate::store::StoreError;
+use crate::terminal::TerminalError;
+use crate::terminal::launch::LaunchError;
+
+/// An error answer: `kind` and the other members of `data`.
+pub(super) fn error_object(
+    code: i32,
+    kind: ErrorKind,
+    message: impl Into<String>,
+    more: Map<String, Value>,
+) -> ErrorObjectOwned {
+    let mut data = more;
+    data.insert("kind".to_owned(), json!(kind));
+    ErrorObjectOwned::owned(code, message, Some(data))
+}
+
+/// A bad param, by its name on the wire.
+pub(super) fn invalid_params(field: &str, problem: &str) -> ErrorObjectOwned {
+    let more = Map::from_iter([
+        ("field".to_owned(), json!(field)),
+        ("detail".to_owned(), json!(problem)),
+    ]);
+    error_object(
+        code::INVALID_PARAMS,
+        ErrorKind::InvalidParams,
+        format!("`{field}` {problem}"),
+        more,
+    )
+}
+
+/// ACP's not-found error, the same for an unknown, a released and somebody else's terminal.
+pub(super) fn terminal_not_found(reference: &str) -> ErrorObjectOwned {
+    let shown: String = reference.chars().take(100).collect();
+    let more = Map::from_iter([("terminal".to_owned(), json!(shown))]);
+    let message = format!("no terminal {}", shown.escape_debug());
+    error_object(code::RESOURCE_NOT_FOUND, ErrorKind::TerminalNotFound, message, more)
+}
+
+impl From<TerminalError> for ErrorObjectOwned {
+    fn from(error: TerminalError) -> Self {
+        let plain = |code, kind, message: String| error_object(code, kind, message, Map::new());
+        match error {
+            TerminalError::Invalid { field, problem } => invalid_params(field, &problem),
+            TerminalError::Launch(LaunchError::Invalid { field, problem }) => {
+                invalid_params(field, problem)
+            }
+            TerminalError::NotFound(reference) => terminal_not_found(&reference),
+            TerminalError::Ambiguous { ref matches, .. } => {
+                let matches: Vec<&str> = matches.iter().map(|id| id.as_str()).collect();
+                let more = Map::from_iter([("matches".to_owned(), json!(matches))]);
+                let message = error.to_string();
+                error_object(code::AMBIGUOUS, ErrorKind::TerminalAmbiguous, message, more)
+            }
+            TerminalError::LabelTaken(_) => {
+                plain(code::AMBIGUOUS, ErrorKind::LabelTaken, error.to_string())
+            }
+            TerminalError::Launch(LaunchError::Program { ref command, errno }) => {
+                spawn_failed(&error.to_string(), command, "exec", errno, "command")
+            }
+            TerminalError::Launch(LaunchError::Directory { ref cwd, errno }) => {
+                spawn_failed(&error.to_string(), cwd, "chdir", errno, "cwd")
+            }
+            TerminalError::Spawn { command, failure: SpawnFailure { step, errno } } => {
+                let command = command.display().to_string();
+                let reason = io::Error::from_raw_os_error(errno);
+                let step = step_name(step);
+                let message = format!("cannot start {command}: {step}: {reason}");
+                spawn_failed(&message, &command, step, errno, "command")
+            }
+            TerminalError::Exited(_) => {
+                plain(code::WRONG_STATE, ErrorKind::TerminalExited, error.to_string())
+            }
+            TerminalError::InputQueueFull { limit, .. } => {
+                let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
+                let message = error.to_string();
+                error_object(code::OVERLOADED, ErrorKind::InputQueueFull, message, more)
+            }
+            TerminalError::TooMany { limit } => {
+                let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
+                error_object(code::OVERLOADED, ErrorKind::Overloaded, error.to_string(), more)
+            }
+            TerminalError::Audit(ref cause) => {
+                tracing::error!(%cause, "an audit record could not be written");
+                plain(code::AUDIT_UNAVAILABLE, ErrorKind::AuditUnavailable, error.to_string())
+            }
+            TerminalError::Store(error) => store_error(error),
+            TerminalError::Transcript(cause) => internal(&cause),
+            TerminalError::Keeper(cause) => internal(&cause),
+            TerminalError::Io(cause) => internal(&cause),
+            TerminalError::Stopping => {
+                plain(code::UNAVAILABLE, ErrorKind::Unavailable, error.to_string())
+            }
+        }
+    }
+}
+
+/// What a front is told of a database that failed.
+pub(super) fn store_error(error: StoreError) -> ErrorObjectOwned {
+    match error {
+        StoreError::BadCursor => {
+            invalid_params("cursor", "is none that an earlier page gave")
+        }
+        StoreError::Closed => error_object(
+            code::UNAVAILABLE,
+            ErrorKind::Unavailable,
+            "the daemon is stopping",
+            Map::new(),
+        ),
+        cause => {
+            tracing::error!(%cause, "the database failed");
+            error_object(
+                code::INTERNAL,
+                ErrorKind::StoreUnavailable,
+                "the database failed; the log has the cause",
+                Map::new(),
+            )
+        }
+    }
+}
+
+/// Our fault: the log has the cause, the peer has the fact.
+fn internal(cause: &dyn std::error::Error) -> ErrorObjectOwned {
+    tracing::error!(%cause, "a call failed");
+    error_object(
+        code::INTERNAL,
+        ErrorKind::Internal,
+        "termd failed; its log has the cause",
+        Map::new(),
+    )
+}
+
+fn spawn_failed(
+    message: &str,
+    command: &str,
+    step: &str,
+    errno: i32,
+    field: &str,
+) -> ErrorObjectOwned {
+    let reason = io::Error::from_raw_os_error(errno).to_string();
+    let more = Map::from_iter([
+        ("command".to_owned(), json!(command)),
+        ("step".to_owned(), json!(step)),
+        ("errno".to_owned(), json!(errno)),
+        ("reason".to_owned(), json!(reason)),
+        ("field".to_owned(), json!(field)),
+    ]);
+    error_object(code::SPAWN_FAILED, ErrorKind::SpawnFailed, message.to_owned(), more)
+}
+
+fn step_name(step: SpawnStep) -> &'static str {
+    match step {
+        SpawnStep::OpenPty => "openpty",
+        SpawnStep::Spool => "memfd_create",
+        SpawnStep::Pipe => "pipe",
+        SpawnStep::Fork => "fork",
+        SpawnStep::Session => "setsid",
+        SpawnStep::Chdir => "chdir",
+        SpawnStep::Exec => "exec",
+    }
+}
+
+impl From<IntroductionError> for TerminalError {
+    fn from(error: IntroductionError) -> Self {
+        let IntroductionError::TooLong { field, limit } = error;
+        Self::Invalid { field, problem: format!("may be {limit} bytes long at the most") }
+    }
+}

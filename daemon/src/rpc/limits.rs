@@ -1,0 +1,74 @@
+//! Every bound of the socket side, with its reason. Sizes in bytes.
+
+use std::time::Duration;
+
+/// The longest line that a peer may send, its line end not counted. What a person pastes or an
+/// agent puts into one `send` fits; a runaway writer does not fill the memory.
+pub const LINE_BYTES_MAX: usize = 4 << 20;
+
+/// What is read at once, and what an idle connection's buffer shrinks to.
+pub const READ_CHUNK_BYTES: usize = 8 << 10;
+
+/// The longest answer. 64 MiB of output is the most that one call may ask for, and JSON writes a
+/// control character as six bytes: 384 MiB at the worst, and the members around it.
+pub const RESPONSE_BYTES_MAX: usize = 385 << 20;
+
+/// Bytes answered and not yet taken by the peer, over which no further answer is queued. One
+/// answer is always let in while no more than [`OUT_QUEUE_SMALL_BYTES`] wait, whatever its size:
+/// so a connection holds this, or one longest answer and a little.
+pub const OUT_QUEUE_BYTES_MAX: usize = 128 << 20;
+
+/// See [`OUT_QUEUE_BYTES_MAX`].
+pub const OUT_QUEUE_SMALL_BYTES: usize = 1 << 20;
+
+/// Messages not yet taken by the peer. A peer that goes on asking past this without reading is
+/// closed: not even errors can be told to it.
+pub const OUT_QUEUE_MESSAGES_MAX: usize = 1024;
+
+/// Bytes waiting for the peer above which events stay in their channel, whose sender then sees it
+/// full and can tell the reader that it lags. Small, so that answers do not wait behind events.
+pub const EVENTS_HIGH_WATER_BYTES: usize = 256 << 10;
+
+/// Calls of one connection that were taken and whose answer the peer has not taken: several
+/// hundred waits at once are normal for an agent, thousands are a loop.
+pub const CALLS_IN_FLIGHT_MAX: usize = 512;
+
+/// Bytes of request lines whose calls are still under way, for one connection: else 512 calls of
+/// 4 MiB would be 2 GiB.
+pub const CALL_BYTES_IN_FLIGHT_MAX: usize = 64 << 20;
+
+/// Live subscriptions of one connection: one for each terminal that a person can look at.
+pub const SUBSCRIPTIONS_MAX: usize = 64;
+
+/// Events queued for a connection, over all its subscriptions.
+pub const EVENT_CHANNEL_MESSAGES: usize = 64;
+
+/// Connections at once; each costs a descriptor and up to the queues above.
+pub const CONNECTIONS_MAX: usize = 1024;
+
+/// The longest method name that is repeated in an error, in characters.
+pub const METHOD_NAME_SHOWN_CHARS: usize = 100;
+
+/// The longest cause that is repeated in an error, in characters: serde quotes whole values.
+pub const DETAIL_SHOWN_CHARS: usize = 300;
+
+/// The longest client name in `daemon.hello`: it stands in every audit row.
+pub const CLIENT_NAME_BYTES_MAX: usize = 128;
+
+/// The longest default directory in `daemon.hello` (`PATH_MAX` of linux/limits.h).
+pub const CWD_BYTES_MAX: usize = 4096;
+
+/// How long calls under way may go on once the server is stopping.
+pub const SHUTDOWN_CALL_GRACE: Duration = Duration::from_millis(300);
+
+/// How long after that the answers may take to be read.
+pub const SHUTDOWN_FLUSH_GRACE: Duration = Duration::from_millis(1700);
+
+/// When connections are dropped whatever they do. Longer than the two graces together.
+pub const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(3);
+
+/// The first pause after accept(2) failed, doubled up to [`ACCEPT_BACKOFF_MAX`].
+pub const ACCEPT_BACKOFF_MIN: Duration = Duration::from_millis(10);
+
+/// The longest pause after accept(2) failed: out of descriptors is out until one is closed.
+pub const ACCEPT_BACKOFF_MAX: Duration = Duration::from_secs(1);

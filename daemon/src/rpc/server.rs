@@ -1,0 +1,224 @@
+//! Accepts connections and sees them all to their end.
+//!
+//! Promises: only the socket's owner is served; nothing is read from anybody else; no failure of
+//! accept(2) ends the server; [`serve`] returns when every connection has ended, and within
+//! [`SHUTDOWN_DEADLINE`] of the shutdown.
+//! Must not know: lines, requests; where the socket is and who made it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jsonrpsee::{ConnectionId, Methods};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{Answer, ErrorAnswer};
+use super::connection::serve_connection;
+use super::context::ConnectionContext;
+use super::limits::{ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN, CONNECTIONS_MAX, SHUTDOWN_DEADLINE};
+use super::peer::{Admission, Peer, admit};
+
+/// What [`serve`] may be told.
+#[derive(Debug, Clone)]
+pub struct ServeOptions {
+    /// The only uid that is served.
+    pub owner_uid: u32,
+    /// Connections at once; one more is told so and closed.
+    pub connections_max: usize,
+    /// Where the counts are kept for `daemon.stats`.
+    pub stats: Arc<SocketStats>,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            owner_uid: rustix::process::geteuid().as_raw(),
+            connections_max: CONNECTIONS_MAX,
+            stats: Arc::default(),
+        }
+    }
+}
+
+/// Counts of the whole socket.
+#[derive(Debug, Default)]
+pub struct SocketStats {
+    connections: AtomicUsize,
+}
+
+impl SocketStats {
+    /// Connections now.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+}
+
+/// Serves `methods` on `listener` until `shutdown`, then until every connection has ended.
+pub async fn serve(
+    listener: UnixListener,
+    methods: Methods,
+    options: ServeOptions,
+    shutdown: CancellationToken,
+) {
+    let mut server = Server {
+        methods,
+        options,
+        shutdown,
+        connections: JoinSet::new(),
+        next_id: 0,
+    };
+    let mut backoff = Backoff::default();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    backoff = Backoff::default();
+                    server.accepted(stream);
+                }
+                Err(error) => {
+                    let pause = backoff.after(&error);
+                    tokio::select! {
+                        () = sleep(pause) => {}
+                        () = server.shutdown.cancelled() => {}
+                    }
+                }
+            },
+            Some(ended) = server.connections.join_next() => server.ended(ended),
+            () = server.shutdown.cancelled() => break,
+        }
+    }
+    drop(listener);
+    server.finish().await;
+}
+
+struct Server {
+    methods: Methods,
+    options: ServeOptions,
+    shutdown: CancellationToken,
+    connections: JoinSet<()>,
+    next_id: usize,
+}
+
+impl Server {
+    fn accepted(&mut self, stream: UnixStream) {
+        let peer = match stream.peer_cred() {
+            Ok(credentials) => Peer::from(credentials),
+            Err(error) => {
+                tracing::warn!(%error, "refused a connection: its peer is unknown");
+                return;
+            }
+        };
+        if admit(peer.uid, self.options.owner_uid) == Admission::Refused {
+            tracing::warn!(
+                uid = peer.uid,
+                pid = peer.pid,
+                "refused a connection of another user"
+            );
+            return;
+        }
+        if self.connections.len() >= self.options.connections_max {
+            tracing::warn!(pid = peer.pid, "refused a connection: there are too many");
+            refuse_for_number(&stream, self.options.connections_max);
+            return;
+        }
+        let id = ConnectionId(self.next_id);
+        self.next_id += 1;
+        tracing::debug!(connection = id.0, pid = peer.pid, "connection opened");
+        let context = Arc::new(ConnectionContext::new(id, peer));
+        let (methods, shutdown) = (self.methods.clone(), self.shutdown.clone());
+        self.connections.spawn(async move {
+            let counted = Arc::clone(&context);
+            let end = serve_connection(stream, context, methods, shutdown).await;
+            let (requests, errors) = (counted.counters.requests(), counted.counters.errors());
+            tracing::debug!(
+                connection = id.0,
+                ?end,
+                requests,
+                errors,
+                "connection closed"
+            );
+        });
+        self.count();
+    }
+
+    fn ended(&self, ended: Result<(), tokio::task::JoinError>) {
+        self.count();
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            tracing::error!("a connection's task panicked");
+        }
+    }
+
+    fn count(&self) {
+        self.options
+            .stats
+            .connections
+            .store(self.connections.len(), Ordering::Relaxed);
+    }
+
+    /// Waits for the connections, which have seen the same token; drops those that linger.
+    async fn finish(mut self) {
+        let all_ended = async {
+            while let Some(ended) = self.connections.join_next().await {
+                self.ended(ended);
+            }
+        };
+        if timeout(SHUTDOWN_DEADLINE, all_ended).await.is_err() {
+            tracing::warn!(
+                left = self.connections.len(),
+                "connections dropped at the deadline"
+            );
+            self.connections.shutdown().await;
+        }
+        self.count();
+    }
+}
+
+/// Tells one connection too many why it is closed. A new socket's buffer takes this line.
+fn refuse_for_number(stream: &UnixStream, connections_max: usize) {
+    let (body, _) = ErrorAnswer::overloaded("connections", connections_max)
+        .into_answer()
+        .into_body();
+    let line = [Answer::head("null"), body, "\n".to_owned()].concat();
+    if let Err(error) = stream.try_write(line.as_bytes()) {
+        tracing::debug!(%error, "could not tell it why");
+    }
+}
+
+/// How long to leave accept(2) alone after it failed. What fails it (`EMFILE`, `ENFILE`,
+/// `ENOMEM`, accept(2)) is over only when something else lets go, and the connection that waits
+/// keeps the listener readable: without a pause this would spin.
+#[derive(Debug, Default)]
+struct Backoff(Option<Duration>);
+
+impl Backoff {
+    /// The next pause. Only the first failure in a row is logged.
+    fn after(&mut self, error: &io::Error) -> Duration {
+        let pause = match self.0 {
+            None => {
+                tracing::warn!(%error, "cannot accept connections for now");
+                ACCEPT_BACKOFF_MIN
+            }
+            Some(before) => (before * 2).min(ACCEPT_BACKOFF_MAX),
+        };
+        self.0 = Some(pause);
+        pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_backoff_doubles_up_to_its_bound() {
+        let error = io::Error::from_raw_os_error(24);
+        let mut backoff = Backoff::default();
+        let pauses: Vec<_> = (0..9).map(|_| backoff.after(&error).as_millis()).collect();
+        assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+    }
+}

@@ -1,0 +1,229 @@
+//! The socket side over real sockets, with methods of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jsonrpsee::core::async_trait;
+use jsonrpsee::proc_macros::rpc;
+use jsonrpsee::types::ErrorObjectOwned;
+use jsonrpsee::{Extensions, RpcModule};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::{ConnectionContext, ServeOptions, serve};
+
+mod calls;
+mod lines;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Calls of `never` now, and how many have been dropped.
+#[derive(Default)]
+struct Waits {
+    now: AtomicUsize,
+    changed: watch::Sender<()>,
+}
+
+struct Wait(Arc<Waits>);
+
+impl Wait {
+    fn begin(waits: &Arc<Waits>) -> Self {
+        waits.now.fetch_add(1, Ordering::SeqCst);
+        waits.changed.send_replace(());
+        Self(Arc::clone(waits))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
+        self.0.changed.send_replace(());
+    }
+}
+
+impl Waits {
+    async fn until(&self, count: usize) {
+        let mut changes = self.changed.subscribe();
+        let reached = changes.wait_for(|()| self.now.load(Ordering::SeqCst) == count);
+        timeout(PATIENCE, reached)
+            .await
+            .expect("in time")
+            .expect("a sender");
+    }
+}
+
+#[rpc(server)]
+trait Typed {
+    #[method(name = "typed", param_kind = map, with_extensions)]
+    async fn typed(&self, text: String, numbers: Option<Vec<u16>>)
+    -> Result<u64, ErrorObjectOwned>;
+}
+
+struct TypedImpl;
+
+#[async_trait]
+impl TypedServer for TypedImpl {
+    async fn typed(
+        &self,
+        ext: &Extensions,
+        text: String,
+        _numbers: Option<Vec<u16>>,
+    ) -> Result<u64, ErrorObjectOwned> {
+        assert!(ext.get::<Arc<ConnectionContext>>().is_some());
+        Ok(text.len() as u64)
+    }
+}
+
+fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
+    let mut module = RpcModule::new(Arc::clone(waits));
+    module.merge(TypedImpl.into_rpc()).unwrap();
+    module
+        .register_method("echo", |params, _, _| {
+            params.parse::<Value>().unwrap_or_default()
+        })
+        .unwrap();
+    module
+        .register_async_method("never", |_, waits, _| async move {
+            let _wait = Wait::begin(&waits);
+            std::future::pending::<()>().await;
+        })
+        .unwrap();
+    module
+        .register_async_method("big", |params, _, _| async move {
+            let size = params.parse::<[usize; 1]>().unwrap()[0];
+            tokio::task::yield_now().await;
+            "x".repeat(size)
+        })
+        .unwrap();
+    module
+        .register_async_method("when_two_wait", |_, waits, _| async move {
+            let _wait = Wait::begin(&waits);
+            waits.until(2).await;
+        })
+        .unwrap();
+    module
+        .register_async_method("fail", |_, _, _| async {
+            Err::<(), _>(ErrorObjectOwned::owned(-32050, "failed", None::<()>))
+        })
+        .unwrap();
+    module
+        .register_async_method("panic", |_, waits, _| async move {
+            assert_ne!(waits.now.load(Ordering::SeqCst), 0, "panics as asked");
+        })
+        .unwrap();
+    module
+        .register_subscription(
+            "subscribe",
+            "event",
+            "unsubscribe",
+            |_, pending, _, _| async move {
+                let Ok(sink) = pending.accept().await else {
+                    return;
+                };
+                for number in 0..200 {
+                    let message = serde_json::value::to_raw_value(&number).unwrap();
+                    if sink.send(message).await.is_err() {
+                        return;
+                    }
+                }
+                sink.closed().await;
+            },
+        )
+        .unwrap();
+    module
+}
+
+/// A server on a socket in a directory of its own.
+struct TestServer {
+    directory: TempDir,
+    waits: Arc<Waits>,
+    options: ServeOptions,
+    shutdown: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl TestServer {
+    fn start() -> Self {
+        Self::start_with(ServeOptions::default())
+    }
+
+    fn start_with(options: ServeOptions) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let waits = Arc::new(Waits::default());
+        let shutdown = CancellationToken::new();
+        let listener = UnixListener::bind(directory.path().join("s")).unwrap();
+        let methods = module(&waits).into();
+        let task = tokio::spawn(serve(listener, methods, options.clone(), shutdown.clone()));
+        Self {
+            directory,
+            waits,
+            options,
+            shutdown,
+            task,
+        }
+    }
+
+    async fn connect(&self) -> Client {
+        let stream = UnixStream::connect(self.directory.path().join("s"))
+            .await
+            .unwrap();
+        Client(BufReader::new(stream))
+    }
+}
+
+struct Client(BufReader<UnixStream>);
+
+impl Client {
+    async fn send(&mut self, line: &str) {
+        let line = format!("{line}\n");
+        timeout(PATIENCE, self.0.get_mut().write_all(line.as_bytes()))
+            .await
+            .unwrap()
+            .unwrap();
+    }
+
+    async fn call(&mut self, id: &str, method: &str) {
+        self.send(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#
+        ))
+        .await;
+    }
+
+    /// The next line; none at the end.
+    async fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        match timeout(PATIENCE, self.0.read_line(&mut line))
+            .await
+            .expect("in time")
+        {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(line),
+        }
+    }
+
+    async fn answer(&mut self) -> Value {
+        serde_json::from_str(&self.line().await.expect("a line")).expect("JSON")
+    }
+
+    /// The next answer is this error.
+    async fn error(&mut self, id: Value, code: i32, kind: &str) -> Value {
+        let answer = self.answer().await;
+        let error = &answer["error"];
+        let seen = json!([answer["id"], error["code"], error["data"]["kind"]]);
+        assert_eq!(seen, json!([id, code, kind]), "{answer}");
+        answer["error"]["data"].clone()
+    }
+
+    /// The connection still answers.
+    async fn lives(&mut self) {
+        self.call("\"alive\"", "echo").await;
+        assert_eq!(self.answer().await["id"], "alive");
+    }
+}

@@ -1,0 +1,185 @@
+//! What one connection has to do: a line in, calls under way, answers queued and sent.
+//!
+//! Promises: every request gets one answer, or the connection ends; nothing here waits.
+//! Must not know: phases, reading, why a connection is to end from outside.
+
+use std::io;
+use std::sync::Arc;
+
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+
+use super::answer::{Answer, ErrorAnswer};
+use super::call::{Calls, Ended, HowEnded};
+use super::context::ConnectionContext;
+use super::dispatch::{Dispatched, Dispatcher, settle};
+use super::limits::{CALL_BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX, OUT_QUEUE_BYTES_MAX};
+use super::outbox::{Outbox, Queued};
+use super::request::{CANCEL_METHOD, Incoming, Params, cancelled_id};
+
+/// Why a connection has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The peer has closed it, or everything it asked for is answered.
+    PeerClosed,
+    /// Reading or writing failed.
+    Failed(io::ErrorKind),
+    /// The peer went on asking and took no answers.
+    PeerNotReading,
+    /// The server stops.
+    Stopped,
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::PeerClosed,
+            kind => Self::Failed(kind),
+        }
+    }
+}
+
+/// The connection without its input, so that a line can be borrowed while it is worked on.
+pub(super) struct Work {
+    pub(super) context: Arc<ConnectionContext>,
+    dispatcher: Dispatcher,
+    pub(super) calls: Calls,
+    pub(super) outbox: Outbox,
+}
+
+impl Work {
+    pub(super) fn new(context: Arc<ConnectionContext>, dispatcher: Dispatcher) -> Self {
+        Self {
+            context,
+            dispatcher,
+            calls: Calls::default(),
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: &[u8], stream: &UnixStream) -> Result<(), End> {
+        self.context.counters.count_request();
+        match Incoming::parse(line) {
+            Incoming::Invalid { id, why } => {
+                self.answer(id, ErrorAnswer::invalid(why).into_answer())
+            }
+            Incoming::Notification { method, params } => {
+                if method == CANCEL_METHOD
+                    && let Some(id) = cancelled_id(params)
+                {
+                    self.calls.cancel(id);
+                }
+                Ok(())
+            }
+            Incoming::Request { id, method, params } if method == CANCEL_METHOD => {
+                let answer = match cancelled_id(params) {
+                    Some(id) => {
+                        self.calls.cancel(id);
+                        Answer::null()
+                    }
+                    None => ErrorAnswer::invalid_params("requestId", "missing").into_answer(),
+                };
+                self.answer(id, answer)
+            }
+            Incoming::Request { id, method, params } => {
+                if self.is_full() {
+                    flush(stream, &mut self.outbox)?;
+                    if self.is_full() {
+                        return self.answer(id, ErrorAnswer::too_many_calls().into_answer());
+                    }
+                }
+                self.request(id, &method, params, line.len())
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        id: &str,
+        method: &str,
+        params: Params<'_>,
+        line_bytes: usize,
+    ) -> Result<(), End> {
+        if self.calls.line_bytes() + line_bytes > CALL_BYTES_IN_FLIGHT_MAX {
+            let error = ErrorAnswer::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
+            return self.answer(id, error.into_answer());
+        }
+        match self.dispatcher.dispatch(method, params) {
+            Dispatched::Answered(answer) => self.answer(id, answer),
+            Dispatched::Waiting(call) => {
+                self.calls.push(id, line_bytes, call);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether as many calls are in flight as may be: an answer that the peer has not taken is
+    /// still in flight.
+    fn is_full(&self) -> bool {
+        self.calls.len() + self.outbox.messages() >= CALLS_IN_FLIGHT_MAX
+    }
+
+    pub(super) fn call_ended(&mut self, ended: Ended) -> Result<(), End> {
+        let answer = match ended.how {
+            HowEnded::Finished(outcome) => settle(outcome, ended.params.as_deref()),
+            HowEnded::Cancelled => ErrorAnswer::cancelled().into_answer(),
+        };
+        self.answer(&ended.id, answer)
+    }
+
+    /// Queues an answer, or in place of one that is too much the error that says so.
+    pub(super) fn answer(&mut self, id: &str, answer: Answer) -> Result<(), End> {
+        if answer.is_error() {
+            self.context.counters.count_error();
+        }
+        let head = Answer::head(id);
+        let (body, skip) = answer.into_body();
+        match self.outbox.push(&head, body, skip) {
+            Queued::Yes => Ok(()),
+            Queued::TooManyMessages => Err(End::PeerNotReading),
+            Queued::TooManyBytes => {
+                self.context.counters.count_error();
+                let error = ErrorAnswer::overloaded("out_queue_bytes", OUT_QUEUE_BYTES_MAX);
+                let (body, skip) = error.into_answer().into_body();
+                match self.outbox.push(&head, body, skip) {
+                    Queued::Yes => Ok(()),
+                    Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),
+                }
+            }
+        }
+    }
+}
+
+/// Writes until the peer's buffer is full or nothing is left.
+pub(super) fn flush(stream: &UnixStream, outbox: &mut Outbox) -> Result<(), End> {
+    while !outbox.is_empty() {
+        // Past tokio's notion of readiness first: `on_ready` clears it while nothing is queued.
+        // Only where the kernel says that the buffer is full is tokio's waker to be armed.
+        let sent = match send(stream, outbox) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                stream.try_io(Interest::WRITABLE, || send(stream, outbox))
+            }
+            sent => sent,
+        };
+        match sent {
+            Ok(written) => outbox.advance(written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// One sendmsg(2) of what comes next.
+fn send(stream: &UnixStream, outbox: &Outbox) -> io::Result<usize> {
+    let mut nothing_else = SendAncillaryBuffer::default();
+    Ok(sendmsg(
+        stream,
+        &outbox.slices(),
+        &mut nothing_else,
+        SendFlags::NOSIGNAL,
+    )?)
+}

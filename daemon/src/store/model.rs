@@ -1,0 +1,100 @@
+//! What goes into the store and comes out of it.
+
+use serde_json::{Map, Value};
+use termd_proto::terminal::{ExitStatus, Owner};
+use termd_proto::{Label, Offset, TerminalId};
+use tokio::sync::watch;
+
+/// Bytes in a whole transcript block.
+pub const BLOCK_BYTES: usize = 64 * 1024;
+
+/// One terminal's row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TerminalRow {
+    /// Its id.
+    pub id: TerminalId,
+    /// Its label.
+    pub label: Option<Label>,
+    /// As run.
+    pub argv: Vec<String>,
+    /// Where it was started.
+    pub cwd: String,
+    /// Its root process.
+    pub pid: i32,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// Who asked for it.
+    pub owner: Owner,
+    /// When it was started.
+    pub created_at_ms: i64,
+    /// When its exit was known.
+    pub exited_at_ms: Option<i64>,
+    /// How it ended.
+    pub exit_status: Option<ExitStatus>,
+    /// When `terminal/release` ended its ACP life.
+    pub released_at_ms: Option<i64>,
+    /// When it was closed.
+    pub closed_at_ms: Option<i64>,
+    /// What `terminal/output` keeps.
+    pub output_byte_limit: u64,
+    /// Transcript before this was dropped by retention.
+    pub start: Offset,
+    /// End of what is stored.
+    pub end: Offset,
+    /// The `_meta` of its creation.
+    pub meta: Option<Map<String, Value>>,
+}
+
+/// A part of a transcript on its way to the disk.
+#[derive(Debug)]
+pub struct Block {
+    /// Whose.
+    pub terminal: TerminalId,
+    /// The first byte's offset: a multiple of [`BLOCK_BYTES`] after whole blocks. A block with the
+    /// offset of one already stored is longer than it and replaces it.
+    pub start: Offset,
+    /// At most [`BLOCK_BYTES`].
+    pub bytes: Vec<u8>,
+    /// Told the offset after the last byte once it is committed.
+    pub committed: watch::Sender<Offset>,
+}
+
+/// An audit record to be written; its number, time, and hashes are the store's to give.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditEntry {
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// What: `terminal.create`, …
+    pub action: &'static str,
+    /// `ok`, or what went wrong in a word.
+    pub outcome: String,
+    /// Who.
+    pub actor: Owner,
+    /// To which terminal.
+    pub terminal: Option<TerminalId>,
+    /// What else.
+    pub detail: Map<String, Value>,
+}
+
+/// A part of a transcript, read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredBytes {
+    /// The first byte's offset: later than asked for where retention dropped something.
+    pub start: Offset,
+    /// The bytes, without a gap.
+    pub bytes: Vec<u8>,
+}
+
+/// How long what is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    /// Transcripts of ended terminals older than this are dropped, in milliseconds.
+    pub transcript_age_ms: i64,
+    /// Transcripts together are kept below this, oldest ended terminals dropped first, in bytes
+    /// as stored.
+    pub transcript_bytes: u64,
+    /// Audit records older than this are dropped, in milliseconds.
+    pub audit_age_ms: i64,
+}

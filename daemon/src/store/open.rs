@@ -1,0 +1,317 @@
+//! Opening the database: whose file it is, whether it is ours to write, and the migrations.
+//!
+//! Promises: a file that is refused is left as it was, byte for byte, with nothing beside it. So
+//! the order is: look at the file, then at its header without SQLite, then through a connection
+//! that cannot write; only then open it for writing.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags, fchmod};
+use sqlx::error::DatabaseError;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool,
+    SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr};
+
+use super::StoreError;
+use super::audit::{self, Head};
+use super::header::{self, Header};
+
+/// `trmd`: the application id in the header, as 0001_init.sql sets it.
+pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
+
+/// The migrations, oldest first; the number is the `user_version` that each sets.
+const MIGRATIONS: [(i64, &str, &str); 1] =
+    [(1, "init", include_str!("../../../migrations/0001_init.sql"))];
+/// The schema that this binary writes.
+pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
+
+/// How long a statement waits for a lock. Only a checkpoint or a backup tool ever holds one.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// SQLite's page cache a connection, in KiB (negative: not pages). Blocks pass through it once.
+const CACHE_KIB: &str = "-512";
+/// Readers at once; more would wait for the same disk.
+const READERS: u32 = 2;
+/// A reader that nobody uses is closed: its cache and its thread are what an idle termd saves.
+const READER_IDLE: Duration = Duration::from_secs(10);
+/// Rows read ahead of whoever consumes them: each may be a block of 64 KiB.
+const ROWS_AHEAD: usize = 4;
+/// The log is cut back to this after it was longer, in bytes.
+const LOG_BYTES: &str = "4194304";
+
+/// An open database.
+pub(super) struct Opened {
+    pub(super) writer: SqliteConnection,
+    pub(super) readers: SqlitePool,
+    pub(super) head: Head,
+}
+
+/// Opens the database for writing, made or migrated as need be.
+pub(super) async fn open(path: &Path) -> Result<Opened, StoreError> {
+    let found = inspect(path)?;
+    if found == Found::Database {
+        probe(path).await?;
+    }
+    let mut writer = writer_options(path).connect().await?;
+    if found == Found::Nothing {
+        // Before the first table, so that an unfinished database is known for ours.
+        sqlx::query("PRAGMA application_id = 0x74726d64")
+            .execute(&mut writer)
+            .await?;
+    }
+    migrator()
+        .run(&mut writer)
+        .await
+        .map_err(sqlx::Error::from)?;
+    let head = audit::head(&mut writer).await?;
+    Ok(Opened {
+        writer,
+        readers: reader_pool(path),
+        head,
+    })
+}
+
+/// What lies at the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// A file without a table in it, perhaps just made.
+    Nothing,
+    /// A database of ours.
+    Database,
+}
+
+/// Makes the file where there is none; else looks whether it is ours to write. Writes nothing into
+/// a file that is there.
+fn inspect(path: &Path) -> Result<Found, StoreError> {
+    let open_error = |source| StoreError::Open {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = match existing(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create(path).map_err(open_error)?;
+            return Ok(Found::Nothing);
+        }
+        Err(error) => return Err(open_error(error)),
+    };
+    let size = file.metadata().map_err(open_error)?.len();
+    let mut log = match existing(&beside(path, "-wal")) {
+        Ok(log) => Some(log),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(open_error(error)),
+    };
+    let log_bytes = match &log {
+        Some(log) => log.metadata().map_err(open_error)?.len(),
+        None => 0,
+    };
+    let header = header::newest(&mut file, log.as_mut()).map_err(open_error)?;
+    if size > 0 || log_bytes > 0 {
+        judge(path, header, size, log_bytes)?;
+    }
+    let mode = Mode::RUSR | Mode::WUSR;
+    if file.metadata().map_err(open_error)?.mode() & 0o077 != 0 {
+        fchmod(&file, mode).map_err(|errno| open_error(errno.into()))?;
+    }
+    Ok(match header {
+        Some(header) if !header.is_empty => Found::Database,
+        _ => Found::Nothing,
+    })
+}
+
+/// Whether a file with this header is ours to write.
+fn judge(path: &Path, header: Option<Header>, size: u64, log_bytes: u64) -> Result<(), StoreError> {
+    let damaged = |detail: &str| StoreError::Damaged {
+        path: path.to_owned(),
+        detail: detail.to_owned(),
+    };
+    let header = header.ok_or_else(|| damaged("it is not a SQLite database"))?;
+    if header.application_id != APPLICATION_ID && !header.is_empty {
+        return Err(damaged("it is another program's database"));
+    }
+    let found = i64::from(header.user_version);
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::FromTheFuture {
+            path: path.to_owned(),
+            found,
+            known: SCHEMA_VERSION,
+        });
+    }
+    // The log may hold the rest; without one, the file must hold every page that it counts.
+    let whole = header
+        .pages
+        .map(|pages| u64::from(pages) * u64::from(header.page_size));
+    if log_bytes == 0 && whole.is_some_and(|whole| size < whole) {
+        return Err(damaged("its end is missing"));
+    }
+    Ok(())
+}
+
+/// Opens a file that must be a regular one of our own, and no link.
+fn existing(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    let metadata = file.metadata()?;
+    let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    if !metadata.is_file() {
+        return refuse("it is not a regular file");
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return refuse("it belongs to another user");
+    }
+    Ok(file)
+}
+
+/// Makes an empty file that nobody else may read. SQLite gives its log the same mode.
+fn create(path: &Path) -> io::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)
+        .map(|_closed| ())
+}
+
+/// The name of a file that SQLite keeps beside the database.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Reads what opening depends on through a connection that cannot write. After a crash the small
+/// tables are checked page by page as well. The whole file is not: SQLite recovers from a crash by
+/// its log, gigabytes of transcript would keep every client waiting, a block is checked when it is
+/// read, and the audit chain by `verify`.
+async fn probe(path: &Path) -> Result<(), StoreError> {
+    let log = beside(path, "-wal");
+    let shared = beside(path, "-shm");
+    let crashed = log.metadata().is_ok_and(|log| log.len() > 0);
+    let shared_was_there = shared.exists();
+    let options = base_options(path).read_only(true).immutable(!crashed);
+    let probed = async {
+        let mut connection = options.connect().await?;
+        let looked = look(&mut connection, crashed).await;
+        connection.close().await?;
+        looked
+    };
+    let outcome = match probed.await {
+        Ok(None) => Ok(()),
+        Ok(Some(detail)) => Err(damaged(path, detail)),
+        Err(sqlx::Error::Database(error)) if is_damage(error.as_ref()) => {
+            Err(damaged(path, error.message().to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    };
+    if outcome.is_err() && !shared_was_there {
+        // An index of the log, for reading it; the next one to open the database makes another.
+        let _ = std::fs::remove_file(shared);
+    }
+    outcome
+}
+
+/// Says what is wrong, if something is.
+async fn look(
+    connection: &mut SqliteConnection,
+    crashed: bool,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *connection)
+        .await?;
+    let version: i64 = sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(&mut *connection)
+        .await?;
+    if version == 0 {
+        return Ok(None);
+    }
+    audit::head(&mut *connection).await?;
+    if crashed {
+        for check in [
+            "PRAGMA quick_check('terminals')",
+            "PRAGMA quick_check('commands')",
+            "PRAGMA quick_check('transcript_dropped')",
+        ] {
+            let found: String = sqlx::query_scalar(check)
+                .fetch_one(&mut *connection)
+                .await?;
+            if found != "ok" {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn damaged(path: &Path, detail: String) -> StoreError {
+    StoreError::Damaged {
+        path: path.to_owned(),
+        detail,
+    }
+}
+
+/// SQLITE_CORRUPT (11), SQLITE_NOTADB (26), and SQLITE_ERROR (1): a statement of ours that does
+/// not compile, because the schema is not ours. <https://www.sqlite.org/rescode.html>
+fn is_damage(error: &dyn DatabaseError) -> bool {
+    let primary = error
+        .code()
+        .and_then(|code| code.parse::<i32>().ok())
+        .map(|code| code & 0xff);
+    matches!(primary, Some(1 | 11 | 26))
+}
+
+fn base_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(false)
+        .busy_timeout(BUSY_TIMEOUT)
+        .pragma("cache_size", CACHE_KIB)
+        .row_buffer_size(ROWS_AHEAD)
+        .disable_statement_logging()
+}
+
+/// FULL: every commit is on the disk before it is answered, which the audit chain promises and
+/// which batching makes cheap for everything else. The log is emptied into the database by SQLite
+/// itself every 1,000 pages (4 MiB, the default): often enough that no commit does much of it.
+fn writer_options(path: &Path) -> SqliteConnectOptions {
+    base_options(path)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .pragma("journal_size_limit", LOG_BYTES)
+        .thread_name(|_| "termd-store".to_owned())
+}
+
+fn reader_pool(path: &Path) -> SqlitePool {
+    let options = base_options(path)
+        .read_only(true)
+        .thread_name(|_| "termd-reader".to_owned());
+    SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .min_connections(0)
+        .idle_timeout(READER_IDLE)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+        .connect_lazy_with(options)
+}
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS
+        .into_iter()
+        .map(|(version, name, sql)| {
+            let kind = MigrationType::Simple;
+            Migration::new(version, name.into(), kind, sql.into_sql_str(), false)
+        })
+        .collect();
+    Migrator::with_migrations(migrations)
+}

@@ -1,0 +1,266 @@
+//! The audit chain: kept under load, and every kind of tampering found.
+
+use termd_proto::audit::AuditFilter;
+
+use super::*;
+
+/// A closed database with this many records.
+async fn chain_of(records: i64) -> Place {
+    let place = Place::new();
+    let store = place.open().await;
+    for at_ms in 1..=records {
+        store.audit(entry("terminal.create", at_ms)).await.unwrap();
+    }
+    store.close().await.unwrap();
+    place
+}
+
+/// Takes the triggers away and runs statements, as whoever may write the file can.
+async fn tamper(place: &Place, sql: &str) {
+    let all = format!(
+        "DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_dropped_by_retention_alone; {sql}"
+    );
+    place.execute(&all).await;
+}
+
+#[tokio::test]
+async fn a_whole_chain_verifies_and_its_head_is_its_last_hash() {
+    let place = chain_of(5).await;
+    let store = place.open().await;
+    let verdict = store.verify_audit().await.unwrap();
+    let page = store
+        .list_audit(&AuditFilter::default(), None, 1)
+        .await
+        .unwrap();
+    assert_eq!((verdict.checked, verdict.first_bad), (5, None));
+    assert_eq!(verdict.head.as_ref(), Some(&page.records[0].hash));
+}
+
+#[tokio::test]
+async fn an_empty_chain_verifies() {
+    let verdict = Place::new().open().await.verify_audit().await.unwrap();
+    assert_eq!((verdict.checked, verdict.first_bad), (0, None));
+}
+
+#[tokio::test]
+async fn every_kind_of_tampering_names_the_first_bad_record() {
+    let fields = [
+        "at_ms = 99",
+        "action = 'terminal.kill'",
+        "outcome = 'denied'",
+        "front = 'cli'",
+        "uid = 0",
+        "pid = 1",
+        "exe = NULL",
+        "session = ''",
+        "client = 'zed,'",
+        "terminal = NULL",
+        "detail = '{}'",
+        "hash = prev_hash",
+        "prev_hash = hash",
+        "action = CAST(x'ff' AS TEXT)",
+    ];
+    let mut table: Vec<(String, i64)> = fields
+        .iter()
+        .map(|field| (format!("UPDATE audit SET {field} WHERE seq = 3"), 3))
+        .collect();
+    for (sql, bad) in [
+        ("DELETE FROM audit WHERE seq = 3", 4),
+        ("DELETE FROM audit WHERE seq IN (1, 2)", 3),
+        (
+            "DELETE FROM audit WHERE seq = 3; UPDATE audit SET seq = seq - 1 WHERE seq > 3",
+            3,
+        ),
+        (
+            "UPDATE audit SET seq = -1 WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = 4; \
+             UPDATE audit SET seq = 4 WHERE seq = -1",
+            3,
+        ),
+        (
+            "INSERT INTO audit SELECT 7, at_ms, action, outcome, front, uid, pid, exe, session, \
+             client, terminal, detail, hash, hash FROM audit WHERE seq = 6",
+            7,
+        ),
+        // Moving the anchor hides records; that no `audit.pruned` says so gives it away.
+        (
+            "UPDATE audit_anchor SET seq = 2, hash = (SELECT hash FROM audit WHERE seq = 2); \
+             DELETE FROM audit WHERE seq <= 2",
+            3,
+        ),
+    ] {
+        table.push((sql.to_owned(), bad));
+    }
+    for (sql, bad) in table {
+        let place = chain_of(6).await;
+        tamper(&place, &sql).await;
+        let verdict = place.open().await.verify_audit().await.unwrap();
+        let found = verdict.first_bad.as_ref().map(|record| record.seq);
+        assert_eq!(found, Some(bad), "{sql}: {verdict:?}");
+    }
+}
+
+#[tokio::test]
+async fn records_cut_off_the_end_are_missed_while_their_writer_lives() {
+    let place = Place::new();
+    let store = place.open().await;
+    for at_ms in 1..=6 {
+        store.audit(entry("terminal.create", at_ms)).await.unwrap();
+    }
+    tamper(&place, "DELETE FROM audit WHERE seq > 4").await;
+    let verdict = store.verify_audit().await.unwrap();
+    assert_eq!(verdict.first_bad.map(|record| record.seq), Some(5));
+    // A later process cannot know: docs/database.md says so.
+    store.close().await.unwrap();
+    let verdict = place.open().await.verify_audit().await.unwrap();
+    assert_eq!((verdict.checked, verdict.first_bad), (4, None));
+}
+
+#[tokio::test]
+async fn the_database_itself_holds_our_own_mistakes_off() {
+    let place = chain_of(3).await;
+    let mut connection = place.connection().await;
+    for sql in [
+        "UPDATE audit SET outcome = 'x' WHERE seq = 2",
+        "DELETE FROM audit WHERE seq = 1",
+        "DELETE FROM audit",
+    ] {
+        let refused = sqlx::query(sql).execute(&mut connection).await;
+        assert!(refused.is_err(), "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_records_from_fifty_tasks_make_one_chain() {
+    let place = Place::new();
+    let store = place.open().await;
+    let tasks = (0..50).map(|task| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut numbers = Vec::new();
+            for record in 0..40 {
+                let at_ms = task * 100 + record;
+                numbers.push((
+                    store.audit(entry("terminal.input", at_ms)).await.unwrap(),
+                    at_ms,
+                ));
+            }
+            numbers
+        })
+    });
+    let mut numbers = Vec::new();
+    for task in tasks.collect::<Vec<_>>() {
+        numbers.extend(task.await.unwrap());
+    }
+    numbers.sort_unstable();
+    let expected: Vec<i64> = (1..=2_000).collect();
+    assert_eq!(
+        numbers.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(),
+        expected
+    );
+    let verdict = store.verify_audit().await.unwrap();
+    assert_eq!((verdict.checked, verdict.first_bad), (2_000, None));
+    // Each caller was told the number of its own record.
+    let page = store
+        .list_audit(&AuditFilter::default(), None, 2_000)
+        .await
+        .unwrap();
+    let stored: Vec<(i64, i64)> = page
+        .records
+        .iter()
+        .rev()
+        .map(|r| (r.seq, r.at_ms))
+        .collect();
+    assert_eq!(stored, numbers);
+}
+
+#[tokio::test]
+async fn the_hash_is_the_documented_one() {
+    // As docs/database.md defines it; made with Python's hashlib from that text.
+    let place = chain_of(1).await;
+    let store = place.open().await;
+    let record = store
+        .list_audit(&AuditFilter::default(), None, 1)
+        .await
+        .unwrap()
+        .records
+        .remove(0);
+    assert_eq!(record.previous_hash, "0".repeat(64));
+    assert_eq!(
+        record.hash,
+        "a4b407f23fa417a4944599673c591c2a99dea0dd4fcc9e1f90aa5d4f6ba96063"
+    );
+}
+
+#[tokio::test]
+async fn records_are_listed_newest_first_filtered_and_in_pages() {
+    let place = Place::new();
+    let store = place.open().await;
+    for (action, at_ms) in [
+        ("terminal.create", 10),
+        ("terminal.kill", 20),
+        ("terminals.list", 30),
+        ("terminal.create", 40),
+    ] {
+        store.audit(entry(action, at_ms)).await.unwrap();
+    }
+    let mut other = entry("session.close", 50);
+    other.terminal = None;
+    other.actor.session = None;
+    other.actor.client = Some("sess_2".to_owned());
+    other.actor.exe = None;
+    store.audit(other.clone()).await.unwrap();
+
+    let all = AuditFilter::default();
+    let by = |change: fn(&mut AuditFilter)| {
+        let mut filter = AuditFilter::default();
+        change(&mut filter);
+        filter
+    };
+    for (filter, expected) in [
+        (all.clone(), vec![5, 4, 3, 2, 1]),
+        (
+            by(|f| f.action = Some("terminal.create".into())),
+            vec![4, 1],
+        ),
+        (by(|f| f.action = Some("terminal".into())), vec![4, 2, 1]),
+        (
+            by(|f| f.terminal = Some(id(1).to_string())),
+            vec![4, 3, 2, 1],
+        ),
+        (by(|f| f.terminal = Some(id(2).to_string())), vec![]),
+        (by(|f| f.client = Some("sess_1".into())), vec![4, 3, 2, 1]),
+        (by(|f| f.client = Some("sess_2".into())), vec![5]),
+        (by(|f| f.client = Some("zed".into())), vec![4, 3, 2, 1]),
+        (by(|f| f.since_ms = Some(20)), vec![5, 4, 3, 2]),
+        (by(|f| f.until_ms = Some(20)), vec![1]),
+        (
+            by(|f| (f.since_ms, f.until_ms) = (Some(20), Some(40))),
+            vec![3, 2],
+        ),
+    ] {
+        // In pages of two, each from the cursor that the one before gave.
+        let (mut found, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = store
+                .list_audit(&filter, cursor.as_deref(), 2)
+                .await
+                .unwrap();
+            assert!(page.records.len() <= 2);
+            found.extend(page.records.iter().map(|record| record.seq));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected, "{filter:?}");
+    }
+    let newest = store
+        .list_audit(&all, None, 1)
+        .await
+        .unwrap()
+        .records
+        .remove(0);
+    assert_eq!(newest.actor, other.actor);
+    assert_eq!(newest.detail, other.detail);
+    assert!(store.list_audit(&all, Some("x"), 1).await.is_err());
+}

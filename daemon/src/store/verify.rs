@@ -1,0 +1,129 @@
+//! Checking the audit chain, record by record, in constant memory.
+
+use futures_util::TryStreamExt;
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
+use termd_proto::audit::{AuditVerdict, BadRecord};
+
+use super::audit::{self, AuditRow, Head, PRUNED};
+
+/// Checks the chain from where retention left it to its end. `written` is the head that this
+/// process wrote last, so that records cut off the end are missed while it lives; after a restart
+/// nothing in the database can tell.
+///
+/// Reads of one snapshot: what is written meanwhile is not seen.
+pub(super) async fn verify(
+    connection: &mut SqliteConnection,
+    written: &Head,
+) -> Result<AuditVerdict, sqlx::Error> {
+    let anchor = audit::anchor(&mut *connection).await?;
+    let mut checker = Checker::new(anchor.clone());
+    let mut rows = sqlx::query(
+        "SELECT seq, at_ms, action, outcome, front, uid, pid, exe, session, client, terminal, \
+         detail, prev_hash, hash FROM audit WHERE seq > ?1 ORDER BY seq",
+    )
+    .bind(anchor.seq)
+    .fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        let seq: i64 = row.try_get(0)?;
+        let Ok(row) = AuditRow::from_row(&row) else {
+            return Ok(checker.broken(seq, "a field of it cannot be read".to_owned()));
+        };
+        if let Err(reason) = checker.check(&row) {
+            return Ok(checker.broken(seq, reason));
+        }
+    }
+    Ok(checker.finish(&anchor, written))
+}
+
+/// What the records so far have shown: pure.
+#[derive(Debug)]
+struct Checker {
+    last: Head,
+    checked: u64,
+    /// What the newest record of retention says that it dropped: up to this number and hash.
+    pruned: Option<(i64, String)>,
+}
+
+impl Checker {
+    fn new(anchor: Head) -> Self {
+        Self {
+            last: anchor,
+            checked: 0,
+            pruned: None,
+        }
+    }
+
+    fn check(&mut self, row: &AuditRow) -> Result<(), String> {
+        let expected = self.last.seq + 1;
+        if row.seq != expected {
+            return Err(match row.seq - expected {
+                1 => format!("record {expected} before it is missing"),
+                _ => format!(
+                    "records {expected} to {} before it are missing",
+                    row.seq - 1
+                ),
+            });
+        }
+        if row.prev_hash != self.last.hash {
+            return Err("it is not linked to the record before it".to_owned());
+        }
+        if row.hash != row.computed_hash() {
+            return Err("its fields do not have its hash".to_owned());
+        }
+        if row.action == PRUNED {
+            self.pruned = dropped_range(&row.detail);
+        }
+        self.last = Head {
+            seq: row.seq,
+            hash: row.hash.clone(),
+        };
+        self.checked += 1;
+        Ok(())
+    }
+
+    fn finish(self, anchor: &Head, written: &Head) -> AuditVerdict {
+        let recorded = match &self.pruned {
+            Some((through, hash)) => *through == anchor.seq && *hash == anchor.hash,
+            None => anchor.seq == 0 && anchor.hash == audit::NO_HASH,
+        };
+        if !recorded {
+            let reason = format!(
+                "the records up to {} are gone, and no {PRUNED} record says that retention dropped them",
+                anchor.seq
+            );
+            return self.broken(anchor.seq + 1, reason);
+        }
+        // The snapshot is younger than `written`, so it may hold more, and never less.
+        if self.last.seq < written.seq {
+            let reason = format!(
+                "records from here to {} were written and are gone",
+                written.seq
+            );
+            let first_missing = self.last.seq + 1;
+            return self.broken(first_missing, reason);
+        }
+        AuditVerdict {
+            checked: self.checked,
+            first_bad: None,
+            head: Some(self.last.hash),
+        }
+    }
+
+    fn broken(self, seq: i64, reason: String) -> AuditVerdict {
+        AuditVerdict {
+            checked: self.checked,
+            first_bad: Some(BadRecord { seq, reason }),
+            head: Some(self.last.hash),
+        }
+    }
+}
+
+/// Up to which number and hash a record of retention says that it dropped.
+fn dropped_range(detail: &str) -> Option<(i64, String)> {
+    let detail: Value = serde_json::from_str(detail).ok()?;
+    let through = detail.get("through")?.as_i64()?;
+    let hash = detail.get("hash")?.as_str()?;
+    Some((through, hash.to_owned()))
+}

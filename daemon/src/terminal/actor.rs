@@ -1,0 +1,422 @@
+//! The one task that owns a terminal: it reads the PTY, feeds the store, types the input, and
+//! says when the command has ended. Nothing else writes to the terminal.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use termd_proto::Offset;
+use termd_proto::event::TerminalEvent;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{broadcast, watch};
+use tokio::time::sleep_until;
+
+use super::clock::now_ms;
+use super::flow::{Due, Flow};
+use super::handle::{Command, TaskEnds, Terminal};
+use super::input::InputQueue;
+use super::master;
+use super::record::{Exit, Size, exit_status};
+use super::spool::{PumpStop, Spool};
+use crate::control::client::KeeperClient;
+use crate::control::message::WaitStatus;
+use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, Store, StoreError};
+
+/// After the exit, how long a PTY that somebody still holds open must be quiet before its output
+/// counts as drained. The kernel hangs the PTY up when a session leader ends, so this is only for
+/// a leader that had given its terminal away.
+const DRAIN_QUIET: Duration = Duration::from_millis(100);
+/// After the exit, how long a PTY that is never quiet is read at the longest.
+const DRAIN_LONGEST: Duration = Duration::from_secs(2);
+/// A program may close the terminal and open it again: how often a hung-up PTY is looked at.
+const HUNG_UP_RETRY: Duration = Duration::from_millis(250);
+/// At most one output event in this time.
+const OUTPUT_EVENT_PAUSE: Duration = Duration::from_millis(50);
+/// Wait after the database refused an audit record of an exit, before it is tried again.
+const EXIT_RECORD_RETRY: Duration = Duration::from_secs(1);
+
+/// Where the terminal is in its life, as its task sees it.
+#[derive(Debug)]
+enum Phase {
+    /// The root process lives.
+    Running,
+    /// It was reaped; output may still come.
+    Draining {
+        status: WaitStatus,
+        quiet_until: Instant,
+        until: Instant,
+    },
+    /// All output is here and the exit is published; the store has the rest to do.
+    Storing,
+}
+
+/// Whether the PTY has another end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Open,
+    /// No process has the slave side open; readiness says nothing any more.
+    HungUp {
+        look_at: Instant,
+    },
+}
+
+/// What the task works with.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// Where blocks and records go.
+    pub store: Store,
+    /// Who holds the terminal's other half.
+    pub keeper: KeeperClient,
+    /// Who is told of events.
+    pub events: broadcast::Sender<TerminalEvent>,
+}
+
+/// The task.
+#[derive(Debug)]
+pub struct Actor {
+    terminal: Arc<Terminal>,
+    around: Surroundings,
+    ends: TaskEnds,
+    master: AsyncFd<OwnedFd>,
+    input: InputQueue,
+    flow: Flow,
+    committed: watch::Sender<Offset>,
+    phase: Phase,
+    line: Line,
+    output_event_at: Instant,
+}
+
+impl Actor {
+    /// Prepares the task; must be called inside the runtime.
+    pub fn new(
+        terminal: Arc<Terminal>,
+        around: Surroundings,
+        ends: TaskEnds,
+        master: OwnedFd,
+        flow: Flow,
+    ) -> io::Result<Self> {
+        let master = master::register(master)?;
+        Ok(Self {
+            terminal,
+            around,
+            ends,
+            master,
+            input: InputQueue::default(),
+            flow,
+            committed: watch::Sender::new(Offset::ZERO),
+            phase: Phase::Running,
+            line: Line::Open,
+            output_event_at: Instant::now(),
+        })
+    }
+
+    /// Runs until the command has ended and everything of it is stored.
+    pub async fn run(mut self) {
+        let mut committed = self.committed.subscribe();
+        // A child that ended while there was no server: the keeper told us at the start.
+        self.ends.reaped.mark_changed();
+        loop {
+            if matches!(self.phase, Phase::Storing) && self.flow.unstored() == 0 {
+                break;
+            }
+            let now = Instant::now();
+            let due = self.flow.due(now);
+            let reading = self.flow.may_read() && !matches!(self.phase, Phase::Storing);
+            let wake_at = self.wake_at(now, reading, due);
+            tokio::select! {
+                changed = self.ends.reaped.changed(), if matches!(self.phase, Phase::Running) => {
+                    // The sender lives in the terminal, which this task holds.
+                    if changed.is_ok() { self.look_whether_reaped(); }
+                }
+                ready = self.master.readable(), if reading && self.line == Line::Open => {
+                    match ready {
+                        Ok(mut guard) => {
+                            let stop = pump(&self.terminal, guard.get_inner());
+                            if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
+                            self.pumped(stop);
+                        }
+                        Err(error) => self.pumped(Err(error)),
+                    }
+                }
+                ready = self.master.writable(), if !self.input.is_empty() => {
+                    match ready {
+                        Ok(mut guard) => {
+                            let written = rustix::io::write(guard.get_inner(), self.input.next());
+                            if written == Err(Errno::AGAIN) { guard.clear_ready(); }
+                            self.typed(written);
+                        }
+                        Err(_) => self.abandon_input(),
+                    }
+                }
+                Some(command) = self.ends.commands.recv() => self.obey(command),
+                permit = self.around.store.reserve_block(), if due.is_some() => {
+                    // A store that is closed for good: the server ends, the spool stays.
+                    let Ok(permit) = permit else { return };
+                    if let Some(due) = due { self.store_block(due, permit); }
+                }
+                changed = committed.changed() => {
+                    if changed.is_ok() {
+                        self.flow.committed(*committed.borrow_and_update());
+                        self.give_back_memory();
+                    }
+                }
+                () = sleep_until(wake_at.unwrap_or(now).into()), if wake_at.is_some() => {
+                    self.woken(reading);
+                }
+            }
+        }
+        self.record_exit().await;
+    }
+
+    /// When something is to be done although nothing happens.
+    fn wake_at(&self, now: Instant, reading: bool, due: Option<Due>) -> Option<Instant> {
+        // What is due waits for a place in the store's queue and not for a time.
+        let tail = self.flow.next_due().filter(|_| due.is_none());
+        let line = match self.line {
+            Line::HungUp { look_at } if reading => Some(look_at),
+            _ => None,
+        };
+        let drained = match self.phase {
+            Phase::Draining {
+                quiet_until, until, ..
+            } if reading => Some(quiet_until.min(until)),
+            // What cannot be read yet is not quiet: the store has to catch up first.
+            Phase::Draining { .. } => Some(now + DRAIN_QUIET),
+            _ => None,
+        };
+        [tail, line, drained].into_iter().flatten().min()
+    }
+
+    fn woken(&mut self, reading: bool) {
+        let now = Instant::now();
+        if reading
+            && let Line::HungUp { look_at } = self.line
+            && look_at <= now
+        {
+            self.line = Line::Open;
+            let stop = pump(&self.terminal, self.master.get_ref());
+            self.pumped(stop);
+        }
+        if reading
+            && let Phase::Draining {
+                quiet_until, until, ..
+            } = self.phase
+            && quiet_until.min(until) <= now
+        {
+            self.publish_exit();
+        }
+    }
+
+    fn look_whether_reaped(&mut self) {
+        let Some(status) = *self.ends.reaped.borrow_and_update() else {
+            return;
+        };
+        let now = Instant::now();
+        self.phase = Phase::Draining {
+            status,
+            quiet_until: now + DRAIN_QUIET,
+            until: now + DRAIN_LONGEST,
+        };
+        self.abandon_input();
+        if self.flow.may_read() {
+            let stop = pump(&self.terminal, self.master.get_ref());
+            self.pumped(stop);
+        }
+    }
+
+    fn pumped(&mut self, stop: io::Result<PumpStop>) {
+        let now = Instant::now();
+        let end = self
+            .terminal
+            .transcript
+            .spool()
+            .map_or(Offset::ZERO, Spool::end);
+        if end > self.terminal.end() {
+            self.terminal.update(|progress| progress.end = end);
+            self.flow.grew(end, now);
+            self.give_back_memory();
+            self.tell_of_output(end, now);
+            if let Phase::Draining { quiet_until, .. } = &mut self.phase {
+                *quiet_until = now + DRAIN_QUIET;
+            }
+        }
+        match stop {
+            Ok(PumpStop::Budget | PumpStop::Drained) => {}
+            Ok(PumpStop::HungUp) => match self.phase {
+                Phase::Draining { .. } => self.publish_exit(),
+                _ => {
+                    self.line = Line::HungUp {
+                        look_at: now + HUNG_UP_RETRY,
+                    }
+                }
+            },
+            Err(error) => {
+                tracing::error!(terminal = %self.terminal.id(), %error, "cannot read the terminal");
+                self.line = Line::HungUp {
+                    look_at: now + HUNG_UP_RETRY,
+                };
+            }
+        }
+    }
+
+    fn tell_of_output(&mut self, end: Offset, now: Instant) {
+        if now >= self.output_event_at && self.around.events.receiver_count() > 0 {
+            self.output_event_at = now + OUTPUT_EVENT_PAUSE;
+            let id = self.terminal.id().clone();
+            let _ = self.around.events.send(TerminalEvent::Output { id, end });
+        }
+    }
+
+    fn publish_exit(&mut self) {
+        let Phase::Draining { status, .. } = self.phase else {
+            return;
+        };
+        self.phase = Phase::Storing;
+        self.flow.finish();
+        let exit = Exit {
+            status: Some(exit_status(status)),
+            at_ms: now_ms(),
+        };
+        self.terminal.update(|progress| progress.exit = Some(exit));
+        let _ = self.around.events.send(TerminalEvent::Exited {
+            id: self.terminal.id().clone(),
+            exit_status: exit_status(status),
+            end: self.terminal.end(),
+        });
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Input(input) => {
+                self.input.push(input);
+                if !matches!(self.phase, Phase::Running) {
+                    self.abandon_input();
+                }
+            }
+            Command::Resize(size) => self.resize(size),
+        }
+    }
+
+    fn resize(&mut self, size: Size) {
+        let winsize = rustix::termios::Winsize {
+            ws_row: size.rows,
+            ws_col: size.cols,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
+        let _ = rustix::termios::tcsetwinsize(self.master.get_ref(), winsize);
+        self.terminal.update(|progress| progress.size = size);
+        let id = self.terminal.id().clone();
+        let event = TerminalEvent::Resized {
+            id,
+            cols: size.cols,
+            rows: size.rows,
+        };
+        let _ = self.around.events.send(event);
+    }
+
+    fn typed(&mut self, written: Result<usize, Errno>) {
+        match written {
+            Ok(bytes) => {
+                self.input.advance(bytes);
+                self.terminal.input_left(bytes);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => self.abandon_input(),
+        }
+    }
+
+    fn abandon_input(&mut self) {
+        let dropped = self.input.abandon();
+        self.terminal.input_left(dropped);
+    }
+
+    fn store_block(&mut self, due: Due, permit: BlockPermit) {
+        let length = usize::try_from(due.end.since(due.start)).unwrap_or(BLOCK_BYTES);
+        let spool = self.terminal.transcript.spool();
+        let read = spool.map_or(Ok(None), |spool| spool.read(due.start, length));
+        self.flow.queued(due, Instant::now());
+        match read {
+            Ok(Some(bytes)) => permit.send(Block {
+                terminal: self.terminal.id().clone(),
+                start: due.start,
+                bytes,
+                committed: self.committed.clone(),
+            }),
+            failed => {
+                // Trying again would fail again, and for ever.
+                tracing::error!(
+                    terminal = %self.terminal.id(), start = %due.start, end = %due.end,
+                    error = ?failed.err(), "output cannot be read from the spool and is not stored"
+                );
+                self.flow.committed(due.end);
+            }
+        }
+    }
+
+    fn give_back_memory(&self) {
+        self.terminal.set_unstored(self.flow.unstored());
+        if let Some(spool) = self.terminal.transcript.spool()
+            && let Err(error) = spool.punch_before(self.flow.expendable())
+        {
+            tracing::warn!(terminal = %self.terminal.id(), %error, "cannot shrink the spool");
+        }
+    }
+
+    /// The exit's row and audit record, and then the keeper may let go. A server that dies before
+    /// that leaves it to the next one, which finds the terminal in the inventory again.
+    async fn record_exit(&self) {
+        let terminal = &self.terminal;
+        let progress = terminal.progress();
+        let mut detail = serde_json::Map::new();
+        let status = progress.exit.as_ref().and_then(|exit| exit.status.as_ref());
+        detail.insert(
+            "exit_code".to_owned(),
+            status.and_then(|s| s.exit_code).into(),
+        );
+        detail.insert(
+            "signal".to_owned(),
+            status.and_then(|s| s.signal.clone()).into(),
+        );
+        detail.insert("output_bytes".to_owned(), progress.end.0.into());
+        let entry = AuditEntry {
+            at_ms: now_ms(),
+            action: "terminal.exit",
+            outcome: "ok".to_owned(),
+            actor: terminal.record.owner.clone(),
+            terminal: Some(terminal.id().clone()),
+            detail,
+        };
+        loop {
+            match self.store_exit(entry.clone()).await {
+                Ok(()) => break,
+                Err(StoreError::Closed) => return,
+                Err(error) => {
+                    tracing::error!(terminal = %terminal.id(), %error, "cannot record an exit");
+                    tokio::time::sleep(EXIT_RECORD_RETRY).await;
+                }
+            }
+        }
+        if let Err(error) = self.around.keeper.release(terminal.id()).await {
+            tracing::debug!(terminal = %terminal.id(), %error, "the keeper did not release it");
+        }
+    }
+
+    async fn store_exit(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        let row = self.terminal.record.to_row(&self.terminal.progress());
+        self.around.store.put_terminal(row).await?;
+        self.around.store.audit(entry).await?;
+        self.around.store.flush().await
+    }
+}
+
+/// Moves what the PTY has into the spool.
+fn pump(terminal: &Terminal, master: &OwnedFd) -> io::Result<PumpStop> {
+    match terminal.transcript.spool() {
+        Some(spool) => spool.pump(master),
+        None => Ok(PumpStop::HungUp),
+    }
+}

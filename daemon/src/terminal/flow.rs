@@ -1,0 +1,260 @@
+//! Which bytes go to the store next, which leave the spool, and whether more may come: pure.
+
+use std::time::{Duration, Instant};
+
+use termd_proto::Offset;
+
+use crate::store::BLOCK_BYTES;
+
+const BLOCK: u64 = BLOCK_BYTES as u64;
+/// How many bytes may wait for the store before the PTY is left unread: the spool absorbs a store
+/// that is slow for a second, and the child waits for one that is slow for longer.
+const MAX_BACKLOG_BYTES: u64 = 8 << 20;
+/// How long the first bytes of a block wait for company before they are stored.
+const TAIL_DELAY: Duration = Duration::from_millis(100);
+/// The longer a block already is, the dearer it is to store it once more: this much longer for
+/// each 4 KiB.
+const TAIL_DELAY_PER_4_KIB: Duration = Duration::from_millis(100);
+
+/// A part of the output that is to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// Where its block begins.
+    pub start: Offset,
+    /// Where it ends.
+    pub end: Offset,
+}
+
+/// How far a terminal's output has come.
+#[derive(Debug)]
+pub struct Flow {
+    window: u64,
+    end: Offset,
+    block_start: Offset,
+    queued: Offset,
+    stored: Offset,
+    /// When the bytes after `queued` are due although their block is not full.
+    tail_due: Option<Instant>,
+    finished: bool,
+}
+
+impl Flow {
+    /// Goes on where the store has the output up to `stored`. `first` is the first byte that can
+    /// still be read, `window` how many bytes are to stay at hand.
+    pub fn resume(stored: Offset, first: Offset, end: Offset, window: u64, now: Instant) -> Self {
+        let aligned = |offset: Offset| Offset(offset.0 / BLOCK * BLOCK);
+        let block_start = if aligned(stored) >= first {
+            aligned(stored)
+        } else {
+            // The database lost what the spool no longer has: go on after the gap.
+            Offset(first.0.div_ceil(BLOCK) * BLOCK)
+        };
+        let queued = stored.max(block_start).min(end);
+        let mut flow = Self {
+            window,
+            end: queued,
+            block_start,
+            queued,
+            stored: queued,
+            tail_due: None,
+            finished: false,
+        };
+        flow.grew(end, now);
+        flow
+    }
+
+    /// The output is this long now.
+    pub fn grew(&mut self, end: Offset, now: Instant) {
+        self.end = self.end.max(end);
+        if self.end > self.queued && self.tail_due.is_none() {
+            let length = u32::try_from(self.end.since(self.block_start) / 4096).unwrap_or(u32::MAX);
+            self.tail_due = Some(now + TAIL_DELAY + TAIL_DELAY_PER_4_KIB * length.min(16));
+        }
+    }
+
+    /// No output follows: what is left is due at once.
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// What is to be stored now.
+    pub fn due(&self, now: Instant) -> Option<Due> {
+        let full = self.block_start + BLOCK;
+        if self.end >= full {
+            return Some(Due {
+                start: self.block_start,
+                end: full,
+            });
+        }
+        let tail_is_due = self.finished || self.tail_due.is_some_and(|due| due <= now);
+        (self.end > self.queued && tail_is_due).then_some(Due {
+            start: self.block_start,
+            end: self.end,
+        })
+    }
+
+    /// When [`due`](Self::due) will say something although nothing else happens.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.tail_due.filter(|_| self.end > self.queued)
+    }
+
+    /// This part is in the store's queue.
+    pub fn queued(&mut self, due: Due, now: Instant) {
+        self.queued = due.end;
+        if due.end == self.block_start + BLOCK {
+            self.block_start = due.end;
+        }
+        self.tail_due = None;
+        self.grew(self.end, now);
+    }
+
+    /// The store has committed up to here.
+    pub fn committed(&mut self, stored: Offset) {
+        self.stored = self.stored.max(stored);
+    }
+
+    /// Whether the PTY may be read.
+    pub fn may_read(&self) -> bool {
+        self.end.since(self.stored) < MAX_BACKLOG_BYTES
+    }
+
+    /// Bytes before this are stored and past the window. Whole blocks: the one being filled is
+    /// read again each time that it is stored.
+    pub fn expendable(&self) -> Offset {
+        self.stored
+            .min(self.end.back(self.window))
+            .min(self.block_start)
+    }
+
+    /// Bytes that are not committed yet.
+    pub fn unstored(&self) -> u64 {
+        self.end.since(self.stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1024;
+
+    fn flow(now: Instant) -> Flow {
+        Flow::resume(Offset(0), Offset(0), Offset(0), 1024 * KIB, now)
+    }
+
+    #[test]
+    fn whole_blocks_go_at_once_and_tails_after_a_while() {
+        let now = Instant::now();
+        let mut flow = flow(now);
+        assert_eq!((flow.due(now), flow.next_due()), (None, None));
+        flow.grew(Offset(10), now);
+        assert_eq!(flow.due(now), None);
+        let due = flow.next_due().expect("a tail is due some time");
+        assert_eq!(
+            flow.due(due),
+            Some(Due {
+                start: Offset(0),
+                end: Offset(10)
+            })
+        );
+        flow.queued(
+            Due {
+                start: Offset(0),
+                end: Offset(10),
+            },
+            now,
+        );
+        assert_eq!((flow.due(due), flow.next_due()), (None, None));
+        flow.grew(Offset(130 * KIB), now);
+        let first = Due {
+            start: Offset(0),
+            end: Offset(64 * KIB),
+        };
+        assert_eq!(flow.due(now), Some(first));
+        flow.queued(first, now);
+        let second = Due {
+            start: Offset(64 * KIB),
+            end: Offset(128 * KIB),
+        };
+        assert_eq!(flow.due(now), Some(second));
+        flow.queued(second, now);
+        assert_eq!(flow.due(now), None);
+        flow.finish();
+        assert_eq!(
+            flow.due(now),
+            Some(Due {
+                start: Offset(128 * KIB),
+                end: Offset(130 * KIB)
+            })
+        );
+    }
+
+    #[test]
+    fn a_slow_store_stops_the_reading_and_a_commit_starts_it_again() {
+        let now = Instant::now();
+        let mut flow = flow(now);
+        flow.grew(Offset(MAX_BACKLOG_BYTES), now);
+        assert!(!flow.may_read());
+        flow.committed(Offset(64 * KIB));
+        assert!(flow.may_read());
+        assert_eq!(flow.unstored(), MAX_BACKLOG_BYTES - 64 * KIB);
+    }
+
+    #[test]
+    fn nothing_leaves_that_is_not_stored_or_in_the_window() {
+        let now = Instant::now();
+        let mut flow = flow(now);
+        flow.grew(Offset(4096 * KIB), now);
+        assert_eq!(flow.expendable(), Offset(0));
+        while let Some(due) = flow.due(now) {
+            flow.queued(due, now);
+        }
+        assert_eq!(flow.expendable(), Offset(0), "queued is not stored");
+        flow.committed(Offset(512 * KIB));
+        assert_eq!(flow.expendable(), Offset(512 * KIB));
+        flow.committed(Offset(4096 * KIB));
+        assert_eq!(flow.expendable(), Offset(3072 * KIB));
+    }
+
+    #[test]
+    fn a_new_server_goes_on_with_the_block_that_the_last_one_was_filling() {
+        let now = Instant::now();
+        let k = |n: u64| Offset(n * KIB);
+        let table = [
+            // stored, first, end → what is due in the end
+            (
+                k(0),
+                k(0),
+                k(10),
+                Some(Due {
+                    start: k(0),
+                    end: k(10),
+                }),
+            ),
+            (
+                k(70),
+                k(64),
+                k(90),
+                Some(Due {
+                    start: k(64),
+                    end: k(90),
+                }),
+            ),
+            (k(90), k(64), k(90), None),
+            (
+                k(0),
+                k(100),
+                k(130),
+                Some(Due {
+                    start: k(128),
+                    end: k(130),
+                }),
+            ),
+        ];
+        for (stored, first, end, expected) in table {
+            let mut flow = Flow::resume(stored, first, end, 0, now);
+            flow.finish();
+            assert_eq!(flow.due(now), expected, "{stored} {first} {end}");
+        }
+    }
+}

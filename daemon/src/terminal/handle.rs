@@ -1,0 +1,275 @@
+//! A terminal as the rest of the server holds it: what it is, how far it has come, and a way to
+//! ask its task for more.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use termd_proto::terminal::{SendResult, TerminalInfo, TerminalState};
+use termd_proto::{Offset, TerminalId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::error::TerminalError;
+use super::input::{Input, MAX_QUEUED_BYTES};
+use super::record::{Exit, Progress, Record, Size};
+use super::transcript::Transcript;
+use crate::control::message::WaitStatus;
+
+/// Requests that wait for a terminal's task; each sender waits for its place.
+pub const COMMAND_QUEUE: usize = 64;
+/// Connections remembered as having typed into a terminal; more than that are forgotten, and
+/// recorded again.
+const MAX_REMEMBERED_TYPISTS: usize = 1_024;
+
+/// What a terminal's task is asked for.
+#[derive(Debug)]
+pub enum Command {
+    /// Type this.
+    Input(Input),
+    /// Take this size.
+    Resize(Size),
+}
+
+/// One terminal.
+#[derive(Debug)]
+pub struct Terminal {
+    /// What it is.
+    pub record: Record,
+    /// Its output.
+    pub transcript: Transcript,
+    progress: watch::Sender<Progress>,
+    reaped: watch::Sender<Option<WaitStatus>>,
+    commands: mpsc::Sender<Command>,
+    input_queued: AtomicUsize,
+    unstored: AtomicU64,
+    /// Connections that it ends with.
+    holders: AtomicUsize,
+    typists: Mutex<BTreeSet<u64>>,
+}
+
+/// What a terminal's task needs of it beside the terminal itself.
+#[derive(Debug)]
+pub struct TaskEnds {
+    /// What it is asked for.
+    pub commands: mpsc::Receiver<Command>,
+    /// Told when its root process was reaped.
+    pub reaped: watch::Receiver<Option<WaitStatus>>,
+}
+
+impl Terminal {
+    /// A terminal, and the ends for its task. Without a task the ends are dropped.
+    pub fn new(
+        record: Record,
+        transcript: Transcript,
+        progress: Progress,
+    ) -> (Arc<Self>, TaskEnds) {
+        let (commands, commands_end) = mpsc::channel(COMMAND_QUEUE);
+        let (reaped, reaped_end) = watch::channel(None);
+        let terminal = Self {
+            record,
+            transcript,
+            progress: watch::Sender::new(progress),
+            reaped,
+            commands,
+            input_queued: AtomicUsize::new(0),
+            unstored: AtomicU64::new(0),
+            holders: AtomicUsize::new(0),
+            typists: Mutex::default(),
+        };
+        (
+            Arc::new(terminal),
+            TaskEnds {
+                commands: commands_end,
+                reaped: reaped_end,
+            },
+        )
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &TerminalId {
+        &self.record.id
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> Progress {
+        self.progress.borrow().clone()
+    }
+
+    /// Watches how far it has come.
+    pub fn watch(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Changes how far it has come. Only its task, and for its end the service, do.
+    pub(super) fn update(&self, change: impl FnOnce(&mut Progress)) {
+        self.progress.send_modify(change);
+    }
+
+    /// The end of its output now.
+    pub fn end(&self) -> Offset {
+        self.progress.borrow().end
+    }
+
+    /// The keeper has reaped its root process.
+    pub fn root_was_reaped(&self, status: WaitStatus) {
+        self.reaped.send_replace(Some(status));
+    }
+
+    /// Where it is in its life.
+    pub fn state(&self) -> TerminalState {
+        state_of(&self.progress.borrow())
+    }
+
+    /// All that is known of it.
+    pub fn info(&self) -> TerminalInfo {
+        let progress = self.progress();
+        let exit = progress.exit.as_ref();
+        TerminalInfo {
+            id: self.record.id.clone(),
+            label: self.record.label.clone(),
+            argv: self.record.argv.clone(),
+            cwd: self.record.cwd.clone(),
+            pid: self.record.pid,
+            state: state_of(&progress),
+            exit_status: exit.and_then(|exit| exit.status.clone()),
+            cols: progress.size.cols,
+            rows: progress.size.rows,
+            owner: self.record.owner.clone(),
+            created_at_ms: self.record.created_at_ms,
+            exited_at_ms: exit.map(|exit| exit.at_ms),
+            start: Offset::ZERO,
+            end: progress.end,
+            output_byte_limit: self.record.output_byte_limit,
+            meta: self.record.meta.clone(),
+        }
+    }
+
+    /// Waits for the exit; without end if there is none.
+    pub async fn wait_for_exit(&self) -> Result<Exit, TerminalError> {
+        let mut watch = self.watch();
+        let progress = watch
+            .wait_for(|progress| progress.exit.is_some())
+            .await
+            .map_err(|_| TerminalError::Stopping)?;
+        progress.exit.clone().ok_or(TerminalError::Stopping)
+    }
+
+    /// Waits for output after `offset`, or for the exit, `longest` at the longest.
+    pub async fn wait_for_output(&self, offset: Offset, longest: Duration) {
+        let mut watch = self.watch();
+        let grown = watch.wait_for(|progress| progress.end > offset || progress.exit.is_some());
+        // Nothing came: the caller looks at what there is.
+        let _ = tokio::time::timeout(longest, grown).await;
+    }
+
+    /// Types bytes into it; waits until it has taken them, `longest` at the longest.
+    pub async fn send(
+        &self,
+        bytes: Vec<u8>,
+        longest: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let offset = self.end();
+        let length = bytes.len();
+        self.reserve_input(length)?;
+        let taken = Arc::new(AtomicU64::new(0));
+        let (done, told) = oneshot::channel();
+        let input = Input {
+            bytes,
+            taken: Arc::clone(&taken),
+            done,
+        };
+        if self.commands.send(Command::Input(input)).await.is_err() {
+            self.input_left(length);
+            return Err(TerminalError::Exited(self.id().clone()));
+        }
+        match tokio::time::timeout(longest, told).await {
+            Ok(Ok(())) => Ok(SendResult {
+                sent: length as u64,
+                queued: 0,
+                offset,
+            }),
+            Ok(Err(_)) => Err(TerminalError::Exited(self.id().clone())),
+            Err(_) => {
+                let sent = taken.load(Ordering::Acquire);
+                Ok(SendResult {
+                    sent,
+                    queued: length as u64 - sent,
+                    offset,
+                })
+            }
+        }
+    }
+
+    fn reserve_input(&self, length: usize) -> Result<(), TerminalError> {
+        if self.progress.borrow().exit.is_some() {
+            return Err(TerminalError::Exited(self.id().clone()));
+        }
+        let fits = |queued: usize| Some(queued + length).filter(|sum| *sum <= MAX_QUEUED_BYTES);
+        self.input_queued
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, fits)
+            .map(|_| ())
+            .map_err(|_| TerminalError::InputQueueFull {
+                id: self.id().clone(),
+                limit: MAX_QUEUED_BYTES,
+            })
+    }
+
+    /// This many bytes of input are queued no more.
+    pub(super) fn input_left(&self, bytes: usize) {
+        self.input_queued.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Sets its size. On an exited terminal: nothing.
+    pub async fn resize(&self, size: Size) {
+        // Its task is gone only when it has exited.
+        let _ = self.commands.send(Command::Resize(size)).await;
+    }
+
+    /// Bytes of its output that are not in the database yet.
+    pub fn unstored(&self) -> u64 {
+        self.unstored.load(Ordering::Relaxed)
+    }
+
+    /// Its task says how many bytes are not in the database yet.
+    pub(super) fn set_unstored(&self, bytes: u64) {
+        self.unstored.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Resolves when its task has ended: it has exited and all of it is stored.
+    pub(super) async fn task_has_ended(&self) {
+        self.commands.closed().await;
+    }
+
+    /// A connection holds it: it ends with the last one that does.
+    pub fn hold(&self) {
+        self.holders.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A connection that held it has ended; whether that was the last.
+    pub fn let_go(&self) -> bool {
+        self.holders.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Whether no connection holds it.
+    pub fn is_unheld(&self) -> bool {
+        self.holders.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether this connection has not typed into it before.
+    pub fn is_first_input_of(&self, connection: u64) -> bool {
+        let mut typists = self.typists.lock().unwrap_or_else(PoisonError::into_inner);
+        if typists.len() >= MAX_REMEMBERED_TYPISTS {
+            typists.clear();
+        }
+        typists.insert(connection)
+    }
+}
+
+fn state_of(progress: &Progress) -> TerminalState {
+    match (&progress.closed_at_ms, &progress.exit) {
+        (Some(_), _) => TerminalState::Closed,
+        (None, Some(_)) => TerminalState::Exited,
+        (None, None) => TerminalState::Running,
+    }
+}

@@ -1,0 +1,443 @@
+//! From what was asked to what is executed: the program, its arguments and its environment.
+//!
+//! It looks at the file system and at nothing else; what it returns, the keeper runs as it stands.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+/// The kernel's MAX_ARG_STRLEN (execve(2)), the final NUL counted.
+const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
+/// Arguments and environment together: the kernel's own bound is a quarter of the stack limit,
+/// 2 MiB with the usual one.
+const MAX_ARGUMENTS_BYTES: usize = 2 * 1024 * 1024;
+/// What a PATH search goes by where PATH is not set (confstr(3), `_CS_PATH`).
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Characters that mean something to a shell; one of them, or white space, makes a shell line.
+const SHELL_SYNTAX: &str = "|&;<>()$`\\\"'*?[]#~=%{}!\n";
+
+/// Belongs to the daemon, not to what runs in its terminals (`sd_listen_fds(3)`, `sd_notify(3)`,
+/// systemd.exec(5)).
+const DAEMON_VARIABLES: [&str; 12] = [
+    "NOTIFY_SOCKET",
+    "LISTEN_PID",
+    "LISTEN_FDS",
+    "LISTEN_FDNAMES",
+    "LISTEN_PIDFDID",
+    "WATCHDOG_USEC",
+    "WATCHDOG_PID",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "SYSTEMD_EXEC_PID",
+    "MEMORY_PRESSURE_WATCH",
+    "MEMORY_PRESSURE_WRITE",
+];
+/// Says something about another terminal than the one to be made.
+const OUTER_TERMINAL_VARIABLES: [&str; 5] = ["COLUMNS", "LINES", "TERMCAP", "PWD", "OLDPWD"];
+
+/// Set for every terminal, so that nothing in it waits for a person; the request's own win.
+const PRESET_VARIABLES: [(&str, &str); 3] = [
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("TERM", "xterm-256color"),
+];
+
+/// What may be wrong with a request before anything is started.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LaunchError {
+    /// A param that can never be run.
+    #[error("{field} {problem}")]
+    Invalid {
+        /// The param's name, as on the wire.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The program cannot be executed.
+    #[error("cannot run {command}: {}", std::io::Error::from_raw_os_error(*errno))]
+    Program {
+        /// As asked for.
+        command: String,
+        /// Why.
+        errno: i32,
+    },
+    /// The working directory cannot be changed to.
+    #[error("cannot change to {cwd}: {}", std::io::Error::from_raw_os_error(*errno))]
+    Directory {
+        /// As asked for.
+        cwd: String,
+        /// Why.
+        errno: i32,
+    },
+}
+
+/// What is to be executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The file to execute.
+    pub program: PathBuf,
+    /// Its arguments, `argv[0]` first.
+    pub argv: Vec<String>,
+    /// Its whole environment.
+    pub env: BTreeMap<OsString, OsString>,
+    /// The directory to start in.
+    pub cwd: PathBuf,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub struct LaunchRequest {
+    /// The program or shell line; `None`: the user's shell.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The environment to start from.
+    pub base_env: BTreeMap<OsString, OsString>,
+    /// Set on top of everything else.
+    pub env: BTreeMap<String, String>,
+    /// Absolute.
+    pub cwd: PathBuf,
+    /// The user's shell by passwd(5), where the environment names none.
+    pub login_shell: PathBuf,
+}
+
+/// The daemon's own environment, without what is its own business.
+pub fn inherited_environment(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    variables.filter(|(name, _)| is_inherited(name)).collect()
+}
+
+fn is_inherited(name: &OsStr) -> bool {
+    let ours = |known: &&str| name == OsStr::new(known);
+    !DAEMON_VARIABLES.iter().any(|known| ours(&known))
+        && !OUTER_TERMINAL_VARIABLES.iter().any(|known| ours(&known))
+        && !name.as_bytes().starts_with(b"TERMD_")
+}
+
+impl LaunchRequest {
+    /// Decides what is executed; looks at the file system, changes nothing.
+    pub fn resolve(self) -> Result<Launch, LaunchError> {
+        self.check()?;
+        check_directory(&self.cwd)?;
+        let mut env: BTreeMap<OsString, OsString> = self
+            .base_env
+            .into_iter()
+            .filter(|(name, _)| is_inherited(name))
+            .collect();
+        env.extend(PRESET_VARIABLES.map(|(name, value)| (name.into(), value.into())));
+        env.extend(
+            self.env
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        let finder = ProgramFinder {
+            path: env
+                .get(OsStr::new("PATH"))
+                .map_or(OsStr::new(DEFAULT_PATH), |path| path),
+            cwd: &self.cwd,
+        };
+        let shell = || {
+            env.get(OsStr::new("SHELL"))
+                .map(PathBuf::from)
+                .filter(|shell| shell.is_absolute() && executable(shell).is_ok())
+                .unwrap_or(self.login_shell)
+        };
+        let (program, argv) = match self.command {
+            None => {
+                let shell = shell();
+                let name = shell.to_string_lossy().into_owned();
+                (shell, vec![name])
+            }
+            Some(command) => match finder.find(&command) {
+                Ok(program) => {
+                    let argv = std::iter::once(command).chain(self.args).collect();
+                    (program, argv)
+                }
+                Err(_) if self.args.is_empty() && is_shell_line(&command) => {
+                    let shell = shell();
+                    let name = shell.to_string_lossy().into_owned();
+                    (shell, vec![name, "-c".to_owned(), command])
+                }
+                Err(errno) => {
+                    return Err(LaunchError::Program {
+                        command,
+                        errno: errno.raw_os_error(),
+                    });
+                }
+            },
+        };
+        Ok(Launch {
+            program,
+            argv,
+            env,
+            cwd: self.cwd,
+        })
+    }
+
+    fn check(&self) -> Result<(), LaunchError> {
+        let invalid = |field, problem| Err(LaunchError::Invalid { field, problem });
+        if self.command.as_deref() == Some("") {
+            return invalid("command", "may not be empty");
+        }
+        let texts = [
+            ("command", self.command.as_slice()),
+            ("args", self.args.as_slice()),
+        ];
+        let mut total = 0;
+        for (field, values) in texts {
+            for value in values {
+                if value.contains('\0') {
+                    return invalid(field, "may not hold a NUL byte");
+                }
+                if value.len() >= MAX_ARGUMENT_BYTES {
+                    return invalid(field, "may not be longer than 131,071 bytes each");
+                }
+                total += value.len() + 1;
+            }
+        }
+        for (name, value) in &self.env {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return invalid(
+                    "env",
+                    "needs names that are not empty and hold no = and no NUL",
+                );
+            }
+            if value.contains('\0') {
+                return invalid("env", "may not hold a NUL byte");
+            }
+            if name.len() + value.len() + 2 > MAX_ARGUMENT_BYTES {
+                return invalid("env", "may not be longer than 131,071 bytes each");
+            }
+            total += name.len() + value.len() + 2;
+        }
+        let inherited = self
+            .base_env
+            .iter()
+            .map(|(name, value)| name.len() + value.len() + 2)
+            .sum::<usize>();
+        if total + inherited > MAX_ARGUMENTS_BYTES {
+            return invalid(
+                "args",
+                "may not be longer than 2 MiB together with the environment",
+            );
+        }
+        let bad = |text: &OsStr| text.as_bytes().contains(&0);
+        if self.base_env.iter().any(|(name, value)| {
+            name.is_empty() || bad(name) || bad(value) || name.as_bytes().contains(&b'=')
+        }) {
+            return invalid("base_env", "needs names without = and no NUL bytes");
+        }
+        if !self.cwd.is_absolute() {
+            return invalid("cwd", "must be an absolute path");
+        }
+        if bad(self.cwd.as_os_str()) {
+            return invalid("cwd", "may not hold a NUL byte");
+        }
+        Ok(())
+    }
+}
+
+fn check_directory(cwd: &Path) -> Result<(), LaunchError> {
+    let failed = |errno: Errno| LaunchError::Directory {
+        cwd: cwd.to_string_lossy().into_owned(),
+        errno: errno.raw_os_error(),
+    };
+    match fs::metadata(cwd) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(failed(Errno::NOTDIR)),
+        Err(error) => Err(failed(errno_of(&error))),
+    }
+}
+
+fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// A PATH search as execvp(3) does it, for somebody else's PATH and directory.
+struct ProgramFinder<'a> {
+    path: &'a OsStr,
+    cwd: &'a Path,
+}
+
+impl ProgramFinder<'_> {
+    fn find(&self, command: &str) -> Result<PathBuf, Errno> {
+        if command.contains('/') {
+            let program = self.cwd.join(command);
+            return executable(&program).map(|()| program);
+        }
+        let mut failure = Errno::NOENT;
+        for directory in self.path.as_bytes().split(|byte| *byte == b':') {
+            // An empty part of PATH means the working directory.
+            let program = self.cwd.join(OsStr::from_bytes(directory)).join(command);
+            match executable(&program) {
+                Ok(()) => return Ok(program),
+                Err(Errno::ACCESS) => failure = Errno::ACCESS,
+                Err(_) => {}
+            }
+        }
+        Err(failure)
+    }
+}
+
+fn executable(program: &Path) -> Result<(), Errno> {
+    let metadata = fs::metadata(program).map_err(|error| errno_of(&error))?;
+    if !metadata.is_file() {
+        return Err(Errno::ACCESS);
+    }
+    if metadata.permissions().mode() & 0o111 == 0 {
+        return Err(Errno::ACCESS);
+    }
+    rustix::fs::access(program, rustix::fs::Access::EXEC_OK)
+}
+
+fn is_shell_line(command: &str) -> bool {
+    command.contains(|c: char| c.is_whitespace() || SHELL_SYNTAX.contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(command: &str, args: &[&str]) -> LaunchRequest {
+        LaunchRequest {
+            command: Some(command.to_owned()),
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            base_env: BTreeMap::from([
+                ("PATH".into(), "/usr/bin:/bin".into()),
+                ("NOTIFY_SOCKET".into(), "/run/x".into()),
+                ("TERMD_TERMINAL".into(), "term_outer".into()),
+                ("COLUMNS".into(), "200".into()),
+                ("PAGER".into(), "less".into()),
+            ]),
+            env: BTreeMap::new(),
+            cwd: "/".into(),
+            login_shell: "/bin/sh".into(),
+        }
+    }
+
+    fn argv(command: &str, args: &[&str]) -> Result<Vec<String>, LaunchError> {
+        request(command, args).resolve().map(|launch| launch.argv)
+    }
+
+    #[test]
+    fn a_shell_line_goes_to_the_shell_and_argv_stays_argv() {
+        let line = |text: &str| Ok(vec!["/bin/sh".into(), "-c".into(), text.to_owned()]);
+        assert_eq!(argv("sh", &[]), Ok(vec!["sh".into()]));
+        assert_eq!(argv("echo a && echo b", &[]), line("echo a && echo b"));
+        assert_eq!(argv("A=1", &[]), line("A=1"));
+        assert_eq!(argv("ls|wc", &[]), line("ls|wc"));
+        assert_eq!(
+            argv("echo", &["a", "&&"]),
+            Ok(vec!["echo".into(), "a".into(), "&&".into()])
+        );
+        let noent = Errno::NOENT.raw_os_error();
+        for (command, args) in [
+            ("no-such-program", &[][..]),
+            ("no such program", &["x"][..]),
+        ] {
+            let command_text = command.to_owned();
+            let expected = LaunchError::Program {
+                command: command_text,
+                errno: noent,
+            };
+            assert_eq!(argv(command, args), Err(expected));
+        }
+        assert_eq!(
+            argv("/etc/passwd", &[]),
+            Err(LaunchError::Program {
+                command: "/etc/passwd".into(),
+                errno: Errno::ACCESS.raw_os_error()
+            })
+        );
+    }
+
+    #[test]
+    fn a_program_whose_name_holds_spaces_is_a_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("my prog && co");
+        fs::write(&program, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut by_name = request("my prog && co", &[]);
+        by_name
+            .env
+            .insert("PATH".into(), directory.path().to_str().unwrap().into());
+        assert_eq!(by_name.resolve().unwrap().program, program);
+        let by_path = request(program.to_str().unwrap(), &[]).resolve().unwrap();
+        assert_eq!((by_path.program, by_path.argv.len()), (program, 1));
+        let mut relative = request("./my prog && co", &[]);
+        relative.cwd = directory.path().to_owned();
+        assert!(relative.resolve().is_ok());
+    }
+
+    #[test]
+    fn the_environment_is_scrubbed_preset_and_then_the_requests() {
+        let mut asked = request("sh", &[]);
+        asked.env.insert("GIT_PAGER".into(), "more".into());
+        let env = asked.resolve().unwrap().env;
+        let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
+        assert_eq!(get("PAGER"), Some("cat"));
+        assert_eq!(get("GIT_PAGER"), Some("more"));
+        assert_eq!(get("TERM"), Some("xterm-256color"));
+        for gone in ["NOTIFY_SOCKET", "TERMD_TERMINAL", "COLUMNS"] {
+            assert_eq!(get(gone), None, "{gone}");
+        }
+        assert_eq!(env.len(), 4);
+    }
+
+    #[test]
+    fn what_can_never_run_names_the_param() {
+        let field = |request: LaunchRequest| match request.resolve() {
+            Err(LaunchError::Invalid { field, .. }) => field,
+            other => panic!("{other:?}"),
+        };
+        let changed = |change: fn(&mut LaunchRequest)| {
+            let mut request = request("true", &[]);
+            change(&mut request);
+            field(request)
+        };
+        assert_eq!(changed(|r| r.command = Some(String::new())), "command");
+        assert_eq!(changed(|r| r.command = Some("a\0b".into())), "command");
+        assert_eq!(changed(|r| r.args = vec!["x".repeat(1 << 20)]), "args");
+        assert_eq!(changed(|r| r.args = vec!["x".repeat(100_000); 30]), "args");
+        assert_eq!(changed(|r| r.args = vec!["a\0".into()]), "args");
+        assert_eq!(
+            changed(|r| drop(r.env.insert("A=B".into(), String::new()))),
+            "env"
+        );
+        assert_eq!(
+            changed(|r| drop(r.env.insert(String::new(), String::new()))),
+            "env"
+        );
+        assert_eq!(changed(|r| r.cwd = "relative".into()), "cwd");
+        assert_eq!(
+            changed(|r| drop(r.base_env.insert("".into(), "".into()))),
+            "base_env"
+        );
+    }
+
+    #[test]
+    fn a_directory_that_is_none_is_said_before_anything_starts() {
+        for (cwd, errno) in [
+            ("/nonexistent", Errno::NOENT),
+            ("/etc/passwd", Errno::NOTDIR),
+        ] {
+            let mut asked = request("true", &[]);
+            asked.cwd = cwd.into();
+            let errno = errno.raw_os_error();
+            assert_eq!(
+                asked.resolve(),
+                Err(LaunchError::Directory {
+                    cwd: cwd.into(),
+                    errno
+                })
+            );
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The PTY's master side, registered with the runtime.
+#![allow(unsafe_code)] // One call, because AsyncFd is generic over types that may lie about their fd.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Registers a non-blocking master for reading and writing. Must be called inside the runtime.
+pub(super) fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an OwnedFd names the same open file until it is dropped, and AsyncFd deregisters it
+    // before that.
+    let registered =
+        unsafe { AsyncFd::register_with_interest(master, Interest::READABLE | Interest::WRITABLE) };
+    Ok(registered?)
+}

@@ -1,0 +1,102 @@
+//! `session.read`: some output from somewhere on, written as asked.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use termd_proto::Offset;
+use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadOptions, ReadResult};
+
+use super::error::TerminalError;
+use super::handle::Terminal;
+use super::text::{Completeness, Front, LineEnds, render};
+use super::transcript::Span;
+
+/// What a read returns at the most, unless asked otherwise, in bytes.
+const DEFAULT_READ_BYTES: u64 = 64 << 10;
+/// Fewest bytes that a read of text may be bounded to: a whole character must fit.
+const MIN_READ_BYTES: u64 = 4;
+
+/// Reads output as the options say; waits for some where there is none.
+pub async fn read(
+    terminal: &Terminal,
+    options: &ReadOptions,
+) -> Result<ReadResult, TerminalError> {
+    let max = options.max_bytes.unwrap_or(DEFAULT_READ_BYTES);
+    if !(MIN_READ_BYTES..=MAX_READ_BYTES).contains(&max) {
+        return Err(TerminalError::Invalid {
+            field: "max_bytes",
+            problem: format!("must be {MIN_READ_BYTES} to {MAX_READ_BYTES}"),
+        });
+    }
+    let end = terminal.end();
+    let since = match options.from {
+        ReadFrom::Offset(offset) if offset > end => {
+            return Err(TerminalError::Invalid {
+                field: "since",
+                problem: format!("is past the end of the output, which is {end}"),
+            });
+        }
+        ReadFrom::Offset(offset) => offset,
+        ReadFrom::TailBytes(bytes) => end.back(bytes),
+        ReadFrom::TailLines(lines) => terminal.transcript.line_start(end, lines).await?,
+    };
+    let first = read_now(terminal, since, max, options).await?;
+    let Some(wait_ms) = options.wait_ms else { return Ok(first.result) };
+    if first.result.end > first.result.start || first.exit_was_known {
+        return Ok(first.result);
+    }
+    // Nothing, or only the beginning of a character: wait until there is more than that.
+    terminal.wait_for_output(first.seen, Duration::from_millis(wait_ms)).await;
+    Ok(read_now(terminal, since, max, options).await?.result)
+}
+
+struct Read {
+    result: ReadResult,
+    /// The end of what was looked at: an unfinished character is not in the result.
+    seen: Offset,
+    exit_was_known: bool,
+}
+
+async fn read_now(
+    terminal: &Terminal,
+    since: Offset,
+    max: u64,
+    options: &ReadOptions,
+) -> Result<Read, TerminalError> {
+    // Before the bytes: whoever is told of the exit has been told of all output.
+    let progress = terminal.progress();
+    let state = terminal.state();
+    let mut span = terminal.transcript.read(since, max).await?;
+    if let Some(lines) = options.max_lines {
+        cut_after_lines(&mut span, lines);
+    }
+    let (start, seen) = (span.start, span.end());
+    let (text, data, end) = match options.encoding {
+        Encoding::Base64 => (None, Some(BASE64.encode(&span.bytes)), seen),
+        Encoding::Text => {
+            let is_last = progress.exit.is_some() && seen >= progress.end;
+            let completeness = if is_last { Completeness::Final } else { Completeness::MayGrow };
+            let rendered =
+                render(&span.bytes, Front::Whole, completeness, LineEnds::Keep, usize::MAX);
+            (Some(rendered.text), None, start + rendered.end as u64)
+        }
+    };
+    let exit_was_known = progress.exit.is_some();
+    let exit_status = progress.exit.and_then(|exit| exit.status);
+    let at_end = seen >= progress.end;
+    let result = ReadResult { text, data, start, end, at_end, state, exit_status };
+    Ok(Read { result, seen, exit_was_known })
+}
+
+fn cut_after_lines(span: &mut Span, lines: u64) {
+    let newlines = span.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let after = match usize::try_from(lines) {
+        Ok(0) => Some(0),
+        Ok(lines) => newlines.map(|(at, _)| at + 1).nth(lines - 1),
+        Err(_) => None,
+    };
+    if let Some(after) = after {
+        span.bytes.truncate(after);
+    }
+}

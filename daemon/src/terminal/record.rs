@@ -1,0 +1,222 @@
+//! What a terminal is, apart from what happens in it: fixed at its creation, and what of it the
+//! keeper keeps for the next server.
+
+use serde::{Deserialize, Serialize};
+use termd_proto::acp::Meta;
+use termd_proto::terminal::{ExitStatus, Owner};
+use termd_proto::{Label, Offset, TerminalId};
+
+use crate::control::message::WaitStatus;
+use crate::store::TerminalRow;
+
+/// Longest notes that the keeper takes; argv and `_meta` are left out of longer ones, and the
+/// database has them.
+const MAX_NOTES_BYTES: usize = 60 * 1024;
+
+/// What a terminal is, fixed at its creation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its id.
+    pub id: TerminalId,
+    /// Its label.
+    pub label: Option<Label>,
+    /// As run.
+    pub argv: Vec<String>,
+    /// Where it was started.
+    pub cwd: String,
+    /// Its root process.
+    pub pid: i32,
+    /// Who asked for it.
+    pub owner: Owner,
+    /// When it was started, in milliseconds since the epoch.
+    pub created_at_ms: i64,
+    /// Columns at its creation.
+    pub cols: u16,
+    /// Rows at its creation.
+    pub rows: u16,
+    /// What `terminal/output` keeps, in bytes.
+    pub output_byte_limit: u64,
+    /// Whether it ends with the connection that holds it.
+    pub close_on_disconnect: bool,
+    /// The `_meta` of its creation.
+    pub meta: Option<Meta>,
+}
+
+impl Record {
+    /// The notes for the keeper.
+    pub fn to_notes(&self) -> Vec<u8> {
+        let whole = serde_json::to_vec(self).unwrap_or_default();
+        if whole.len() <= MAX_NOTES_BYTES {
+            return whole;
+        }
+        let short = Self {
+            argv: Vec::new(),
+            meta: None,
+            ..self.clone()
+        };
+        serde_json::to_vec(&short).unwrap_or_default()
+    }
+
+    /// The record in the keeper's notes, completed from the database's row where there is one.
+    pub fn from_notes(notes: &[u8], row: Option<&TerminalRow>) -> Option<Self> {
+        let noted: Option<Self> = serde_json::from_slice(notes).ok();
+        match (noted, row) {
+            (Some(noted), Some(row)) => Some(Self {
+                argv: row.argv.clone(),
+                meta: row.meta.clone(),
+                ..noted
+            }),
+            (None, Some(row)) => Some(Self::from_row(row)),
+            (noted, None) => noted,
+        }
+    }
+
+    /// The record of a terminal that only the database knows.
+    pub fn from_row(row: &TerminalRow) -> Self {
+        Self {
+            id: row.id.clone(),
+            label: row.label.clone(),
+            argv: row.argv.clone(),
+            cwd: row.cwd.clone(),
+            pid: row.pid,
+            owner: row.owner.clone(),
+            created_at_ms: row.created_at_ms,
+            cols: row.cols,
+            rows: row.rows,
+            output_byte_limit: row.output_byte_limit,
+            close_on_disconnect: false,
+            meta: row.meta.clone(),
+        }
+    }
+
+    /// The database's row for this terminal in this state.
+    pub fn to_row(&self, progress: &Progress) -> TerminalRow {
+        let exit = progress.exit.as_ref();
+        TerminalRow {
+            id: self.id.clone(),
+            label: self.label.clone(),
+            argv: self.argv.clone(),
+            cwd: self.cwd.clone(),
+            pid: self.pid,
+            cols: progress.size.cols,
+            rows: progress.size.rows,
+            owner: self.owner.clone(),
+            created_at_ms: self.created_at_ms,
+            exited_at_ms: exit.map(|exit| exit.at_ms),
+            exit_status: exit.and_then(|exit| exit.status.clone()),
+            released_at_ms: progress.released_at_ms,
+            closed_at_ms: progress.closed_at_ms,
+            output_byte_limit: self.output_byte_limit,
+            start: Offset::ZERO,
+            end: progress.end,
+            meta: self.meta.clone(),
+        }
+    }
+}
+
+/// A terminal's size in character cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+/// A command's end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// How; `None` where nobody saw it, because the daemon itself was gone.
+    pub status: Option<ExitStatus>,
+    /// When it was known and the output drained, in milliseconds since the epoch.
+    pub at_ms: i64,
+}
+
+/// What changes in a terminal's life, as everyone may watch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// The end of its output.
+    pub end: Offset,
+    /// Its size.
+    pub size: Size,
+    /// Set once, after its child was reaped and its output drained.
+    pub exit: Option<Exit>,
+    /// When `terminal/release` ended its ACP life.
+    pub released_at_ms: Option<i64>,
+    /// When it was closed.
+    pub closed_at_ms: Option<i64>,
+}
+
+/// The exit status as the protocol says it.
+pub fn exit_status(status: WaitStatus) -> ExitStatus {
+    match status {
+        WaitStatus::Exited(code) => ExitStatus {
+            exit_code: Some(u32::try_from(code).unwrap_or(u32::MAX)),
+            signal: None,
+        },
+        WaitStatus::Signaled(signal) => ExitStatus {
+            exit_code: None,
+            signal: Some(signal_name(signal)),
+        },
+    }
+}
+
+/// A signal's name, such as `SIGTERM` or `SIGRTMIN+3`.
+pub fn signal_name(signal: i32) -> String {
+    match nix::sys::signal::Signal::try_from(signal) {
+        Ok(known) => known.as_str().to_owned(),
+        Err(_) => format!("SIGRTMIN+{}", signal - nix::libc::SIGRTMIN()),
+    }
+}
+
+/// A signal's number from its name, `SIGTERM` or `TERM` in any case, or from its number.
+pub fn signal_number(name: &str) -> Option<i32> {
+    let upper = name.to_ascii_uppercase();
+    let full = if upper.starts_with("SIG") {
+        upper
+    } else {
+        format!("SIG{upper}")
+    };
+    let by_name = full
+        .parse::<nix::sys::signal::Signal>()
+        .ok()
+        .map(|signal| signal as i32);
+    let by_number = || {
+        name.parse()
+            .ok()
+            .filter(|n| (1..=nix::libc::SIGRTMAX()).contains(n))
+    };
+    by_name.or_else(by_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_their_posix_names() {
+        assert_eq!(signal_name(15), "SIGTERM");
+        assert_eq!(signal_name(nix::libc::SIGRTMIN() + 3), "SIGRTMIN+3");
+        let table = [
+            ("SIGINT", Some(2)),
+            ("int", Some(2)),
+            ("9", Some(9)),
+            ("0", None),
+            ("X", None),
+        ];
+        for (name, number) in table {
+            assert_eq!(signal_number(name), number, "{name}");
+        }
+    }
+
+    #[test]
+    fn exactly_one_of_code_and_signal_is_set() {
+        let exited = exit_status(WaitStatus::Exited(3));
+        assert_eq!((exited.exit_code, exited.signal), (Some(3), None));
+        let killed = exit_status(WaitStatus::Signaled(9));
+        assert_eq!(
+            (killed.exit_code, killed.signal.as_deref()),
+            (None, Some("SIGKILL"))
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! Taking over what there is when a server starts: the keeper's terminals, and those that only
+//! the database remembers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Map;
+use termd_proto::Offset;
+use termd_proto::terminal::TerminalState;
+
+use super::super::actor::Actor;
+use super::super::clock::now_ms;
+use super::super::error::TerminalError;
+use super::super::flow::Flow;
+use super::super::handle::Terminal;
+use super::super::record::{Exit, Progress, Record, Size};
+use super::super::spool::Spool;
+use super::super::transcript::Transcript;
+use super::{ENDED_LISTED, Terminals};
+use crate::control::message::{InventoryTerminal, TerminalFds};
+use crate::store::TerminalRow;
+
+/// How long a terminal that is to end with its connection waits for that client to come back
+/// after the server was replaced.
+const HOLDER_RETURNS_WITHIN: Duration = Duration::from_secs(30);
+
+impl Terminals {
+    /// Takes over the keeper's terminals, then lists those that ended under an earlier server.
+    pub async fn adopt(&self, inventory: Vec<InventoryTerminal>) -> Result<(), TerminalError> {
+        for found in inventory {
+            let id = found.id.clone();
+            if let Err(error) = self.adopt_one(found).await {
+                tracing::error!(terminal = %id, %error, "cannot take over a terminal");
+            }
+        }
+        let limit = u32::try_from(ENDED_LISTED).unwrap_or(u32::MAX);
+        for row in self.inner.store.open_terminals(limit).await? {
+            let known = self.index().by_id.contains_key(&row.id);
+            if !known {
+                self.remember(row).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn adopt_one(&self, found: InventoryTerminal) -> Result<(), TerminalError> {
+        let row = self.inner.store.terminal(&found.id).await?;
+        let Some(fds) = found.fds else {
+            // All of it is stored. The keeper remembers it for the sake of what it left running.
+            if row.is_none_or(|row| row.closed_at_ms.is_some()) {
+                self.inner.keeper.forget(&found.id).await?;
+            }
+            return Ok(());
+        };
+        let Some(record) = Record::from_notes(&found.notes, row.as_ref()) else {
+            tracing::error!(terminal = %found.id, "has neither notes nor a row");
+            return Ok(());
+        };
+        let TerminalFds {
+            master,
+            spool,
+            pipe_reader,
+            pipe_writer,
+        } = fds;
+        let spool = Spool::adopt(spool, pipe_reader, pipe_writer)?;
+        let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
+        let window = self.window(record.output_byte_limit);
+        let flow = Flow::resume(stored, spool.start(), spool.end(), window, Instant::now());
+        let size = rustix::termios::tcgetwinsize(&master).map_or(
+            Size {
+                cols: record.cols,
+                rows: record.rows,
+            },
+            |winsize| Size {
+                cols: winsize.ws_col,
+                rows: winsize.ws_row,
+            },
+        );
+        let progress = Progress {
+            end: spool.end(),
+            size,
+            exit: None,
+            released_at_ms: row.as_ref().and_then(|row| row.released_at_ms),
+            closed_at_ms: row.as_ref().and_then(|row| row.closed_at_ms),
+        };
+        let transcript = Transcript::live(found.id.clone(), spool, self.inner.store.clone());
+        let (terminal, ends) = Terminal::new(record, transcript, progress);
+        if row.is_none() {
+            let row = terminal.record.to_row(&terminal.progress());
+            self.inner.store.put_terminal(row).await?;
+        }
+        let actor = Actor::new(
+            Arc::clone(&terminal),
+            self.surroundings(),
+            ends,
+            master,
+            flow,
+        )?;
+        {
+            let mut index = self.index();
+            index.running += 1;
+            if let Some(label) = &terminal.record.label {
+                index.labels.insert(label.clone(), terminal.id().clone());
+            }
+        }
+        if let Some(status) = found.status {
+            terminal.root_was_reaped(status);
+        }
+        self.start(Arc::clone(&terminal), actor);
+        self.go_on_closing(&terminal);
+        Ok(())
+    }
+
+    /// What the last server was about to end, or a connection held that is gone with it.
+    fn go_on_closing(&self, terminal: &Arc<Terminal>) {
+        let terminals = self.clone();
+        let terminal = Arc::clone(terminal);
+        let actor = terminal.record.owner.clone();
+        if terminal.state() == TerminalState::Closed {
+            tokio::spawn(async move {
+                if let Err(error) = terminals.end_closed(&terminal, nix::libc::SIGTERM).await {
+                    tracing::warn!(terminal = %terminal.id(), %error, "cannot end it");
+                }
+            });
+        } else if terminal.record.close_on_disconnect {
+            tokio::spawn(async move {
+                tokio::time::sleep(HOLDER_RETURNS_WITHIN).await;
+                terminals.close_unheld(&terminal, &actor).await;
+            });
+        }
+    }
+
+    /// Lists a terminal that only the database knows. One without an exit was lost together with
+    /// the daemon that ran it: that is recorded now.
+    async fn remember(&self, mut row: TerminalRow) -> Result<(), TerminalError> {
+        if row.exited_at_ms.is_none() {
+            row.exited_at_ms = Some(now_ms());
+            self.inner.store.put_terminal(row.clone()).await?;
+            self.audit(
+                "terminal.exit",
+                "lost",
+                &row.owner,
+                Some(&row.id),
+                Map::new(),
+            )
+            .await?;
+        }
+        let terminal = self.stored(&row);
+        let mut index = self.index();
+        index.ended.push_back(row.id.clone());
+        if let Some(label) = &row.label {
+            index.labels.insert(label.clone(), row.id.clone());
+        }
+        index.by_id.insert(row.id, terminal);
+        Ok(())
+    }
+
+    /// A terminal as the database knows it, without a task.
+    pub(super) fn stored(&self, row: &TerminalRow) -> Arc<Terminal> {
+        let exit = row.exited_at_ms.or(row.closed_at_ms).map(|at_ms| Exit {
+            status: row.exit_status.clone(),
+            at_ms,
+        });
+        let progress = Progress {
+            end: row.end,
+            size: Size {
+                cols: row.cols,
+                rows: row.rows,
+            },
+            exit,
+            released_at_ms: row.released_at_ms,
+            closed_at_ms: row.closed_at_ms,
+        };
+        let transcript = self.stored_transcript(&row.id);
+        let (terminal, _no_task) = Terminal::new(Record::from_row(row), transcript, progress);
+        terminal
+    }
+}

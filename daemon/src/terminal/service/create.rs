@@ -1,0 +1,351 @@
+//! Making a terminal: check, record, start, list.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use nix::unistd::{Uid, User};
+use serde_json::{Map, Value};
+use termd_proto::acp::Meta;
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner};
+use termd_proto::{Label, Offset, TerminalId};
+
+use super::super::actor::Actor;
+use super::super::clock::now_ms;
+use super::super::error::TerminalError;
+use super::super::flow::Flow;
+use super::super::handle::Terminal;
+use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
+use super::super::record::{Progress, Record, Size};
+use super::super::spool::Spool;
+use super::super::transcript::Transcript;
+use super::{Accepts, Terminals};
+use crate::control::client::KeeperError;
+use crate::control::message::{SpawnRequest, Spawned};
+
+/// Names of changed variables that an audit record lists at the most.
+const MAX_AUDITED_NAMES: usize = 256;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct CreateRequest {
+    /// Who asks.
+    pub owner: Owner,
+    /// The program, or a shell line where `args` is empty; `None`: the user's shell.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Set on top of everything else.
+    pub env: BTreeMap<String, String>,
+    /// The environment to start from; `None`: the daemon's own.
+    pub base_env: Option<BTreeMap<String, String>>,
+    /// Absolute; `None`: the owner's default, else home.
+    pub cwd: Option<PathBuf>,
+    /// A name for it.
+    pub label: Option<Label>,
+    /// Columns.
+    pub cols: Option<u16>,
+    /// Rows.
+    pub rows: Option<u16>,
+    /// What `terminal/output` keeps, in bytes.
+    pub output_byte_limit: Option<u64>,
+    /// Whether it ends with the connection that asks.
+    pub close_on_disconnect: bool,
+    /// Kept with it.
+    pub meta: Option<Meta>,
+}
+
+impl Terminals {
+    /// Starts a command in a new terminal. Not to be dropped half-way: run it in a task.
+    pub async fn create(&self, request: CreateRequest) -> Result<Arc<Terminal>, TerminalError> {
+        let size = Self::checked_size(request.cols, request.rows)?;
+        let id = random_id()?;
+        let reservation = self.reserve(&id, request.label.as_ref())?;
+        let detail = audit_detail(&request);
+        let launch = match launch_request(&request).resolve() {
+            Ok(launch) => launch,
+            Err(error @ LaunchError::Invalid { .. }) => return Err(error.into()),
+            Err(error) => {
+                let outcome = format!("not started: {error}");
+                self.audit("terminal.create", &outcome, &request.owner, None, detail)
+                    .await?;
+                return Err(error.into());
+            }
+        };
+        self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
+            .await?;
+        let record = self.record(&id, &request, &launch, size);
+        let program = launch.program.clone();
+        let spawned = match self
+            .inner
+            .keeper
+            .spawn(spawn_request(launch, &record))
+            .await
+        {
+            Ok(spawned) => spawned,
+            Err(error) => return Err(self.not_started(&record, program, error).await),
+        };
+        let record = Record {
+            pid: spawned.process.pid,
+            created_at_ms: now_ms(),
+            ..record
+        };
+        let terminal = self.begin(record, spawned).await?;
+        reservation.keep();
+        Ok(terminal)
+    }
+
+    async fn begin(
+        &self,
+        record: Record,
+        spawned: Spawned,
+    ) -> Result<Arc<Terminal>, TerminalError> {
+        let id = record.id.clone();
+        // The keeper learned the record before the process id was known.
+        self.inner.keeper.set_notes(&id, record.to_notes()).await?;
+        let size = Size {
+            cols: record.cols,
+            rows: record.rows,
+        };
+        let fds = spawned.fds;
+        let spool = Spool::adopt(fds.spool, fds.pipe_reader, fds.pipe_writer)?;
+        let window = self.window(record.output_byte_limit);
+        let flow = Flow::resume(
+            Offset::ZERO,
+            Offset::ZERO,
+            Offset::ZERO,
+            window,
+            Instant::now(),
+        );
+        let progress = Progress {
+            end: Offset::ZERO,
+            size,
+            exit: None,
+            released_at_ms: None,
+            closed_at_ms: None,
+        };
+        let row = record.to_row(&progress);
+        let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
+        let (terminal, ends) = Terminal::new(record, transcript, progress);
+        let around = self.surroundings();
+        let actor = Actor::new(Arc::clone(&terminal), around, ends, fds.master, flow)?;
+        self.inner.store.put_terminal(row).await?;
+        self.start(Arc::clone(&terminal), actor);
+        let _ = self.inner.events.send(TerminalEvent::Created { id });
+        Ok(terminal)
+    }
+
+    /// Says in the audit chain that a recorded start did not come about.
+    async fn not_started(
+        &self,
+        record: &Record,
+        command: PathBuf,
+        error: KeeperError,
+    ) -> TerminalError {
+        let outcome = format!("not started: {error}");
+        let actor = &record.owner;
+        let recorded = self
+            .audit(
+                "terminal.exit",
+                &outcome,
+                actor,
+                Some(&record.id),
+                Map::new(),
+            )
+            .await;
+        if let Err(error) = recorded {
+            tracing::error!(%error, "cannot record that a command did not start");
+        }
+        match error {
+            KeeperError::Spawn(failure) => TerminalError::Spawn { command, failure },
+            other => other.into(),
+        }
+    }
+
+    fn record(
+        &self,
+        id: &TerminalId,
+        request: &CreateRequest,
+        launch: &Launch,
+        size: Size,
+    ) -> Record {
+        let spool = &self.inner.options.spool;
+        let limit = request
+            .output_byte_limit
+            .unwrap_or(spool.default_window_bytes);
+        Record {
+            id: id.clone(),
+            label: request.label.clone(),
+            argv: launch.argv.clone(),
+            cwd: launch.cwd.to_string_lossy().into_owned(),
+            pid: 0,
+            owner: request.owner.clone(),
+            created_at_ms: now_ms(),
+            cols: size.cols,
+            rows: size.rows,
+            output_byte_limit: limit.min(spool.max_window_bytes),
+            close_on_disconnect: request.close_on_disconnect,
+            meta: request.meta.clone(),
+        }
+    }
+
+    /// A size within bounds, or which param is not.
+    pub fn checked_size(cols: Option<u16>, rows: Option<u16>) -> Result<Size, TerminalError> {
+        let size = Size {
+            cols: cols.unwrap_or(DEFAULT_COLS),
+            rows: rows.unwrap_or(DEFAULT_ROWS),
+        };
+        let invalid = |field, lowest: u16| TerminalError::Invalid {
+            field,
+            problem: format!("must be {lowest} to {MAX_DIMENSION}"),
+        };
+        if !(MIN_COLS..=MAX_DIMENSION).contains(&size.cols) {
+            return Err(invalid("cols", MIN_COLS));
+        }
+        if !(1..=MAX_DIMENSION).contains(&size.rows) {
+            return Err(invalid("rows", 1));
+        }
+        Ok(size)
+    }
+
+    fn reserve<'a>(
+        &'a self,
+        id: &TerminalId,
+        label: Option<&Label>,
+    ) -> Result<Reservation<'a>, TerminalError> {
+        let mut index = self.index();
+        if index.accepts == Accepts::No {
+            return Err(TerminalError::Stopping);
+        }
+        let limit = self.inner.options.max_running;
+        if index.running >= limit {
+            return Err(TerminalError::TooMany { limit });
+        }
+        if let Some(label) = label {
+            if index.labels.contains_key(label) {
+                return Err(TerminalError::LabelTaken(label.clone()));
+            }
+            index.labels.insert(label.clone(), id.clone());
+        }
+        index.running += 1;
+        Ok(Reservation {
+            terminals: self,
+            label: label.cloned(),
+            kept: false,
+        })
+    }
+}
+
+/// A place among the running terminals, and a label; both are given back unless kept.
+struct Reservation<'a> {
+    terminals: &'a Terminals,
+    label: Option<Label>,
+    kept: bool,
+}
+
+impl Reservation<'_> {
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let mut index = self.terminals.index();
+        index.running = index.running.saturating_sub(1);
+        if let Some(label) = &self.label {
+            index.labels.remove(label);
+        }
+    }
+}
+
+fn random_id() -> Result<TerminalId, TerminalError> {
+    let mut bits = [0; 8];
+    rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
+        .map_err(std::io::Error::from)?;
+    Ok(TerminalId::from_random(u64::from_ne_bytes(bits)))
+}
+
+fn launch_request(request: &CreateRequest) -> LaunchRequest {
+    let user = User::from_uid(Uid::current()).ok().flatten();
+    let home = || {
+        std::env::home_dir()
+            .filter(|home| home.is_absolute())
+            .unwrap_or_else(|| PathBuf::from("/"))
+    };
+    let base_env: BTreeMap<OsString, OsString> = match &request.base_env {
+        Some(given) => given
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+        None => inherited_environment(std::env::vars_os()),
+    };
+    LaunchRequest {
+        command: request.command.clone(),
+        args: request.args.clone(),
+        base_env,
+        env: request.env.clone(),
+        cwd: request.cwd.clone().unwrap_or_else(home),
+        login_shell: user.map_or_else(|| PathBuf::from("/bin/sh"), |user| user.shell),
+    }
+}
+
+fn spawn_request(launch: Launch, record: &Record) -> SpawnRequest {
+    use std::os::unix::ffi::OsStringExt;
+    let variable = |(name, value): (OsString, OsString)| {
+        let mut bytes = name.into_vec();
+        bytes.push(b'=');
+        bytes.extend(value.into_vec());
+        bytes
+    };
+    SpawnRequest {
+        id: record.id.clone(),
+        program: launch.program.into_os_string().into_vec(),
+        argv: launch.argv.into_iter().map(String::into_bytes).collect(),
+        env: launch.env.into_iter().map(variable).collect(),
+        cwd: launch.cwd.into_os_string().into_vec(),
+        cols: record.cols,
+        rows: record.rows,
+        notes: record.to_notes(),
+    }
+}
+
+/// What the audit record says of a start: names of variables, never their values.
+fn audit_detail(request: &CreateRequest) -> Map<String, Value> {
+    let argv: Vec<&str> = request
+        .command
+        .as_deref()
+        .into_iter()
+        .chain(request.args.iter().map(String::as_str))
+        .collect();
+    let mut detail = Map::new();
+    detail.insert("argv".to_owned(), argv.into());
+    let cwd = request
+        .cwd
+        .as_ref()
+        .map(|cwd| cwd.to_string_lossy().into_owned());
+    detail.insert("cwd".to_owned(), cwd.into());
+    let inherited = request.base_env.iter().flatten();
+    let changed =
+        inherited.filter(|(name, value)| std::env::var(name).ok().as_ref() != Some(*value));
+    let mut names: Vec<&str> = request
+        .env
+        .keys()
+        .chain(changed.map(|(name, _)| name))
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MAX_AUDITED_NAMES);
+    detail.insert("env".to_owned(), names.into());
+    if let Some(label) = &request.label {
+        detail.insert("label".to_owned(), label.as_str().into());
+    }
+    detail
+}

@@ -1,0 +1,197 @@
+//! Ending terminals: kill, close, release, and those that end with their connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::{Owner, TerminalState, WaitResult};
+
+use super::super::clock::now_ms;
+use super::super::error::TerminalError;
+use super::super::handle::Terminal;
+use super::super::record::signal_number;
+use super::Terminals;
+use crate::control::client::KeeperError;
+use crate::control::message::EndTree;
+
+/// After every process is gone, how long the exit may take to be published: the drain's own
+/// deadline and some more.
+const EXIT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Whether ACP's `terminal/*` may still name a terminal that was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Closing {
+    /// `session.close`.
+    Close,
+    /// `terminal/release`.
+    Release,
+}
+
+impl Terminals {
+    /// Ends the command and all that it started: SIGTERM, grace, SIGKILL. The terminal stays.
+    pub async fn kill(
+        &self,
+        terminal: &Terminal,
+        actor: &Owner,
+    ) -> Result<WaitResult, TerminalError> {
+        self.audit(
+            "terminal.kill",
+            "ok",
+            actor,
+            Some(terminal.id()),
+            Map::new(),
+        )
+        .await?;
+        self.end_processes(terminal, nix::libc::SIGTERM).await?;
+        Ok(Self::wait_result(terminal))
+    }
+
+    /// Sends one signal, by name or number, to the command and all that it started.
+    pub async fn signal(
+        &self,
+        terminal: &Terminal,
+        actor: &Owner,
+        signal: &str,
+    ) -> Result<WaitResult, TerminalError> {
+        let number = signal_number(signal).ok_or_else(|| TerminalError::Invalid {
+            field: "signal",
+            problem: "is no signal: give a name such as SIGINT, or a number".to_owned(),
+        })?;
+        let mut detail = Map::new();
+        detail.insert("signal".to_owned(), Value::from(signal));
+        self.audit("terminal.signal", "ok", actor, Some(terminal.id()), detail)
+            .await?;
+        match self.inner.keeper.signal_tree(terminal.id(), number).await {
+            Ok(()) | Err(KeeperError::UnknownTerminal(_)) => Ok(Self::wait_result(terminal)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a terminal (SIGHUP, grace, SIGKILL) and takes it off the list; its record and
+    /// transcript stay.
+    pub async fn close(
+        &self,
+        terminal: &Arc<Terminal>,
+        actor: &Owner,
+    ) -> Result<WaitResult, TerminalError> {
+        self.finish(terminal, actor, Closing::Close).await
+    }
+
+    /// ACP's release: ends a terminal (SIGTERM, grace, SIGKILL), and its id for `terminal/*`.
+    pub async fn release(
+        &self,
+        terminal: &Arc<Terminal>,
+        actor: &Owner,
+    ) -> Result<WaitResult, TerminalError> {
+        self.finish(terminal, actor, Closing::Release).await
+    }
+
+    async fn finish(
+        &self,
+        terminal: &Arc<Terminal>,
+        actor: &Owner,
+        closing: Closing,
+    ) -> Result<WaitResult, TerminalError> {
+        if terminal.state() == TerminalState::Closed {
+            return Ok(Self::wait_result(terminal));
+        }
+        let (action, signal) = match closing {
+            Closing::Close => ("terminal.close", nix::libc::SIGHUP),
+            Closing::Release => ("terminal.release", nix::libc::SIGTERM),
+        };
+        self.audit(action, "ok", actor, Some(terminal.id()), Map::new())
+            .await?;
+        let now = now_ms();
+        terminal.update(|progress| {
+            progress.closed_at_ms = progress.closed_at_ms.or(Some(now));
+            if closing == Closing::Release {
+                progress.released_at_ms = Some(now);
+            }
+        });
+        self.free_label(terminal);
+        self.end_closed(terminal, signal).await?;
+        Ok(Self::wait_result(terminal))
+    }
+
+    /// Ends what was closed, and sees to it that nothing but its record is left.
+    pub(super) async fn end_closed(
+        &self,
+        terminal: &Arc<Terminal>,
+        signal: i32,
+    ) -> Result<(), TerminalError> {
+        self.end_processes(terminal, signal).await?;
+        self.inner
+            .store
+            .put_terminal(terminal.record.to_row(&terminal.progress()))
+            .await?;
+        self.inner.store.flush().await?;
+        let id = terminal.id().clone();
+        let _ = self.inner.events.send(TerminalEvent::Closed { id });
+        // One whose task still stores its output is forgotten by that.
+        let task_has_ended = self.index().ended.contains(terminal.id());
+        if task_has_ended {
+            self.forget(terminal).await;
+        }
+        Ok(())
+    }
+
+    async fn end_processes(&self, terminal: &Terminal, signal: i32) -> Result<(), TerminalError> {
+        let end = EndTree {
+            signal,
+            grace: self.inner.options.kill_grace,
+        };
+        match self.inner.keeper.end_tree(terminal.id(), end).await {
+            // The keeper has let go of a terminal that ended under an earlier daemon.
+            Ok(()) | Err(KeeperError::UnknownTerminal(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let exited = tokio::time::timeout(EXIT_DEADLINE, terminal.wait_for_exit()).await;
+        if exited.is_err() {
+            tracing::warn!(terminal = %terminal.id(), "was killed and its exit is not seen yet");
+        }
+        Ok(())
+    }
+
+    /// Ties a terminal to something that ends: it is closed with the last one that holds it.
+    pub fn hold(
+        &self,
+        terminal: &Arc<Terminal>,
+        actor: Owner,
+        ended: impl Future<Output = ()> + Send + 'static,
+    ) {
+        terminal.hold();
+        let terminals = self.clone();
+        let terminal = Arc::clone(terminal);
+        tokio::spawn(async move {
+            let mut watch = terminal.watch();
+            let closed = watch.wait_for(|progress| progress.closed_at_ms.is_some());
+            tokio::select! {
+                () = ended => {}
+                _ = closed => return,
+            }
+            // When the server ends, its connections do too: the next one will hear from them.
+            if terminal.let_go() && !terminals.is_refusing() {
+                terminals.close_unheld(&terminal, &actor).await;
+            }
+        });
+    }
+
+    pub(super) async fn close_unheld(&self, terminal: &Arc<Terminal>, actor: &Owner) {
+        if terminal.is_unheld()
+            && let Err(error) = self.close(terminal, actor).await
+        {
+            tracing::warn!(terminal = %terminal.id(), %error, "cannot close what nobody holds");
+        }
+    }
+
+    /// What a terminal has come to.
+    pub fn wait_result(terminal: &Terminal) -> WaitResult {
+        let progress = terminal.progress();
+        WaitResult {
+            exited: progress.exit.is_some(),
+            exit_status: progress.exit.and_then(|exit| exit.status),
+            end: progress.end,
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! The terminals of this daemon: who they are, how to find one, and what may be done with them.
+
+mod adopt;
+mod create;
+mod ending;
+mod list;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::{Owner, TerminalState};
+use termd_proto::{Label, TerminalId, TerminalRef};
+use tokio::sync::broadcast;
+
+pub use create::CreateRequest;
+
+use super::actor::{Actor, Surroundings};
+use super::clock::now_ms;
+use super::error::TerminalError;
+use super::handle::Terminal;
+use super::transcript::Transcript;
+use crate::config::SpoolConfig;
+use crate::control::client::KeeperClient;
+use crate::store::{AuditEntry, Store};
+
+/// Events that a subscriber may be behind before it is told that it lags.
+const EVENT_QUEUE: usize = 1_024;
+/// Ended terminals whose last output stays in memory; that of older ones is read from the database.
+const ENDED_IN_MEMORY: usize = 256;
+/// Ended terminals that stay on the list until somebody closes them; older ones are closed.
+const ENDED_LISTED: usize = 4_096;
+/// Matches that an ambiguous reference is answered with.
+const AMBIGUOUS_SHOWN: u32 = 8;
+
+/// How terminals are run.
+#[derive(Debug, Clone)]
+pub struct TerminalsOptions {
+    /// From SIGTERM or SIGHUP to SIGKILL.
+    pub kill_grace: Duration,
+    /// How much output is kept in memory.
+    pub spool: SpoolConfig,
+    /// Most terminals whose command runs.
+    pub max_running: usize,
+}
+
+/// The terminals of this daemon. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Terminals {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    options: TerminalsOptions,
+    store: Store,
+    keeper: KeeperClient,
+    events: broadcast::Sender<TerminalEvent>,
+    index: Mutex<Index>,
+}
+
+/// Which terminals there are. Held for look-ups only, never across a wait.
+#[derive(Debug, Default)]
+struct Index {
+    by_id: HashMap<TerminalId, Arc<Terminal>>,
+    /// Labels of open terminals, and of those being made.
+    labels: HashMap<Label, TerminalId>,
+    /// Terminals whose command runs, those being made included.
+    running: usize,
+    /// Open terminals that have ended, oldest first.
+    ended: VecDeque<TerminalId>,
+    accepts: Accepts,
+}
+
+/// Whether new terminals may be made.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Accepts {
+    #[default]
+    Yes,
+    /// The daemon is stopping or being replaced.
+    No,
+}
+
+impl Terminals {
+    /// No terminals yet; [`adopt`](Self::adopt) takes over those that there are.
+    pub fn new(options: TerminalsOptions, store: Store, keeper: KeeperClient) -> Self {
+        let events = broadcast::Sender::new(EVENT_QUEUE);
+        let index = Mutex::default();
+        Self {
+            inner: Arc::new(Inner {
+                options,
+                store,
+                keeper,
+                events,
+                index,
+            }),
+        }
+    }
+
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.inner
+            .index
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database.
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// Events of all terminals, from now on.
+    pub fn events(&self) -> broadcast::Receiver<TerminalEvent> {
+        self.inner.events.subscribe()
+    }
+
+    /// From now on no new terminals: the daemon is stopping or being replaced.
+    pub fn refuse_new(&self) {
+        self.index().accepts = Accepts::No;
+    }
+
+    fn is_refusing(&self) -> bool {
+        self.index().accepts == Accepts::No
+    }
+
+    /// The open terminal with this id.
+    pub fn open(&self, id: &TerminalId) -> Option<Arc<Terminal>> {
+        let found = self.index().by_id.get(id).cloned();
+        found.filter(|terminal| terminal.state() != TerminalState::Closed)
+    }
+
+    /// The terminal with this id, closed or not, while it has a task.
+    pub fn any(&self, id: &TerminalId) -> Option<Arc<Terminal>> {
+        self.index().by_id.get(id).cloned()
+    }
+
+    /// Resolves when every terminal has exited and all of its output is stored.
+    pub async fn all_stored(&self) {
+        let all: Vec<_> = self.index().by_id.values().cloned().collect();
+        for terminal in all {
+            terminal.task_has_ended().await;
+        }
+    }
+
+    /// The terminal that a person or a script means: open ones first, then those that only the
+    /// database knows.
+    pub async fn find(&self, reference: &TerminalRef) -> Result<Arc<Terminal>, TerminalError> {
+        let not_found = || TerminalError::NotFound(reference.0.clone());
+        if let Some(found) = self.find_open(reference)? {
+            return Ok(found);
+        }
+        let id = match reference.0.parse::<TerminalId>() {
+            Ok(id) => id,
+            Err(_) => self
+                .stored_id_with_prefix(reference)
+                .await?
+                .ok_or_else(not_found)?,
+        };
+        self.flush_of(&id).await;
+        let row = self
+            .inner
+            .store
+            .terminal(&id)
+            .await?
+            .ok_or_else(not_found)?;
+        Ok(self.stored(&row))
+    }
+
+    fn find_open(&self, reference: &TerminalRef) -> Result<Option<Arc<Terminal>>, TerminalError> {
+        let index = self.index();
+        if let Ok(id) = reference.0.parse::<TerminalId>() {
+            return Ok(index.by_id.get(&id).cloned());
+        }
+        let labelled = reference
+            .0
+            .parse::<Label>()
+            .ok()
+            .and_then(|label| index.labels.get(&label));
+        if let Some(found) = labelled.and_then(|id| index.by_id.get(id)) {
+            return Ok(Some(Arc::clone(found)));
+        }
+        let Some(prefix) = id_prefix(&reference.0) else {
+            return Ok(None);
+        };
+        let mut fitting = index.by_id.values().filter(|terminal| {
+            terminal.id().as_str().starts_with(&*prefix)
+                && terminal.state() != TerminalState::Closed
+        });
+        match (fitting.next(), fitting.next()) {
+            (None, _) => Ok(None),
+            (Some(only), None) => Ok(Some(Arc::clone(only))),
+            (Some(first), Some(second)) => Err(TerminalError::Ambiguous {
+                reference: reference.0.clone(),
+                matches: [first, second]
+                    .into_iter()
+                    .chain(fitting.take(AMBIGUOUS_SHOWN as usize - 2))
+                    .map(|terminal| terminal.id().clone())
+                    .collect(),
+            }),
+        }
+    }
+
+    async fn stored_id_with_prefix(
+        &self,
+        reference: &TerminalRef,
+    ) -> Result<Option<TerminalId>, TerminalError> {
+        let Some(prefix) = id_prefix(&reference.0) else {
+            return Ok(None);
+        };
+        let mut fitting = self
+            .inner
+            .store
+            .ids_with_prefix(&prefix, AMBIGUOUS_SHOWN)
+            .await?;
+        match fitting.len() {
+            0 => Ok(None),
+            1 => Ok(fitting.pop()),
+            _ => Err(TerminalError::Ambiguous {
+                reference: reference.0.clone(),
+                matches: fitting,
+            }),
+        }
+    }
+
+    /// A terminal that was closed a moment ago may still have its last rows in the queue.
+    async fn flush_of(&self, id: &TerminalId) {
+        if let Err(error) = self.inner.store.flush().await {
+            tracing::debug!(terminal = %id, %error, "cannot flush before a look-up");
+        }
+    }
+
+    async fn audit(
+        &self,
+        action: &'static str,
+        outcome: &str,
+        actor: &Owner,
+        terminal: Option<&TerminalId>,
+        detail: Map<String, Value>,
+    ) -> Result<(), TerminalError> {
+        let entry = AuditEntry {
+            at_ms: now_ms(),
+            action,
+            outcome: outcome.to_owned(),
+            actor: actor.clone(),
+            terminal: terminal.cloned(),
+            detail,
+        };
+        self.inner
+            .store
+            .audit(entry)
+            .await
+            .map(|_| ())
+            .map_err(TerminalError::Audit)
+    }
+
+    /// Records that a connection types into a terminal, once for each: never what it types.
+    pub async fn audit_input(
+        &self,
+        terminal: &Terminal,
+        actor: &Owner,
+        connection: u64,
+    ) -> Result<(), TerminalError> {
+        if !terminal.is_first_input_of(connection) {
+            return Ok(());
+        }
+        self.audit(
+            "terminal.input",
+            "ok",
+            actor,
+            Some(terminal.id()),
+            Map::new(),
+        )
+        .await
+    }
+
+    /// Puts a terminal into the index and starts its task.
+    fn start(&self, terminal: Arc<Terminal>, actor: Actor) {
+        let terminals = self.clone();
+        self.index()
+            .by_id
+            .insert(terminal.id().clone(), Arc::clone(&terminal));
+        tokio::spawn(async move {
+            let ended = terminals.clone();
+            let watched = Arc::clone(&terminal);
+            let exit = async move {
+                if watched.wait_for_exit().await.is_ok() {
+                    ended.runs_no_more();
+                }
+            };
+            tokio::join!(actor.run(), exit);
+            terminals.is_done(&terminal).await;
+        });
+    }
+
+    /// A command has ended: it no longer counts as running.
+    fn runs_no_more(&self) {
+        let mut index = self.index();
+        index.running = index.running.saturating_sub(1);
+    }
+
+    /// Its task has ended and all of it is in the database.
+    async fn is_done(&self, terminal: &Arc<Terminal>) {
+        if self.is_refusing() {
+            return;
+        }
+        if terminal.state() == TerminalState::Closed {
+            self.forget(terminal).await;
+            return;
+        }
+        let (discarded, closed) = {
+            let mut index = self.index();
+            index.ended.push_back(terminal.id().clone());
+            let in_memory = index.ended.len().checked_sub(ENDED_IN_MEMORY + 1);
+            let discarded = in_memory
+                .and_then(|at| index.ended.get(at))
+                .and_then(|id| index.by_id.get(id))
+                .cloned();
+            let over = index.ended.len() > ENDED_LISTED;
+            let closed = over.then(|| index.ended.pop_front()).flatten();
+            (
+                discarded,
+                closed.and_then(|id| index.by_id.get(&id).cloned()),
+            )
+        };
+        if let Some(spool) = discarded
+            .as_ref()
+            .and_then(|older| older.transcript.spool())
+            && let Err(error) = spool.discard()
+        {
+            tracing::warn!(%error, "cannot give back a spool");
+        }
+        if let Some(oldest) = closed {
+            let terminals = self.clone();
+            tokio::spawn(async move {
+                let actor = oldest.record.owner.clone();
+                if let Err(error) = terminals.close(&oldest, &actor).await {
+                    tracing::warn!(terminal = %oldest.id(), %error, "cannot close an old terminal");
+                }
+            });
+        }
+    }
+
+    /// Takes a closed terminal, all of which is stored, out of the index and the inventory.
+    async fn forget(&self, terminal: &Terminal) {
+        {
+            let mut index = self.index();
+            index.by_id.remove(terminal.id());
+            index.ended.retain(|id| id != terminal.id());
+        }
+        self.free_label(terminal);
+        if let Err(error) = self.inner.keeper.forget(terminal.id()).await {
+            tracing::debug!(terminal = %terminal.id(), %error, "the keeper did not know it");
+        }
+    }
+
+    fn free_label(&self, terminal: &Terminal) {
+        if let Some(label) = &terminal.record.label {
+            let mut index = self.index();
+            if index.labels.get(label) == Some(terminal.id()) {
+                index.labels.remove(label);
+            }
+        }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            store: self.inner.store.clone(),
+            keeper: self.inner.keeper.clone(),
+            events: self.inner.events.clone(),
+        }
+    }
+
+    fn window(&self, output_byte_limit: u64) -> u64 {
+        output_byte_limit
+            .max(self.inner.options.spool.default_window_bytes)
+            .min(self.inner.options.spool.max_window_bytes)
+    }
+
+    fn stored_transcript(&self, id: &TerminalId) -> Transcript {
+        Transcript::stored(id.clone(), self.inner.store.clone())
+    }
+}
+
+/// The text as the beginning of an id; `None` if no id can begin with it.
+fn id_prefix(text: &str) -> Option<String> {
+    let random = text.strip_prefix("term_").unwrap_or(text);
+    let fits = !random.is_empty()
+        && random
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+    fits.then(|| format!("term_{random}"))
+}

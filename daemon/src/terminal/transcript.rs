@@ -1,0 +1,222 @@
+//! A terminal's output by offset, wherever it is: in the spool, or in the database.
+
+use termd_proto::{Offset, TerminalId};
+use thiserror::Error;
+
+use super::spool::Spool;
+use super::text::{Completeness, Front, LineEnds, render};
+use crate::store::{Store, StoreError};
+
+/// How far back a search for lines goes, in bytes: a file without newlines must not be read whole.
+const MAX_LINE_SEARCH_BYTES: u64 = 16 << 20;
+/// How much a search for lines reads at a time, in bytes.
+const LINE_SEARCH_STEP_BYTES: u64 = 64 << 10;
+/// Text longer than this is made on a thread of its own, so that it stalls nobody, in bytes.
+const INLINE_RENDER_BYTES: u64 = 256 << 10;
+
+/// Why output cannot be read.
+#[derive(Debug, Error)]
+pub enum TranscriptError {
+    /// The spool.
+    #[error("cannot read the spool: {0}")]
+    Spool(#[from] std::io::Error),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Output by offset.
+#[derive(Debug)]
+pub struct Transcript {
+    id: TerminalId,
+    spool: Option<Spool>,
+    store: Store,
+}
+
+/// Bytes of output, without a gap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The first byte's offset.
+    pub start: Offset,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Span {
+    /// The offset after the last byte.
+    pub fn end(&self) -> Offset {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+/// The end of the output as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// The text.
+    pub text: String,
+    /// The offset of the first byte in it.
+    pub start: Offset,
+    /// The offset after the last byte in it.
+    pub end: Offset,
+}
+
+impl Transcript {
+    /// Of a terminal that has a spool.
+    pub fn live(id: TerminalId, spool: Spool, store: Store) -> Self {
+        Self {
+            id,
+            spool: Some(spool),
+            store,
+        }
+    }
+
+    /// Of a terminal that only the database knows.
+    pub fn stored(id: TerminalId, store: Store) -> Self {
+        Self {
+            id,
+            spool: None,
+            store,
+        }
+    }
+
+    /// The spool, where there is one.
+    pub fn spool(&self) -> Option<&Spool> {
+        self.spool.as_ref()
+    }
+
+    /// Reads up to `max` bytes from `since` on, or from the first byte after it that is kept.
+    /// No bytes: there are none yet.
+    pub async fn read(&self, since: Offset, max: u64) -> Result<Span, TranscriptError> {
+        let length = usize::try_from(max).unwrap_or(usize::MAX);
+        let Some(spool) = &self.spool else {
+            return self.read_stored(since, max).await;
+        };
+        if let Some(bytes) = spool.read(since, length)? {
+            return Ok(Span {
+                start: since,
+                bytes,
+            });
+        }
+        let stored = self.read_stored(since, max).await?;
+        // Blocks leave the spool only once they are committed, so what is not in the database
+        // was never to be had, or was dropped by retention.
+        if stored.bytes.is_empty() || stored.start >= spool.start() {
+            let start = spool.start();
+            let bytes = spool.read(start, length)?.unwrap_or_default();
+            return Ok(Span { start, bytes });
+        }
+        Ok(stored)
+    }
+
+    async fn read_stored(&self, since: Offset, max: u64) -> Result<Span, TranscriptError> {
+        let stored = self.store.read_transcript(&self.id, since, max).await?;
+        Ok(Span {
+            start: stored.start,
+            bytes: stored.bytes,
+        })
+    }
+
+    /// Reads all of a range that is still kept, less what stands before a gap in it.
+    async fn read_range(&self, from: Offset, to: Offset) -> Result<Span, TranscriptError> {
+        let mut span = self.read(from, to.since(from)).await?;
+        while span.end() < to {
+            let next = self.read(span.end(), to.since(span.end())).await?;
+            if next.bytes.is_empty() {
+                break;
+            }
+            if next.start == span.end() {
+                span.bytes.extend_from_slice(&next.bytes);
+            } else {
+                span = next;
+            }
+        }
+        span.bytes
+            .truncate(usize::try_from(to.since(span.start)).unwrap_or(usize::MAX));
+        Ok(span)
+    }
+
+    /// The last `limit` bytes of text before `end`, line ends as the program wrote them.
+    pub async fn tail(
+        &self,
+        end: Offset,
+        limit: u64,
+        completeness: Completeness,
+    ) -> Result<Tail, TranscriptError> {
+        let limit_bytes = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut from = end.back(limit);
+        loop {
+            let span = self.read_range(from, end).await?;
+            let front = if span.start == Offset::ZERO {
+                Front::Whole
+            } else {
+                Front::Cut
+            };
+            let start = span.start;
+            let make = move || {
+                (
+                    render(
+                        &span.bytes,
+                        front,
+                        completeness,
+                        LineEnds::Fold,
+                        limit_bytes,
+                    ),
+                    span.bytes,
+                )
+            };
+            let (rendered, bytes) = if limit > INLINE_RENDER_BYTES {
+                tokio::task::spawn_blocking(make)
+                    .await
+                    .map_err(std::io::Error::other)?
+            } else {
+                make()
+            };
+            let missing = limit_bytes.saturating_sub(rendered.text.len()) as u64;
+            let dropped_by_retention = start > from;
+            if missing == 0 || from == Offset::ZERO || dropped_by_retention || bytes.is_empty() {
+                return Ok(Tail {
+                    text: rendered.text,
+                    start: start + rendered.start as u64,
+                    end: start + rendered.end as u64,
+                });
+            }
+            // Folding made the text shorter than its bytes: some more, and it is long enough.
+            from = from.back(missing * 2 + LINE_SEARCH_STEP_BYTES);
+        }
+    }
+
+    /// Where the last `lines` lines before `end` begin. A last line without its newline counts.
+    pub async fn line_start(&self, end: Offset, lines: u64) -> Result<Offset, TranscriptError> {
+        if lines == 0 {
+            return Ok(end);
+        }
+        let floor = end.back(MAX_LINE_SEARCH_BYTES);
+        let mut wanted = lines;
+        let mut to = end;
+        while to > floor {
+            let from = to.back(LINE_SEARCH_STEP_BYTES).max(floor);
+            let span = self.read_range(from, to).await?;
+            for (index, _) in span
+                .bytes
+                .iter()
+                .enumerate()
+                .rev()
+                .filter(|(_, b)| **b == b'\n')
+            {
+                let after = span.start + index as u64 + 1;
+                if after == end {
+                    continue;
+                }
+                wanted -= 1;
+                if wanted == 0 {
+                    return Ok(after);
+                }
+            }
+            if span.start > from || span.bytes.is_empty() {
+                return Ok(span.start);
+            }
+            to = from;
+        }
+        Ok(floor)
+    }
+}
