@@ -70,7 +70,11 @@ impl AppError {
 
 /// Serves until the keeper says that this server's time is over.
 pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Result<(), AppError> {
-    let Connected { keeper, inventory, events } = KeeperClient::connect(inherited.control).await?;
+    let Connected {
+        keeper,
+        inventory,
+        events,
+    } = KeeperClient::connect(inherited.control).await?;
     let store = Store::open(paths.database()).await?;
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
@@ -86,12 +90,23 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
-    let serve_options = ServeOptions { stats, ..ServeOptions::default() };
-    let serving =
-        tokio::spawn(serve(listener, module.into(), serve_options, shutdown.clone()));
+    let serve_options = ServeOptions {
+        stats,
+        ..ServeOptions::default()
+    };
+    let serving = tokio::spawn(serve(
+        listener,
+        module.into(),
+        serve_options,
+        shutdown.clone(),
+    ));
     tokio::spawn(keep_retention(store.clone(), config));
     keeper.ready().await?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), terminals = adopted, "serving");
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        terminals = adopted,
+        "serving"
+    );
 
     let ending = listen_to_keeper(events, &terminals).await;
     terminals.refuse_new();

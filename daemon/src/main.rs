@@ -46,7 +46,9 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let server_program = std::env::current_exe().context("cannot find my own program")?;
     let detach = if args.detach {
-        Detach::Background { log: Some(paths.log_file()) }
+        Detach::Background {
+            log: Some(paths.log_file()),
+        }
     } else {
         Detach::Foreground
     };

@@ -73,9 +73,15 @@ impl AcpTerminalsServer for AcpHandler {
             owner: acp_owner(&context, &session_id),
             command: Some(command),
             args: args.unwrap_or_default(),
-            env: env.unwrap_or_default().into_iter().map(|v| (v.name, v.value)).collect(),
+            env: env
+                .unwrap_or_default()
+                .into_iter()
+                .map(|v| (v.name, v.value))
+                .collect(),
             base_env: None,
-            cwd: cwd.or_else(|| context.introduction().cwd.clone()).map(PathBuf::from),
+            cwd: cwd
+                .or_else(|| context.introduction().cwd.clone())
+                .map(PathBuf::from),
             label: None,
             cols: size.0,
             rows: size.1,
@@ -87,7 +93,10 @@ impl AcpTerminalsServer for AcpHandler {
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
         let created = tokio::spawn(async move { terminals.create(request).await });
         let terminal = created.await.map_err(|_| TerminalError::Stopping)??;
-        Ok(CreateTerminalResponse { terminal_id: terminal.id().to_string(), meta })
+        Ok(CreateTerminalResponse {
+            terminal_id: terminal.id().to_string(),
+            meta,
+        })
     }
 
     async fn output(
@@ -109,7 +118,10 @@ impl AcpTerminalsServer for AcpHandler {
             .tail(progress.end, limit, completeness)
             .await
             .map_err(TerminalError::from)?;
-        let range = OutputRange { start: tail.start, end: tail.end };
+        let range = OutputRange {
+            start: tail.start,
+            end: tail.end,
+        };
         let mut meta = given(meta).unwrap_or_default();
         meta.insert(META_KEY.to_owned(), json!(range));
         Ok(TerminalOutputResponse {
@@ -129,7 +141,10 @@ impl AcpTerminalsServer for AcpHandler {
     ) -> RpcResult<WaitForTerminalExitResponse> {
         let terminal = self.terminal(&session_id, &terminal_id)?;
         let exit = terminal.wait_for_exit().await?;
-        Ok(WaitForTerminalExitResponse { status: acp_status(&exit), meta: given(meta) })
+        Ok(WaitForTerminalExitResponse {
+            status: acp_status(&exit),
+            meta: given(meta),
+        })
     }
 
     async fn kill(
@@ -169,7 +184,9 @@ fn given(meta: Option<LenientMeta>) -> Option<Meta> {
 
 /// `_meta.termd.cols` and `.rows` of a create.
 fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), ErrorObjectOwned> {
-    let Some(ours) = meta.and_then(|meta| meta.get(META_KEY)) else { return Ok((None, None)) };
+    let Some(ours) = meta.and_then(|meta| meta.get(META_KEY)) else {
+        return Ok((None, None));
+    };
     let dimension = |key: &str, field: &str| match ours.get(key) {
         None | Some(serde_json::Value::Null) => Ok(None),
         Some(value) => value
@@ -178,14 +195,21 @@ fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), ErrorObjec
             .map(Some)
             .ok_or_else(|| invalid_params(field, "must be a number of character cells")),
     };
-    Ok((dimension("cols", "_meta.termd.cols")?, dimension("rows", "_meta.termd.rows")?))
+    Ok((
+        dimension("cols", "_meta.termd.cols")?,
+        dimension("rows", "_meta.termd.rows")?,
+    ))
 }
 
 fn acp_status(exit: &Exit) -> TerminalExitStatus {
     match &exit.status {
-        Some(ExitStatus { exit_code, signal }) => {
-            TerminalExitStatus { exit_code: *exit_code, signal: signal.clone() }
-        }
-        None => TerminalExitStatus { exit_code: None, signal: None },
+        Some(ExitStatus { exit_code, signal }) => TerminalExitStatus {
+            exit_code: *exit_code,
+            signal: signal.clone(),
+        },
+        None => TerminalExitStatus {
+            exit_code: None,
+            signal: None,
+        },
     }
 }

@@ -35,7 +35,10 @@ impl AuditServer for AuditHandler {
             return Err(invalid_params("limit", "must be 1 to 1,000"));
         }
         let filter = filter.unwrap_or_default();
-        self.store.list_audit(&filter, cursor.as_deref(), limit).await.map_err(store_error)
+        self.store
+            .list_audit(&filter, cursor.as_deref(), limit)
+            .await
+            .map_err(store_error)
     }
 
     async fn verify(&self) -> RpcResult<AuditVerdict> {

@@ -15,7 +15,12 @@ use super::error::error_object;
 pub(super) fn connection(ext: &Extensions) -> Result<Arc<ConnectionContext>, ErrorObjectOwned> {
     // The dispatcher puts it there; a call without one did not come from a socket.
     ext.get::<Arc<ConnectionContext>>().cloned().ok_or_else(|| {
-        error_object(code::INTERNAL, ErrorKind::Internal, "a call without a connection", Map::new())
+        error_object(
+            code::INTERNAL,
+            ErrorKind::Internal,
+            "a call without a connection",
+            Map::new(),
+        )
     })
 }
 

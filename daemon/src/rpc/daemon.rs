@@ -31,7 +31,8 @@ impl DaemonHandler {
         socket: &Path,
         database: &Path,
     ) -> Self {
-        let pid = |pid: Option<rustix::process::Pid>| pid.map_or(0, |pid| pid.as_raw_nonzero().get());
+        let pid =
+            |pid: Option<rustix::process::Pid>| pid.map_or(0, |pid| pid.as_raw_nonzero().get());
         let info = DaemonInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             api_version: API_VERSION,
@@ -41,7 +42,11 @@ impl DaemonHandler {
             socket: socket.to_string_lossy().into_owned(),
             database: database.to_string_lossy().into_owned(),
         };
-        Self { terminals, sockets, info }
+        Self {
+            terminals,
+            sockets,
+            info,
+        }
     }
 }
 
@@ -57,8 +62,13 @@ impl DaemonServer for DaemonHandler {
         if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
             return Err(invalid_params("cwd", "must be an absolute path"));
         }
+        if front == Some(Front::Daemon) {
+            return Err(invalid_params("front", "must be acp, mcp or cli"));
+        }
         let introduction = Introduction { client, front, cwd };
-        connection(ext)?.set_introduction(introduction).map_err(TerminalError::from)?;
+        connection(ext)?
+            .set_introduction(introduction)
+            .map_err(TerminalError::from)?;
         Ok(self.info.clone())
     }
 

@@ -44,7 +44,12 @@ pub(super) fn terminal_not_found(reference: &str) -> ErrorObjectOwned {
     let shown: String = reference.chars().take(100).collect();
     let more = Map::from_iter([("terminal".to_owned(), json!(shown))]);
     let message = format!("no terminal {}", shown.escape_debug());
-    error_object(code::RESOURCE_NOT_FOUND, ErrorKind::TerminalNotFound, message, more)
+    error_object(
+        code::RESOURCE_NOT_FOUND,
+        ErrorKind::TerminalNotFound,
+        message,
+        more,
+    )
 }
 
 impl From<TerminalError> for ErrorObjectOwned {
@@ -71,16 +76,21 @@ impl From<TerminalError> for ErrorObjectOwned {
             TerminalError::Launch(LaunchError::Directory { ref cwd, errno }) => {
                 spawn_failed(&error.to_string(), cwd, "chdir", errno, "cwd")
             }
-            TerminalError::Spawn { command, failure: SpawnFailure { step, errno } } => {
+            TerminalError::Spawn {
+                command,
+                failure: SpawnFailure { step, errno },
+            } => {
                 let command = command.display().to_string();
                 let reason = io::Error::from_raw_os_error(errno);
                 let step = step_name(step);
                 let message = format!("cannot start {command}: {step}: {reason}");
                 spawn_failed(&message, &command, step, errno, "command")
             }
-            TerminalError::Exited(_) => {
-                plain(code::WRONG_STATE, ErrorKind::TerminalExited, error.to_string())
-            }
+            TerminalError::Exited(_) => plain(
+                code::WRONG_STATE,
+                ErrorKind::TerminalExited,
+                error.to_string(),
+            ),
             TerminalError::InputQueueFull { limit, .. } => {
                 let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
                 let message = error.to_string();
@@ -88,11 +98,20 @@ impl From<TerminalError> for ErrorObjectOwned {
             }
             TerminalError::TooMany { limit } => {
                 let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
-                error_object(code::OVERLOADED, ErrorKind::Overloaded, error.to_string(), more)
+                error_object(
+                    code::OVERLOADED,
+                    ErrorKind::Overloaded,
+                    error.to_string(),
+                    more,
+                )
             }
             TerminalError::Audit(ref cause) => {
                 tracing::error!(%cause, "an audit record could not be written");
-                plain(code::AUDIT_UNAVAILABLE, ErrorKind::AuditUnavailable, error.to_string())
+                plain(
+                    code::AUDIT_UNAVAILABLE,
+                    ErrorKind::AuditUnavailable,
+                    error.to_string(),
+                )
             }
             TerminalError::Store(error) => store_error(error),
             TerminalError::Transcript(cause) => internal(&cause),
@@ -108,9 +127,7 @@ impl From<TerminalError> for ErrorObjectOwned {
 /// What a front is told of a database that failed.
 pub(super) fn store_error(error: StoreError) -> ErrorObjectOwned {
     match error {
-        StoreError::BadCursor => {
-            invalid_params("cursor", "is none that an earlier page gave")
-        }
+        StoreError::BadCursor => invalid_params("cursor", "is none that an earlier page gave"),
         StoreError::Closed => error_object(
             code::UNAVAILABLE,
             ErrorKind::Unavailable,
@@ -155,7 +172,12 @@ fn spawn_failed(
         ("reason".to_owned(), json!(reason)),
         ("field".to_owned(), json!(field)),
     ]);
-    error_object(code::SPAWN_FAILED, ErrorKind::SpawnFailed, message.to_owned(), more)
+    error_object(
+        code::SPAWN_FAILED,
+        ErrorKind::SpawnFailed,
+        message.to_owned(),
+        more,
+    )
 }
 
 fn step_name(step: SpawnStep) -> &'static str {
@@ -173,6 +195,9 @@ fn step_name(step: SpawnStep) -> &'static str {
 impl From<IntroductionError> for TerminalError {
     fn from(error: IntroductionError) -> Self {
         let IntroductionError::TooLong { field, limit } = error;
-        Self::Invalid { field, problem: format!("may be {limit} bytes long at the most") }
+        Self::Invalid {
+            field,
+            problem: format!("may be {limit} bytes long at the most"),
+        }
     }
 }

@@ -2,29 +2,42 @@
 //!
 //! A request from left to right: [`server`] accepts and checks the [`peer`]; `connection` reads;
 //! `framing` cuts lines; `request` tells what a line is; `dispatch` calls the method; `call` holds
-//! it while it waits (`work` is where these meet); `answer` words what comes out; `outbox` holds it until the peer takes it.
+//! it while it waits (`work` is where these meet); `answer` words what comes out; `outbox` holds it
+//! until the peer takes it. What a method means is in its namespace's handler: `acp`, `session`,
+//! `audit`, `daemon`; what a failure is called, in `error`.
 //!
 //! Promises: every line, queue and wait has a bound named in [`limits`]; a peer's disconnect ends
 //! its calls and nothing else; every error answer carries `data.kind`.
 //!
-//! Must not know: what any method means, terminals, the store, policy.
+//! Must not know: a PTY, a query, a file. Handlers translate; they decide nothing.
 
+mod acp;
 mod answer;
+mod audit;
 mod bad_params;
 mod call;
+mod caller;
 mod connection;
 pub mod context;
+mod daemon;
 mod dispatch;
+mod error;
 mod framing;
 pub mod limits;
 mod outbox;
 pub mod peer;
 mod request;
 pub mod server;
+mod session;
+mod subscription;
 #[cfg(test)]
 mod tests;
 mod work;
 
+pub use acp::AcpHandler;
+pub use audit::AuditHandler;
 pub use context::{ConnectionContext, Introduction, IntroductionError};
+pub use daemon::DaemonHandler;
 pub use peer::Peer;
 pub use server::{ServeOptions, SocketStats, serve};
+pub use session::SessionHandler;

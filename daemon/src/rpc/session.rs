@@ -78,7 +78,9 @@ impl SessionsServer for SessionHandler {
             args,
             env: env.unwrap_or_default(),
             base_env,
-            cwd: cwd.or_else(|| context.introduction().cwd.clone()).map(PathBuf::from),
+            cwd: cwd
+                .or_else(|| context.introduction().cwd.clone())
+                .map(PathBuf::from),
             label,
             cols,
             rows,
@@ -103,7 +105,8 @@ impl SessionsServer for SessionHandler {
         let terminal = self.find(&id).await?;
         let context = connection(ext)?;
         let ended = context.closed.clone().cancelled_owned();
-        self.terminals.hold(&terminal, native_owner(&context), ended);
+        self.terminals
+            .hold(&terminal, native_owner(&context), ended);
         Ok(())
     }
 
@@ -114,7 +117,10 @@ impl SessionsServer for SessionHandler {
         limit: Option<u32>,
     ) -> RpcResult<TerminalPage> {
         let limit = page_size(limit)?;
-        Ok(self.terminals.list(scope.unwrap_or_default(), cursor.as_deref(), limit).await?)
+        Ok(self
+            .terminals
+            .list(scope.unwrap_or_default(), cursor.as_deref(), limit)
+            .await?)
     }
 
     async fn show(&self, id: TerminalRef) -> RpcResult<TerminalInfo> {
@@ -144,7 +150,13 @@ impl SessionsServer for SessionHandler {
         };
         check_wait("wait_ms", wait_ms)?;
         let encoding = encoding.unwrap_or_default();
-        let options = ReadOptions { from, max_bytes, max_lines, encoding, wait_ms };
+        let options = ReadOptions {
+            from,
+            max_bytes,
+            max_lines,
+            encoding,
+            wait_ms,
+        };
         let terminal = self.find(&id).await?;
         Ok(read(&terminal, &options).await?)
     }
@@ -159,19 +171,29 @@ impl SessionsServer for SessionHandler {
     ) -> RpcResult<SendResult> {
         let bytes = match (text, data) {
             (Some(text), None) => text.into_bytes(),
-            (None, Some(data)) => {
-                BASE64.decode(data).map_err(|_| invalid_params("data", "is not base64"))?
+            (None, Some(data)) => BASE64
+                .decode(data)
+                .map_err(|_| invalid_params("data", "is not base64"))?,
+            _ => {
+                return Err(invalid_params(
+                    "text",
+                    "or `data` must be given, and not both",
+                ));
             }
-            _ => return Err(invalid_params("text", "or `data` must be given, and not both")),
         };
         if bytes.len() > MAX_SEND_BYTES {
-            return Err(invalid_params("text", "may be 1,048,576 bytes long at the most"));
+            return Err(invalid_params(
+                "text",
+                "may be 1,048,576 bytes long at the most",
+            ));
         }
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
         let terminal = self.find(&id).await?;
         let context = connection(ext)?;
         let actor = native_owner(&context);
-        self.terminals.audit_input(&terminal, &actor, context.id.0 as u64).await?;
+        self.terminals
+            .audit_input(&terminal, &actor, context.id.0 as u64)
+            .await?;
         Ok(terminal.send(bytes, longest).await?)
     }
 
@@ -255,7 +277,10 @@ fn check_wait(
 ) -> Result<Duration, jsonrpsee::types::ErrorObjectOwned> {
     let wait_ms = wait_ms.unwrap_or(0);
     if wait_ms > MAX_WAIT_MS {
-        return Err(invalid_params(field, "may be 86,400,000 (one day) at the most"));
+        return Err(invalid_params(
+            field,
+            "may be 86,400,000 (one day) at the most",
+        ));
     }
     Ok(Duration::from_millis(wait_ms))
 }

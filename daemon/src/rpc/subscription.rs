@@ -24,18 +24,23 @@ pub(super) async fn forward(
         };
         let event = match received {
             Ok(event) => {
-                let wanted = only.as_ref().is_none_or(|only| concerns(&event) == Some(only.id()));
+                let wanted = only
+                    .as_ref()
+                    .is_none_or(|only| concerns(&event) == Some(only.id()));
                 if !wanted {
                     continue;
                 }
                 event
             }
-            Err(RecvError::Lagged(dropped)) => {
-                TerminalEvent::Lagged { dropped, end: only.as_ref().map(|only| only.end()) }
-            }
+            Err(RecvError::Lagged(dropped)) => TerminalEvent::Lagged {
+                dropped,
+                end: only.as_ref().map(|only| only.end()),
+            },
             Err(RecvError::Closed) => return,
         };
-        let Ok(message) = serde_json::value::to_raw_value(&event) else { return };
+        let Ok(message) = serde_json::value::to_raw_value(&event) else {
+            return;
+        };
         // The sink's own queue is short: while it is full, events wait here and in the end lag.
         if sink.send(message).await.is_err() {
             return;

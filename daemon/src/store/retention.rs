@@ -256,13 +256,12 @@ fn pruned_entry(anchor: &Head, through: i64, hash: &str, at_ms: i64) -> AuditEnt
         action: PRUNED,
         outcome: "ok".to_owned(),
         actor: Owner {
-            // The contract has no front for the daemon itself; the client's name says who it was.
             front: Front::Daemon,
             uid: rustix::process::getuid().as_raw(),
             pid: rustix::process::getpid().as_raw_nonzero().get(),
             exe: None,
             session: None,
-            client: Some("termd".to_owned()),
+            client: None,
         },
         terminal: None,
         detail: detail

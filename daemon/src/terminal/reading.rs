@@ -18,10 +18,7 @@ const DEFAULT_READ_BYTES: u64 = 64 << 10;
 const MIN_READ_BYTES: u64 = 4;
 
 /// Reads output as the options say; waits for some where there is none.
-pub async fn read(
-    terminal: &Terminal,
-    options: &ReadOptions,
-) -> Result<ReadResult, TerminalError> {
+pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResult, TerminalError> {
     let max = options.max_bytes.unwrap_or(DEFAULT_READ_BYTES);
     if !(MIN_READ_BYTES..=MAX_READ_BYTES).contains(&max) {
         return Err(TerminalError::Invalid {
@@ -42,12 +39,16 @@ pub async fn read(
         ReadFrom::TailLines(lines) => terminal.transcript.line_start(end, lines).await?,
     };
     let first = read_now(terminal, since, max, options).await?;
-    let Some(wait_ms) = options.wait_ms else { return Ok(first.result) };
+    let Some(wait_ms) = options.wait_ms else {
+        return Ok(first.result);
+    };
     if first.result.end > first.result.start || first.exit_was_known {
         return Ok(first.result);
     }
     // Nothing, or only the beginning of a character: wait until there is more than that.
-    terminal.wait_for_output(first.seen, Duration::from_millis(wait_ms)).await;
+    terminal
+        .wait_for_output(first.seen, Duration::from_millis(wait_ms))
+        .await;
     Ok(read_now(terminal, since, max, options).await?.result)
 }
 
@@ -76,21 +77,46 @@ async fn read_now(
         Encoding::Base64 => (None, Some(BASE64.encode(&span.bytes)), seen),
         Encoding::Text => {
             let is_last = progress.exit.is_some() && seen >= progress.end;
-            let completeness = if is_last { Completeness::Final } else { Completeness::MayGrow };
-            let rendered =
-                render(&span.bytes, Front::Whole, completeness, LineEnds::Keep, usize::MAX);
+            let completeness = if is_last {
+                Completeness::Final
+            } else {
+                Completeness::MayGrow
+            };
+            let rendered = render(
+                &span.bytes,
+                Front::Whole,
+                completeness,
+                LineEnds::Keep,
+                usize::MAX,
+            );
             (Some(rendered.text), None, start + rendered.end as u64)
         }
     };
     let exit_was_known = progress.exit.is_some();
     let exit_status = progress.exit.and_then(|exit| exit.status);
     let at_end = seen >= progress.end;
-    let result = ReadResult { text, data, start, end, at_end, state, exit_status };
-    Ok(Read { result, seen, exit_was_known })
+    let result = ReadResult {
+        text,
+        data,
+        start,
+        end,
+        at_end,
+        state,
+        exit_status,
+    };
+    Ok(Read {
+        result,
+        seen,
+        exit_was_known,
+    })
 }
 
 fn cut_after_lines(span: &mut Span, lines: u64) {
-    let newlines = span.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let newlines = span
+        .bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n');
     let after = match usize::try_from(lines) {
         Ok(0) => Some(0),
         Ok(lines) => newlines.map(|(at, _)| at + 1).nth(lines - 1),

@@ -111,7 +111,11 @@ impl Terminals {
 impl Terminals {
     /// Bytes of output that are not in the database yet.
     pub fn unstored_bytes(&self) -> u64 {
-        self.index().by_id.values().map(|terminal| terminal.unstored()).sum()
+        self.index()
+            .by_id
+            .values()
+            .map(|terminal| terminal.unstored())
+            .sum()
     }
 
     /// All that is known of a terminal, retention included.
@@ -121,7 +125,10 @@ impl Terminals {
             return Ok(info);
         }
         let row = self.inner.store.terminal(terminal.id()).await?;
-        Ok(TerminalInfo { start: row.map_or(info.start, |row| row.start), ..info })
+        Ok(TerminalInfo {
+            start: row.map_or(info.start, |row| row.start),
+            ..info
+        })
     }
 }
 
