@@ -27,9 +27,9 @@ use crate::terminal::clock::now_ms;
 use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
 
 /// How often the database is looked through for what is past retention.
-const RETENTION_PERIOD: Duration = Duration::from_secs(3_600);
+const RETENTION_PERIOD: Duration = Duration::from_hours(1);
 /// How long after the start the first look is: not while clients wait for the socket.
-const FIRST_RETENTION: Duration = Duration::from_secs(60);
+const FIRST_RETENTION: Duration = Duration::from_mins(1);
 /// How long a stopping server waits for output to reach the database.
 const FINISH_DEADLINE: Duration = Duration::from_secs(8);
 

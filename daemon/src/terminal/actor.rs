@@ -19,7 +19,7 @@ use super::handle::{Command, TaskEnds, Terminal};
 use super::input::InputQueue;
 use super::master;
 use super::record::{Exit, Size, exit_status};
-use super::spool::{PumpStop, Spool};
+use super::spool::{Intake, PumpStop, Spool};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, Store, StoreError};
@@ -80,6 +80,7 @@ pub struct Actor {
     around: Surroundings,
     ends: TaskEnds,
     master: AsyncFd<OwnedFd>,
+    intake: Intake,
     input: InputQueue,
     flow: Flow,
     committed: watch::Sender<Offset>,
@@ -95,6 +96,7 @@ impl Actor {
         around: Surroundings,
         ends: TaskEnds,
         master: OwnedFd,
+        intake: Intake,
         flow: Flow,
     ) -> io::Result<Self> {
         let master = master::register(master)?;
@@ -103,6 +105,7 @@ impl Actor {
             around,
             ends,
             master,
+            intake,
             input: InputQueue::default(),
             flow,
             committed: watch::Sender::new(Offset::ZERO),
@@ -133,7 +136,7 @@ impl Actor {
                 ready = self.master.readable(), if reading && self.line == Line::Open => {
                     match ready {
                         Ok(mut guard) => {
-                            let stop = pump(&self.terminal, guard.get_inner());
+                            let stop = pump(&mut self.intake, guard.get_inner(), &self.terminal);
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
                             self.pumped(stop);
                         }
@@ -196,7 +199,7 @@ impl Actor {
             && look_at <= now
         {
             self.line = Line::Open;
-            let stop = pump(&self.terminal, self.master.get_ref());
+            let stop = pump(&mut self.intake, self.master.get_ref(), &self.terminal);
             self.pumped(stop);
         }
         if reading
@@ -221,7 +224,7 @@ impl Actor {
         };
         self.abandon_input();
         if self.flow.may_read() {
-            let stop = pump(&self.terminal, self.master.get_ref());
+            let stop = pump(&mut self.intake, self.master.get_ref(), &self.terminal);
             self.pumped(stop);
         }
     }
@@ -414,9 +417,9 @@ impl Actor {
 }
 
 /// Moves what the PTY has into the spool.
-fn pump(terminal: &Terminal, master: &OwnedFd) -> io::Result<PumpStop> {
+fn pump(intake: &mut Intake, master: &OwnedFd, terminal: &Terminal) -> io::Result<PumpStop> {
     match terminal.transcript.spool() {
-        Some(spool) => spool.pump(master),
+        Some(spool) => intake.pump(master, spool),
         None => Ok(PumpStop::HungUp),
     }
 }

@@ -8,7 +8,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
@@ -36,70 +36,50 @@ pub enum PumpStop {
     HungUp,
 }
 
-/// A terminal's output by offset. One task writes to it; anyone may read.
+/// A terminal's output by offset. Anyone may read; its [`Intake`] writes.
 #[derive(Debug)]
 pub struct Spool {
     file: OwnedFd,
-    pipe_reader: OwnedFd,
-    pipe_writer: OwnedFd,
     end: AtomicU64,
     /// Bytes before this may be punched out: nobody may trust what is read there.
     start: AtomicU64,
-    /// Whether splice(2) from this tty works; before Linux 5.12 it did not.
-    splices: AtomicBool,
 }
 
-impl Spool {
-    /// Takes over what the keeper holds, and moves what a server that died left in the pipe.
-    pub fn adopt(file: OwnedFd, pipe_reader: OwnedFd, pipe_writer: OwnedFd) -> io::Result<Self> {
-        let size = u64::try_from(rustix::fs::fstat(&file)?.st_size).unwrap_or(0);
-        // The file's own position is used by nobody: every transfer names its offset.
-        let start = match rustix::fs::seek(&file, SeekFrom::Data(0)) {
-            Ok(offset) => offset,
-            Err(Errno::NXIO) => size,
-            Err(error) => return Err(error.into()),
-        };
-        let spool = Self {
-            file,
+/// The way into a spool. Only the terminal's own task has it.
+#[derive(Debug)]
+pub struct Intake {
+    pipe_reader: OwnedFd,
+    pipe_writer: OwnedFd,
+    /// Whether splice(2) from this tty works; before Linux 5.12 it did not.
+    splices: bool,
+}
+
+impl Intake {
+    /// Takes over the keeper's pipe, and moves on what a server that died left in it.
+    pub fn adopt(pipe_reader: OwnedFd, pipe_writer: OwnedFd, spool: &Spool) -> io::Result<Self> {
+        let left = rustix::io::ioctl_fionread(&pipe_reader)?;
+        let intake = Self {
             pipe_reader,
             pipe_writer,
-            end: AtomicU64::new(size),
-            start: AtomicU64::new(start),
-            splices: AtomicBool::new(true),
+            splices: true,
         };
-        let left = rustix::io::ioctl_fionread(&spool.pipe_reader)?;
-        spool.move_to_file(left)?;
-        Ok(spool)
+        intake.move_on(spool, left)?;
+        Ok(intake)
     }
 
-    /// The offset after the last byte.
-    pub fn end(&self) -> Offset {
-        Offset(self.end.load(Ordering::Acquire))
-    }
-
-    /// The first offset that can still be read here.
-    pub fn start(&self) -> Offset {
-        Offset(self.start.load(Ordering::Acquire))
-    }
-
-    /// Bytes held, in memory.
-    pub fn held(&self) -> u64 {
-        self.end().since(self.start())
-    }
-
-    /// Moves what the PTY has, up to the budget. Only the terminal's own task calls this.
-    pub fn pump(&self, master: &OwnedFd) -> io::Result<PumpStop> {
-        let first = self.end();
+    /// Moves what the PTY has, up to the budget.
+    pub fn pump(&mut self, master: &OwnedFd, spool: &Spool) -> io::Result<PumpStop> {
+        let first = spool.end();
         loop {
-            let (taken, stop) = if self.splices.load(Ordering::Relaxed) {
+            let (taken, stop) = if self.splices {
                 self.fill_pipe(master)?
             } else {
                 self.copy_through_pipe(master)?
             };
-            self.move_to_file(taken)?;
+            self.move_on(spool, taken)?;
             match stop {
                 Some(stop) => return Ok(stop),
-                None if self.end().since(first) >= PUMP_BUDGET_BYTES => {
+                None if spool.end().since(first) >= PUMP_BUDGET_BYTES => {
                     return Ok(PumpStop::Budget);
                 }
                 None => {}
@@ -107,7 +87,7 @@ impl Spool {
         }
     }
 
-    fn fill_pipe(&self, master: &OwnedFd) -> io::Result<(u64, Option<PumpStop>)> {
+    fn fill_pipe(&mut self, master: &OwnedFd) -> io::Result<(u64, Option<PumpStop>)> {
         let mut taken = 0;
         for _ in 0..READS_PER_MOVE {
             let spliced = rustix::pipe::splice(
@@ -126,7 +106,7 @@ impl Spool {
                 Err(Errno::AGAIN) => return Ok((0, Some(PumpStop::Drained))),
                 Err(Errno::INTR) => {}
                 Err(Errno::INVAL) => {
-                    self.splices.store(false, Ordering::Relaxed);
+                    self.splices = false;
                     return Ok((taken, None));
                 }
                 Err(error) => return Err(error.into()),
@@ -155,14 +135,14 @@ impl Spool {
         }
     }
 
-    fn move_to_file(&self, mut bytes: u64) -> io::Result<()> {
-        let mut end = self.end.load(Ordering::Acquire);
+    fn move_on(&self, spool: &Spool, mut bytes: u64) -> io::Result<()> {
+        let mut end = spool.end.load(Ordering::Acquire);
         while bytes > 0 {
             let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
             let moved = rustix::pipe::splice(
                 &self.pipe_reader,
                 None,
-                &self.file,
+                &spool.file,
                 Some(&mut end),
                 wanted,
                 SpliceFlags::MOVE,
@@ -171,13 +151,46 @@ impl Spool {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(moved) => {
                     bytes -= moved as u64;
-                    self.end.store(end, Ordering::Release);
+                    spool.end.store(end, Ordering::Release);
                 }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Ok(())
+    }
+}
+
+impl Spool {
+    /// Takes over what the keeper holds.
+    pub fn adopt(file: OwnedFd) -> io::Result<Self> {
+        let size = u64::try_from(rustix::fs::fstat(&file)?.st_size).unwrap_or(0);
+        // The file's own position is used by nobody: every transfer names its offset.
+        let start = match rustix::fs::seek(&file, SeekFrom::Data(0)) {
+            Ok(offset) => offset,
+            Err(Errno::NXIO) => size,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self {
+            file,
+            end: AtomicU64::new(size),
+            start: AtomicU64::new(start),
+        })
+    }
+
+    /// The offset after the last byte.
+    pub fn end(&self) -> Offset {
+        Offset(self.end.load(Ordering::Acquire))
+    }
+
+    /// The first offset that can still be read here.
+    pub fn start(&self) -> Offset {
+        Offset(self.start.load(Ordering::Acquire))
+    }
+
+    /// Bytes held, in memory.
+    pub fn held(&self) -> u64 {
+        self.end().since(self.start())
     }
 
     /// Reads up to `max` bytes at `since`; `None` if those are not here any more. Fewer bytes than
@@ -267,13 +280,10 @@ mod tests {
         }
     }
 
-    fn spool() -> Spool {
-        let Parts {
-            file,
-            reader,
-            writer,
-        } = parts();
-        Spool::adopt(file, reader, writer).unwrap()
+    fn adopt(parts: Parts) -> (Spool, Intake) {
+        let spool = Spool::adopt(parts.file).unwrap();
+        let intake = Intake::adopt(parts.reader, parts.writer, &spool).unwrap();
+        (spool, intake)
     }
 
     /// A raw PTY: the master non-blocking, the slave as a file to write to.
@@ -290,12 +300,12 @@ mod tests {
     #[test]
     fn bytes_come_out_as_they_went_in() {
         let (master, mut slave) = pty();
-        let spool = spool();
+        let (spool, mut intake) = adopt(parts());
         let sent: Vec<u8> = (0..300_000u32).map(|i| i.to_le_bytes()[0] ^ 0x5a).collect();
         let copy = sent.clone();
         let writer = std::thread::spawn(move || slave.write_all(&copy).unwrap());
         loop {
-            if spool.pump(&master).unwrap() == PumpStop::HungUp {
+            if intake.pump(&master, &spool).unwrap() == PumpStop::HungUp {
                 break;
             }
             let mut fds = [rustix::event::PollFd::new(
@@ -316,28 +326,19 @@ mod tests {
 
     #[test]
     fn what_a_dead_server_left_in_the_pipe_is_moved_on_first() {
-        let Parts {
-            file,
-            reader,
-            writer,
-        } = parts();
-        rustix::io::write(&file, b"before ").unwrap();
-        rustix::io::write(&writer, b"after").unwrap();
-        let spool = Spool::adopt(file, reader, writer).unwrap();
+        let parts = parts();
+        rustix::io::write(&parts.file, b"before ").unwrap();
+        rustix::io::write(&parts.writer, b"after").unwrap();
+        let (spool, _intake) = adopt(parts);
         assert_eq!(spool.read(Offset(0), 99).unwrap().unwrap(), b"before after");
     }
 
     #[test]
     fn punched_bytes_are_gone_and_never_read_as_zeros() {
-        let Parts {
-            file,
-            reader,
-            writer,
-        } = parts();
-        rustix::io::write(&file, &vec![7; 1 << 20]).unwrap();
-        let keepers_file = file.try_clone().unwrap();
-        let keepers_pipe = (reader.try_clone().unwrap(), writer.try_clone().unwrap());
-        let spool = Spool::adopt(file, reader, writer).unwrap();
+        let parts = parts();
+        rustix::io::write(&parts.file, &vec![7; 1 << 20]).unwrap();
+        let keepers_file = parts.file.try_clone().unwrap();
+        let (spool, _intake) = adopt(parts);
         spool.punch_before(Offset(100_000)).unwrap();
         assert_eq!(spool.start(), Offset(0), "not worth it yet");
         spool.punch_before(Offset(600_000)).unwrap();
@@ -347,7 +348,7 @@ mod tests {
         let held = rustix::fs::fstat(&keepers_file).unwrap().st_blocks * 512;
         assert_eq!(u64::try_from(held).unwrap(), spool.held());
         drop(spool);
-        let next = Spool::adopt(keepers_file, keepers_pipe.0, keepers_pipe.1).unwrap();
+        let next = Spool::adopt(keepers_file.try_clone().unwrap()).unwrap();
         assert_eq!(
             (next.start(), next.end()),
             (Offset(146 * 4096), Offset(1 << 20))

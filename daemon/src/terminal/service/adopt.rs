@@ -14,7 +14,7 @@ use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::record::{Exit, Progress, Record, Size};
-use super::super::spool::Spool;
+use super::super::spool::{Intake, Spool};
 use super::super::transcript::Transcript;
 use super::{ENDED_LISTED, Terminals};
 use crate::control::message::{InventoryTerminal, TerminalFds};
@@ -62,7 +62,8 @@ impl Terminals {
             pipe_reader,
             pipe_writer,
         } = fds;
-        let spool = Spool::adopt(spool, pipe_reader, pipe_writer)?;
+        let spool = Spool::adopt(spool)?;
+        let intake = Intake::adopt(pipe_reader, pipe_writer, &spool)?;
         let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(stored, spool.start(), spool.end(), window, Instant::now());
@@ -94,6 +95,7 @@ impl Terminals {
             self.surroundings(),
             ends,
             master,
+            intake,
             flow,
         )?;
         {

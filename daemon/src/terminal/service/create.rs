@@ -20,7 +20,7 @@ use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
 use super::super::record::{Progress, Record, Size};
-use super::super::spool::Spool;
+use super::super::spool::{Intake, Spool};
 use super::super::transcript::Transcript;
 use super::{Accepts, Terminals};
 use crate::control::client::KeeperError;
@@ -111,7 +111,8 @@ impl Terminals {
             rows: record.rows,
         };
         let fds = spawned.fds;
-        let spool = Spool::adopt(fds.spool, fds.pipe_reader, fds.pipe_writer)?;
+        let spool = Spool::adopt(fds.spool)?;
+        let intake = Intake::adopt(fds.pipe_reader, fds.pipe_writer, &spool)?;
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(
             Offset::ZERO,
@@ -131,7 +132,14 @@ impl Terminals {
         let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
         let (terminal, ends) = Terminal::new(record, transcript, progress);
         let around = self.surroundings();
-        let actor = Actor::new(Arc::clone(&terminal), around, ends, fds.master, flow)?;
+        let actor = Actor::new(
+            Arc::clone(&terminal),
+            around,
+            ends,
+            fds.master,
+            intake,
+            flow,
+        )?;
         self.inner.store.put_terminal(row).await?;
         self.start(Arc::clone(&terminal), actor);
         let _ = self.inner.events.send(TerminalEvent::Created { id });
