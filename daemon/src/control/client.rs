@@ -1,20 +1,41 @@
 //! The server's side of the control socket.
+//!
+//! One task owns the socket: it sends what [`KeeperClient`] is asked for, hands each answer to
+//! whoever asked, passes events on, and answers the keeper's pings, which is how the keeper knows
+//! that this process still turns.
 
-use std::os::fd::OwnedFd;
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 
 use termd_proto::TerminalId;
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot};
 
+use super::channel::{self, ChannelError, Packet, Received};
 use super::message::{
-    EndTree, InventoryTerminal, KeeperEvent, SpawnFailure, SpawnRequest, Spawned,
+    EndTree, InventoryTerminal, KeeperEvent, MAX_TERMINALS, PROTOCOL_VERSION, Refusal,
+    SpawnFailure, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
 };
+
+/// Requests waiting for the task; beyond it whoever asks waits.
+const QUEUED_REQUESTS: usize = 64;
+
+/// Requests unanswered at once; beyond it the task takes no more. Kills of every terminal and
+/// starts of as many fit.
+const MAX_UNANSWERED: usize = 2 * MAX_TERMINALS;
+
+/// Events that the server has not taken yet. Each terminal has one, its exit, and the daemon three;
+/// a server that leaves more lying is stuck, and the keeper's pings find that out.
+const QUEUED_EVENTS: usize = MAX_TERMINALS + 16;
 
 /// Why the keeper did not do what was asked.
 #[derive(Debug, Error)]
 pub enum KeeperError {
     /// The command could not be started.
-    #[error("{0:?}")]
+    #[error("{0}")]
     Spawn(SpawnFailure),
     /// The keeper knows no such terminal (any more).
     #[error("the keeper has no terminal {0}")]
@@ -22,6 +43,12 @@ pub enum KeeperError {
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Stopping,
+    /// This many processes outlived SIGKILL: another user's, or stuck in the kernel.
+    #[error("{0} processes could not be ended")]
+    Survivors(u32),
+    /// Keeper and server do not understand one another.
+    #[error("the keeper's answer makes no sense: {0}")]
+    Protocol(&'static str),
     /// The control socket is closed: the keeper is gone.
     #[error("the keeper is gone")]
     Gone,
@@ -29,7 +56,9 @@ pub enum KeeperError {
 
 /// The keeper, as the server asks it. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct KeeperClient {}
+pub struct KeeperClient {
+    asks: mpsc::Sender<Ask>,
+}
 
 /// What a server starts with.
 #[derive(Debug)]
@@ -42,61 +71,308 @@ pub struct Connected {
     pub events: mpsc::Receiver<KeeperEvent>,
 }
 
+#[derive(Debug)]
+struct Ask {
+    message: ToKeeper,
+    answer: oneshot::Sender<Answer>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    message: ToServer,
+    fds: Vec<OwnedFd>,
+}
+
 impl KeeperClient {
-    /// Says hello on the inherited control socket and receives the inventory.
-    #[allow(clippy::todo)]
+    /// Says hello on the inherited control socket and receives the inventory. Must be called
+    /// inside a tokio runtime with I/O; the task that it spawns there ends with the socket.
     pub async fn connect(control: OwnedFd) -> Result<Connected, KeeperError> {
-        let _ = control;
-        todo!()
+        // tokio's one type for any Unix socket. Only its readiness is used: packets go through
+        // `channel`, for a stream's read and write know no descriptors.
+        let socket = std::os::unix::net::UnixStream::from(control);
+        socket
+            .set_nonblocking(true)
+            .map_err(|_| KeeperError::Gone)?;
+        let socket = UnixStream::from_std(socket).map_err(|_| KeeperError::Gone)?;
+        let mut link = Link {
+            socket,
+            out: VecDeque::new(),
+            unanswered: HashMap::new(),
+            next_request: 1,
+        };
+        let version = PROTOCOL_VERSION;
+        link.queue(0, &ToKeeper::Hello { version });
+        let inventory = link.receive_inventory().await?;
+        let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
+        let (asks, ask_receiver) = mpsc::channel(QUEUED_REQUESTS);
+        tokio::spawn(link.run(ask_receiver, event_sender));
+        Ok(Connected {
+            keeper: Self { asks },
+            inventory,
+            events,
+        })
     }
 
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
     /// Dropping the future does not undo the start: whoever drops it leaves a terminal behind.
-    #[allow(clippy::todo)]
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
-        let _ = request;
-        todo!()
+        let id = request.id.clone();
+        let answer = self.ask(ToKeeper::Spawn(request)).await?;
+        match answer.message {
+            ToServer::Spawned { process } => Ok(Spawned {
+                process,
+                fds: terminal_fds(answer.fds)?,
+            }),
+            other => Err(refusal(other, &id)),
+        }
     }
 
     /// Ends everything that belongs to a terminal, also after its root has exited. Resolves when
     /// no process of it is left. Asking again while it runs is fine; the shorter grace wins.
-    #[allow(clippy::todo)]
     pub async fn end_tree(&self, id: &TerminalId, end: EndTree) -> Result<(), KeeperError> {
-        let _ = (id, end);
-        todo!()
+        let id = id.clone();
+        self.done(ToKeeper::EndTree { id, end }).await
     }
 
     /// Sends one signal to everything that belongs to a terminal, once. Resolves when it is sent.
-    #[allow(clippy::todo)]
     pub async fn signal_tree(&self, id: &TerminalId, signal: i32) -> Result<(), KeeperError> {
-        let _ = (id, signal);
-        todo!()
+        let id = id.clone();
+        self.done(ToKeeper::SignalTree { id, signal }).await
     }
 
-    /// Replaces the notes on a terminal, for the next server.
-    #[allow(clippy::todo)]
+    /// Replaces the notes on a terminal, for the next server. At most
+    /// [`super::message::MAX_NOTES_BYTES`]; longer ones are refused and the old ones stay.
     pub async fn set_notes(&self, id: &TerminalId, notes: Vec<u8>) -> Result<(), KeeperError> {
-        let _ = (id, notes);
-        todo!()
+        let id = id.clone();
+        self.done(ToKeeper::SetNotes { id, notes }).await
     }
 
     /// Lets the keeper drop its file descriptors of a terminal that has ended and is stored.
-    #[allow(clippy::todo)]
+    /// One that has not ended is hung up, as by closing a window.
     pub async fn release(&self, id: &TerminalId) -> Result<(), KeeperError> {
-        let _ = id;
-        todo!()
+        self.done(ToKeeper::Release { id: id.clone() }).await
     }
 
-    /// Lets the keeper forget a terminal that is closed: its processes can be ended no more.
-    #[allow(clippy::todo)]
+    /// Lets the keeper forget a terminal that is closed: its processes can be ended no more. One
+    /// that has not ended is hung up, as by closing a window.
     pub async fn forget(&self, id: &TerminalId) -> Result<(), KeeperError> {
-        let _ = id;
-        todo!()
+        self.done(ToKeeper::Forget { id: id.clone() }).await
     }
 
     /// Tells the keeper that this server serves.
-    #[allow(clippy::todo)]
     pub async fn ready(&self) -> Result<(), KeeperError> {
-        todo!()
+        self.done(ToKeeper::Ready).await
     }
+
+    async fn done(&self, message: ToKeeper) -> Result<(), KeeperError> {
+        let id = match &message {
+            ToKeeper::EndTree { id, .. }
+            | ToKeeper::SignalTree { id, .. }
+            | ToKeeper::SetNotes { id, .. }
+            | ToKeeper::Release { id } => Some(id.clone()),
+            _ => None,
+        };
+        match (self.ask(message).await?.message, id) {
+            (ToServer::Done, _) => Ok(()),
+            (other, Some(id)) => Err(refusal(other, &id)),
+            (_, None) => Err(KeeperError::Protocol("not an answer to this request")),
+        }
+    }
+
+    async fn ask(&self, message: ToKeeper) -> Result<Answer, KeeperError> {
+        let (answer, answered) = oneshot::channel();
+        let ask = Ask { message, answer };
+        self.asks.send(ask).await.map_err(|_| KeeperError::Gone)?;
+        answered.await.map_err(|_| KeeperError::Gone)
+    }
+}
+
+fn refusal(message: ToServer, id: &TerminalId) -> KeeperError {
+    match message {
+        ToServer::Refused(Refusal::Spawn(failure)) => KeeperError::Spawn(failure),
+        ToServer::Refused(Refusal::UnknownTerminal) => KeeperError::UnknownTerminal(id.clone()),
+        ToServer::Refused(Refusal::Stopping) => KeeperError::Stopping,
+        ToServer::Refused(Refusal::Survivors(count)) => KeeperError::Survivors(count),
+        ToServer::Refused(Refusal::Invalid) => KeeperError::Protocol("the request is invalid"),
+        _ => KeeperError::Protocol("not an answer to this request"),
+    }
+}
+
+fn terminal_fds(fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {
+    let [master, spool, pipe_reader, pipe_writer] = <[OwnedFd; 4]>::try_from(fds)
+        .map_err(|_| KeeperError::Protocol("a terminal without its four descriptors"))?;
+    Ok(TerminalFds {
+        master,
+        spool,
+        pipe_reader,
+        pipe_writer,
+    })
+}
+
+impl From<ChannelError> for KeeperError {
+    fn from(error: ChannelError) -> Self {
+        match error {
+            ChannelError::Cut => Self::Protocol("a packet was cut: out of file descriptors?"),
+            ChannelError::Malformed(what) => Self::Protocol(what),
+            ChannelError::Closed | ChannelError::WouldBlock | ChannelError::Io(_) => Self::Gone,
+        }
+    }
+}
+
+/// The socket and what is under way on it.
+struct Link {
+    socket: UnixStream,
+    out: VecDeque<Packet>,
+    unanswered: HashMap<u32, oneshot::Sender<Answer>>,
+    next_request: u32,
+}
+
+impl Link {
+    fn queue(&mut self, request: u32, message: &ToKeeper) {
+        let (kind, body) = message.encode();
+        self.out.push_back(Packet {
+            kind,
+            request,
+            body,
+        });
+    }
+
+    async fn receive_inventory(&mut self) -> Result<Vec<InventoryTerminal>, KeeperError> {
+        let mut inventory = Vec::new();
+        loop {
+            let Received { packet, fds } = self.turn().await?;
+            match decode(&packet)? {
+                Some(ToServer::Hello { version }) if version != PROTOCOL_VERSION => {
+                    return Err(KeeperError::Protocol("the keeper is of another protocol"));
+                }
+                Some(ToServer::Inventory {
+                    id,
+                    process,
+                    status,
+                    notes,
+                }) => inventory.push(InventoryTerminal {
+                    id,
+                    process,
+                    status,
+                    notes,
+                    fds: if fds.is_empty() {
+                        None
+                    } else {
+                        Some(terminal_fds(fds)?)
+                    },
+                }),
+                Some(ToServer::InventoryEnd) => return Ok(inventory),
+                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
+                _ => {}
+            }
+        }
+    }
+
+    /// Ends when the socket closes or nobody asks any more; the answers still owed are dropped,
+    /// which those who wait see as [`KeeperError::Gone`].
+    async fn run(mut self, mut asks: mpsc::Receiver<Ask>, events: mpsc::Sender<KeeperEvent>) {
+        loop {
+            let may_ask = self.unanswered.len() < MAX_UNANSWERED && self.out.is_empty();
+            let arrived = tokio::select! {
+                arrived = self.turn() => arrived,
+                ask = asks.recv(), if may_ask => match ask {
+                    Some(ask) => {
+                        self.accept(ask);
+                        continue;
+                    }
+                    None => return,
+                },
+            };
+            let taken = match arrived {
+                Ok(received) => self.take(received, &events).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                tracing::error!(%error, "the control socket failed");
+                return;
+            }
+        }
+    }
+
+    fn accept(&mut self, ask: Ask) {
+        let request = self.next_request;
+        // 0 is the number of what is no request.
+        self.next_request = self.next_request.checked_add(1).unwrap_or(1);
+        self.queue(request, &ask.message);
+        self.unanswered.insert(request, ask.answer);
+    }
+
+    async fn take(
+        &mut self,
+        received: Received,
+        events: &mpsc::Sender<KeeperEvent>,
+    ) -> Result<(), KeeperError> {
+        let Received { packet, fds } = received;
+        match decode(&packet)? {
+            None => {}
+            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
+            // A server that dropped its events has no use for them.
+            Some(ToServer::Event(event)) => drop(events.send(event).await),
+            Some(message) => {
+                if let Some(answer) = self.unanswered.remove(&packet.request) {
+                    // Whoever asked may have left.
+                    drop(answer.send(Answer { message, fds }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what is queued and returns the next packet that arrives. Cancel safe: a packet is
+    /// sent or received whole, and leaves the queue only once it is sent.
+    async fn turn(&mut self) -> Result<Received, KeeperError> {
+        loop {
+            let interest = if self.out.is_empty() {
+                Interest::READABLE
+            } else {
+                Interest::READABLE | Interest::WRITABLE
+            };
+            let ready = self
+                .socket
+                .ready(interest)
+                .await
+                .map_err(|_| KeeperError::Gone)?;
+            if ready.is_writable() {
+                while let Some(packet) = self.out.front() {
+                    let send = || channel::send(self.socket.as_fd(), packet, &[]);
+                    match attempt(&self.socket, Interest::WRITABLE, send) {
+                        Ok(()) => drop(self.out.pop_front()),
+                        Err(ChannelError::WouldBlock) => break,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            if ready.is_readable() {
+                let receive = || channel::receive(self.socket.as_fd());
+                match attempt(&self.socket, Interest::READABLE, receive) {
+                    Ok(received) => return Ok(received),
+                    Err(ChannelError::WouldBlock) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+}
+
+/// Tries to send or receive, and lets tokio know where the socket was not ready after all.
+fn attempt<T>(
+    socket: &UnixStream,
+    interest: Interest,
+    transfer: impl FnOnce() -> Result<T, ChannelError>,
+) -> Result<T, ChannelError> {
+    let tried = socket.try_io(interest, || match transfer() {
+        Err(ChannelError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        other => Ok(other),
+    });
+    tried.unwrap_or(Err(ChannelError::WouldBlock))
+}
+
+fn decode(packet: &Packet) -> Result<Option<ToServer>, KeeperError> {
+    ToServer::decode(packet.kind, &packet.body)
+        .map_err(|_| KeeperError::Protocol("a malformed message"))
 }

@@ -1,16 +1,34 @@
-//! The messages between keeper and server, and their encoding: pure.
+//! The messages between keeper and server. Their encoding is [`super::wire`].
 
+use std::fmt;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use termd_proto::TerminalId;
+
+/// What both sides say in their hello. A message may gain fields at its end and kinds may be added
+/// without changing it; it changes when an old side would misunderstand a new one.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
+/// well below the usual hard limit of half a million; and as many that have ended and are not
+/// closed, which cost it their notes.
+pub const MAX_TERMINALS: usize = 8192;
+
+/// The longest notes on one terminal, in bytes. They are in the keeper's memory for as long as the
+/// terminal lives.
+pub const MAX_NOTES_BYTES: usize = 64 * 1024;
+
+/// Marks the terminal that a process belongs to, in the environment of every child.
+pub const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
 
 /// A process, named so that it cannot be mistaken for a later one with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProcessId {
     /// The process id.
     pub pid: i32,
-    /// Its start time, in clock ticks since boot (proc_pid_stat(5), field 22).
+    /// Its start time, in clock ticks since boot (`proc_pid_stat(5)`, field 22).
     pub start_time: u64,
 }
 
@@ -71,7 +89,7 @@ pub struct Spawned {
 pub enum SpawnStep {
     /// openpty(3).
     OpenPty,
-    /// memfd_create(2) for the spool.
+    /// `memfd_create(2)` for the spool.
     Spool,
     /// pipe(2).
     Pipe,
@@ -92,6 +110,27 @@ pub struct SpawnFailure {
     pub step: SpawnStep,
     /// The errno it failed with.
     pub errno: i32,
+}
+
+impl fmt::Display for SpawnStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OpenPty => "opening a pseudo-terminal",
+            Self::Spool => "creating the spool",
+            Self::Pipe => "creating a pipe",
+            Self::Fork => "forking",
+            Self::Session => "making a session on the terminal",
+            Self::Chdir => "changing to the working directory",
+            Self::Exec => "executing the program",
+        })
+    }
+}
+
+impl fmt::Display for SpawnFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = io::Error::from_raw_os_error(self.errno);
+        write!(f, "{}: {reason}", self.step)
+    }
 }
 
 /// One terminal of the inventory, as a new server finds it.
@@ -134,4 +173,105 @@ pub struct EndTree {
     pub signal: i32,
     /// How long after it SIGKILL follows for whatever is left.
     pub grace: Duration,
+}
+
+/// What the server says to the keeper. All but `Hello` and `Pong` are answered once, under the
+/// same request number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToKeeper {
+    /// The first message: the server's [`PROTOCOL_VERSION`]. Answered by the keeper's hello, the
+    /// inventory and its end.
+    Hello {
+        /// The server's protocol version.
+        version: u32,
+    },
+    /// Start a command.
+    Spawn(SpawnRequest),
+    /// End everything of a terminal.
+    EndTree {
+        /// Which.
+        id: TerminalId,
+        /// How.
+        end: EndTree,
+    },
+    /// Signal everything of a terminal once.
+    SignalTree {
+        /// Which.
+        id: TerminalId,
+        /// The signal's number.
+        signal: i32,
+    },
+    /// Replace the notes on a terminal.
+    SetNotes {
+        /// Which.
+        id: TerminalId,
+        /// The new notes, at most [`MAX_NOTES_BYTES`].
+        notes: Vec<u8>,
+    },
+    /// Drop the descriptors of a terminal that has ended and is stored; what it left running can
+    /// still be ended.
+    Release {
+        /// Which.
+        id: TerminalId,
+    },
+    /// Forget a terminal: it is closed.
+    Forget {
+        /// Which.
+        id: TerminalId,
+    },
+    /// This server serves.
+    Ready,
+    /// This server is alive: the answer to a ping.
+    Pong,
+}
+
+/// What the keeper says to the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToServer {
+    /// The first message: the keeper's [`PROTOCOL_VERSION`].
+    Hello {
+        /// The keeper's protocol version.
+        version: u32,
+    },
+    /// One terminal; its four descriptors travel with it, in the order of [`TerminalFds`].
+    Inventory {
+        /// Its id.
+        id: TerminalId,
+        /// Its root.
+        process: ProcessId,
+        /// How it ended, if it was reaped.
+        status: Option<WaitStatus>,
+        /// A server's notes.
+        notes: Vec<u8>,
+    },
+    /// The inventory was that.
+    InventoryEnd,
+    /// What was asked is done.
+    Done,
+    /// A command runs; its four descriptors travel with it, in the order of [`TerminalFds`].
+    Spawned {
+        /// Its root.
+        process: ProcessId,
+    },
+    /// What was asked was not done.
+    Refused(Refusal),
+    /// Something happened.
+    Event(KeeperEvent),
+    /// Is the server alive? It answers `Pong`.
+    Ping,
+}
+
+/// Why the keeper did not do what was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The command could not be started.
+    Spawn(SpawnFailure),
+    /// No such terminal.
+    UnknownTerminal,
+    /// The daemon is stopping.
+    Stopping,
+    /// Processes that no signal could end: this many (another user's, or stuck in the kernel).
+    Survivors(u32),
+    /// The request makes no sense to this keeper: notes too long, not a signal.
+    Invalid,
 }

@@ -1,7 +1,7 @@
 //! The wall between keeper and server: what they say to each other, and the server's side of it.
 //!
 //! One `SOCK_SEQPACKET` socketpair; a message is one packet in a fixed binary encoding
-//! ([`message`]), file descriptors travel beside it by `SCM_RIGHTS` ([`channel`]). The keeper may
+//! ([`message`], [`wire`]), file descriptors travel beside it by `SCM_RIGHTS` ([`channel`]). The keeper may
 //! be older than the server (a reload replaces only the server), so messages are only ever added,
 //! and a kind that the other side does not know is ignored by it.
 //!
@@ -10,3 +10,4 @@
 pub mod channel;
 pub mod client;
 pub mod message;
+pub mod wire;

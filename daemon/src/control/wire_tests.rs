@@ -1,0 +1,175 @@
+use super::*;
+
+fn id() -> TerminalId {
+    TerminalId::from_random(0x0123_4567_89ab_cdef)
+}
+
+fn process() -> ProcessId {
+    ProcessId {
+        pid: 4711,
+        start_time: u64::MAX - 3,
+    }
+}
+
+fn every_message_to_the_keeper() -> Vec<ToKeeper> {
+    vec![
+        ToKeeper::Hello { version: 7 },
+        ToKeeper::Spawn(SpawnRequest {
+            id: id(),
+            program: b"/bin/sh".to_vec(),
+            argv: vec![b"sh".to_vec(), Vec::new(), vec![0xff; 300]],
+            env: vec![b"A=b".to_vec()],
+            cwd: b"/tmp".to_vec(),
+            cols: 80,
+            rows: 65535,
+            notes: vec![1, 2, 3],
+        }),
+        ToKeeper::EndTree {
+            id: id(),
+            end: EndTree {
+                signal: 15,
+                grace: Duration::from_millis(1500),
+            },
+        },
+        ToKeeper::SignalTree {
+            id: id(),
+            signal: 2,
+        },
+        ToKeeper::SetNotes {
+            id: id(),
+            notes: vec![9; 70],
+        },
+        ToKeeper::Release { id: id() },
+        ToKeeper::Forget { id: id() },
+        ToKeeper::Ready,
+        ToKeeper::Pong,
+    ]
+}
+
+fn every_message_to_the_server() -> Vec<ToServer> {
+    let mut all = vec![
+        ToServer::Hello { version: 1 },
+        ToServer::Inventory {
+            id: id(),
+            process: process(),
+            status: None,
+            notes: Vec::new(),
+        },
+        ToServer::Inventory {
+            id: id(),
+            process: process(),
+            status: Some(WaitStatus::Signaled(9)),
+            notes: vec![0; 9],
+        },
+        ToServer::InventoryEnd,
+        ToServer::Done,
+        ToServer::Spawned { process: process() },
+        ToServer::Refused(Refusal::UnknownTerminal),
+        ToServer::Refused(Refusal::Stopping),
+        ToServer::Refused(Refusal::Survivors(3)),
+        ToServer::Refused(Refusal::Invalid),
+        ToServer::Event(KeeperEvent::Exited {
+            id: id(),
+            status: WaitStatus::Exited(255),
+        }),
+        ToServer::Event(KeeperEvent::HandOver),
+        ToServer::Event(KeeperEvent::Stopping),
+        ToServer::Event(KeeperEvent::Finish),
+        ToServer::Ping,
+    ];
+    all.extend(
+        STEPS.map(|step| ToServer::Refused(Refusal::Spawn(SpawnFailure { step, errno: 2 }))),
+    );
+    all
+}
+
+#[test]
+fn every_message_survives_the_wire() {
+    for message in every_message_to_the_keeper() {
+        let (kind, body) = message.encode();
+        assert_eq!(ToKeeper::decode(kind, &body), Ok(Some(message)));
+    }
+    for message in every_message_to_the_server() {
+        let (kind, body) = message.encode();
+        assert_eq!(ToServer::decode(kind, &body), Ok(Some(message)));
+    }
+}
+
+#[test]
+fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
+    for message in every_message_to_the_keeper() {
+        let (kind, mut body) = message.encode();
+        for cut in 0..body.len() {
+            assert_eq!(ToKeeper::decode(kind, &body[..cut]), Err(Malformed));
+        }
+        body.extend_from_slice(b"a field of the future");
+        assert_eq!(ToKeeper::decode(kind, &body), Ok(Some(message)));
+    }
+    for message in every_message_to_the_server() {
+        let (kind, body) = message.encode();
+        for cut in 0..body.len() {
+            assert_eq!(ToServer::decode(kind, &body[..cut]), Err(Malformed));
+        }
+    }
+}
+
+#[test]
+fn unknown_kinds_are_left_to_newer_peers() {
+    assert_eq!(ToKeeper::decode(999, b"whatever"), Ok(None));
+    assert_eq!(ToServer::decode(999, b"whatever"), Ok(None));
+}
+
+#[test]
+fn step_numbers_are_both_ways_the_same() {
+    for step in STEPS {
+        assert_eq!(SpawnStep::from_number(step.number()), Some(step));
+    }
+    assert_eq!(SpawnStep::from_number(7), None);
+}
+
+/// A small generator: the test needs spread, not quality.
+struct XorShift(u64);
+
+impl XorShift {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+#[test]
+fn random_bytes_never_panic_and_never_grow() {
+    let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
+    let mut understood = 0;
+    for _ in 0..20_000 {
+        let length = usize::try_from(random.next() % 64).unwrap();
+        let body: Vec<u8> = (0..length)
+            .map(|_| random.next().to_le_bytes()[0])
+            .collect();
+        for kind in 0..16 {
+            understood += usize::from(matches!(ToKeeper::decode(kind, &body), Ok(Some(_))));
+            let _ = ToServer::decode(kind + 100, &body);
+        }
+    }
+    assert!(understood > 0, "some random bytes are a bodiless message");
+}
+
+#[test]
+fn damaged_messages_never_panic() {
+    let mut random = XorShift(42);
+    for message in every_message_to_the_keeper() {
+        let (kind, body) = message.encode();
+        for _ in 0..2_000 {
+            let mut damaged = body.clone();
+            if let Some(at) = usize::try_from(random.next())
+                .unwrap()
+                .checked_rem(damaged.len())
+            {
+                damaged[at] ^= random.next().to_le_bytes()[0];
+            }
+            let _ = ToKeeper::decode(kind, &damaged);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What the keeper holds: every terminal, by id.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use termd_proto::TerminalId;
+
+use super::ending::Ending;
+use super::process_tree::Identity;
+use crate::control::message::{MAX_TERMINALS, ProcessId, TerminalFds, WaitStatus};
+
+/// Whom to answer: a request of the server that is there now.
+pub(super) type RequestNumber = u32;
+
+/// How far a terminal's start is.
+#[derive(Debug)]
+pub(super) enum Start {
+    /// Between fork and exec. The pipe says how it went: end of file for a successful exec.
+    Pending {
+        /// The read end, non-blocking.
+        error_pipe: OwnedFd,
+        /// Who asked; nobody, once that server is gone.
+        asked_by: Option<RequestNumber>,
+    },
+    /// The command runs, or ran.
+    Done,
+}
+
+/// Whether a server may still ask for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It may.
+    Yes,
+    /// It was closed, or nobody was ever told of it: it goes when its processes have.
+    Forgotten,
+}
+
+/// One terminal.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    /// Its root; reaped once `status` is there.
+    pub(super) root: ProcessId,
+    /// Its descriptors, until a server released them.
+    pub(super) fds: Option<TerminalFds>,
+    /// Its tty's device number.
+    pub(super) tty: u32,
+    /// Whether a server may still ask for it.
+    pub(super) known: Known,
+    /// How its root ended.
+    pub(super) status: Option<WaitStatus>,
+    /// The server's, opaque.
+    pub(super) notes: Vec<u8>,
+    /// Whether its command runs yet.
+    pub(super) start: Start,
+    /// Its processes are being ended.
+    pub(super) ending: Option<Ending>,
+    /// Who is told when they have.
+    pub(super) waiters: Vec<RequestNumber>,
+}
+
+impl Terminal {
+    /// Whether the server may know it: it was started, and not forgotten.
+    pub(super) fn is_shown(&self) -> bool {
+        matches!(self.start, Start::Done) && self.known == Known::Yes
+    }
+
+    /// Drops the descriptors. A root that still runs is hung up.
+    pub(super) fn release(&mut self) {
+        self.fds = None;
+    }
+
+    /// Drops the descriptors: from now on no server knows it. A root that still runs is hung up.
+    pub(super) fn forget(&mut self) {
+        self.fds = None;
+        self.known = Known::Forgotten;
+    }
+
+    /// Whether nothing is left to do for it.
+    pub(super) fn is_over(&self) -> bool {
+        self.known == Known::Forgotten && self.status.is_some() && self.ending.is_none()
+    }
+
+    /// The descriptors in the order in which they are sent.
+    pub(super) fn shared_fds(&self) -> Option<[BorrowedFd<'_>; 4]> {
+        self.fds.as_ref().map(|fds| {
+            [
+                fds.master.as_fd(),
+                fds.spool.as_fd(),
+                fds.pipe_reader.as_fd(),
+                fds.pipe_writer.as_fd(),
+            ]
+        })
+    }
+}
+
+/// Every terminal there is, [`MAX_TERMINALS`] at the most.
+#[derive(Debug, Default)]
+pub(super) struct Inventory(BTreeMap<TerminalId, Terminal>);
+
+impl Inventory {
+    /// Whether there is no room for another.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() >= MAX_TERMINALS
+    }
+
+    /// Whether there is one of this id, shown or not.
+    pub(super) fn contains(&self, id: &TerminalId) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// Adds one. The caller has checked that there is room and none of this id.
+    pub(super) fn insert(&mut self, id: TerminalId, terminal: Terminal) {
+        self.0.insert(id, terminal);
+    }
+
+    /// Drops one, and with it its descriptors.
+    pub(super) fn remove(&mut self, id: &TerminalId) -> Option<Terminal> {
+        self.0.remove(id)
+    }
+
+    /// The one of this id, shown or not.
+    pub(super) fn get_mut(&mut self, id: &TerminalId) -> Option<&mut Terminal> {
+        self.0.get_mut(id)
+    }
+
+    /// The one of this id, if the server may know it.
+    pub(super) fn shown(&self, id: &TerminalId) -> Option<&Terminal> {
+        self.0.get(id).filter(|terminal| terminal.is_shown())
+    }
+
+    /// The one of this id, if the server may know it.
+    pub(super) fn shown_mut(&mut self, id: &TerminalId) -> Option<&mut Terminal> {
+        self.0.get_mut(id).filter(|terminal| terminal.is_shown())
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&TerminalId, &Terminal)> {
+        self.0.iter()
+    }
+
+    /// All of them.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&TerminalId, &mut Terminal)> {
+        self.0.iter_mut()
+    }
+
+    /// Whose root this unreaped child is.
+    pub(super) fn by_unreaped_root(&self, pid: i32) -> Option<TerminalId> {
+        let (id, _) = self
+            .0
+            .iter()
+            .find(|(_, terminal)| terminal.root.pid == pid && terminal.status.is_none())?;
+        Some(id.clone())
+    }
+
+    /// What tells their processes apart, in the order of [`Inventory::iter`].
+    pub(super) fn identities(&self) -> Vec<Identity<'_>> {
+        self.0
+            .iter()
+            .map(|(id, terminal)| Identity {
+                id,
+                root: terminal.root,
+                tty: terminal.fds.is_some().then_some(terminal.tty),
+            })
+            .collect()
+    }
+
+    /// Forgets those that are over.
+    pub(super) fn sweep(&mut self) {
+        self.0.retain(|_, terminal| !terminal.is_over());
+    }
+}

@@ -1,0 +1,106 @@
+//! Reaping: each child is looked at before it is reaped, so that its number still is its own while
+//! the keeper acts on it.
+#![allow(unsafe_code)] // waitid(2) itself: nix has no word for a real-time signal's status.
+
+use std::time::Instant;
+
+use nix::libc;
+
+use super::event_loop::Keeper;
+use super::sys::{self, Unreaped};
+use crate::control::message::{KeeperEvent, ToServer, WaitStatus};
+
+/// A child that has ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    pid: i32,
+    status: WaitStatus,
+}
+
+/// Which child to wait for.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    Any,
+    Pid(i32),
+}
+
+impl Keeper {
+    /// Reaps whatever has ended. Orphans (the keeper is their subreaper) only vanish.
+    pub(super) fn reap(&mut self) {
+        while let Some(ended) = wait(Which::Any, libc::WNOHANG | libc::WNOWAIT) {
+            let now = Instant::now();
+            if self.server.pid() == Some(ended.pid) {
+                reap_pid(ended.pid);
+                self.server_exited(ended.status, now);
+            } else if let Some(id) = self.inventory.by_unreaped_root(ended.pid) {
+                let Some(terminal) = self.inventory.get_mut(&id) else {
+                    return;
+                };
+                if let Some(ending) = &mut terminal.ending {
+                    // While the root is a zombie nobody else can get its group's number. Those
+                    // that were only asked so far are asked once, by the scan.
+                    if ending.is_killing() {
+                        sys::kill_unreaped(Unreaped::GroupOf(ended.pid), libc::SIGKILL);
+                    }
+                    ending.root_exited(now);
+                }
+                reap_pid(ended.pid);
+                terminal.status = Some(ended.status);
+                if terminal.is_shown() {
+                    let status = ended.status;
+                    self.tell_exit(&KeeperEvent::Exited { id, status });
+                }
+            } else {
+                reap_pid(ended.pid);
+            }
+        }
+        self.inventory.sweep();
+    }
+
+    /// Tells an exit, unless the terminal is still to be told of as a whole.
+    pub(super) fn tell_exit(&mut self, event: &KeeperEvent) {
+        let told_later = match (event, self.introduced()) {
+            (KeeperEvent::Exited { id, .. }, Some(running)) => running.link().will_send(id),
+            _ => false,
+        };
+        if !told_later {
+            self.tell(&ToServer::Event(event.clone()));
+        }
+    }
+}
+
+/// Reaps a child, waiting for its end: one that has ended, or has said that it is about to.
+pub(super) fn reap_pid(pid: i32) {
+    wait(Which::Pid(pid), 0);
+}
+
+/// waitid(2) for an exit. `None` where there is none.
+fn wait(which: Which, flags: i32) -> Option<Ended> {
+    let (kind, id) = match which {
+        Which::Any => (libc::P_ALL, 0),
+        Which::Pid(pid) => (libc::P_PID, pid.cast_unsigned()),
+    };
+    loop {
+        // SAFETY: an all-zero siginfo_t is valid: it holds integers and unions of them.
+        let mut info = unsafe { std::mem::zeroed::<libc::siginfo_t>() };
+        // SAFETY: `info` is writable and of the right type.
+        let waited = unsafe { libc::waitid(kind, id, &raw mut info, libc::WEXITED | flags) };
+        if waited == -1 {
+            if sys::errno() == libc::EINTR {
+                continue;
+            }
+            return None;
+        }
+        // SAFETY: waitid filled in a SIGCHLD siginfo, or left it zero where nothing has ended.
+        let (pid, value) = unsafe { (info.si_pid(), info.si_status()) };
+        if pid == 0 {
+            return None;
+        }
+        let status = if info.si_code == libc::CLD_EXITED {
+            WaitStatus::Exited(value)
+        } else {
+            WaitStatus::Signaled(value)
+        };
+        return Some(Ended { pid, status });
+    }
+}

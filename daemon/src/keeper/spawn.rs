@@ -1,0 +1,342 @@
+//! Starting a terminal's command: PTY, spool, pipe, fork, exec; and telling how it went.
+//!
+//! Every descriptor is close-on-exec before anything can fork. A step that fails in the child comes
+//! back through an error pipe with its errno; the pipe's end of file is the exec that succeeded.
+//! The pipe is polled, never waited for: a chdir to a dead file server must not stop the keeper.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use nix::libc;
+use nix::pty::Winsize;
+use rustix::fs::{MemfdFlags, OFlags};
+use rustix::io::FdFlags;
+use rustix::pipe::PipeFlags;
+use rustix::process::{Resource, Rlimit};
+use rustix::termios::{InputModes, OptionalActions};
+
+use super::process_tree::encode_device;
+use super::procfs;
+use super::sys::{self, ExecStrings, Forked};
+use crate::control::message::{
+    ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
+};
+
+/// The pipe between PTY and spool. A PTY holds 17 KB at the most, and a thousand default pipes
+/// would exceed a user's soft limit of pipe pages (/proc/sys/fs/pipe-user-pages-soft).
+const PIPE_BYTES: usize = 16 * 1024;
+
+/// Where the child's end of the error pipe is while it prepares; everything above is closed.
+const CHILD_ERROR_FD: RawFd = 3;
+
+/// One step's number and its errno.
+const REPORT_BYTES: usize = 5;
+
+/// What runs a script without `#!`, as execvp(3) does.
+const SHELL: &str = "/bin/sh";
+
+/// A child between fork and exec.
+#[derive(Debug)]
+pub(super) struct Launched {
+    pub(super) root: ProcessId,
+    pub(super) fds: TerminalFds,
+    pub(super) tty: u32,
+    pub(super) error_pipe: OwnedFd,
+}
+
+/// What an error pipe says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Nothing yet.
+    Pending,
+    /// execve(2) succeeded.
+    Started,
+    /// A step failed; the child has exited or is about to.
+    Failed(SpawnFailure),
+}
+
+/// Whether a variable is the service manager's word to the daemon, and none of a child's business.
+pub(super) fn is_daemons_own(name: &[u8]) -> bool {
+    name.starts_with(b"LISTEN_")
+        || name.starts_with(b"WATCHDOG_")
+        || matches!(
+            name,
+            b"NOTIFY_SOCKET" | b"INVOCATION_ID" | b"JOURNAL_STREAM"
+        )
+}
+
+/// Forks the command of this request. `open_files` is the limit that the child gets back.
+pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launched, SpawnFailure> {
+    let command = Command::new(request)?;
+    let failed = |step| move |errno: i32| SpawnFailure { step, errno };
+    let (master, slave) = open_pty(request).map_err(failed(SpawnStep::OpenPty))?;
+    let tty = device(&slave).map_err(failed(SpawnStep::OpenPty))?;
+    let spool = rustix::fs::memfd_create("termd-spool", MemfdFlags::CLOEXEC)
+        .map_err(|errno| failed(SpawnStep::Spool)(errno.raw_os_error()))?;
+    let pipe = |flags| {
+        rustix::pipe::pipe_with(flags)
+            .map_err(|errno| failed(SpawnStep::Pipe)(errno.raw_os_error()))
+    };
+    let (pipe_reader, pipe_writer) = pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    // Past the user's soft limit the kernel hands out smaller pipes by itself.
+    let _ = rustix::pipe::fcntl_setpipe_size(&pipe_writer, PIPE_BYTES);
+    let (error_pipe, child_error_pipe) = pipe(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&error_pipe, true)
+        .map_err(|errno| failed(SpawnStep::Pipe)(errno.raw_os_error()))?;
+
+    let pid = match sys::fork().map_err(failed(SpawnStep::Fork))? {
+        Forked::Child => command.run(slave.as_raw_fd(), child_error_pipe.as_raw_fd(), open_files),
+        Forked::Parent(pid) => pid,
+    };
+    // An unreaped child has an entry in /proc, unless /proc itself is missing.
+    let Some(start_time) = procfs::start_time(pid) else {
+        sys::kill_unreaped(sys::Unreaped::Child(pid), libc::SIGKILL);
+        return Err(failed(SpawnStep::Fork)(libc::ENOENT));
+    };
+    Ok(Launched {
+        root: ProcessId { pid, start_time },
+        fds: TerminalFds {
+            master,
+            spool,
+            pipe_reader,
+            pipe_writer,
+        },
+        tty,
+        error_pipe,
+    })
+}
+
+/// Reads an error pipe.
+pub(super) fn outcome(error_pipe: &OwnedFd) -> Outcome {
+    let mut report = [0; REPORT_BYTES];
+    let read = loop {
+        match rustix::io::read(error_pipe, &mut report) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => break other,
+        }
+    };
+    match read {
+        Err(errno) if errno == rustix::io::Errno::AGAIN => Outcome::Pending,
+        Ok(REPORT_BYTES) => {
+            let [step, errno @ ..] = report;
+            Outcome::Failed(SpawnFailure {
+                step: SpawnStep::from_number(step).unwrap_or(SpawnStep::Exec),
+                errno: i32::from_le_bytes(errno),
+            })
+        }
+        // Reports are written whole, so this is the end of file.
+        _ => Outcome::Started,
+    }
+}
+
+/// openpty(3) sets no CLOEXEC; nothing can fork between it and the two calls that do, for the
+/// process has one thread.
+fn open_pty(request: &SpawnRequest) -> Result<(OwnedFd, OwnedFd), i32> {
+    let size = Winsize {
+        ws_row: request.rows,
+        ws_col: request.cols,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let pty = nix::pty::openpty(&size, None).map_err(|errno| errno as i32)?;
+    let prepare = || -> rustix::io::Result<()> {
+        rustix::io::fcntl_setfd(&pty.master, FdFlags::CLOEXEC)?;
+        rustix::io::fcntl_setfd(&pty.slave, FdFlags::CLOEXEC)?;
+        rustix::fs::fcntl_setfl(&pty.master, OFlags::RDWR | OFlags::NONBLOCK)?;
+        // The kernel's other defaults are what a login has; without this one an erased character
+        // leaves the first bytes of its UTF-8 behind.
+        let mut modes = rustix::termios::tcgetattr(&pty.slave)?;
+        modes.input_modes |= InputModes::IUTF8;
+        rustix::termios::tcsetattr(&pty.slave, OptionalActions::Now, &modes)
+    };
+    prepare().map_err(rustix::io::Errno::raw_os_error)?;
+    Ok((pty.master, pty.slave))
+}
+
+fn device(slave: &OwnedFd) -> Result<u32, i32> {
+    let entry = rustix::fs::fstat(slave).map_err(rustix::io::Errno::raw_os_error)?;
+    let (major, minor) = (
+        rustix::fs::major(entry.st_rdev),
+        rustix::fs::minor(entry.st_rdev),
+    );
+    Ok(encode_device(major, minor))
+}
+
+/// Everything that the child needs, made before the fork.
+struct Command {
+    program: CString,
+    argv: ExecStrings,
+    /// argv as execvp(3) gives it to the shell where the program is a script without `#!`.
+    shell: CString,
+    shell_argv: ExecStrings,
+    env: ExecStrings,
+    cwd: CString,
+}
+
+impl Command {
+    fn new(request: &SpawnRequest) -> Result<Self, SpawnFailure> {
+        let text = |step, bytes: &[u8]| {
+            CString::new(bytes).map_err(|_| SpawnFailure {
+                step,
+                errno: libc::EINVAL,
+            })
+        };
+        let exec = |bytes: &[u8]| text(SpawnStep::Exec, bytes);
+        let program = exec(&request.program)?;
+        let argv = request
+            .argv
+            .iter()
+            .map(|argument| exec(argument))
+            .collect::<Result<Vec<_>, _>>()?;
+        let shell = exec(SHELL.as_bytes())?;
+        let shell_argv = [shell.clone(), program.clone()]
+            .into_iter()
+            .chain(argv.iter().skip(1).cloned())
+            .collect();
+        let mark = format!("{TERMINAL_VARIABLE}={}", request.id);
+        // First, so that the search for it is short.
+        let env = std::iter::once(exec(mark.as_bytes()))
+            .chain(childs_own(&request.env).map(exec))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            program,
+            argv: ExecStrings::new(argv),
+            shell,
+            shell_argv: ExecStrings::new(shell_argv),
+            env: ExecStrings::new(env),
+            cwd: text(SpawnStep::Chdir, &request.cwd)?,
+        })
+    }
+
+    /// The child's side; it never returns.
+    fn run(&self, slave: RawFd, error_pipe: RawFd, open_files: Rlimit) -> ! {
+        let (step, errno) = self.try_run(slave, error_pipe, open_files);
+        let mut report = [0; REPORT_BYTES];
+        report[0] = step.number();
+        report[1..].copy_from_slice(&errno.to_le_bytes());
+        if let Ok(pipe) = sys::adopt_fd(CHILD_ERROR_FD) {
+            // Where the keeper is gone there is nobody to tell.
+            let _ = rustix::io::write(pipe.as_fd(), &report);
+        }
+        sys::exit_child(127);
+    }
+
+    fn try_run(&self, slave: RawFd, error_pipe: RawFd, open_files: Rlimit) -> (SpawnStep, i32) {
+        // Signals stay blocked until exec: a signal to the keeper's group must not meet the
+        // keeper's handlers in here. There are none, but its children's reports are.
+        if let Err(failure) = Self::take_terminal(slave, error_pipe) {
+            return failure;
+        }
+        // Best effort: a keeper that could raise its own limit can lower this.
+        let _ = rustix::process::setrlimit(Resource::Nofile, open_files);
+        if let Err(errno) = rustix::process::chdir(self.cwd.as_c_str()) {
+            return (SpawnStep::Chdir, errno.raw_os_error());
+        }
+        sys::reset_signals();
+        let errno = sys::execute(&self.program, &self.argv, &self.env);
+        if errno != libc::ENOEXEC {
+            return (SpawnStep::Exec, errno);
+        }
+        let errno = sys::execute(&self.shell, &self.shell_argv, &self.env);
+        (SpawnStep::Exec, errno)
+    }
+
+    /// Leaves 0, 1 and 2 on the terminal, the error pipe as 3, and nothing else open.
+    fn take_terminal(slave: RawFd, error_pipe: RawFd) -> Result<(), (SpawnStep, i32)> {
+        let failed = |errno| (SpawnStep::Session, errno);
+        // Rust's runtime keeps 0 to 2 open, so neither of these can be one of them; the slave may
+        // be 3.
+        for number in 0..=2 {
+            sys::place_fd(slave, number).map_err(failed)?;
+        }
+        sys::place_fd(error_pipe, CHILD_ERROR_FD).map_err(failed)?;
+        sys::close_from(CHILD_ERROR_FD + 1);
+        let pipe = sys::adopt_fd(CHILD_ERROR_FD)
+            .map_err(|error| failed(error.raw_os_error().unwrap_or(libc::EBADF)))?;
+        // Kept open for the report; exec closes it.
+        std::mem::forget(pipe);
+        sys::lead_session_on(0).map_err(failed)
+    }
+}
+
+/// The environment without the daemon's own variables and another terminal's mark.
+fn childs_own(env: &[Vec<u8>]) -> impl Iterator<Item = &[u8]> {
+    env.iter().map(Vec::as_slice).filter(|variable| {
+        let name = variable
+            .split(|&byte| byte == b'=')
+            .next()
+            .unwrap_or(variable);
+        name != TERMINAL_VARIABLE.as_bytes() && !is_daemons_own(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_daemons_variables_and_an_older_mark_are_scrubbed() {
+        let env: Vec<Vec<u8>> = [
+            "PATH=/bin",
+            "NOTIFY_SOCKET=/run/x",
+            "LISTEN_FDS=1",
+            "LISTEN_PID=2",
+            "LISTEN_FDNAMES=a",
+            "WATCHDOG_USEC=3",
+            "WATCHDOG_PID=3",
+            "INVOCATION_ID=4",
+            "JOURNAL_STREAM=5:6",
+            "TERMD_TERMINAL=term_aaaaaaaaaaaa",
+            "TERMD_SOCKET=/x",
+            "NOTIFY_SOCKETS=mine",
+            "EMPTY=",
+            "NOEQUALS",
+        ]
+        .iter()
+        .map(|variable| variable.as_bytes().to_vec())
+        .collect();
+        let kept: Vec<&[u8]> = childs_own(&env).collect();
+        let expected: [&[u8]; 5] = [
+            b"PATH=/bin",
+            b"TERMD_SOCKET=/x",
+            b"NOTIFY_SOCKETS=mine",
+            b"EMPTY=",
+            b"NOEQUALS",
+        ];
+        assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn an_error_pipe_tells_what_happened() {
+        let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::NONBLOCK).unwrap();
+        assert_eq!(outcome(&reader), Outcome::Pending);
+        rustix::io::write(&writer, &[5, 2, 0, 0, 0]).unwrap();
+        let failure = SpawnFailure {
+            step: SpawnStep::Chdir,
+            errno: 2,
+        };
+        assert_eq!(outcome(&reader), Outcome::Failed(failure));
+        drop(writer);
+        assert_eq!(outcome(&reader), Outcome::Started);
+    }
+
+    #[test]
+    fn a_nul_byte_is_refused_before_the_fork() {
+        let request = SpawnRequest {
+            id: termd_proto::TerminalId::from_random(1),
+            program: b"/bin/true".to_vec(),
+            argv: vec![b"true\0".to_vec()],
+            env: Vec::new(),
+            cwd: b"/".to_vec(),
+            cols: 80,
+            rows: 24,
+            notes: Vec::new(),
+        };
+        let failure = Command::new(&request).err();
+        let expected = SpawnFailure {
+            step: SpawnStep::Exec,
+            errno: libc::EINVAL,
+        };
+        assert_eq!(failure, Some(expected));
+    }
+}

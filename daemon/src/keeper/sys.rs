@@ -1,0 +1,185 @@
+//! The few system calls that the safe crates do not cover, and what every forked child does first.
+#![allow(unsafe_code)] // fork, raw pids and descriptors by number are the keeper's trade.
+
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use nix::libc;
+
+/// The first descriptor that a service manager, or the keeper, passes by number;
+/// `SD_LISTEN_FDS_START`.
+pub(super) const FIRST_PASSED_FD: RawFd = 3;
+
+/// The signals that there are, real-time ones included.
+pub(super) const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
+
+/// Takes ownership of a descriptor that was passed by number, and makes it close-on-exec.
+/// Fails with EBADF where nothing is open. To be called once a number.
+pub(super) fn adopt_fd(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: F_SETFD takes no pointer and fails with EBADF on a closed descriptor.
+    let set = unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+    if set == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it is open, and by the protocol that passed it nothing else in this process owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Which side of fork(2) this is.
+pub(super) enum Forked {
+    /// The child. It must not return into the caller's world.
+    Child,
+    /// The parent, with the child's pid.
+    Parent(i32),
+}
+
+/// fork(2), in a process that has one thread, so that the child may allocate.
+pub(super) fn fork() -> Result<Forked, i32> {
+    // SAFETY: the keeper is single-threaded (its documented invariant): no lock can be held by a
+    // thread that the child does not have.
+    match unsafe { libc::fork() } {
+        -1 => Err(errno()),
+        0 => Ok(Forked::Child),
+        pid => Ok(Forked::Parent(pid)),
+    }
+}
+
+/// The last error's number.
+pub(super) fn errno() -> i32 {
+    io::Error::last_os_error()
+        .raw_os_error()
+        .unwrap_or(libc::EIO)
+}
+
+/// Leaves a forked child without running what the parent would run at its exit.
+pub(super) fn exit_child(code: i32) -> ! {
+    // SAFETY: _exit never returns and touches nothing of ours.
+    unsafe { libc::_exit(code) }
+}
+
+/// Default dispositions and an empty mask: what the keeper blocks and Rust's runtime ignores
+/// (SIGPIPE), and what termd's own parent may have ignored, is not the child's business.
+pub(super) fn reset_signals() {
+    SIGNALS.for_each(default_disposition);
+    // SAFETY: the set is initialised by sigemptyset before it is used.
+    unsafe {
+        let mut set = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&raw mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
+    }
+}
+
+/// Gives a signal its default disposition. No effect where the kernel refuses (SIGKILL, SIGSTOP,
+/// libc's own two).
+pub(super) fn default_disposition(signal: i32) {
+    // SAFETY: SIG_DFL installs no handler.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+}
+
+/// Makes `fd` this very number, open across exec. Only in a forked child.
+pub(super) fn place_fd(fd: RawFd, number: RawFd) -> Result<(), i32> {
+    let placed = if fd == number {
+        // SAFETY: no pointer is passed.
+        unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }
+    } else {
+        // SAFETY: the child is about to exec; nothing in it uses the descriptor that is replaced.
+        unsafe { libc::dup2(fd, number) }
+    };
+    if placed == -1 { Err(errno()) } else { Ok(()) }
+}
+
+/// A copy of a descriptor at `least` or above, close-on-exec. It is never closed by us: only in a
+/// forked child, before [`close_from`].
+pub(super) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, i32> {
+    // SAFETY: no pointer is passed.
+    match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) } {
+        -1 => Err(errno()),
+        lifted => Ok(lifted),
+    }
+}
+
+/// Closes every descriptor from this number on. Only in a forked child.
+pub(super) fn close_from(first: RawFd) {
+    // SAFETY: the child is about to exec; it uses no descriptor of these again. close_range(2) is
+    // called by number because an old libc has no function for it.
+    unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+}
+
+/// setsid(2) and TIOCSCTTY: this process leads a session on that terminal.
+pub(super) fn lead_session_on(terminal: RawFd) -> Result<(), i32> {
+    // SAFETY: neither call is given a pointer (TIOCSCTTY's argument is an int).
+    let led = unsafe { libc::setsid() != -1 && libc::ioctl(terminal, libc::TIOCSCTTY, 0) != -1 };
+    if led { Ok(()) } else { Err(errno()) }
+}
+
+/// A NULL-terminated array of strings, as execve(2) takes it.
+pub(super) struct ExecStrings {
+    pointers: Vec<*const c_char>,
+    /// What the pointers point into.
+    _strings: Vec<CString>,
+}
+
+impl ExecStrings {
+    /// Of these strings, in this order.
+    pub(super) fn new(strings: Vec<CString>) -> Self {
+        let mut pointers: Vec<_> = strings.iter().map(|string| string.as_ptr()).collect();
+        pointers.push(ptr::null());
+        Self {
+            pointers,
+            _strings: strings,
+        }
+    }
+}
+
+/// execve(2). Returns only if it failed, with its errno.
+pub(super) fn execute(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> i32 {
+    // SAFETY: both arrays end with NULL and point to NUL-terminated strings that live in `argv`
+    // and `env`.
+    unsafe {
+        libc::execve(
+            program.as_ptr(),
+            argv.pointers.as_ptr(),
+            env.pointers.as_ptr(),
+        )
+    };
+    errno()
+}
+
+/// A process that a number names for certain.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unreaped {
+    /// A child of ours, or one whose start time was just read: no other process has its number.
+    Child(i32),
+    /// The process group of such a child.
+    GroupOf(i32),
+}
+
+/// kill(2), where the number cannot be another process's. Whether it reached anybody.
+pub(super) fn kill_unreaped(target: Unreaped, signal: i32) -> bool {
+    let number = match target {
+        // 0, 1 and -1 would be this group, init and everybody: no pid of a child of ours.
+        Unreaped::Child(pid) if pid > 1 => pid,
+        Unreaped::GroupOf(pid) if pid > 1 => -pid,
+        _ => return false,
+    };
+    // SAFETY: no pointer is passed.
+    unsafe { libc::kill(number, signal) == 0 }
+}
+
+/// `pidfd_send_signal(2)` with any signal number.
+pub(super) fn signal_pidfd(pidfd: BorrowedFd<'_>, signal: i32) -> Result<(), i32> {
+    let no_info = ptr::null::<libc::siginfo_t>();
+    // SAFETY: a null siginfo is allowed: the kernel then makes one as kill(2) would.
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd.as_raw_fd(),
+            signal,
+            no_info,
+            0,
+        )
+    };
+    if sent == 0 { Ok(()) } else { Err(errno()) }
+}
