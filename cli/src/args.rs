@@ -1,0 +1,307 @@
+//! What may stand on the command line, and the help that says so. No logic: the build script
+//! makes man pages and completions from this file and `values.rs`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::values::{ControlKey, Moment, Size, Variable, parse_duration};
+
+/// What the exit codes mean; docs/termctl.md has the same table.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    failed
+  2    wrong usage
+  3    no such terminal
+  4    the daemon cannot be reached or started
+  124  a --timeout ran out (run, wait)
+  141  standard output was closed
+run, wait and attach pass on the command's exit code, 128+n where signal n ended it.
+
+TERMINAL is an id, a unique prefix of one (with or without term_), or a label.";
+
+/// Terminals that outlive whoever opened them, shared by agents, scripts and people.
+#[derive(Debug, Parser)]
+#[command(name = "termctl", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// Print JSON, and errors as JSON on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Do not start the daemon where none is running
+    #[arg(long, global = true)]
+    pub(crate) no_start: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run a command in a terminal of its own, stream its output, pass on its exit code
+    Run(RunArgs),
+    /// Start a command in a new terminal and print its id
+    Create(CreateArgs),
+    /// Print a terminal's output
+    Read(ReadArgs),
+    /// Wait until a terminal's command has exited, and pass on its exit code
+    Wait(WaitArgs),
+    /// Type into a terminal
+    Send(SendArgs),
+    /// End a terminal's command and all that it started, or send it a signal
+    Kill(KillArgs),
+    /// End terminals and take them off the list; their records stay
+    Close(CloseArgs),
+    /// List terminals
+    List(ListArgs),
+    /// Show all that is known of a terminal
+    Show(ShowArgs),
+    /// Use a terminal from this one
+    Attach(AttachArgs),
+    /// Set a terminal's size
+    Resize(ResizeArgs),
+    /// Say whether the daemon runs, and what it holds; never starts it
+    Status,
+    /// Show who did what, newest first
+    Audit(AuditArgs),
+}
+
+/// What to start, and how: common to `run` and `create`.
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// A name for the terminal, unique among those that are open
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Where to start it [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Set a variable for it; may be given again
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<Variable>,
+    /// Columns [default: this terminal's, else 80]
+    #[arg(long)]
+    pub(crate) cols: Option<u16>,
+    /// Rows [default: this terminal's, else 24]
+    #[arg(long)]
+    pub(crate) rows: Option<u16>,
+}
+
+/// `termctl run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// How to start it.
+    #[command(flatten)]
+    pub(crate) start: StartArgs,
+    /// End it after this long, and exit with 124
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Leave the terminal open when termctl ends
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Pass on exact bytes where standard output is no terminal (default: CR LF becomes LF)
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Type standard input into it, then end of file
+    #[arg(short = 'i', long)]
+    pub(crate) stdin: bool,
+    /// The command and its arguments; one argument with shell syntax is run by your shell
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// `termctl create`.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// How to start it.
+    #[command(flatten)]
+    pub(crate) start: StartArgs,
+    /// The command and its arguments [default: your shell]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// `termctl read`.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// Start at this offset
+    #[arg(long, value_name = "OFFSET", conflicts_with = "tail")]
+    pub(crate) since: Option<u64>,
+    /// Start this many lines before the end
+    #[arg(long, value_name = "LINES")]
+    pub(crate) tail: Option<u64>,
+    /// Print at most this many bytes of output
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) bytes: Option<u64>,
+    /// Go on until the command has exited
+    #[arg(short = 'f', long)]
+    pub(crate) follow: bool,
+    /// Exact bytes, escape sequences and all
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+/// `termctl wait`.
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// Give up after this long, and exit with 124
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// `termctl send`. What is given is typed in this order: text, control keys, standard input,
+/// enter, end of file.
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// What to type, joined by spaces
+    pub(crate) text: Vec<String>,
+    /// Then a control key, such as c; may be given again
+    #[arg(long, value_name = "KEY")]
+    pub(crate) ctrl: Vec<ControlKey>,
+    /// Then all of standard input, byte for byte
+    #[arg(long)]
+    pub(crate) stdin: bool,
+    /// Then the enter key (CR)
+    #[arg(short = 'e', long)]
+    pub(crate) enter: bool,
+    /// Then end of file (ctrl-d)
+    #[arg(long)]
+    pub(crate) eof: bool,
+}
+
+/// `termctl kill`.
+#[derive(Debug, Args)]
+pub(crate) struct KillArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// Send this signal once [default: SIGTERM, and SIGKILL for what is left after a grace]
+    #[arg(short = 's', long, value_name = "NAME")]
+    pub(crate) signal: Option<String>,
+}
+
+/// `termctl close`.
+#[derive(Debug, Args)]
+pub(crate) struct CloseArgs {
+    /// Which terminals
+    #[arg(required = true)]
+    pub(crate) terminals: Vec<String>,
+}
+
+/// `termctl list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Closed ones too
+    #[arg(short = 'a', long, conflicts_with = "running")]
+    pub(crate) all: bool,
+    /// Only those whose command runs
+    #[arg(long)]
+    pub(crate) running: bool,
+}
+
+/// `termctl show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+}
+
+/// `termctl attach`.
+#[derive(Debug, Args)]
+pub(crate) struct AttachArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// Only watch: nothing typed is sent, and its size stays
+    #[arg(short = 'r', long)]
+    pub(crate) read_only: bool,
+    /// Leave its size as it is
+    #[arg(long)]
+    pub(crate) no_resize: bool,
+    /// The key that detaches
+    #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
+    pub(crate) detach_key: ControlKey,
+}
+
+/// `termctl resize`.
+#[derive(Debug, Args)]
+pub(crate) struct ResizeArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// Its new size, such as 120x40
+    #[arg(value_name = "COLSxROWS")]
+    pub(crate) size: Size,
+}
+
+/// `termctl audit`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct AuditArgs {
+    /// Something other than listing.
+    #[command(subcommand)]
+    pub(crate) verb: Option<AuditVerb>,
+    /// Only records of this terminal
+    #[arg(long)]
+    pub(crate) terminal: Option<String>,
+    /// Only this action, or all that begin with it and a dot
+    #[arg(long)]
+    pub(crate) action: Option<String>,
+    /// Only what this client or ACP session did
+    #[arg(long)]
+    pub(crate) client: Option<String>,
+    /// Not before: so long ago (1h), or @SECONDS since 1970
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<Moment>,
+    /// Before: so long ago (1h), or @SECONDS since 1970
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<Moment>,
+    /// At most this many records
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) limit: u32,
+}
+
+/// `termctl audit VERB`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditVerb {
+    /// Check that no record was changed or taken out; exits with 1 where one was
+    Verify,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_follows_the_command_is_the_commands() {
+        let cli = Cli::try_parse_from(["termctl", "run", "--keep", "ls", "--json", "-l"]);
+        let Ok(Cli {
+            json,
+            verb: Verb::Run(run),
+            ..
+        }) = cli
+        else {
+            panic!("{cli:?}");
+        };
+        assert!(!json && run.keep);
+        assert_eq!(run.command, ["ls", "--json", "-l"]);
+    }
+
+    #[test]
+    fn filters_and_verify_exclude_each_other() {
+        assert!(Cli::try_parse_from(["termctl", "audit", "verify"]).is_ok());
+        assert!(Cli::try_parse_from(["termctl", "audit", "-n", "5"]).is_ok());
+        assert!(Cli::try_parse_from(["termctl", "audit", "-n", "5", "verify"]).is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! The key that detaches, found in what a person types.
+//!
+//! Pure. A control key is one byte, unless the program in the terminal has switched on a newer
+//! keyboard protocol: then it is `CSI code ; modifiers u` (kitty) or `CSI 27 ; modifiers ; code ~`
+//! (xterm's modifyOtherKeys), and must be found there too, or nobody could leave.
+
+use crate::values::ControlKey;
+
+/// Begun sequences of this length are held back until their end comes: a lone escape key, and
+/// `ESC [`, go through at once.
+const HELD_PREFIX_BYTES: usize = 3;
+/// No key report is longer.
+const MAX_REPORT_BYTES: usize = 24;
+/// Bits of the modifier field minus one: shift 1, alt 2, ctrl 4, … caps lock 64, num lock 128.
+const CONTROL: u32 = 4;
+const LOCKS: u32 = 64 | 128;
+
+/// What a chunk of typing turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Typed {
+    /// What is for the program, up to the key.
+    pub(crate) forward: Vec<u8>,
+    /// Whether the key was pressed; what was typed after it is dropped.
+    pub(crate) detach: bool,
+}
+
+/// Looks for one key, chunk by chunk.
+#[derive(Debug)]
+pub(crate) struct DetachMatcher {
+    key: ControlKey,
+    held: Vec<u8>,
+}
+
+impl DetachMatcher {
+    /// Looks for this key.
+    pub(crate) fn new(key: ControlKey) -> Self {
+        Self {
+            key,
+            held: Vec::new(),
+        }
+    }
+
+    /// Takes what was typed.
+    pub(crate) fn feed(&mut self, chunk: &[u8]) -> Typed {
+        let mut typed = std::mem::take(&mut self.held);
+        typed.extend(chunk);
+        let mut forward = Vec::with_capacity(typed.len());
+        let mut rest = typed.as_slice();
+        while let Some((&byte, after)) = rest.split_first() {
+            if byte == self.key.byte() && byte != 0x1b {
+                return Typed {
+                    forward,
+                    detach: true,
+                };
+            }
+            match csi_length(rest) {
+                Length::Whole(length) => {
+                    let (report, others) = rest.split_at(length);
+                    if is_control_key(report, self.key.character()) {
+                        return Typed {
+                            forward,
+                            detach: true,
+                        };
+                    }
+                    forward.extend(report);
+                    rest = others;
+                }
+                Length::Begun if rest.len() >= HELD_PREFIX_BYTES => {
+                    self.held = rest.to_vec();
+                    break;
+                }
+                Length::Begun | Length::Other => {
+                    forward.push(byte);
+                    rest = after;
+                }
+            }
+        }
+        Typed {
+            forward,
+            detach: false,
+        }
+    }
+}
+
+enum Length {
+    /// A control sequence of this many bytes.
+    Whole(usize),
+    /// The beginning of one.
+    Begun,
+    /// Something else, or too long for a key.
+    Other,
+}
+
+fn csi_length(bytes: &[u8]) -> Length {
+    let Some(body) = bytes.strip_prefix(b"\x1b[") else {
+        return Length::Other;
+    };
+    // Only digits and separators make a key report; anything else is passed on unheld.
+    match body.iter().position(|byte| !matches!(byte, b'0'..=b';')) {
+        Some(end) => Length::Whole(end + 3),
+        None if bytes.len() < MAX_REPORT_BYTES => Length::Begun,
+        None => Length::Other,
+    }
+}
+
+/// Whether a report says: this key, with control and no other modifier, pressed or repeated.
+fn is_control_key(report: &[u8], character: u8) -> bool {
+    let Some((last, body)) = report
+        .strip_prefix(b"\x1b[")
+        .and_then(|body| body.split_last())
+    else {
+        return false;
+    };
+    let fields: Vec<(u32, u32)> = body.split(|&byte| byte == b';').map(field).collect();
+    let (code, (modifiers, event)) = match (last, fields.as_slice()) {
+        (b'u', [code, modifiers, ..]) | (b'~', [(27, _), modifiers, code]) => (code.0, *modifiers),
+        _ => return false,
+    };
+    // Event 3 is the key's release.
+    code == u32::from(character) && modifiers.wrapping_sub(1) & !LOCKS == CONTROL && event != 3
+}
+
+/// A field's first two numbers, `number:number`; 0 where there is none.
+fn field(bytes: &[u8]) -> (u32, u32) {
+    let mut numbers = bytes.split(|&byte| byte == b':').map(|digits| {
+        let text = std::str::from_utf8(digits).unwrap_or_default();
+        text.parse().unwrap_or(0)
+    });
+    (
+        numbers.next().unwrap_or_default(),
+        numbers.next().unwrap_or_default(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed(chunks: &[&[u8]]) -> (String, bool) {
+        let mut matcher = DetachMatcher::new("ctrl-]".parse().unwrap());
+        let mut forwarded = Vec::new();
+        for chunk in chunks {
+            let typed = matcher.feed(chunk);
+            forwarded.extend(typed.forward);
+            if typed.detach {
+                return (forwarded.escape_ascii().to_string(), true);
+            }
+        }
+        (forwarded.escape_ascii().to_string(), false)
+    }
+
+    #[test]
+    fn the_key_is_found_in_every_form() {
+        let table: [(&[&[u8]], &str); 9] = [
+            (&[b"\x1d"], ""),
+            (&[b"ls\r\x1dmore"], "ls\\r"),
+            (&[b"a\x1b[93;5u"], "a"),
+            (&[b"\x1b[93;5:1u"], ""),
+            (&[b"\x1b[93;69u"], ""),
+            (&[b"\x1b[93;133u"], ""),
+            (&[b"\x1b[27;5;93~"], ""),
+            (&[b"\x1b[9", b"3;5u"], ""),
+            (&[b"x\x1b[9", b"3;", b"5u"], "x"),
+        ];
+        for (chunks, forwarded) in table {
+            assert_eq!(feed(chunks), (forwarded.to_owned(), true), "{chunks:?}");
+        }
+    }
+
+    #[test]
+    fn everything_else_goes_through() {
+        let table: [&[&[u8]]; 12] = [
+            &[b"]"],
+            &[b"\x1b"],
+            &[b"\x1b", b"["],
+            &[b"\x1b[A\x1bOB"],
+            &[b"\x1b[93;1u"],
+            &[b"\x1b[93;6u"],
+            &[b"\x1b[93;5:3u"],
+            &[b"\x1b[100;5u"],
+            &[b"\x1b[2", b"~"],
+            &[b"\x1b[200~pasted\x1b[201~"],
+            &[b"\x1b[<0;10;10M"],
+            &["é漢".as_bytes(), &[0xff, 0x00]],
+        ];
+        for chunks in table {
+            let all: Vec<u8> = chunks.concat();
+            assert_eq!(
+                feed(chunks),
+                (all.escape_ascii().to_string(), false),
+                "{chunks:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The daemon, as termctl speaks to it: connect, start it where there is none, say hello, and
+//! connect again when its server is replaced.
+//!
+//! A [`Link`] promises: a call that may be repeated is repeated on the next connection until it is
+//! answered, for [`RECONNECT_DEADLINE`] at the most; one that may not (it starts or types
+//! something) is never sent twice.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use std::{env, io};
+
+use jsonrpsee::core::ClientError;
+use jsonrpsee::core::client::async_client::RpcService;
+use jsonrpsee::core::client::{Client, ClientBuilder};
+use jsonrpsee::core::middleware::RpcServiceBuilder;
+use termd_proto::daemon::DaemonClient as _;
+use termd_proto::terminal::{Front, SessionsClient as _};
+use termd_proto::{TerminalRef, code};
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
+
+use crate::error::CliError;
+use crate::place::{self, Found};
+use crate::start::start_daemon;
+use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
+
+/// How long a replaced daemon may be away before termctl gives up.
+const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
+/// How long to wait for a place in a full listen backlog.
+const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
+/// Between two attempts to connect: long enough not to spin, too short to be noticed.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
+/// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
+const CALL_DEADLINE: Duration = Duration::from_mins(2);
+
+/// A connection: the contract's traits are implemented for it. No middleware: it would log calls,
+/// and with them what is typed.
+pub(crate) type Rpc = Client<RpcService>;
+
+/// Whether the daemon is started where none is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StartPolicy {
+    /// Start it.
+    Start,
+    /// Say that it is not running.
+    Never,
+}
+
+/// The daemon, over one connection after another.
+#[derive(Debug)]
+pub(crate) struct Link {
+    socket: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    rpc: Arc<Rpc>,
+    /// The terminal that ends with this client: said again on each new connection.
+    held: Option<TerminalRef>,
+    /// Since when nothing was answered.
+    failing_since: Option<Instant>,
+}
+
+/// How one attempt at a call went.
+enum Attempt<T> {
+    Answered(T),
+    /// The daemon said no, or nonsense.
+    Failed(CliError),
+    /// The connection broke: the call may have been carried out or not.
+    Broken,
+    /// The daemon was on its way out and did not carry it out.
+    NotTaken,
+}
+
+impl Link {
+    /// Connects, starting the daemon if the policy says so.
+    pub(crate) async fn open(policy: StartPolicy) -> Result<Self, CliError> {
+        let socket = place::socket_path()?;
+        let stream = match connect(&socket).await? {
+            Some(stream) => stream,
+            None if policy == StartPolicy::Never => {
+                return Err(CliError::Unreachable(format!(
+                    "the daemon is not running (nothing listens at {})",
+                    socket.display()
+                )));
+            }
+            None => {
+                start_daemon(&place::daemon_binary()).await?;
+                connect(&socket).await?.ok_or_else(|| {
+                    CliError::Unreachable(format!(
+                        "the daemon was started, but nothing listens at {}",
+                        socket.display()
+                    ))
+                })?
+            }
+        };
+        Ok(Self::on(stream, socket).await)
+    }
+
+    async fn on(stream: UnixStream, socket: PathBuf) -> Self {
+        let state = State {
+            rpc: introduce(stream).await,
+            held: None,
+            failing_since: None,
+        };
+        Self {
+            socket,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// A call that does the same when it is made twice: reads, waits, sizes.
+    pub(crate) async fn repeat<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, CliError>
+    where
+        F: Future<Output = Result<T, ClientError>> + Send,
+        T: Send,
+    {
+        loop {
+            let rpc = self.current().await;
+            match attempt(&rpc, call(Arc::clone(&rpc))).await {
+                Attempt::Answered(answer) => {
+                    self.state.lock().await.failing_since = None;
+                    return Ok(answer);
+                }
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Broken | Attempt::NotTaken => self.reconnect(&rpc).await?,
+            }
+        }
+    }
+
+    /// A call that must not be made twice: it starts, types or ends something.
+    pub(crate) async fn once<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, CliError>
+    where
+        F: Future<Output = Result<T, ClientError>> + Send,
+        T: Send,
+    {
+        loop {
+            let rpc = self.current().await;
+            match attempt(&rpc, call(Arc::clone(&rpc))).await {
+                Attempt::Answered(answer) => {
+                    self.state.lock().await.failing_since = None;
+                    return Ok(answer);
+                }
+                Attempt::Failed(error) => return Err(error),
+                Attempt::NotTaken => self.reconnect(&rpc).await?,
+                Attempt::Broken => {
+                    self.reconnect(&rpc).await?;
+                    return Err(CliError::Unreachable(
+                        "the connection broke before the answer: it may have been done or not \
+                         (`termctl list`, `termctl audit` show it)"
+                            .to_owned(),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// From now on each new connection holds this terminal.
+    pub(crate) async fn keep_holding(&self, terminal: TerminalRef) {
+        self.state.lock().await.held = Some(terminal);
+    }
+
+    async fn current(&self) -> Arc<Rpc> {
+        Arc::clone(&self.state.lock().await.rpc)
+    }
+
+    /// Replaces a broken connection, unless another call has done so meanwhile.
+    async fn reconnect(&self, broken: &Arc<Rpc>) -> Result<(), CliError> {
+        let mut state = self.state.lock().await;
+        if !Arc::ptr_eq(&state.rpc, broken) {
+            return Ok(());
+        }
+        let mut at_once = state.failing_since.is_none();
+        let since = *state.failing_since.get_or_insert_with(Instant::now);
+        let mut why = "the daemon went away, and did not come back".to_owned();
+        loop {
+            if !std::mem::take(&mut at_once) {
+                if since.elapsed() > RECONNECT_DEADLINE {
+                    return Err(CliError::Unreachable(why));
+                }
+                sleep(RETRY_PAUSE).await;
+            }
+            match connect(&self.socket).await {
+                Ok(Some(stream)) => state.rpc = introduce(stream).await,
+                Ok(None) => continue,
+                Err(error) => {
+                    why = error.to_string();
+                    continue;
+                }
+            }
+            let Some(held) = state.held.clone() else {
+                return Ok(());
+            };
+            match attempt(&state.rpc, state.rpc.hold(held)).await {
+                Attempt::Answered(()) => return Ok(()),
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Broken | Attempt::NotTaken => {}
+            }
+        }
+    }
+}
+
+async fn attempt<T>(rpc: &Rpc, call: impl Future<Output = Result<T, ClientError>>) -> Attempt<T> {
+    match call.await {
+        Ok(answer) => Attempt::Answered(answer),
+        Err(ClientError::Call(refusal)) if refusal.code() == code::UNAVAILABLE => Attempt::NotTaken,
+        Err(ClientError::Call(refusal)) => Attempt::Failed(CliError::Refused(refusal)),
+        Err(_) if !rpc.is_connected() => Attempt::Broken,
+        Err(error) => Attempt::Failed(CliError::of_client(error)),
+    }
+}
+
+/// Connects to a socket that is ours and has our daemon at its other end; `None` where nobody
+/// listens.
+async fn connect(socket: &Path) -> Result<Option<UnixStream>, CliError> {
+    let own_uid = place::own_uid();
+    if place::inspect(socket, own_uid)? == Found::Nothing {
+        return Ok(None);
+    }
+    let begun = Instant::now();
+    let cannot = |error: &io::Error| {
+        CliError::Unreachable(format!("cannot connect to {}: {error}", socket.display()))
+    };
+    let stream = loop {
+        match UnixStream::connect(socket).await {
+            Ok(stream) => break stream,
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
+                // The backlog is full (unix(7)): the daemon is there, and busy or being replaced.
+                io::ErrorKind::WouldBlock if begun.elapsed() < BACKLOG_DEADLINE => {
+                    sleep(RETRY_PAUSE).await;
+                }
+                _ => return Err(cannot(&error)),
+            },
+        }
+    };
+    let peer = stream.peer_cred().map_err(|error| cannot(&error))?;
+    if peer.uid() == own_uid {
+        Ok(Some(stream))
+    } else {
+        Err(CliError::Unreachable(format!(
+            "user {} listens at {}, not you: not speaking to it",
+            peer.uid(),
+            socket.display()
+        )))
+    }
+}
+
+/// Sets up JSON-RPC on a connection and says hello. The first call goes out behind the hello
+/// without waiting for its answer: that saves a round trip, and the daemon takes them in order.
+async fn introduce(stream: UnixStream) -> Arc<Rpc> {
+    let (from, to) = stream.into_split();
+    let rpc: Arc<Rpc> = Arc::new(
+        ClientBuilder::new()
+            .request_timeout(CALL_DEADLINE)
+            .set_rpc_middleware(RpcServiceBuilder::new())
+            .build_with_tokio(LineSender(to), LineReceiver::new(from, MAX_LINE_BYTES)),
+    );
+    let saying = Arc::clone(&rpc);
+    let cwd = env::current_dir()
+        .ok()
+        .and_then(|dir| dir.into_os_string().into_string().ok());
+    let mut hello = Box::pin(async move {
+        // A daemon that does not know hello still answers what it is asked.
+        let _ = saying
+            .hello(Some("termctl".to_owned()), Some(Front::Cli), cwd)
+            .await;
+    });
+    let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
+    if said.is_pending() {
+        tokio::spawn(hello);
+    }
+    rpc
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,0 +1,286 @@
+//! `termctl attach`: a person's tty becomes the terminal's keyboard and screen.
+//!
+//! Promises that the tty is put back on every way out. What was printed before comes filtered of
+//! queries; what comes live is passed on as it is. What is typed is sent and kept nowhere.
+
+use std::env;
+use std::io::{self, IsTerminal as _};
+use std::num::NonZeroU8;
+use std::time::Duration;
+
+use termd_proto::terminal::{ExitStatus, ReadFrom, TerminalInfo, TerminalState};
+use termd_proto::{Offset, TerminalRef};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::Context;
+use super::resize::resize;
+use super::show::show;
+use crate::args::AttachArgs;
+use crate::attach::detach::DetachMatcher;
+use crate::attach::queries::QueryFilter;
+use crate::attach::residue::Residue;
+use crate::attach::tty::{self, RawTty};
+use crate::client::Link;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::input::{has_ended, read_stdin, send_bytes};
+use crate::output::{self, Pump};
+use crate::reader::Reader;
+
+/// How much of what was printed before is shown: a few screens, drawn at once.
+const REPLAY_BYTES: u64 = 32 * 1024;
+/// Bytes a page of live output: latency before throughput.
+const PAGE_BYTES: u64 = 64 * 1024;
+/// Input that waits for a program that does not read; beyond it, it is dropped, as a tty does.
+const PENDING_BYTES: usize = 1 << 20;
+/// How long a tty may take to draw what is left when attaching ends.
+const LAST_WRITE: Duration = Duration::from_secs(1);
+
+/// How long a program may take to read what was typed before the detach key.
+const LAST_SEND: Duration = Duration::from_secs(1);
+
+/// How it ended.
+enum Ending {
+    Detached,
+    Exited(Option<ExitStatus>),
+    /// A signal ended termctl.
+    Signalled(NonZeroU8),
+}
+
+pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, CliError> {
+    if !tty::is_interactive() {
+        return Err(CliError::Usage(
+            "attach needs a tty on both ends; `termctl read --follow` does without".to_owned(),
+        ));
+    }
+    let link = context.open().await?;
+    let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
+    if env::var_os("TERMD_TERMINAL").is_some_and(|own| own == info.id.as_str()) {
+        return Err(CliError::Usage(format!(
+            "this is {} itself: it cannot show itself",
+            info.id
+        )));
+    }
+    greet(&info, &args);
+    let mut residue = Residue::default();
+    let raw_tty = RawTty::enter()?;
+    let mut pump = Pump::start()?;
+    let ending = Session::new(&link, &info, &args)?
+        .serve(&mut pump, &mut residue)
+        .await;
+    // A tty that takes nothing any more is put back without being drawn on.
+    if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
+        output::print(&residue.reset())?;
+    }
+    drop(raw_tty);
+    let ending = ending?;
+    let (line, code) = match &ending {
+        Ending::Detached => ("detached".to_owned(), ExitCode::OK),
+        Ending::Signalled(number) => ("detached".to_owned(), ExitCode::of_signal(*number)),
+        Ending::Exited(None) => ("closed".to_owned(), ExitCode::FAILED),
+        Ending::Exited(Some(status)) => (
+            match (&status.signal, status.exit_code) {
+                (Some(signal), _) => format!("ended by {signal}"),
+                (None, code) => format!("exited {}", code.unwrap_or_default()),
+            },
+            ExitCode::of_command(status),
+        ),
+    };
+    if context.json {
+        let status = match &ending {
+            Ending::Exited(status) => status.as_ref(),
+            Ending::Detached | Ending::Signalled(_) => None,
+        };
+        output::print_json(&serde_json::json!({
+            "id": info.id,
+            "detached": !matches!(ending, Ending::Exited(_)),
+            "exit_status": status,
+        }))?;
+    } else {
+        // The program may have left the cursor anywhere in its line.
+        if io::stderr().is_terminal() {
+            output::print(b"\r\n")?;
+        }
+        output::status_line(&line);
+    }
+    Ok(code)
+}
+
+fn greet(info: &TerminalInfo, args: &AttachArgs) {
+    let name = match &info.label {
+        Some(label) => format!("{} ({label})", info.id),
+        None => info.id.to_string(),
+    };
+    let only = if args.read_only {
+        ", only watching"
+    } else {
+        ""
+    };
+    let key = args.detach_key;
+    output::status_line(&format!("{name}{only}: {key} detaches"));
+}
+
+/// Bytes and signals on this side.
+struct Session<'a> {
+    link: &'a Link,
+    id: TerminalRef,
+    read_only: bool,
+    resizes: bool,
+    matcher: DetachMatcher,
+    typed: mpsc::Receiver<Vec<u8>>,
+    window: Signal,
+    /// Those that end termctl, with what it exits with.
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl<'a> Session<'a> {
+    fn new(link: &'a Link, info: &TerminalInfo, args: &AttachArgs) -> Result<Self, CliError> {
+        let catch =
+            |kind| signal(kind).map_err(|error| CliError::Io("cannot catch signals", error));
+        Ok(Self {
+            link,
+            id: TerminalRef::from(&info.id),
+            read_only: args.read_only,
+            resizes: !args.read_only && !args.no_resize && info.state == TerminalState::Running,
+            matcher: DetachMatcher::new(args.detach_key),
+            typed: read_stdin()?,
+            window: catch(SignalKind::window_change())?,
+            interrupt: catch(SignalKind::interrupt())?,
+            terminate: catch(SignalKind::terminate())?,
+            hangup: catch(SignalKind::hangup())?,
+        })
+    }
+
+    /// Serves until the person leaves or the command has ended.
+    async fn serve(mut self, pump: &mut Pump, residue: &mut Residue) -> Result<Ending, CliError> {
+        let (link, id) = (self.link, self.id.clone());
+        let shown = show_output(link, &id, pump, residue);
+        tokio::pin!(shown);
+        let mut pending: Vec<u8> = Vec::new();
+        let sending = send_pending(link, &id, Vec::new());
+        let resizing = resize_to_window(link, &id);
+        tokio::pin!(sending, resizing);
+        let mut is_sending = false;
+        let mut is_resizing = self.resizes;
+        loop {
+            if !is_sending && !pending.is_empty() {
+                sending.set(send_pending(link, &id, std::mem::take(&mut pending)));
+                is_sending = true;
+            }
+            tokio::select! {
+                status = &mut shown => return status.map(Ending::Exited),
+                sent = &mut sending, if is_sending => {
+                    is_sending = false;
+                    sent?;
+                }
+                chunk = self.typed.recv() => {
+                    // The tty was hung up.
+                    let Some(chunk) = chunk else { return Ok(Ending::Detached) };
+                    let typed = self.matcher.feed(&chunk);
+                    if !self.read_only && pending.len() < PENDING_BYTES {
+                        pending.extend(typed.forward);
+                    }
+                    if typed.detach {
+                        // What was typed before the key was meant for the program, if it reads.
+                        let rest = async {
+                            if is_sending {
+                                sending.as_mut().await?;
+                            }
+                            if pending.is_empty() {
+                                return Ok(());
+                            }
+                            send_pending(link, &id, pending).await
+                        };
+                        if let Ok(sent) = timeout(LAST_SEND, rest).await {
+                            sent?;
+                        }
+                        return Ok(Ending::Detached);
+                    }
+                }
+                resized = &mut resizing, if is_resizing => {
+                    is_resizing = false;
+                    resized?;
+                }
+                _ = self.window.recv(), if self.resizes => {
+                    resizing.set(resize_to_window(link, &id));
+                    is_resizing = true;
+                }
+                _ = self.interrupt.recv() => return Ok(signalled(2)),
+                _ = self.terminate.recv() => return Ok(signalled(15)),
+                _ = self.hangup.recv() => return Ok(signalled(1)),
+            }
+        }
+    }
+}
+
+fn signalled(number: u8) -> Ending {
+    NonZeroU8::new(number).map_or(Ending::Detached, Ending::Signalled)
+}
+
+/// Shows what was printed last, and then what comes, until the command has ended.
+async fn show_output(
+    link: &Link,
+    id: &TerminalRef,
+    pump: &mut Pump,
+    residue: &mut Residue,
+) -> Result<Option<ExitStatus>, CliError> {
+    let mut reader = Reader::new(link, id.clone(), ReadFrom::TailBytes(REPLAY_BYTES));
+    let mut page = reader.page(REPLAY_BYTES).await?;
+    let replay = QueryFilter::default().feed(from_line_start(&page.bytes, page.start));
+    residue.watch(&replay);
+    pump.write(replay).await?;
+    while !page.is_last() {
+        page = reader.follow(PAGE_BYTES).await?;
+        residue.watch(&page.bytes);
+        pump.write(std::mem::take(&mut page.bytes)).await?;
+    }
+    Ok(page.exit_status)
+}
+
+/// What was cut somewhere is shown from its first whole line on, where it has lines.
+fn from_line_start(bytes: &[u8], start: Offset) -> &[u8] {
+    if start == Offset::ZERO {
+        return bytes;
+    }
+    let line = bytes.iter().position(|&byte| byte == b'\n');
+    line.and_then(|at| bytes.get(at + 1..)).unwrap_or(bytes)
+}
+
+/// Sends what was typed; to a command that has ended, nothing.
+async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(), CliError> {
+    match send_bytes(link, id, &bytes).await {
+        Ok(_) => Ok(()),
+        Err(error) if has_ended(&error) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives the terminal the size of the person's; where several are attached, the latest one's.
+async fn resize_to_window(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
+    match tty::stdout_size() {
+        Some(size) => resize(link, id, size).await,
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_begins_with_a_whole_line() {
+        let table: [(&[u8], u64, &[u8]); 4] = [
+            (b"tail\nline\n", 0, b"tail\nline\n"),
+            (b"tail\nline\n", 5, b"line\n"),
+            (b"one long line", 5, b"one long line"),
+            (b"tail\n", 5, b""),
+        ];
+        for (bytes, start, want) in table {
+            assert_eq!(from_line_start(bytes, Offset(start)), want);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! `termctl close`: ends terminals and takes them off the list.
+
+use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::terminal::SessionsClient as _;
+
+use super::Context;
+use crate::args::CloseArgs;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+
+pub(super) async fn run(context: Context, args: CloseArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    for terminal in args.terminals {
+        let id = TerminalRef(terminal);
+        // Closing twice is no error: it may be repeated.
+        let asked = &id;
+        let result = link
+            .repeat(|rpc| {
+                let id = asked.clone();
+                async move { rpc.close(id).await }
+            })
+            .await?;
+        if context.json {
+            output::print_json(&json!({ "terminal": id, "result": result }))?;
+        }
+    }
+    Ok(ExitCode::OK)
+}

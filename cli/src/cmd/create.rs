@@ -1,0 +1,78 @@
+//! `termctl create`: starts a command and prints its id; also how `run` starts its own.
+
+use std::collections::BTreeMap;
+use std::env;
+
+use termd_proto::Label;
+use termd_proto::terminal::{CreateTerminal, TerminalInfo, create_terminal};
+
+use super::Context;
+use crate::args::{CreateArgs, StartArgs};
+use crate::attach::tty::stdout_size;
+use crate::client::Link;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+
+pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, CliError> {
+    let request = request(args.start, args.command)?;
+    let link = context.open().await?;
+    let info = create(&link, request).await?;
+    if context.json {
+        output::print_json(&info)?;
+    } else {
+        output::print(format!("{}\n", info.id).as_bytes())?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Asks for a terminal, once.
+pub(super) async fn create(link: &Link, request: CreateTerminal) -> Result<TerminalInfo, CliError> {
+    let request = &request;
+    link.once(|rpc| {
+        let request = request.clone();
+        async move { create_terminal(&*rpc, request).await }
+    })
+    .await
+}
+
+/// What the arguments ask for: the client's own environment, directory and size where they do not
+/// say otherwise.
+pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTerminal, CliError> {
+    let label = start
+        .label
+        .map(|text| text.parse::<Label>())
+        .transpose()
+        .map_err(|error| CliError::Usage(error.to_string()))?;
+    let here = env::current_dir();
+    let cwd = match (start.cwd, here) {
+        (Some(asked), Ok(here)) => Some(here.join(asked)),
+        (Some(asked), Err(_)) => Some(asked),
+        (None, here) => here.ok(),
+    };
+    let cwd = cwd
+        .map(|dir| dir.into_os_string().into_string())
+        .transpose()
+        .map_err(|_| CliError::Usage("the directory's name is not UTF-8".to_owned()))?;
+    // What is not UTF-8 cannot stand in JSON.
+    let base_env: BTreeMap<String, String> = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let size = stdout_size();
+    let mut words = command.into_iter();
+    Ok(CreateTerminal {
+        command: words.next(),
+        args: words.collect(),
+        env: start
+            .env
+            .into_iter()
+            .map(|variable| (variable.name, variable.value))
+            .collect(),
+        base_env: Some(base_env),
+        cwd,
+        label,
+        cols: start.cols.or(size.map(|size| size.cols)),
+        rows: start.rows.or(size.map(|size| size.rows)),
+        ..CreateTerminal::default()
+    })
+}

@@ -1,0 +1,25 @@
+//! `termctl kill`: ends a command and all that it started, or sends it a signal.
+
+use termd_proto::TerminalRef;
+use termd_proto::terminal::SessionsClient as _;
+
+use super::Context;
+use crate::args::KillArgs;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+
+pub(super) async fn run(context: Context, args: KillArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    let (id, signal) = (TerminalRef(args.terminal), args.signal);
+    let result = link
+        .once(|rpc| {
+            let (id, signal) = (id.clone(), signal.clone());
+            async move { rpc.kill(id, signal).await }
+        })
+        .await?;
+    if context.json {
+        output::print_json(&result)?;
+    }
+    Ok(ExitCode::OK)
+}

@@ -1,0 +1,31 @@
+//! `termctl resize`: sets a terminal's size.
+
+use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::terminal::SessionsClient as _;
+
+use super::Context;
+use crate::args::ResizeArgs;
+use crate::client::Link;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+use crate::values::Size;
+
+pub(super) async fn run(context: Context, args: ResizeArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    resize(&link, &TerminalRef(args.terminal), args.size).await?;
+    if context.json {
+        output::print_json(&json!({ "cols": args.size.cols, "rows": args.size.rows }))?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Sets the size.
+pub(super) async fn resize(link: &Link, id: &TerminalRef, size: Size) -> Result<(), CliError> {
+    link.repeat(|rpc| {
+        let id = id.clone();
+        async move { rpc.resize(id, size.cols, size.rows).await }
+    })
+    .await
+}

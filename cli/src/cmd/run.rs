@@ -1,0 +1,263 @@
+//! `termctl run`: a command in a terminal of its own, used like the command itself.
+//!
+//! Its output is streamed, its exit code passed on; signals to termctl become what a person at the
+//! tty would have done. The terminal ends with termctl unless it is kept.
+
+use std::io::{self, IsTerminal as _};
+use std::num::NonZeroU8;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use termd_proto::terminal::{ExitStatus, MAX_READ_BYTES, ReadFrom, SessionsClient as _};
+use termd_proto::{Offset, TerminalRef};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::sleep;
+
+use super::Context;
+use super::create::{create, request};
+use super::wait::wait;
+use crate::args::RunArgs;
+use crate::client::Link;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::input::{has_ended, read_stdin, send_bytes};
+use crate::interrupt::{Interrupt, Interrupts};
+use crate::output::{self, Pump};
+use crate::reader::Reader;
+use crate::text::{NewlineFilter, Rendering};
+
+/// Bytes a page: few calls under flood, and a chunk that a pipe's reader takes soon.
+const PAGE_BYTES: u64 = 256 * 1024;
+/// Ctrl-C on a tty (VINTR).
+const INTR: u8 = 0x03;
+/// End of file on a tty (VEOF).
+const EOF: u8 = 0x04;
+const SIGINT: NonZeroU8 = NonZeroU8::MIN.saturating_add(1);
+const SIGHUP: NonZeroU8 = NonZeroU8::MIN;
+const SIGTERM: NonZeroU8 = NonZeroU8::MIN.saturating_add(14);
+/// A timeout that was not given: longer than anybody waits.
+const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
+
+/// Why the watch over the command ended.
+enum Outcome {
+    /// The command has ended, and its output was passed on.
+    Ended(Option<ExitStatus>),
+    /// A signal told termctl to end.
+    Signalled(NonZeroU8),
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn catch() -> Result<Self, CliError> {
+        let catch =
+            |kind| signal(kind).map_err(|error| CliError::Io("cannot catch signals", error));
+        Ok(Self {
+            interrupt: catch(SignalKind::interrupt())?,
+            terminate: catch(SignalKind::terminate())?,
+            hangup: catch(SignalKind::hangup())?,
+        })
+    }
+}
+
+pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, CliError> {
+    let mut create_request = request(args.start, args.command)?;
+    create_request.close_on_disconnect = !args.keep;
+    let link = Arc::new(context.open().await?);
+    let mut signals = Signals::catch()?;
+    let info = create(&link, create_request).await?;
+    let id = TerminalRef::from(&info.id);
+    if !args.keep {
+        link.keep_holding(id.clone()).await;
+    }
+    if args.stdin {
+        let (link, id) = (Arc::clone(&link), id.clone());
+        tokio::spawn(async move {
+            if let Err(error) = forward_stdin(&link, &id).await
+                && !has_ended(&error)
+            {
+                output::note(&error.to_string());
+            }
+        });
+    }
+    let mut timed_out = false;
+    let passed_on = async {
+        if context.json {
+            Ok(wait(&link, &id, None).await?.exit_status)
+        } else {
+            stream(&link, &id, args.raw).await
+        }
+    };
+    let watched = watch(
+        &link,
+        &id,
+        &mut signals,
+        args.timeout,
+        &mut timed_out,
+        passed_on,
+    )
+    .await;
+    let report = match &watched {
+        Ok(Outcome::Ended(status)) if context.json => {
+            Some(describe(&link, &id, status.as_ref(), timed_out).await)
+        }
+        _ => None,
+    };
+    if args.keep {
+        if !context.json {
+            output::note(&format!("kept as {}", info.id));
+        }
+    } else {
+        // A terminal that cannot be closed now is closed by the daemon when we are gone.
+        let closed = close(&link, &id).await;
+        if matches!(watched, Ok(Outcome::Ended(_))) {
+            closed?;
+        }
+    }
+    if let Some(report) = report {
+        output::print_json(&report?)?;
+    }
+    Ok(match watched? {
+        Outcome::Signalled(number) => ExitCode::of_signal(number),
+        Outcome::Ended(_) if timed_out => ExitCode::TIMED_OUT,
+        Outcome::Ended(Some(status)) => ExitCode::of_command(&status),
+        Outcome::Ended(None) => ExitCode::FAILED,
+    })
+}
+
+/// Lets the output pass on, and turns signals and the timeout into what they mean meanwhile.
+async fn watch(
+    link: &Arc<Link>,
+    id: &TerminalRef,
+    signals: &mut Signals,
+    timeout: Option<Duration>,
+    timed_out: &mut bool,
+    passed_on: impl Future<Output = Result<Option<ExitStatus>, CliError>>,
+) -> Result<Outcome, CliError> {
+    let timer = sleep(timeout.unwrap_or(FOREVER).min(FOREVER));
+    tokio::pin!(passed_on, timer);
+    let mut interrupts = Interrupts::default();
+    loop {
+        tokio::select! {
+            status = &mut passed_on => return status.map(Outcome::Ended),
+            () = &mut timer, if !*timed_out => {
+                *timed_out = true;
+                kill_behind(link, id, None);
+            }
+            _ = signals.interrupt.recv() => match interrupts.press(Instant::now()) {
+                Interrupt::Type => type_interrupt(link, id),
+                Interrupt::Signal => {
+                    type_interrupt(link, id);
+                    kill_behind(link, id, Some("SIGINT"));
+                }
+                Interrupt::End => kill_behind(link, id, None),
+                Interrupt::Abandon => return Ok(Outcome::Signalled(SIGINT)),
+            },
+            _ = signals.terminate.recv() => return Ok(Outcome::Signalled(SIGTERM)),
+            _ = signals.hangup.recv() => return Ok(Outcome::Signalled(SIGHUP)),
+        }
+    }
+}
+
+/// Passes the output on until there is no more of it.
+async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitStatus>, CliError> {
+    let mut rendering = if raw || io::stdout().is_terminal() {
+        Rendering::Raw
+    } else {
+        Rendering::text()
+    };
+    let mut reader = Reader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO));
+    let mut pump = Pump::start()?;
+    loop {
+        let page = reader.follow(PAGE_BYTES).await?;
+        if page.gap {
+            output::note(&format!(
+                "output before offset {} is no longer kept",
+                page.start
+            ));
+        }
+        let last = page.is_last();
+        pump.write(rendering.feed(page.bytes)).await?;
+        if last {
+            pump.write(rendering.finish().to_vec()).await?;
+            pump.finish().await?;
+            return Ok(page.exit_status);
+        }
+    }
+}
+
+/// The one object of `--json`; its output is the last MiB at the most.
+async fn describe(
+    link: &Link,
+    id: &TerminalRef,
+    status: Option<&ExitStatus>,
+    timed_out: bool,
+) -> Result<Value, CliError> {
+    let mut reader = Reader::new(link, id.clone(), ReadFrom::TailBytes(MAX_READ_BYTES));
+    let page = reader.page(MAX_READ_BYTES).await?;
+    let mut filter = NewlineFilter::default();
+    let mut text = filter.feed(&page.bytes);
+    text.extend(filter.finish());
+    Ok(json!({
+        "id": id,
+        "exit_code": status.and_then(|status| status.exit_code),
+        "signal": status.and_then(|status| status.signal.as_deref()),
+        "timed_out": timed_out,
+        "start": page.start,
+        "end": page.end,
+        "output": String::from_utf8_lossy(&text),
+    }))
+}
+
+async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
+    link.repeat(|rpc| {
+        let id = id.clone();
+        async move { rpc.close(id).await }
+    })
+    .await?;
+    Ok(())
+}
+
+/// Types Ctrl-C, while the output goes on. A command that has ended needs none.
+fn type_interrupt(link: &Arc<Link>, id: &TerminalRef) {
+    let (link, id) = (Arc::clone(link), id.clone());
+    tokio::spawn(async move {
+        let _ = send_bytes(&link, &id, &[INTR]).await;
+    });
+}
+
+/// Kills, while the output goes on. A command that has ended is shown by its output's end.
+fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>) {
+    let (link, id) = (Arc::clone(link), id.clone());
+    tokio::spawn(async move {
+        let killed = link
+            .once(|rpc| {
+                let id = id.clone();
+                async move { rpc.kill(id, signal.map(str::to_owned)).await }
+            })
+            .await;
+        if let Err(error) = killed
+            && !has_ended(&error)
+        {
+            output::note(&error.to_string());
+        }
+    });
+}
+
+async fn forward_stdin(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
+    let mut stdin = read_stdin()?;
+    let mut last = b'\n';
+    while let Some(chunk) = stdin.recv().await {
+        last = chunk.last().copied().unwrap_or(last);
+        send_bytes(link, id, &chunk).await?;
+    }
+    // The first VEOF ends a line that has no newline; only at a line's start is it the end.
+    let eof: &[u8] = if last == b'\n' { &[EOF] } else { &[EOF, EOF] };
+    send_bytes(link, id, eof).await?;
+    Ok(())
+}

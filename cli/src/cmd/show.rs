@@ -1,0 +1,79 @@
+//! `termctl show`: all that is known of one terminal.
+
+use termd_proto::TerminalRef;
+use termd_proto::terminal::{SessionsClient as _, TerminalInfo};
+
+use super::Context;
+use crate::args::ShowArgs;
+use crate::client::Link;
+use crate::error::CliError;
+use crate::escape::{command_line, escaped};
+use crate::exit::ExitCode;
+use crate::output;
+use crate::table::{facts_as_lines, utc};
+
+pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    let info = show(&link, &TerminalRef(args.terminal)).await?;
+    if context.json {
+        output::print_json(&info)?;
+    } else {
+        output::print(render(&info).as_bytes())?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Asks for what is known of a terminal.
+pub(super) async fn show(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, CliError> {
+    link.repeat(|rpc| {
+        let id = id.clone();
+        async move { rpc.show(id).await }
+    })
+    .await
+}
+
+/// One fact a line.
+fn render(info: &TerminalInfo) -> String {
+    let or_dash = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), escaped);
+    let exit = info
+        .exit_status
+        .as_ref()
+        .map(|status| match (&status.signal, status.exit_code) {
+            (Some(signal), _) => format!("ended by {signal}"),
+            (None, Some(code)) => format!("exited with {code}"),
+            (None, None) => "ended".to_owned(),
+        });
+    let owner = &info.owner;
+    let mut who = format!(
+        "{} (uid {}, pid {})",
+        owner.front.as_str(),
+        owner.uid,
+        owner.pid
+    );
+    for part in [&owner.client, &owner.session, &owner.exe]
+        .into_iter()
+        .flatten()
+    {
+        who.push(' ');
+        who.push_str(&escaped(part));
+    }
+    let facts = [
+        ("id", info.id.to_string()),
+        (
+            "label",
+            or_dash(info.label.as_ref().map(termd_proto::Label::as_str)),
+        ),
+        ("state", info.state.as_str().to_owned()),
+        ("exit", or_dash(exit.as_deref())),
+        // Quoting has escaped what cannot be printed already.
+        ("command", command_line(&info.argv)),
+        ("directory", escaped(&info.cwd)),
+        ("pid", info.pid.to_string()),
+        ("size", format!("{}x{}", info.cols, info.rows)),
+        ("owner", who),
+        ("created", utc(info.created_at_ms)),
+        ("exited", or_dash(info.exited_at_ms.map(utc).as_deref())),
+        ("output", format!("bytes {} to {}", info.start, info.end)),
+    ];
+    facts_as_lines(&facts)
+}

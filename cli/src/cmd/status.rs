@@ -1,0 +1,62 @@
+//! `termctl status`: whether the daemon runs, and what it holds. Never starts it.
+
+use serde_json::json;
+use termd_proto::daemon::DaemonClient as _;
+
+use super::Context;
+use crate::client::{Link, StartPolicy};
+use crate::error::CliError;
+use crate::escape::escaped;
+use crate::exit::ExitCode;
+use crate::output;
+use crate::table::{bytes, facts_as_lines, utc};
+
+pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
+    let link = Link::open(StartPolicy::Never).await?;
+    let info = link.repeat(|rpc| async move { rpc.info().await }).await?;
+    let stats = link.repeat(|rpc| async move { rpc.stats().await }).await?;
+    if context.json {
+        output::print_json(&json!({ "daemon": info, "stats": stats }))?;
+        return Ok(ExitCode::OK);
+    }
+    let facts = [
+        ("version", escaped(&info.version)),
+        (
+            "running",
+            format!(
+                "keeper {}, server {} since {}",
+                info.keeper_pid,
+                info.server_pid,
+                utc(info.server_started_at_ms)
+            ),
+        ),
+        ("socket", escaped(&info.socket)),
+        (
+            "database",
+            format!(
+                "{} ({})",
+                escaped(&info.database),
+                bytes(stats.database_bytes)
+            ),
+        ),
+        (
+            "terminals",
+            format!(
+                "{} running, {} exited",
+                stats.terminals_running, stats.terminals_exited
+            ),
+        ),
+        ("clients", stats.connections.to_string()),
+        ("memory", bytes(stats.server_rss_bytes)),
+        (
+            "output",
+            format!(
+                "{} in spools, {} not stored yet",
+                bytes(stats.spool_bytes),
+                bytes(stats.unstored_bytes)
+            ),
+        ),
+    ];
+    output::print(facts_as_lines(&facts).as_bytes())?;
+    Ok(ExitCode::OK)
+}

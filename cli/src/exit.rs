@@ -1,0 +1,94 @@
+//! Exit codes: what each means, and which a command's end turns into.
+//!
+//! Pure. docs/termctl.md and `termctl --help` have the same table.
+
+use std::num::NonZeroU8;
+
+use termd_proto::terminal::ExitStatus;
+
+/// What termctl exits with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ExitCode(pub(crate) u8);
+
+impl ExitCode {
+    /// Done.
+    pub(crate) const OK: Self = Self(0);
+    /// It could not be done.
+    pub(crate) const FAILED: Self = Self(1);
+    /// The arguments do not make sense.
+    pub(crate) const USAGE: Self = Self(2);
+    /// No such terminal, or more than one.
+    pub(crate) const NO_TERMINAL: Self = Self(3);
+    /// The daemon cannot be reached or started.
+    pub(crate) const UNREACHABLE: Self = Self(4);
+    /// A timeout ran out: what timeout(1) exits with.
+    pub(crate) const TIMED_OUT: Self = Self(124);
+    /// Standard output was closed: what a shell shows for SIGPIPE.
+    pub(crate) const PIPE: Self = Self(141);
+
+    /// What a shell shows for a process that signal `number` ended.
+    pub(crate) const fn of_signal(number: NonZeroU8) -> Self {
+        Self(number.get().saturating_add(128))
+    }
+
+    /// What a shell shows for a command that ended like this.
+    pub(crate) fn of_command(status: &ExitStatus) -> Self {
+        match (&status.signal, status.exit_code) {
+            (Some(name), _) => signal_number(name).map_or(Self(128), Self::of_signal),
+            (None, Some(code)) => u8::try_from(code).map_or(Self(u8::MAX), Self),
+            (None, None) => Self::FAILED,
+        }
+    }
+}
+
+/// Linux's signals on x86 and ARM (signal(7)), numbered from 1.
+const SIGNALS: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+];
+
+/// The number of a signal's name, with or without `SIG`; also of a bare number and `SIGRTMIN+n`.
+fn signal_number(name: &str) -> Option<NonZeroU8> {
+    let bare = name.strip_prefix("SIG").unwrap_or(name);
+    let number = if let Some(position) = SIGNALS.iter().position(|&signal| signal == bare) {
+        u8::try_from(position).ok()?.checked_add(1)?
+    } else if let Some(beyond) = bare.strip_prefix("RTMIN") {
+        // glibc keeps 32 and 33 for itself.
+        let beyond = beyond.strip_prefix('+').unwrap_or("0");
+        beyond.parse::<u8>().ok()?.checked_add(34)?
+    } else {
+        bare.parse().ok()?
+    };
+    NonZeroU8::new(number).filter(|number| number.get() <= 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_s_end_as_a_shell_shows_it() {
+        let table = [
+            (Some(0), None, 0),
+            (Some(3), None, 3),
+            (Some(255), None, 255),
+            (None, Some("SIGHUP"), 129),
+            (None, Some("SIGINT"), 130),
+            (None, Some("SIGKILL"), 137),
+            (None, Some("SIGSEGV"), 139),
+            (None, Some("SIGTERM"), 143),
+            (None, Some("SIGSYS"), 159),
+            (None, Some("SIGRTMIN+1"), 163),
+            (None, Some("40"), 168),
+            (None, Some("SIGNOVEL"), 128),
+        ];
+        for (exit_code, signal, want) in table {
+            let status = ExitStatus {
+                exit_code,
+                signal: signal.map(str::to_owned),
+            };
+            assert_eq!(ExitCode::of_command(&status), ExitCode(want), "{status:?}");
+        }
+    }
+}

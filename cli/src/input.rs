@@ -1,0 +1,101 @@
+//! Standard input, read by a thread of its own, and bytes sent to a terminal in order.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use termd_proto::terminal::{MAX_SEND_BYTES, SendResult, SessionsClient as _};
+use termd_proto::{ErrorKind, TerminalRef};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use crate::client::Link;
+use crate::error::{CliError, kind_of};
+
+/// One read of standard input: what a pipe holds.
+const READ_BYTES: usize = 64 * 1024;
+/// Reads on their way; more wait in the pipe.
+const CHUNKS: usize = 4;
+/// Between two attempts while the program does not read and the daemon's queue is full.
+const FULL_PAUSE: Duration = Duration::from_millis(50);
+
+/// Starts reading standard input. The channel closes at its end, or where it cannot be read.
+///
+/// The thread may sit in read(2) for ever; it ends with the process.
+pub(crate) fn read_stdin() -> Result<mpsc::Receiver<Vec<u8>>, CliError> {
+    let cannot = |error| CliError::Io("cannot read standard input", error);
+    // Not `Stdin`: its buffer would keep bytes that nobody asks for again.
+    let mut stdin = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?);
+    let (chunks, receiver) = mpsc::channel(CHUNKS);
+    std::thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(move || {
+            let mut buffer = vec![0; READ_BYTES];
+            loop {
+                match stdin.read(&mut buffer) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(0) | Err(_) => break,
+                    Ok(length) => {
+                        let chunk = buffer.get(..length).unwrap_or_default().to_vec();
+                        if chunks.blocking_send(chunk).is_err() {
+                            break;
+                        }
+                    }
+                }
+            }
+        })
+        .map_err(cannot)?;
+    Ok(receiver)
+}
+
+/// Types bytes into a terminal, waiting where its queue is full. Returns what was sent and what is
+/// still queued in the end.
+pub(crate) async fn send_bytes(
+    link: &Link,
+    id: &TerminalRef,
+    bytes: &[u8],
+) -> Result<SendResult, CliError> {
+    let mut total: Option<SendResult> = None;
+    for chunk in bytes.chunks(MAX_SEND_BYTES) {
+        let data = STANDARD.encode(chunk);
+        let result = loop {
+            let sent = link
+                .once(|rpc| {
+                    let (id, data) = (id.clone(), data.clone());
+                    async move { rpc.send(id, None, Some(data), None).await }
+                })
+                .await;
+            match sent {
+                Err(CliError::Refused(refusal))
+                    if kind_of(&refusal) == Some(ErrorKind::InputQueueFull) =>
+                {
+                    sleep(FULL_PAUSE).await;
+                }
+                other => break other?,
+            }
+        };
+        total = Some(match total {
+            None => result,
+            Some(before) => SendResult {
+                sent: before.sent + before.queued + result.sent,
+                queued: result.queued,
+                offset: before.offset,
+            },
+        });
+    }
+    total.ok_or_else(|| CliError::Usage("nothing to send".to_owned()))
+}
+
+/// Whether the terminal cannot be typed into any more, because its command has ended.
+pub(crate) fn has_ended(error: &CliError) -> bool {
+    let CliError::Refused(refusal) = error else {
+        return false;
+    };
+    matches!(
+        kind_of(refusal),
+        Some(ErrorKind::TerminalExited | ErrorKind::TerminalNotFound)
+    )
+}

@@ -1,0 +1,106 @@
+//! A terminal's output from an offset on, page by page, across the daemon's restarts.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use termd_proto::terminal::{
+    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadOptions, TerminalState, read_terminal,
+};
+use termd_proto::{Offset, TerminalRef};
+
+use crate::client::Link;
+use crate::error::CliError;
+
+/// How long one call waits for output; the next goes on from the same offset.
+const WAIT_MS: u64 = 30_000;
+
+/// A part of the output, exact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// The bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// The first one's offset.
+    pub(crate) start: Offset,
+    /// The offset after the last.
+    pub(crate) end: Offset,
+    /// Whether output between the page before and this one is no longer kept.
+    pub(crate) gap: bool,
+    /// Whether nothing more was there at that moment.
+    pub(crate) at_end: bool,
+    /// Where the terminal is in its life.
+    pub(crate) state: TerminalState,
+    /// How the command ended, once it has.
+    pub(crate) exit_status: Option<ExitStatus>,
+}
+
+impl Page {
+    /// Whether this was all there will ever be.
+    pub(crate) fn is_last(&self) -> bool {
+        self.at_end && self.state != TerminalState::Running
+    }
+}
+
+/// Reads on from where it is.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    link: &'a Link,
+    id: TerminalRef,
+    from: ReadFrom,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from here on.
+    pub(crate) fn new(link: &'a Link, id: TerminalRef, from: ReadFrom) -> Self {
+        Self { link, id, from }
+    }
+
+    /// What is there now, at most `max_bytes`.
+    pub(crate) async fn page(&mut self, max_bytes: u64) -> Result<Page, CliError> {
+        self.read(max_bytes, None).await
+    }
+
+    /// Waits until there is something, or nothing more will come.
+    pub(crate) async fn follow(&mut self, max_bytes: u64) -> Result<Page, CliError> {
+        loop {
+            let page = self.read(max_bytes, Some(WAIT_MS)).await?;
+            if !page.bytes.is_empty() || page.is_last() {
+                return Ok(page);
+            }
+        }
+    }
+
+    async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, CliError> {
+        let options = ReadOptions {
+            from: self.from,
+            max_bytes: Some(max_bytes.min(MAX_READ_BYTES)),
+            max_lines: None,
+            // A chunk's end may cut a character: text would lose what base64 keeps.
+            encoding: Encoding::Base64,
+            wait_ms,
+        };
+        let (id, asked) = (&self.id, &options);
+        let result = self
+            .link
+            .repeat(move |rpc| {
+                let (id, options) = (id.clone(), asked.clone());
+                async move { read_terminal(&*rpc, id, options).await }
+            })
+            .await?;
+        let bytes = STANDARD
+            .decode(result.data.as_deref().unwrap_or_default())
+            .map_err(|error| CliError::Nonsense(error.to_string()))?;
+        let gap = match self.from {
+            ReadFrom::Offset(asked) => result.start > asked,
+            ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => false,
+        };
+        self.from = ReadFrom::Offset(result.end);
+        Ok(Page {
+            bytes,
+            start: result.start,
+            end: result.end,
+            gap,
+            at_end: result.at_end,
+            state: result.state,
+            exit_status: result.exit_status,
+        })
+    }
+}

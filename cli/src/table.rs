@@ -1,0 +1,186 @@
+//! Tables and times for a person.
+//!
+//! Pure. Every cell is escaped here, so that no caller can forget it.
+
+use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::escape::escaped;
+
+/// Rows under a header, columns as wide as they must be.
+#[derive(Debug)]
+pub(crate) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with this header.
+    pub(crate) fn new(header: &[&str]) -> Self {
+        Self {
+            rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()],
+        }
+    }
+
+    /// Adds a row of cells, escaping them.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
+        self.rows.push(cells.map(escaped).to_vec());
+    }
+
+    /// The table as lines; the last column is not padded.
+    pub(crate) fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| {
+                let cells = self.rows.iter().filter_map(|row| row.get(column));
+                cells
+                    .map(|cell| cell.chars().count())
+                    .max()
+                    .unwrap_or_default()
+            })
+            .collect();
+        let mut out = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                let _ = write!(line, "{cell:width$}  ");
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// One fact a line. Values are the caller's to escape: a quoted command line is already.
+pub(crate) fn facts_as_lines(facts: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    for (name, value) in facts {
+        let _ = writeln!(out, "{name:<10} {value}");
+    }
+    out
+}
+
+/// Milliseconds since the Unix epoch.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A length of time in one unit and its next smaller one: `12s`, `3m05s`, `2h07m`, `5d03h`.
+pub(crate) fn age(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    if minutes == 0 {
+        format!("{seconds}s")
+    } else if hours == 0 {
+        format!("{minutes}m{:02}s", seconds % 60)
+    } else if days == 0 {
+        format!("{hours}h{:02}m", minutes % 60)
+    } else {
+        format!("{days}d{:02}h", hours % 24)
+    }
+}
+
+/// A point in time in UTC (ISO 8601): `2026-11-21T12:08:39Z`.
+pub(crate) fn utc(ms: i64) -> String {
+    let seconds = ms.div_euclid(1000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are
+/// counted from March, so that the leap day is a year's last.
+fn civil(days_since_epoch: i64) -> (i64, i64, i64) {
+    let days = days_since_epoch + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = (march_month + 2) % 12 + 1;
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day)
+}
+
+/// A number of bytes: `999 B`, `1.5 KiB`, `12.0 MiB`.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut tenths = count.saturating_mul(10) / 1024;
+    let mut unit = 0;
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        tenths /= 1024;
+        unit += 1;
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_cells_are_escaped() {
+        let mut table = Table::new(&["ID", "COMMAND"]);
+        table.row(["long_id", "ls"]);
+        table.row(["é", "\u{1b}[2J\n"]);
+        assert_eq!(
+            table.render(),
+            "ID       COMMAND\nlong_id  ls\né        \\x1b[2J\\n\n"
+        );
+    }
+
+    #[test]
+    fn ages() {
+        let table = [
+            (-5, "0s"),
+            (12_345, "12s"),
+            (185_000, "3m05s"),
+            (7_620_000, "2h07m"),
+            (442_800_000, "5d03h"),
+        ];
+        for (ms, want) in table {
+            assert_eq!(age(ms), want);
+        }
+    }
+
+    #[test]
+    fn times() {
+        let table = [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400_000, "2000-02-29T00:00:00Z"),
+            (1_709_251_199_999, "2024-02-29T23:59:59Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+        ];
+        for (ms, want) in table {
+            assert_eq!(utc(ms), want);
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        let table = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1536, "1.5 KiB"),
+            (12 << 20, "12.0 MiB"),
+            (3 << 30, "3.0 GiB"),
+        ];
+        for (count, want) in table {
+            assert_eq!(bytes(count), want);
+        }
+    }
+}

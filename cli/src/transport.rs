@@ -1,0 +1,186 @@
+//! jsonrpsee's client over a Unix socket: one JSON-RPC message a line.
+//!
+//! Knows lines and nothing of what is in them.
+
+use std::io;
+
+use jsonrpsee::core::client::{ReceivedMessage, TransportReceiverT, TransportSenderT};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+/// The longest answer: `terminal/output` may hold 64 MiB, of which JSON makes up to 6 bytes each
+/// (`\u0000`), and the rest is room to spare.
+pub(crate) const MAX_LINE_BYTES: usize = 512 * 1024 * 1024;
+/// How much room is made for one read(2): an ordinary answer in one go.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Why a connection is of no more use.
+#[derive(Debug, Error)]
+pub(crate) enum TransportError {
+    /// Writing or reading failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The daemon closed it.
+    #[error("the daemon closed the connection")]
+    Closed,
+    /// A line over the bound.
+    #[error("the daemon sent a line over {0} bytes")]
+    LineTooLong(usize),
+}
+
+/// The sending half.
+#[derive(Debug)]
+pub(crate) struct LineSender<W>(pub(crate) W);
+
+impl<W: AsyncWrite + Unpin + Send + 'static> TransportSenderT for LineSender<W> {
+    type Error = TransportError;
+
+    async fn send(&mut self, mut message: String) -> Result<(), TransportError> {
+        // One write(2) for the line and its end: the daemon wakes once.
+        message.push('\n');
+        self.0.write_all(message.as_bytes()).await?;
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Result<(), TransportError> {
+        Ok(self.0.shutdown().await?)
+    }
+}
+
+/// The receiving half. What was read of a line stays here when the future is dropped.
+#[derive(Debug)]
+pub(crate) struct LineReceiver<R> {
+    from: R,
+    /// Bytes received and not given out yet.
+    buffer: Vec<u8>,
+    /// How many of them were searched for a newline: a long line is searched once.
+    searched: usize,
+    limit: usize,
+}
+
+impl<R: AsyncRead + Unpin> LineReceiver<R> {
+    /// Reads lines up to `limit` bytes.
+    pub(crate) fn new(from: R, limit: usize) -> Self {
+        Self {
+            from,
+            buffer: Vec::new(),
+            searched: 0,
+            limit,
+        }
+    }
+
+    /// Takes the first whole line out of the buffer, without its newline.
+    fn take_line(&mut self) -> Option<Vec<u8>> {
+        let unsearched = self.buffer.get(self.searched..)?;
+        let Some(position) = unsearched.iter().position(|&byte| byte == b'\n') else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        let rest = self.buffer.split_off(self.searched + position + 1);
+        let mut line = std::mem::replace(&mut self.buffer, rest);
+        line.pop();
+        self.searched = 0;
+        Some(line)
+    }
+
+    /// The next line that is not empty. Cancel safe.
+    async fn next_line(&mut self) -> Result<Vec<u8>, TransportError> {
+        loop {
+            while let Some(line) = self.take_line() {
+                if !line.is_empty() {
+                    return Ok(line);
+                }
+            }
+            if self.buffer.len() > self.limit {
+                return Err(TransportError::LineTooLong(self.limit));
+            }
+            self.buffer.reserve(READ_BYTES);
+            if self.from.read_buf(&mut self.buffer).await? == 0 {
+                return Err(TransportError::Closed);
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> TransportReceiverT for LineReceiver<R> {
+    type Error = TransportError;
+
+    async fn receive(&mut self) -> Result<ReceivedMessage, TransportError> {
+        Ok(ReceivedMessage::Bytes(self.next_line().await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::duplex;
+
+    use super::*;
+
+    async fn lines(writes: &[&[u8]], limit: usize) -> (Vec<Vec<u8>>, TransportError) {
+        let (mut peer, ours) = duplex(7);
+        let mut receiver = LineReceiver::new(ours, limit);
+        let send = async move {
+            for bytes in writes {
+                // The receiver stops reading at its limit, and drops its end.
+                if peer.write_all(bytes).await.is_err() {
+                    break;
+                }
+            }
+        };
+        let receive = async move {
+            let mut got = Vec::new();
+            loop {
+                match receiver.next_line().await {
+                    Ok(line) => got.push(line),
+                    Err(error) => return (got, error),
+                }
+            }
+        };
+        tokio::join!(send, receive).1
+    }
+
+    #[tokio::test]
+    async fn lines_come_whole_however_they_were_cut() {
+        type Case<'a> = (&'a [&'a [u8]], &'a [&'a [u8]]);
+        let table: [Case<'_>; 5] = [
+            (&[b"one\ntwo\n"], &[b"one", b"two"]),
+            (&[b"o", b"n", b"e\nt", b"wo", b"\n"], &[b"one", b"two"]),
+            (&[b"\n\n", b"one\n\n"], &[b"one"]),
+            (&[b"half a li"], &[]),
+            (&[], &[]),
+        ];
+        for (writes, want) in table {
+            let (got, error) = lines(writes, 100).await;
+            assert_eq!(got, want, "{writes:?}");
+            assert!(matches!(error, TransportError::Closed), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_huge_line_passes_and_one_over_the_limit_does_not() {
+        let huge = vec![b'x'; 300_000];
+        let (got, error) = lines(&[&huge, b"\nnext\n"], 300_000).await;
+        assert_eq!(got.len(), 2);
+        assert!(matches!(error, TransportError::Closed), "{error}");
+        let (got, error) = lines(&[b"ok\n", &huge, b"\n"], 10_000).await;
+        assert_eq!(got, [b"ok"]);
+        assert!(
+            matches!(error, TransportError::LineTooLong(10_000)),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_receive_given_up_loses_nothing() {
+        let (mut peer, ours) = duplex(64);
+        let mut receiver = LineReceiver::new(ours, 100);
+        peer.write_all(b"hel").await.unwrap();
+        tokio::select! {
+            biased;
+            line = receiver.next_line() => panic!("{line:?}"),
+            () = std::future::ready(()) => {}
+        }
+        peer.write_all(b"lo\n").await.unwrap();
+        assert_eq!(receiver.next_line().await.unwrap(), b"hello");
+    }
+}
