@@ -123,7 +123,7 @@ impl KeeperClient {
                 process,
                 fds: terminal_fds(answer.fds)?,
             }),
-            other => Err(refusal(other, &id)),
+            other => Err(refusal(&other, &id)),
         }
     }
 
@@ -169,12 +169,13 @@ impl KeeperClient {
             ToKeeper::EndTree { id, .. }
             | ToKeeper::SignalTree { id, .. }
             | ToKeeper::SetNotes { id, .. }
-            | ToKeeper::Release { id } => Some(id.clone()),
+            | ToKeeper::Release { id }
+            | ToKeeper::Forget { id } => Some(id.clone()),
             _ => None,
         };
         match (self.ask(message).await?.message, id) {
             (ToServer::Done, _) => Ok(()),
-            (other, Some(id)) => Err(refusal(other, &id)),
+            (other, Some(id)) => Err(refusal(&other, &id)),
             (_, None) => Err(KeeperError::Protocol("not an answer to this request")),
         }
     }
@@ -187,12 +188,12 @@ impl KeeperClient {
     }
 }
 
-fn refusal(message: ToServer, id: &TerminalId) -> KeeperError {
+fn refusal(message: &ToServer, id: &TerminalId) -> KeeperError {
     match message {
-        ToServer::Refused(Refusal::Spawn(failure)) => KeeperError::Spawn(failure),
+        ToServer::Refused(Refusal::Spawn(failure)) => KeeperError::Spawn(*failure),
         ToServer::Refused(Refusal::UnknownTerminal) => KeeperError::UnknownTerminal(id.clone()),
         ToServer::Refused(Refusal::Stopping) => KeeperError::Stopping,
-        ToServer::Refused(Refusal::Survivors(count)) => KeeperError::Survivors(count),
+        ToServer::Refused(Refusal::Survivors(count)) => KeeperError::Survivors(*count),
         ToServer::Refused(Refusal::Invalid) => KeeperError::Protocol("the request is invalid"),
         _ => KeeperError::Protocol("not an answer to this request"),
     }

@@ -103,6 +103,29 @@ pub enum SpawnStep {
     Exec,
 }
 
+/// Every step, by its number on the wire.
+pub(super) const STEPS: [SpawnStep; 7] = [
+    SpawnStep::OpenPty,
+    SpawnStep::Spool,
+    SpawnStep::Pipe,
+    SpawnStep::Fork,
+    SpawnStep::Session,
+    SpawnStep::Chdir,
+    SpawnStep::Exec,
+];
+
+impl SpawnStep {
+    /// The step's number, on the control socket and on a starting child's error pipe.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The step of this number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        STEPS.get(usize::from(number)).copied()
+    }
+}
+
 /// A command that could not be started: the step and its errno. Nothing is left of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpawnFailure {

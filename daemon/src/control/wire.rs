@@ -217,29 +217,6 @@ impl ToServer {
     }
 }
 
-/// Every step, by its number on the wire.
-const STEPS: [SpawnStep; 7] = [
-    SpawnStep::OpenPty,
-    SpawnStep::Spool,
-    SpawnStep::Pipe,
-    SpawnStep::Fork,
-    SpawnStep::Session,
-    SpawnStep::Chdir,
-    SpawnStep::Exec,
-];
-
-impl SpawnStep {
-    /// The step's number, on the control socket and on a starting child's error pipe.
-    pub fn number(self) -> u8 {
-        self as u8
-    }
-
-    /// The step of this number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        STEPS.get(usize::from(number)).copied()
-    }
-}
-
 #[derive(Default)]
 struct Writer(Vec<u8>);
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::control::message::STEPS;
 
 fn id() -> TerminalId {
     TerminalId::from_random(0x0123_4567_89ab_cdef)

@@ -139,19 +139,6 @@ impl Reporter {
         Self(self.0.map(|told| Told { log, ..told }))
     }
 
-    /// Another end of the same, for whoever handles the error of a start.
-    pub(super) fn try_clone(&self) -> Result<Self, KeeperStartError> {
-        let cloned = self.0.as_ref().map(|told| {
-            let writer = told
-                .writer
-                .try_clone()
-                .map_err(|source| KeeperStartError::system("duplicate a pipe", source))?;
-            let log = told.log.clone();
-            Ok(Told { writer, log })
-        });
-        cloned.transpose().map(Self)
-    }
-
     /// The daemon serves.
     pub(super) fn ready(self) {
         self.tell(READY, b"");

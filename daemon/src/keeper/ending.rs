@@ -18,7 +18,7 @@ use crate::control::message::ProcessId;
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// Something that forks faster than it can be killed is given up after so many passes.
 const MAX_KILL_PASSES: u32 = 200;
-/// While SIGKILLed processes linger, and where a process cannot be waited for, this often is
+/// While killed processes linger, and where a process cannot be waited for, this often is
 /// looked again.
 const RESCAN_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -165,7 +165,7 @@ impl Ending {
 
 /// A grace may come from a peer: one beyond what the clock can hold is a year.
 fn after(now: Instant, grace: Duration) -> Instant {
-    const LONGEST_GRACE: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+    const LONGEST_GRACE: Duration = Duration::from_hours(366 * 24);
     now + grace.min(LONGEST_GRACE)
 }
 

@@ -80,20 +80,13 @@ pub(super) struct Keeper {
     _locks: [Lock; 2],
 }
 
-/// Takes locks and socket, and runs until the daemon ends.
-pub(super) fn run(
-    options: KeeperOptions,
-    reporter: Reporter,
-) -> Result<ExitCode, KeeperStartError> {
-    let mut keeper = Keeper::new(options, reporter)?;
-    let code = keeper.turn_until_the_end();
-    keeper.listener.unlink();
-    Ok(code)
-}
-
 impl Keeper {
-    fn new(options: KeeperOptions, reporter: Reporter) -> Result<Self, KeeperStartError> {
+    /// Takes locks, socket and signals. Nothing is started yet.
+    pub(super) fn new(options: KeeperOptions) -> Result<Self, KeeperStartError> {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        // Before the socket is there, so that no SIGTERM leaves one behind.
+        let signals =
+            take_signals().map_err(|errno| KeeperStartError::system("take over signals", errno))?;
         let socket_path = &options.socket_path;
         socket::prepare_directory(socket_path)?;
         socket::private_directory(&options.state_dir)?;
@@ -107,8 +100,6 @@ impl Keeper {
             Some(listener) => listener,
             None => Listener::bind(socket_path)?,
         };
-        let signals =
-            take_signals().map_err(|errno| KeeperStartError::system("take over signals", errno))?;
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|errno| KeeperStartError::system("become a subreaper", errno))?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
@@ -132,7 +123,7 @@ impl Keeper {
             was_ready: false,
             last_sign_of_life: now,
             notifier,
-            reporter: Some(reporter),
+            reporter: None,
             stage: Stage::Serving,
             next_scan: now,
             open_files: raise_open_files(),
@@ -154,9 +145,20 @@ impl Keeper {
         Ok(keeper)
     }
 
+    /// Runs until the daemon ends.
+    pub(super) fn run(mut self, reporter: Reporter) -> ExitCode {
+        self.reporter = Some(reporter);
+        let code = self.turn_until_the_end();
+        self.listener.unlink();
+        code
+    }
+
     fn turn_until_the_end(&mut self) -> ExitCode {
         let mut events = Vec::with_capacity(EVENTS_A_TURN);
         loop {
+            if let Some(code) = self.exit {
+                return ExitCode::from(code);
+            }
             let now = Instant::now();
             self.supervise(now);
             self.progress_endings(now);
@@ -311,13 +313,18 @@ impl Keeper {
         let wanted = running.wanted_events();
         if wanted != running.watched_events {
             let data = epoll::EventData::new_u64(running.token);
-            let _ = epoll::modify(&self.epoll, running.link(), data, wanted);
+            // A hang-up is told whatever is wanted, for as long as the socket is there.
+            let _ = if wanted.is_empty() {
+                epoll::delete(&self.epoll, running.link())
+            } else {
+                epoll::modify(&self.epoll, running.link(), data, wanted)
+            };
             running.watched_events = wanted;
         }
     }
 }
 
-/// epoll_pwait2(2) may return just before a deadline by the clock's grain; a turn for nothing.
+/// `epoll_pwait2(2)` may return just before a deadline by the clock's grain; a turn for nothing.
 const ROUND_UP: Duration = Duration::from_micros(200);
 
 /// Blocks the signals that the keeper reads from a descriptor.

@@ -8,7 +8,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 /// A server that has not answered for this long is stuck.
 const PING_TIMEOUT: Duration = Duration::from_secs(30);
 /// A server that has not said hello after this long is stuck.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(60);
+const HELLO_TIMEOUT: Duration = Duration::from_mins(1);
 /// For this long after the last sign of a server the keeper vouches for the daemon: the time to
 /// find a server stuck and have the next one up.
 const VOUCH: Duration = Duration::from_secs(90);

@@ -9,8 +9,8 @@
 //! terminal prints. A single-threaded process may fork safely; one that does this little has
 //! little to die of.
 //!
-//! From top to bottom: [`run`] takes the locks and the socket ([`socket`], [`lock`]), then turns
-//! ([`event_loop`]). What the server asks is in `requests`, what happens to the server in
+//! From top to bottom: [`run`] takes the locks and the socket (`socket`, `lock`), then turns
+//! (`event_loop`). What the server asks is in `requests`, what happens to the server in
 //! `supervision`, children in `reaping`, and ending them in `endings`.
 
 mod detach;
@@ -41,6 +41,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use event_loop::Keeper;
 pub use server_process::{InheritedFds, inherited_fds};
 
 /// What the keeper is started with.
@@ -142,23 +143,20 @@ impl KeeperStartError {
 /// server gave up before it was ready (78 `EX_CONFIG`, 69 `EX_UNAVAILABLE`; sysexits.h).
 pub fn run(options: KeeperOptions) -> Result<ExitCode, KeeperStartError> {
     match options.detach.clone() {
-        Detach::Foreground => event_loop::run(options, detach::Reporter::nobody()),
+        Detach::Foreground => Ok(Keeper::new(options)?.run(detach::Reporter::nobody())),
         Detach::Background { log } => match detach::fork(log.as_deref())? {
             detach::Side::Caller(report) => Ok(report.wait()),
-            detach::Side::Keeper(reporter) => {
-                let failed = reporter.try_clone()?;
-                match event_loop::run(options, reporter) {
-                    Err(KeeperStartError::AlreadyRunning { .. }) => {
-                        failed.ready();
-                        Ok(ExitCode::SUCCESS)
-                    }
-                    Err(error) => {
-                        failed.failed(1, &error.to_string());
-                        Ok(ExitCode::FAILURE)
-                    }
-                    Ok(code) => Ok(code),
+            detach::Side::Keeper(reporter) => match Keeper::new(options) {
+                Ok(keeper) => Ok(keeper.run(reporter)),
+                Err(KeeperStartError::AlreadyRunning { .. }) => {
+                    reporter.ready();
+                    Ok(ExitCode::SUCCESS)
                 }
-            }
+                Err(error) => {
+                    reporter.failed(1, &error.to_string());
+                    Ok(ExitCode::FAILURE)
+                }
+            },
         },
     }
 }

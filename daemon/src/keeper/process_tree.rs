@@ -36,7 +36,7 @@ pub(super) struct Identity<'a> {
     pub(super) tty: Option<u32>,
 }
 
-/// The device number of a `/dev/pts` entry as proc_pid_stat(5) prints it.
+/// The device number of a `/dev/pts` entry as `proc_pid_stat(5)` prints it.
 pub(super) fn encode_device(major: u32, minor: u32) -> u32 {
     (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)
 }

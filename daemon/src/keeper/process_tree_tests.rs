@@ -222,8 +222,5 @@ fn the_keepers_descendants_are_neither_the_server_nor_strangers() {
 fn device_numbers_are_the_kernels() {
     // /dev/pts/4 and /dev/pts/300, as /proc/PID/stat printed them.
     assert_eq!(encode_device(136, 4), 34_820);
-    assert_eq!(
-        encode_device(136, 300),
-        (300 & 0xff) | (136 << 8) | (0x100 << 12)
-    );
+    assert_eq!(encode_device(136, 300), 0x0010_882c);
 }

@@ -46,7 +46,7 @@ pub(super) fn start_time(pid: i32) -> Option<u64> {
     read_process(pid).map(|process| process.id.start_time)
 }
 
-/// proc_pid_stat(5). The name, in parentheses, may hold anything, parentheses too.
+/// `proc_pid_stat(5)`. The name, in parentheses, may hold anything, parentheses too.
 fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let name_end = stat.iter().rposition(|&byte| byte == b')')?;
     let rest = std::str::from_utf8(stat.get(name_end + 1..)?).ok()?;

@@ -39,7 +39,7 @@ impl Keeper {
                 Ok(received) => {
                     running.heard(now);
                     self.last_sign_of_life = now;
-                    self.take_packet(received.packet, now);
+                    self.take_packet(&received.packet, now);
                 }
                 Err(ChannelError::WouldBlock) => return,
                 // It is on its way out, most likely; its exit says more than its silence.
@@ -56,7 +56,7 @@ impl Keeper {
         }
     }
 
-    fn take_packet(&mut self, packet: Packet, now: Instant) {
+    fn take_packet(&mut self, packet: &Packet, now: Instant) {
         let request = packet.request;
         match ToKeeper::decode(packet.kind, &packet.body) {
             Err(_) => self.answer(request, &ToServer::Refused(Refusal::Invalid)),
@@ -148,13 +148,15 @@ impl Keeper {
         let Server::Up(running) = &mut self.server else {
             return;
         };
-        running.introduced = true;
+        if std::mem::replace(&mut running.introduced, true) {
+            return;
+        }
         let version = PROTOCOL_VERSION;
         running.send(0, &ToServer::Hello { version });
         for (id, terminal) in self.inventory.iter() {
             if terminal.is_shown() {
                 let queued = running.link_mut().queue_inventory(id.clone());
-                running.or_kill(queued);
+                running.or_kill(&queued);
             }
         }
         running.send(0, &ToServer::InventoryEnd);
@@ -248,7 +250,7 @@ impl Keeper {
             (_, Some(request)) => {
                 if let Some(running) = self.introduced() {
                     let queued = running.link_mut().queue_spawned(request, id.clone());
-                    running.or_kill(queued);
+                    running.or_kill(&queued);
                 }
                 if let Some(status) = status {
                     let id = id.clone();

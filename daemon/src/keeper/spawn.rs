@@ -222,8 +222,8 @@ impl Command {
     }
 
     fn try_run(&self, slave: RawFd, error_pipe: RawFd, open_files: Rlimit) -> (SpawnStep, i32) {
-        // Signals stay blocked until exec: a signal to the keeper's group must not meet the
-        // keeper's handlers in here. There are none, but its children's reports are.
+        // What the keeper blocks stays blocked until just before exec, so that only SIGKILL ends a
+        // child that has not said how its start went.
         if let Err(failure) = Self::take_terminal(slave, error_pipe) {
             return failure;
         }

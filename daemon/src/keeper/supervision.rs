@@ -95,11 +95,11 @@ impl Running {
     /// Sends it a message. What cannot be queued ends it: the next gets the inventory.
     pub(super) fn send(&mut self, request: RequestNumber, message: &ToServer) {
         let queued = self.link.queue(request, message);
-        self.or_kill(queued);
+        self.or_kill(&queued);
     }
 
     /// Ends it if its queue is full.
-    pub(super) fn or_kill(&mut self, queued: Result<(), Broken>) {
+    pub(super) fn or_kill(&mut self, queued: &Result<(), Broken>) {
         if queued.is_err() {
             self.kill();
         }
@@ -266,6 +266,10 @@ impl Keeper {
             if let Some(reporter) = self.reporter.take() {
                 reporter.server_failed(code);
             }
+            return;
+        }
+        if matches!(self.stage, Stage::Finishing { .. }) && status == WaitStatus::Exited(0) {
+            self.exit = Some(0);
             return;
         }
         let hands_over = matches!(

@@ -71,11 +71,24 @@ pub(super) fn reset_signals() {
     }
 }
 
-/// Gives a signal its default disposition. No effect where the kernel refuses (SIGKILL, SIGSTOP,
-/// libc's own two).
+/// Gives a signal its default disposition. No effect where the kernel refuses (SIGKILL, SIGSTOP).
 pub(super) fn default_disposition(signal: i32) {
-    // SAFETY: SIG_DFL installs no handler.
-    unsafe { libc::signal(signal, libc::SIG_DFL) };
+    // The kernel's struct sigaction, all zero: SIG_DFL, no flags, an empty mask. By the system call,
+    // because libc refuses its own two real-time signals, which an ancestor may have ignored.
+    let default = [0_u64; 4];
+    let mask_bytes: libc::size_t = 8;
+    let nowhere = ptr::null_mut::<u64>();
+    // SAFETY: the array is as large as the kernel's structure on every architecture or larger, and
+    // SIG_DFL installs no handler.
+    unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigaction,
+            signal,
+            default.as_ptr(),
+            nowhere,
+            mask_bytes,
+        )
+    };
 }
 
 /// Makes `fd` this very number, open across exec. Only in a forked child.

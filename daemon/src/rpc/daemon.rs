@@ -90,7 +90,7 @@ impl DaemonServer for DaemonHandler {
     }
 }
 
-/// Resident memory of this process (proc_pid_statm(5)); 0 where it cannot be read.
+/// Resident memory of this process (`proc_pid_statm(5)`); 0 where it cannot be read.
 fn resident_bytes() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm")
         .ok()

@@ -62,7 +62,10 @@ impl From<TerminalError> for ErrorObjectOwned {
             }
             TerminalError::NotFound(reference) => terminal_not_found(&reference),
             TerminalError::Ambiguous { ref matches, .. } => {
-                let matches: Vec<&str> = matches.iter().map(|id| id.as_str()).collect();
+                let matches: Vec<&str> = matches
+                    .iter()
+                    .map(termd_proto::TerminalId::as_str)
+                    .collect();
                 let more = Map::from_iter([("matches".to_owned(), json!(matches))]);
                 let message = error.to_string();
                 error_object(code::AMBIGUOUS, ErrorKind::TerminalAmbiguous, message, more)

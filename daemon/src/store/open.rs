@@ -23,7 +23,7 @@ use super::StoreError;
 use super::audit::{self, Head};
 use super::header::{self, Header};
 
-/// `trmd`: the application id in the header, as 0001_init.sql sets it.
+/// `trmd`: the application id in the header, as `0001_init.sql` sets it.
 pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
 
 /// The migrations, oldest first; the number is the `user_version` that each sets.
@@ -259,7 +259,7 @@ fn damaged(path: &Path, detail: String) -> StoreError {
     }
 }
 
-/// SQLITE_CORRUPT (11), SQLITE_NOTADB (26), and SQLITE_ERROR (1): a statement of ours that does
+/// `SQLITE_CORRUPT` (11), `SQLITE_NOTADB` (26), and `SQLITE_ERROR` (1): a statement of ours that does
 /// not compile, because the schema is not ours. <https://www.sqlite.org/rescode.html>
 fn is_damage(error: &dyn DatabaseError) -> bool {
     let primary = error

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// The kernel's MAX_ARG_STRLEN (execve(2)), the final NUL counted.
+/// The kernel's `MAX_ARG_STRLEN` (execve(2)), the final NUL counted.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
 /// Arguments and environment together: the kernel's own bound is a quarter of the stack limit,
 /// 2 MiB with the usual one.
@@ -39,7 +39,14 @@ const DAEMON_VARIABLES: [&str; 12] = [
     "MEMORY_PRESSURE_WRITE",
 ];
 /// Says something about another terminal than the one to be made.
-const OUTER_TERMINAL_VARIABLES: [&str; 5] = ["COLUMNS", "LINES", "TERMCAP", "PWD", "OLDPWD"];
+const OUTER_TERMINAL_VARIABLES: [&str; 6] = [
+    "COLUMNS",
+    "LINES",
+    "TERMCAP",
+    "PWD",
+    "OLDPWD",
+    "TERMD_TERMINAL",
+];
 
 /// Set for every terminal, so that nothing in it waits for a person; the request's own win.
 const PRESET_VARIABLES: [(&str, &str); 3] = [
@@ -116,9 +123,7 @@ pub fn inherited_environment(
 
 fn is_inherited(name: &OsStr) -> bool {
     let ours = |known: &&str| name == OsStr::new(known);
-    !DAEMON_VARIABLES.iter().any(|known| ours(&known))
-        && !OUTER_TERMINAL_VARIABLES.iter().any(|known| ours(&known))
-        && !name.as_bytes().starts_with(b"TERMD_")
+    !DAEMON_VARIABLES.iter().any(ours) && !OUTER_TERMINAL_VARIABLES.iter().any(ours)
 }
 
 impl LaunchRequest {

@@ -6,7 +6,7 @@ use super::*;
 use crate::store::StoreError;
 use crate::store::queue::Urgent;
 
-/// Lets the database grow to so many pages (SQLITE_FULL beyond), but never shrinks it.
+/// Lets the database grow to so many pages (`SQLITE_FULL` beyond), but never shrinks it.
 async fn limit_pages(store: &Store, pages: i64) {
     let (done, limited) = oneshot::channel();
     store

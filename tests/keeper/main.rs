@@ -1,0 +1,58 @@
+//! The keeper with real processes: this program is the test, the keeper under test (by
+//! [`support::ROLE_VARIABLE`]), and the server that this keeper starts (by `--server`).
+// clippy.toml allows these in #[test] functions; this program has a main of its own.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
+mod ending;
+mod replacing;
+mod server;
+mod spawning;
+mod starting;
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// One test.
+type Test = (&'static str, fn());
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.first().is_some_and(|arg| arg == "--server") {
+        return server::run(args.get(1).map(String::as_str));
+    }
+    if let Some(code) = support::run_keeper_role() {
+        return code;
+    }
+    let filter = args.iter().find(|arg| !arg.starts_with('-'));
+    let tests: Vec<Test> = [
+        starting::TESTS,
+        spawning::TESTS,
+        ending::TESTS,
+        replacing::TESTS,
+    ]
+    .concat()
+    .into_iter()
+    .filter(|(name, _)| filter.is_none_or(|filter| name.contains(filter.as_str())))
+    .collect();
+    if args.iter().any(|arg| arg == "--list") {
+        for (name, _) in &tests {
+            println!("{name}: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let failed = tests
+        .iter()
+        .filter(|(name, test)| {
+            let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
+            println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+            !passed
+        })
+        .count();
+    println!("{} passed; {failed} failed", tests.len() - failed);
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,267 @@
+//! A server that does what a test says: one JSON line in, one out, over the socket that the keeper
+//! passed it.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use termd::control::client::{Connected, KeeperClient, KeeperError};
+use termd::control::message::{
+    EndTree, KeeperEvent, ProcessId, SpawnRequest, TerminalFds, WaitStatus,
+};
+use termd::keeper::inherited_fds;
+use termd_proto::TerminalId;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, watch};
+
+/// How long anything here may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Terminal {
+    process: ProcessId,
+    notes: Vec<u8>,
+    fds: TerminalFds,
+}
+
+struct Server {
+    keeper: KeeperClient,
+    terminals: HashMap<TerminalId, Terminal>,
+    exits: watch::Receiver<HashMap<TerminalId, WaitStatus>>,
+}
+
+/// Serves; or ends at once with the code that is given.
+pub(crate) fn run(exit_code: Option<&str>) -> ExitCode {
+    if let Some(code) = exit_code {
+        eprintln!("the database is from the future");
+        return ExitCode::from(code.parse::<u8>().unwrap());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(serve());
+    ExitCode::SUCCESS
+}
+
+async fn serve() {
+    let inherited = inherited_fds().unwrap();
+    let connected = KeeperClient::connect(inherited.control).await.unwrap();
+    let Connected {
+        keeper,
+        inventory,
+        events,
+    } = connected;
+    let known = inventory
+        .iter()
+        .filter_map(|terminal| Some((terminal.id.clone(), terminal.status?)))
+        .collect();
+    let (exit_sender, exits) = watch::channel(known);
+    tokio::spawn(follow(events, exit_sender));
+    let terminals = inventory.into_iter().filter_map(|terminal| {
+        let known = Terminal {
+            process: terminal.process,
+            notes: terminal.notes,
+            fds: terminal.fds?,
+        };
+        Some((terminal.id, known))
+    });
+    let mut server = Server {
+        keeper,
+        terminals: terminals.collect(),
+        exits,
+    };
+    server.keeper.ready().await.unwrap();
+    let listener = UnixListener::from_std(inherited.listener.into()).unwrap();
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let _ = server.converse(stream).await;
+    }
+}
+
+async fn follow(
+    mut events: mpsc::Receiver<KeeperEvent>,
+    exits: watch::Sender<HashMap<TerminalId, WaitStatus>>,
+) {
+    while let Some(event) = events.recv().await {
+        match event {
+            KeeperEvent::Exited { id, status } => {
+                exits.send_modify(|exits| {
+                    exits.insert(id, status);
+                });
+            }
+            KeeperEvent::HandOver | KeeperEvent::Finish => std::process::exit(0),
+            KeeperEvent::Stopping => {}
+        }
+    }
+}
+
+impl Server {
+    async fn converse(&mut self, stream: UnixStream) -> io::Result<()> {
+        let mut stream = BufReader::new(stream);
+        let mut line = String::new();
+        while stream.read_line(&mut line).await? > 0 {
+            let request: Value = serde_json::from_str(&line)?;
+            let answer = match tokio::time::timeout(PATIENCE, self.answer(&request)).await {
+                Ok(answer) => answer,
+                Err(_) => json!({"error": "too slow"}),
+            };
+            stream.write_all(format!("{answer}\n").as_bytes()).await?;
+            line.clear();
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self, request: &Value) -> Value {
+        let id: Option<TerminalId> = request["id"].as_str().map(|id| id.parse().unwrap());
+        let id = id.as_ref();
+        let done = match request["op"].as_str().unwrap() {
+            "pid" => return json!(std::process::id()),
+            "crash" => std::process::abort(),
+            "inventory" => return self.inventory(),
+            "spawn" => return self.spawn(id.unwrap(), request).await,
+            "output" => {
+                return self
+                    .output(id.unwrap(), request["until"].as_str().unwrap())
+                    .await;
+            }
+            "exit" => return self.exit(id.unwrap()).await,
+            "spool" => {
+                let spool = &self.terminals[id.unwrap()].fds.spool;
+                rustix::io::write(spool, bytes(&request["text"]).as_slice()).unwrap();
+                Ok(())
+            }
+            "end" => {
+                let end = EndTree {
+                    signal: number(&request["signal"]),
+                    grace: Duration::from_millis(request["grace_ms"].as_u64().unwrap()),
+                };
+                self.keeper.end_tree(id.unwrap(), end).await
+            }
+            "signal" => {
+                let signal = number(&request["signal"]);
+                self.keeper.signal_tree(id.unwrap(), signal).await
+            }
+            "notes" => {
+                let notes = bytes(&request["text"]);
+                self.keeper.set_notes(id.unwrap(), notes).await
+            }
+            "release" => self.keeper.release(id.unwrap()).await,
+            "forget" => self.keeper.forget(id.unwrap()).await,
+            other => panic!("no such op: {other}"),
+        };
+        match done {
+            Ok(()) => json!("done"),
+            Err(error) => refused(&error),
+        }
+    }
+
+    fn inventory(&self) -> Value {
+        let terminals = self.terminals.iter().map(|(id, terminal)| {
+            let spool = &terminal.fds.spool;
+            let mut content = [0; 100];
+            let length = rustix::io::pread(spool, &mut content, 0).unwrap();
+            let described = json!({
+                "pid": terminal.process.pid,
+                "notes": String::from_utf8_lossy(&terminal.notes),
+                "spool": String::from_utf8_lossy(&content[..length]),
+                "spool_inode": rustix::fs::fstat(spool).unwrap().st_ino,
+                "tty": rustix::pty::ptsname(&terminal.fds.master, Vec::new()).unwrap().to_string_lossy(),
+                "exit": self.exits.borrow().get(id).map(|status| format!("{status:?}")),
+            });
+            (id.to_string(), described)
+        });
+        Value::Object(terminals.collect())
+    }
+
+    async fn spawn(&mut self, id: &TerminalId, request: &Value) -> Value {
+        let list = |name: &str| -> Vec<Vec<u8>> {
+            request[name]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(bytes)
+                .collect()
+        };
+        let spawn = SpawnRequest {
+            id: id.clone(),
+            program: bytes(&request["argv"][0]),
+            argv: list("argv"),
+            env: list("env"),
+            cwd: bytes(&request["cwd"]),
+            cols: 80,
+            rows: 24,
+            notes: bytes(&request["notes"]),
+        };
+        match self.keeper.spawn(spawn).await {
+            Err(error) => refused(&error),
+            Ok(spawned) => {
+                let pid = spawned.process.pid;
+                let terminal = Terminal {
+                    process: spawned.process,
+                    notes: Vec::new(),
+                    fds: spawned.fds,
+                };
+                self.terminals.insert(id.clone(), terminal);
+                json!(pid)
+            }
+        }
+    }
+
+    /// Everything until this text, or the end of the output.
+    async fn output(&self, id: &TerminalId, until: &str) -> Value {
+        let master = &self.terminals[id].fds.master;
+        let mut output = String::new();
+        while !output.contains(until) || until.is_empty() {
+            let mut buffer = [0; 4096];
+            match rustix::io::read(master, &mut buffer) {
+                Ok(0) | Err(rustix::io::Errno::IO) => break,
+                Ok(length) => output.push_str(&String::from_utf8_lossy(&buffer[..length])),
+                Err(rustix::io::Errno::AGAIN) => readable(master.as_fd()).await,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        json!(output)
+    }
+
+    async fn exit(&mut self, id: &TerminalId) -> Value {
+        let exits = self.exits.wait_for(|exits| exits.contains_key(id)).await;
+        json!(format!("{:?}", exits.unwrap()[id]))
+    }
+}
+
+/// Waits until there is something to read, off the runtime's thread: the keeper must be answered.
+async fn readable(fd: BorrowedFd<'_>) {
+    let fd = fd.try_clone_to_owned().unwrap();
+    let wait = move || {
+        let mut fds = [rustix::event::PollFd::new(
+            &fd,
+            rustix::event::PollFlags::IN,
+        )];
+        let patience = rustix::event::Timespec::try_from(PATIENCE).unwrap();
+        rustix::event::poll(&mut fds, Some(&patience)).unwrap()
+    };
+    tokio::task::spawn_blocking(wait).await.unwrap();
+}
+
+fn refused(error: &KeeperError) -> Value {
+    match error {
+        KeeperError::Spawn(failure) => json!({
+            "error": "spawn",
+            "step": format!("{:?}", failure.step),
+            "errno": failure.errno,
+        }),
+        other => json!({"error": other.to_string()}),
+    }
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    value.as_str().unwrap_or_default().as_bytes().to_vec()
+}
+
+fn number(value: &Value) -> i32 {
+    value.as_i64().unwrap().try_into().unwrap()
+}
