@@ -13,6 +13,9 @@ use crate::error::CliError;
 /// How long one call waits for output; the next goes on from the same offset.
 const WAIT_MS: u64 = 30_000;
 
+/// The least that the daemon is asked for: a whole character of UTF-8.
+const MIN_READ_BYTES: u64 = 4;
+
 /// A part of the output, exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page {
@@ -71,7 +74,7 @@ impl<'a> Reader<'a> {
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, CliError> {
         let options = ReadOptions {
             from: self.from,
-            max_bytes: Some(max_bytes.min(MAX_READ_BYTES)),
+            max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES)),
             max_lines: None,
             // A chunk's end may cut a character: text would lose what base64 keeps.
             encoding: Encoding::Base64,
@@ -85,20 +88,28 @@ impl<'a> Reader<'a> {
                 async move { read_terminal(&*rpc, id, options).await }
             })
             .await?;
-        let bytes = STANDARD
+        let mut bytes = STANDARD
             .decode(result.data.as_deref().unwrap_or_default())
             .map_err(|error| CliError::Nonsense(error.to_string()))?;
         let gap = match self.from {
             ReadFrom::Offset(asked) => result.start > asked,
             ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => false,
         };
-        self.from = ReadFrom::Offset(result.end);
+        let wanted = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let cut = bytes.len() > wanted;
+        bytes.truncate(wanted);
+        let end = if cut {
+            result.start + max_bytes
+        } else {
+            result.end
+        };
+        self.from = ReadFrom::Offset(end);
         Ok(Page {
             bytes,
             start: result.start,
-            end: result.end,
+            end,
             gap,
-            at_end: result.at_end,
+            at_end: result.at_end && !cut,
             state: result.state,
             exit_status: result.exit_status,
         })

@@ -68,6 +68,8 @@ async fn read_now(
     // Before the bytes: whoever is told of the exit has been told of all output.
     let progress = terminal.progress();
     let state = terminal.state();
+    // No more than was published: the spool is always a little ahead.
+    let max = max.min(progress.end.since(since));
     let mut span = terminal.transcript.read(since, max).await?;
     if let Some(lines) = options.max_lines {
         cut_after_lines(&mut span, lines);
