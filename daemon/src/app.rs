@@ -142,11 +142,7 @@ async fn listen_to_keeper(
 ) -> Ending {
     while let Some(event) = events.recv().await {
         match event {
-            KeeperEvent::Exited { id, status } => {
-                if let Some(terminal) = terminals.any(&id) {
-                    terminal.root_was_reaped(status);
-                }
-            }
+            KeeperEvent::Exited { id, status } => terminals.root_was_reaped(&id, status),
             KeeperEvent::HandOver => return Ending::HandOver,
             KeeperEvent::Stopping => {
                 tracing::info!("stopping: terminals are being ended");

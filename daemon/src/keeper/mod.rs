@@ -35,7 +35,7 @@ mod sys;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -137,6 +137,15 @@ impl KeeperStartError {
     }
 }
 
+/// The log is in the state directory, which on a fresh machine is not there yet.
+fn fork_with_log(
+    options: &KeeperOptions,
+    log: Option<&Path>,
+) -> Result<detach::Side, KeeperStartError> {
+    socket::private_directory(&options.state_dir)?;
+    detach::fork(log)
+}
+
 /// Runs the keeper until the daemon is stopped. Must be called before any thread is started.
 ///
 /// The exit code is 0 after SIGTERM, 1 after a second one, and the server's own where the first
@@ -144,7 +153,7 @@ impl KeeperStartError {
 pub fn run(options: KeeperOptions) -> Result<ExitCode, KeeperStartError> {
     match options.detach.clone() {
         Detach::Foreground => Ok(Keeper::new(options)?.run(detach::Reporter::nobody())),
-        Detach::Background { log } => match detach::fork(log.as_deref())? {
+        Detach::Background { log } => match fork_with_log(&options, log.as_deref())? {
             detach::Side::Caller(report) => Ok(report.wait()),
             detach::Side::Keeper(reporter) => match Keeper::new(options) {
                 Ok(keeper) => Ok(keeper.run(reporter)),

@@ -24,7 +24,7 @@ pub struct Record {
     pub argv: Vec<String>,
     /// Where it was started.
     pub cwd: String,
-    /// Its root process.
+    /// Its root process; 0 in notes, which are older than it.
     pub pid: i32,
     /// Who asked for it.
     pub owner: Owner,

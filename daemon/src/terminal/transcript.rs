@@ -12,7 +12,7 @@ const MAX_LINE_SEARCH_BYTES: u64 = 16 << 20;
 /// How much a search for lines reads at a time, in bytes.
 const LINE_SEARCH_STEP_BYTES: u64 = 64 << 10;
 /// Text longer than this is made on a thread of its own, so that it stalls nobody, in bytes.
-const INLINE_RENDER_BYTES: u64 = 256 << 10;
+const INLINE_RENDER_BYTES: usize = 256 << 10;
 
 /// Why output cannot be read.
 #[derive(Debug, Error)]
@@ -151,7 +151,7 @@ impl Transcript {
             } else {
                 Front::Cut
             };
-            let start = span.start;
+            let (start, length) = (span.start, span.bytes.len());
             let make = move || {
                 (
                     render(
@@ -164,7 +164,7 @@ impl Transcript {
                     span.bytes,
                 )
             };
-            let (rendered, bytes) = if limit > INLINE_RENDER_BYTES {
+            let (rendered, bytes) = if length > INLINE_RENDER_BYTES {
                 tokio::task::spawn_blocking(make)
                     .await
                     .map_err(std::io::Error::other)?

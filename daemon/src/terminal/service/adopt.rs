@@ -56,6 +56,11 @@ impl Terminals {
             tracing::error!(terminal = %found.id, "has neither notes nor a row");
             return Ok(());
         };
+        // The notes were written before there was a process.
+        let record = Record {
+            pid: found.process.pid,
+            ..record
+        };
         let TerminalFds {
             master,
             spool,

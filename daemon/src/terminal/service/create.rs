@@ -90,7 +90,6 @@ impl Terminals {
         };
         let record = Record {
             pid: spawned.process.pid,
-            created_at_ms: now_ms(),
             ..record
         };
         let terminal = self.begin(record, spawned).await?;
@@ -104,8 +103,6 @@ impl Terminals {
         spawned: Spawned,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let id = record.id.clone();
-        // The keeper learned the record before the process id was known.
-        self.inner.keeper.set_notes(&id, record.to_notes()).await?;
         let size = Size {
             cols: record.cols,
             rows: record.rows,
@@ -239,8 +236,10 @@ impl Terminals {
             index.labels.insert(label.clone(), id.clone());
         }
         index.running += 1;
+        index.starting.insert(id.clone(), None);
         Ok(Reservation {
             terminals: self,
+            id: id.clone(),
             label: label.cloned(),
             kept: false,
         })
@@ -250,6 +249,7 @@ impl Terminals {
 /// A place among the running terminals, and a label; both are given back unless kept.
 struct Reservation<'a> {
     terminals: &'a Terminals,
+    id: TerminalId,
     label: Option<Label>,
     kept: bool,
 }
@@ -266,6 +266,7 @@ impl Drop for Reservation<'_> {
             return;
         }
         let mut index = self.terminals.index();
+        index.starting.remove(&self.id);
         index.running = index.running.saturating_sub(1);
         if let Some(label) = &self.label {
             index.labels.remove(label);

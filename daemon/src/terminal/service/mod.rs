@@ -24,6 +24,7 @@ use super::handle::Terminal;
 use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
+use crate::control::message::WaitStatus;
 use crate::store::{AuditEntry, Store};
 
 /// Events that a subscriber may be behind before it is told that it lags.
@@ -67,6 +68,8 @@ struct Index {
     by_id: HashMap<TerminalId, Arc<Terminal>>,
     /// Labels of open terminals, and of those being made.
     labels: HashMap<Label, TerminalId>,
+    /// Terminals being made, and how those that ended before they were listed did.
+    starting: HashMap<TerminalId, Option<WaitStatus>>,
     /// Terminals whose command runs, those being made included.
     running: usize,
     /// Open terminals that have ended, oldest first.
@@ -131,9 +134,15 @@ impl Terminals {
         found.filter(|terminal| terminal.state() != TerminalState::Closed)
     }
 
-    /// The terminal with this id, closed or not, while it has a task.
-    pub fn any(&self, id: &TerminalId) -> Option<Arc<Terminal>> {
-        self.index().by_id.get(id).cloned()
+    /// The keeper has reaped a terminal's root process.
+    pub fn root_was_reaped(&self, id: &TerminalId, status: WaitStatus) {
+        let mut index = self.index();
+        if let Some(terminal) = index.by_id.get(id) {
+            terminal.root_was_reaped(status);
+        } else if let Some(starting) = index.starting.get_mut(id) {
+            // `true` is faster than we are: its terminal hears of it when it is listed.
+            *starting = Some(status);
+        }
     }
 
     /// Resolves when every terminal has exited and all of its output is stored.
@@ -278,9 +287,7 @@ impl Terminals {
     /// Puts a terminal into the index and starts its task.
     fn start(&self, terminal: Arc<Terminal>, actor: Actor) {
         let terminals = self.clone();
-        self.index()
-            .by_id
-            .insert(terminal.id().clone(), Arc::clone(&terminal));
+        self.put_on_list(&terminal);
         tokio::spawn(async move {
             let ended = terminals.clone();
             let watched = Arc::clone(&terminal);
@@ -292,6 +299,16 @@ impl Terminals {
             tokio::join!(actor.run(), exit);
             terminals.is_done(&terminal).await;
         });
+    }
+
+    fn put_on_list(&self, terminal: &Arc<Terminal>) {
+        let mut index = self.index();
+        if let Some(Some(status)) = index.starting.remove(terminal.id()) {
+            terminal.root_was_reaped(status);
+        }
+        index
+            .by_id
+            .insert(terminal.id().clone(), Arc::clone(terminal));
     }
 
     /// A command has ended: it no longer counts as running.
