@@ -1,0 +1,95 @@
+//! What termd costs while nothing happens: memory, and wake-ups.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::json;
+
+use crate::daemon::{Client, Daemon, pause, unsigned};
+use crate::figures::{Limit, Report, mebibytes};
+
+const TERMINALS: u32 = 100;
+const MOST_SERVER_MIB: f64 = 16.0;
+const MOST_KEEPER_MIB: f64 = 4.0;
+const MOST_KIB_PER_TERMINAL: f64 = 200.0;
+const MOST_SWITCHES_PER_SECOND: f64 = 5.0;
+/// For what the last call left to do.
+const SETTLE: Duration = Duration::from_secs(2);
+/// Long enough for the keeper's ping, which comes every ten seconds.
+const WATCHED: Duration = Duration::from_secs(20);
+
+pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
+    let daemon = Daemon::start()?;
+    let mut client = daemon.connect()?;
+    let info = client.call("daemon.info", &json!({}))?;
+    let keeper = unsigned(&info, "keeper_pid")?;
+    let server = unsigned(&info, "server_pid")?;
+    pause(SETTLE);
+    let at_most = |mib| Limit::AtMost(mib);
+    report.figure(
+        "empty: server, VmRSS",
+        "MiB",
+        resident(server)?,
+        at_most(MOST_SERVER_MIB),
+    );
+    report.figure(
+        "empty: keeper, VmRSS",
+        "MiB",
+        resident(keeper)?,
+        at_most(MOST_KEEPER_MIB),
+    );
+
+    let before = held(&mut client, keeper, server)?;
+    for _ in 0..TERMINALS {
+        // A prompt, and then nothing.
+        client.create("sh", &["-c", "printf 'user@host:~$ '; exec cat"])?;
+    }
+    client.wait_until_stored()?;
+    pause(SETTLE);
+    let after = held(&mut client, keeper, server)?;
+    let each = (after - before) * 1024.0 / f64::from(TERMINALS);
+    let what = "each of 100 idle terminals: keeper and server VmRSS, and spools";
+    report.figure(what, "KiB", each, at_most(MOST_KIB_PER_TERMINAL));
+
+    pause(SETTLE);
+    let first = switches(keeper)? + switches(server)?;
+    pause(WATCHED);
+    let count = u32::try_from(switches(keeper)? + switches(server)? - first)?;
+    let rate = f64::from(count) / WATCHED.as_secs_f64();
+    let what = "100 idle terminals: context switches of every thread, over 20 s";
+    report.figure(what, "/s", rate, at_most(MOST_SWITCHES_PER_SECOND));
+    Ok(())
+}
+
+/// Memory of both processes, and of the spools, which are in no process's resident set, in MiB.
+fn held(client: &mut Client, keeper: u64, server: u64) -> anyhow::Result<f64> {
+    let spools = unsigned(&client.call("daemon.stats", &json!({}))?, "spool_bytes")?;
+    Ok(resident(keeper)? + resident(server)? + mebibytes(spools))
+}
+
+/// `VmRSS` of `proc_pid_status(5)`, in MiB: shared pages of the binary count for each process.
+fn resident(pid: u64) -> anyhow::Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    Ok(mebibytes(status_field(&status, "VmRSS:")? * 1024))
+}
+
+/// Voluntary and other context switches of all threads so far.
+fn switches(pid: u64) -> anyhow::Result<u64> {
+    let mut sum = 0;
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+        let status = fs::read_to_string(thread?.path().join("status"))?;
+        sum += status_field(&status, "voluntary_ctxt_switches:")?;
+        sum += status_field(&status, "nonvoluntary_ctxt_switches:")?;
+    }
+    Ok(sum)
+}
+
+fn status_field(status: &str, name: &str) -> anyhow::Result<u64> {
+    let value = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .and_then(|rest| rest.split_whitespace().next())
+        .with_context(|| format!("no {name} in /proc/PID/status"))?;
+    Ok(value.parse()?)
+}

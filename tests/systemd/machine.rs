@@ -1,0 +1,368 @@
+//! A machine of the test's own: a real systemd as PID 1 in private namespaces, on an overlay of
+//! the root file system, with one lingering user who has a real `systemctl --user`.
+//!
+//! Promises that nothing of it is left when it is dropped: its processes end with its PID 1, its
+//! mounts with their namespace, its files with a tmpfs, and its cgroup is removed here. Where the
+//! machine that runs the test lacks something for it, [`Machine::boot`] says what.
+//!
+//! **Invariant:** knows nothing of termd; what is installed into the user's home is the caller's.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use tempfile::TempDir;
+
+/// The lingering user; nobody the real machine has.
+const USER: &str = "termd-tester";
+/// Boots take a third of a second; a loaded machine may take its time.
+const BOOT_DEADLINE: Duration = Duration::from_mins(1);
+/// For one command inside, in seconds, as timeout(1) takes it.
+const COMMAND_DEADLINE_SECONDS: &str = "60";
+/// For the kernel to let go of the cgroups after the last process in them has ended.
+const CGROUP_DEADLINE: Duration = Duration::from_secs(10);
+/// Between two looks at something that has no event.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// Before the process id in the name of a machine's cgroup.
+const CGROUP_PREFIX: &str = "termd-test.";
+
+/// Why there is no machine.
+#[derive(Debug)]
+pub(crate) enum BootError {
+    /// This computer lacks something: the tests are skipped.
+    Unable(String),
+    /// It should have booted and did not.
+    Failed(String),
+}
+
+/// A booted machine. Dropping it removes it.
+pub(crate) struct Machine {
+    /// `unshare`, which waits for PID 1; gone when every process of the machine is.
+    supervisor: Child,
+    /// The machine's PID 1, as seen from here.
+    pid1: Option<Pid>,
+    cgroup: PathBuf,
+    /// The user's id inside.
+    uid: String,
+    state: TempDir,
+}
+
+impl Machine {
+    /// Boots a machine whose user's home holds what `install` puts into the directory it is given.
+    pub(crate) fn boot(install: impl FnOnce(&Path) -> io::Result<()>) -> Result<Self, BootError> {
+        let cgroup_root = look_for_what_is_needed().map_err(BootError::Unable)?;
+        remove_what_crashed_runs_left(&cgroup_root);
+        let state = prepare_state(install)
+            .map_err(|error| BootError::Failed(format!("preparing the machine: {error}")))?;
+        let notify = UnixDatagram::bind(state.path().join("share/notify"))
+            .map_err(|error| BootError::Failed(format!("binding the notify socket: {error}")))?;
+        let cgroup = make_cgroup(&cgroup_root).map_err(|error| {
+            BootError::Unable(format!("no cgroup in {}: {error}", cgroup_root.display()))
+        })?;
+        let supervisor = start_supervisor(state.path(), &cgroup);
+        let supervisor = match supervisor {
+            Ok(child) => child,
+            Err(error) => {
+                let _ = fs::remove_dir(&cgroup);
+                return Err(BootError::Failed(format!("starting unshare: {error}")));
+            }
+        };
+        let mut machine = Self {
+            supervisor,
+            pid1: None,
+            cgroup,
+            uid: String::new(),
+            state,
+        };
+        machine.wait_until_booted(&notify)?;
+        machine.uid = machine.user_id()?;
+        machine.start_user_manager()?;
+        Ok(machine)
+    }
+
+    /// Runs a program inside as the lingering user, with the environment of a login.
+    pub(crate) fn as_user<S: AsRef<OsStr>>(&self, argv: &[S]) -> Output {
+        let runtime = format!("XDG_RUNTIME_DIR=/run/user/{}", self.uid);
+        let bus = format!(
+            "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/{}/bus",
+            self.uid
+        );
+        let home = format!("HOME=/home/{USER}");
+        let path = format!("PATH=/home/{USER}/.cargo/bin:/usr/local/bin:/usr/bin:/bin");
+        let names = [format!("USER={USER}"), format!("LOGNAME={USER}")];
+        let mut command = self.inside();
+        command
+            .args([
+                "setpriv",
+                "--reuid",
+                USER,
+                "--regid",
+                USER,
+                "--init-groups",
+                "--",
+            ])
+            .args(["env", "-i", "TERM=xterm", &runtime, &bus, &home, &path])
+            .args(names)
+            .args(argv);
+        run(&mut command)
+    }
+
+    /// Runs a program inside as root.
+    pub(crate) fn as_root<S: AsRef<OsStr>>(&self, argv: &[S]) -> Output {
+        run(self.inside().args(argv))
+    }
+
+    /// The user's home, as the machine sees it.
+    pub(crate) fn home() -> PathBuf {
+        Path::new("/home").join(USER)
+    }
+
+    fn inside(&self) -> Command {
+        let pid1 = self.pid1.map_or(0, |pid| pid.as_raw_nonzero().get());
+        let mut command = Command::new("timeout");
+        command
+            .args(["--kill-after=5", COMMAND_DEADLINE_SECONDS])
+            .args(["nsenter", "--target", &pid1.to_string(), "--all"])
+            .args(["env", "-i", "--chdir=/"])
+            .arg("PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// PID 1 says READY=1 on its `NOTIFY_SOCKET` when everything it was to start is started.
+    fn wait_until_booted(&mut self, notify: &UnixDatagram) -> Result<(), BootError> {
+        let set_up = self.state.path().join("share/set-up");
+        let failed = |what: String| BootError::Failed(what);
+        notify
+            .set_read_timeout(Some(LOOK_AGAIN))
+            .map_err(|error| failed(format!("the notify socket: {error}")))?;
+        let deadline = Instant::now() + BOOT_DEADLINE;
+        let mut message = [0; 4096];
+        while Instant::now() < deadline {
+            if self.pid1.is_none() {
+                self.pid1 = only_child(&self.supervisor);
+            }
+            if let Ok(length) = notify.recv(&mut message)
+                && message[..length]
+                    .split(|byte| *byte == b'\n')
+                    .any(|line| line == b"READY=1")
+            {
+                return Ok(());
+            }
+            if let Ok(Some(status)) = self.supervisor.try_wait() {
+                let log = self.log();
+                // Until boot.sh is through, it is this computer that refuses something.
+                return Err(if set_up.exists() {
+                    failed(format!("systemd ended ({status}):\n{log}"))
+                } else {
+                    BootError::Unable(format!(
+                        "namespaces, mounts or the user could not be made: {}",
+                        log.trim()
+                    ))
+                });
+            }
+        }
+        Err(failed(format!(
+            "not booted after {BOOT_DEADLINE:?}:\n{}",
+            self.log()
+        )))
+    }
+
+    fn user_id(&self) -> Result<String, BootError> {
+        let output = self.as_root(&["id", "-u", USER]);
+        let uid = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if output.status.success() && !uid.is_empty() {
+            Ok(uid)
+        } else {
+            Err(BootError::Failed(format!(
+                "no user {USER} inside: {output:?}"
+            )))
+        }
+    }
+
+    /// Lingering starts it as well; starting it again waits until it is up.
+    fn start_user_manager(&self) -> Result<(), BootError> {
+        let unit = format!("user@{}.service", self.uid);
+        let output = self.as_root(&["systemctl", "start", &unit]);
+        if output.status.success() {
+            return Ok(());
+        }
+        let journal = self.as_root(&["journalctl", "--no-pager", "-n", "50"]);
+        Err(BootError::Failed(format!(
+            "{unit} does not start: {}\n{}",
+            String::from_utf8_lossy(&output.stderr),
+            String::from_utf8_lossy(&journal.stdout),
+        )))
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.state.path().join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // The end of PID 1 is the end of its namespace: the kernel kills what is left in it, and
+        // reports PID 1 dead only after that.
+        match self.pid1 {
+            Some(pid) => drop(kill_process(pid, Signal::KILL)),
+            None => drop(self.supervisor.kill()),
+        }
+        let _ = self.supervisor.wait();
+        let deadline = Instant::now() + CGROUP_DEADLINE;
+        while let Err(error) = remove_cgroup(&self.cgroup) {
+            if Instant::now() > deadline {
+                let cgroup = self.cgroup.display();
+                // A panic in drop would hide the test's own.
+                let _ = writeln!(io::stderr(), "{cgroup} could not be removed: {error}");
+                return;
+            }
+            thread::park_timeout(LOOK_AGAIN);
+        }
+    }
+}
+
+/// What this computer must have; the cgroup2 mount, or what is missing.
+fn look_for_what_is_needed() -> Result<PathBuf, String> {
+    if !geteuid().is_root() {
+        return Err("needs root".to_owned());
+    }
+    for program in [
+        "unshare",
+        "nsenter",
+        "setpriv",
+        "timeout",
+        "flock",
+        "useradd",
+        "getent",
+        "systemctl",
+        "systemd-analyze",
+        "journalctl",
+        "dbus-daemon",
+        "perl",
+    ] {
+        let on_path = std::env::var_os("PATH").is_some_and(|path| {
+            std::env::split_paths(&path)
+                .chain(["/usr/sbin".into(), "/sbin".into()])
+                .any(|directory| directory.join(program).is_file())
+        });
+        if !on_path {
+            return Err(format!("needs {program}"));
+        }
+    }
+    for (what, places) in [
+        (
+            "systemd",
+            &["/usr/lib/systemd/systemd", "/lib/systemd/systemd"][..],
+        ),
+        (
+            "dbus-user-session",
+            &["/usr/lib/systemd/user/dbus.socket"][..],
+        ),
+    ] {
+        if !places.iter().any(|place| Path::new(place).exists()) {
+            return Err(format!("needs {what}"));
+        }
+    }
+    let pam = fs::read_to_string("/etc/pam.d/systemd-user").unwrap_or_default()
+        + &fs::read_to_string("/etc/pam.d/common-session").unwrap_or_default();
+    if !pam.contains("pam_systemd.so") {
+        return Err("needs libpam-systemd".to_owned());
+    }
+    let filesystems = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    if !filesystems.lines().any(|line| line.ends_with("\toverlay")) {
+        return Err("needs overlayfs".to_owned());
+    }
+    fs::read_to_string("/proc/self/mounts")
+        .unwrap_or_default()
+        .lines()
+        .map(|line| line.split(' ').collect::<Vec<_>>())
+        .find(|fields| fields.get(2) == Some(&"cgroup2"))
+        .map(|fields| PathBuf::from(fields[1]))
+        .ok_or_else(|| "needs a cgroup2 mount".to_owned())
+}
+
+fn prepare_state(install: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<TempDir> {
+    let state = tempfile::Builder::new().prefix("termd-test").tempdir()?;
+    for directory in ["lay", "root", "share", "install"] {
+        fs::create_dir(state.path().join(directory))?;
+    }
+    install(&state.path().join("install"))?;
+    Ok(state)
+}
+
+fn make_cgroup(root: &Path) -> io::Result<PathBuf> {
+    // Two machines of one test process must not share one.
+    let name = tempfile::Builder::new()
+        .prefix(&format!("{CGROUP_PREFIX}{}.", std::process::id()))
+        .tempdir_in(root)?;
+    Ok(name.keep())
+}
+
+fn start_supervisor(state: &Path, cgroup: &Path) -> io::Result<Child> {
+    let log = fs::File::create(state.join("log"))?;
+    let boot = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/systemd/boot.sh");
+    Command::new("sh")
+        .args(["-c", r#"echo $$ >"$0/cgroup.procs" && exec "$@""#])
+        .arg(cgroup)
+        // Killing the test kills the machine.
+        .args(["setpriv", "--pdeathsig", "KILL", "--"])
+        .args([
+            "unshare",
+            "--mount",
+            "--propagation=private",
+            "--uts",
+            "--ipc",
+            "--net",
+        ])
+        .args(["--cgroup", "--pid", "--fork", "--kill-child=KILL", "--"])
+        .arg("sh")
+        .arg(boot)
+        .arg(state)
+        .arg(USER)
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+}
+
+fn only_child(parent: &Child) -> Option<Pid> {
+    let id = parent.id();
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
+    // Before `unshare` is executed there are none.
+    Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().expect("timeout(1) starts")
+}
+
+fn remove_cgroup(cgroup: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(cgroup)?.flatten() {
+        if entry.file_type()?.is_dir() {
+            remove_cgroup(&entry.path())?;
+        }
+    }
+    fs::remove_dir(cgroup)
+}
+
+/// A test killed by SIGKILL could not remove its cgroup; its process id is in the name.
+fn remove_what_crashed_runs_left(cgroup_root: &Path) {
+    for entry in fs::read_dir(cgroup_root).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(CGROUP_PREFIX))
+            .and_then(|rest| rest.split('.').next());
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = remove_cgroup(&entry.path());
+        }
+    }
+}
