@@ -241,7 +241,9 @@ impl Link {
     async fn receive_inventory(&mut self) -> Result<Vec<InventoryTerminal>, KeeperError> {
         let mut inventory = Vec::new();
         loop {
-            let Received { packet, fds } = self.turn().await?;
+            let Some(Received { packet, fds }) = self.turn().await? else {
+                continue;
+            };
             match decode(&packet)? {
                 Some(ToServer::Hello { version }) if version != PROTOCOL_VERSION => {
                     return Err(KeeperError::Protocol("the keeper is of another protocol"));
@@ -285,7 +287,8 @@ impl Link {
                 },
             };
             let taken = match arrived {
-                Ok(received) => self.take(received, &events).await,
+                Ok(Some(received)) => self.take(received, &events).await,
+                Ok(None) => continue,
                 Err(error) => Err(error),
             };
             if let Err(error) = taken {
@@ -324,9 +327,10 @@ impl Link {
         Ok(())
     }
 
-    /// Sends what is queued and returns the next packet that arrives. Cancel safe: a packet is
-    /// sent or received whole, and leaves the queue only once it is sent.
-    async fn turn(&mut self) -> Result<Received, KeeperError> {
+    /// Sends what is queued and returns the next packet that arrives, or `None` when the queue
+    /// has become empty: there may be something to ask then. Cancel safe: a packet is sent or
+    /// received whole, and leaves the queue only once it is sent.
+    async fn turn(&mut self) -> Result<Option<Received>, KeeperError> {
         loop {
             let interest = if self.out.is_empty() {
                 Interest::READABLE
@@ -338,7 +342,7 @@ impl Link {
                 .ready(interest)
                 .await
                 .map_err(|_| KeeperError::Gone)?;
-            if ready.is_writable() {
+            if ready.is_writable() && !self.out.is_empty() {
                 while let Some(packet) = self.out.front() {
                     let send = || channel::send(self.socket.as_fd(), packet, &[]);
                     match attempt(&self.socket, Interest::WRITABLE, send) {
@@ -347,11 +351,14 @@ impl Link {
                         Err(error) => return Err(error.into()),
                     }
                 }
+                if self.out.is_empty() {
+                    return Ok(None);
+                }
             }
             if ready.is_readable() {
                 let receive = || channel::receive(self.socket.as_fd());
                 match attempt(&self.socket, Interest::READABLE, receive) {
-                    Ok(received) => return Ok(received),
+                    Ok(received) => return Ok(Some(received)),
                     Err(ChannelError::WouldBlock) => {}
                     Err(error) => return Err(error.into()),
                 }
