@@ -75,7 +75,12 @@ fn serve() -> anyhow::Result<ExitCode> {
     };
     let inherited = keeper::inherited_fds().context("--server is for the keeper to use")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKER_THREADS)
+        .worker_threads(
+            std::env::var("TERMD_WORKERS")
+                .ok()
+                .and_then(|n| n.parse().ok())
+                .unwrap_or(WORKER_THREADS),
+        )
         .enable_all()
         .build()
         .context("cannot start the runtime")?;

@@ -17,6 +17,7 @@ mod detach;
 mod ending;
 mod endings;
 mod event_loop;
+mod footprint;
 mod health;
 mod inventory;
 mod link;

@@ -7,6 +7,7 @@ use nix::libc::SIGKILL;
 use rustix::event::epoll::EventFlags;
 
 use super::event_loop::{Keeper, Source, Token};
+use super::footprint;
 use super::health::{self, Due, Health};
 use super::inventory::{Inventory, RequestNumber, Start};
 use super::link::{Broken, Link};
@@ -288,7 +289,9 @@ impl Keeper {
 
     /// The server serves.
     pub(super) fn server_ready(&mut self) {
-        self.was_ready = true;
+        if !std::mem::replace(&mut self.was_ready, true) {
+            footprint::drop_startup_text();
+        }
         if self.stage == Stage::Serving {
             self.notifier.send("READY=1\nSTATUS=Serving");
         }

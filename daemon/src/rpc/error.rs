@@ -76,9 +76,9 @@ impl From<TerminalError> for ErrorObjectOwned {
             TerminalError::Launch(LaunchError::Program { ref command, errno }) => {
                 spawn_failed(&error.to_string(), command, "exec", errno, "command")
             }
-            TerminalError::Launch(LaunchError::Directory { ref cwd, errno }) => {
-                spawn_failed(&error.to_string(), cwd, "chdir", errno, "cwd")
-            }
+            TerminalError::Launch(LaunchError::Directory {
+                ref command, errno, ..
+            }) => spawn_failed(&error.to_string(), command, "chdir", errno, "cwd"),
             TerminalError::Spawn {
                 command,
                 failure: SpawnFailure { step, errno },

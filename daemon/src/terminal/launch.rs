@@ -67,7 +67,7 @@ pub enum LaunchError {
         problem: &'static str,
     },
     /// The program cannot be executed.
-    #[error("cannot run {command}: {}", std::io::Error::from_raw_os_error(*errno))]
+    #[error("cannot start {command}: exec: {}", std::io::Error::from_raw_os_error(*errno))]
     Program {
         /// As asked for.
         command: String,
@@ -75,8 +75,10 @@ pub enum LaunchError {
         errno: i32,
     },
     /// The working directory cannot be changed to.
-    #[error("cannot change to {cwd}: {}", std::io::Error::from_raw_os_error(*errno))]
+    #[error("cannot start {command}: chdir to {cwd}: {}", std::io::Error::from_raw_os_error(*errno))]
     Directory {
+        /// What was to be run there.
+        command: String,
         /// As asked for.
         cwd: String,
         /// Why.
@@ -130,7 +132,7 @@ impl LaunchRequest {
     /// Decides what is executed; looks at the file system, changes nothing.
     pub fn resolve(self) -> Result<Launch, LaunchError> {
         self.check()?;
-        check_directory(&self.cwd)?;
+        self.check_directory()?;
         let mut env: BTreeMap<OsString, OsString> = self
             .base_env
             .into_iter()
@@ -247,17 +249,21 @@ impl LaunchRequest {
         }
         Ok(())
     }
-}
 
-fn check_directory(cwd: &Path) -> Result<(), LaunchError> {
-    let failed = |errno: Errno| LaunchError::Directory {
-        cwd: cwd.to_string_lossy().into_owned(),
-        errno: errno.raw_os_error(),
-    };
-    match fs::metadata(cwd) {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(failed(Errno::NOTDIR)),
-        Err(error) => Err(failed(errno_of(&error))),
+    fn check_directory(&self) -> Result<(), LaunchError> {
+        let failed = |errno: Errno| LaunchError::Directory {
+            command: self
+                .command
+                .clone()
+                .unwrap_or_else(|| "the shell".to_owned()),
+            cwd: self.cwd.to_string_lossy().into_owned(),
+            errno: errno.raw_os_error(),
+        };
+        match fs::metadata(&self.cwd) {
+            Ok(metadata) if metadata.is_dir() => Ok(()),
+            Ok(_) => Err(failed(Errno::NOTDIR)),
+            Err(error) => Err(failed(errno_of(&error))),
+        }
     }
 }
 
@@ -439,6 +445,7 @@ mod tests {
             assert_eq!(
                 asked.resolve(),
                 Err(LaunchError::Directory {
+                    command: "true".into(),
                     cwd: cwd.into(),
                     errno
                 })

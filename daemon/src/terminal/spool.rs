@@ -17,9 +17,11 @@ use termd_proto::Offset;
 
 /// A tty gives at most 4,095 bytes a read; a longer splice only allocates pages to free them.
 const TTY_READ_BYTES: usize = 4_096;
+/// What one read of a tty gives when it has more.
+const FULL_TTY_READ_BYTES: usize = 4_095;
 /// Reads into the pipe before one move to the file: as many as the pipe's 16 KiB hold.
 const READS_PER_MOVE: usize = 4;
-/// The most that one [`Spool::pump`] moves, so that a flood cannot starve its task's other duties.
+/// The most that one [`Intake::pump`] moves, so that a flood cannot starve its task's other duties.
 pub const PUMP_BUDGET_BYTES: u64 = 256 << 10;
 /// Punching costs a system call: not below this much to free.
 const PUNCH_GRAIN_BYTES: u64 = 256 << 10;
@@ -100,7 +102,14 @@ impl Intake {
             );
             match spliced {
                 Ok(0) | Err(Errno::IO) => return Ok((taken, Some(PumpStop::HungUp))),
-                Ok(bytes) => taken += bytes as u64,
+                Ok(bytes) => {
+                    taken += bytes as u64;
+                    // Less than a tty gives at once was all there was. What comes after it wakes
+                    // us again, so there is no need to be told EAGAIN, which costs as much as bytes.
+                    if bytes < FULL_TTY_READ_BYTES {
+                        return Ok((taken, Some(PumpStop::Drained)));
+                    }
+                }
                 // An empty PTY or a full pipe; a full pipe is emptied and tried again.
                 Err(Errno::AGAIN) if taken > 0 => return Ok((taken, None)),
                 Err(Errno::AGAIN) => return Ok((0, Some(PumpStop::Drained))),

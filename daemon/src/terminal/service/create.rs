@@ -65,7 +65,10 @@ impl Terminals {
         let id = random_id()?;
         let reservation = self.reserve(&id, request.label.as_ref())?;
         let detail = audit_detail(&request);
-        let launch = match launch_request(&request).resolve() {
+        let asked = launch_request(&request);
+        // It looks at directories that may be on a file system which does not answer.
+        let resolved = tokio::task::spawn_blocking(|| asked.resolve());
+        let launch = match resolved.await.map_err(|_| TerminalError::Stopping)? {
             Ok(launch) => launch,
             Err(error @ LaunchError::Invalid { .. }) => return Err(error.into()),
             Err(error) => {
