@@ -101,18 +101,20 @@ impl AcpTerminalsServer for AcpHandler {
 
     async fn output(
         &self,
-        _ext: &Extensions,
+        ext: &Extensions,
         session_id: String,
         terminal_id: String,
         meta: Option<LenientMeta>,
     ) -> RpcResult<TerminalOutputResponse> {
         let terminal = self.terminal(&session_id, &terminal_id)?;
+        let limit = terminal.record.output_byte_limit;
+        let context = connection(ext)?;
+        let _turn = context.turn(limit.min(terminal.end().0)).await;
         let progress = terminal.progress();
         let completeness = match progress.exit {
             Some(_) => Completeness::Final,
             None => Completeness::MayGrow,
         };
-        let limit = terminal.record.output_byte_limit;
         let tail = terminal
             .transcript
             .tail(progress.end, limit, completeness)

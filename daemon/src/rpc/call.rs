@@ -1,13 +1,15 @@
 //! The calls of one connection that are under way.
 //!
 //! Promises: dropping this drops the calls, and so ends their waits; a cancelled call is dropped
-//! before it is answered; a handler's panic is one call's internal error.
+//! before it is answered, also while the gate holds it; a handler's panic is one call's internal
+//! error.
 //! Must not know: sockets, methods.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::{AbortHandle, Abortable, BoxFuture};
@@ -15,6 +17,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use jsonrpsee::MethodResponse;
 
+use super::gate::{Gate, Gated};
 use super::request::same_id;
 
 /// What a handler's future came to; none where it panicked.
@@ -60,6 +63,8 @@ struct InFlight {
 #[derive(Default)]
 pub(super) struct Calls {
     running: FuturesUnordered<Running>,
+    /// Closed: none of them goes on.
+    gate: Arc<Gate>,
     in_flight: HashMap<Key, InFlight>,
     next_key: Key,
     line_bytes: usize,
@@ -106,12 +111,19 @@ impl Calls {
         self.line_bytes
     }
 
-    /// Takes a call that waits.
+    /// Whether calls go on.
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Takes a call that waits, or has not begun.
     pub(super) fn push(&mut self, id: &str, line_bytes: usize, call: Call) {
         let key = self.next_key;
         self.next_key += 1;
         let (abort, registration) = AbortHandle::new_pair();
-        let running = Abortable::new(call.future, registration).map(move |result| match result {
+        // Outermost, so that a call is also cancelled while it is held.
+        let gated = Gated::new(&self.gate, call.future);
+        let running = Abortable::new(gated, registration).map(move |result| match result {
             Ok(outcome) => (key, HowEnded::Finished(outcome)),
             Err(_) => (key, HowEnded::Cancelled),
         });

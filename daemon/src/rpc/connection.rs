@@ -23,11 +23,11 @@ use super::call::Ended;
 use super::context::ConnectionContext;
 use super::dispatch::Dispatcher;
 use super::framing::{Frame, LineBuffer};
+use super::gate::Position;
 use super::limits::{
-    EVENT_CHANNEL_MESSAGES, EVENTS_HIGH_WATER_BYTES, LINE_BYTES_MAX, SHUTDOWN_CALL_GRACE,
-    SHUTDOWN_FLUSH_GRACE,
+    EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
-use super::work::{End, Work, flush};
+use super::work::{End, Work};
 
 /// Where a connection is in its life. It only ever goes down this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +86,7 @@ pub(super) async fn serve_connection(
         input,
         work,
         events,
+        held_event: None,
         phase: Phase::Serving,
         shutdown,
     };
@@ -101,6 +102,8 @@ struct Connection {
     input: LineBuffer,
     work: Work,
     events: mpsc::Receiver<Box<RawValue>>,
+    /// Taken from the channel before the answer to its subscribe call, which the gate holds.
+    held_event: Option<Box<RawValue>>,
     phase: Phase,
     shutdown: CancellationToken,
 }
@@ -108,11 +111,13 @@ struct Connection {
 impl Connection {
     /// Writes what can be written, then waits for one thing and deals with it.
     async fn step(&mut self) -> Result<(), End> {
-        self.flush()?;
+        self.work.flush(&self.stream)?;
         self.end_if_finished()?;
         let interest = self.interest();
-        let events_wanted =
-            self.phase == Phase::Serving && self.work.outbox.bytes() < EVENTS_HIGH_WATER_BYTES;
+        let events_wanted = self.phase == Phase::Serving && self.work.has_room_for_events();
+        if events_wanted && let Some(event) = self.held_event.take() {
+            return self.on_event(event);
+        }
         let deadline = self.phase.deadline();
         let step = tokio::select! {
             ready = self.stream.ready(interest) => Step::Ready(ready),
@@ -143,7 +148,7 @@ impl Connection {
     /// writers (`EPOLLHUP`), not to readers.
     fn interest(&self) -> Interest {
         match self.phase {
-            Phase::Serving if self.work.outbox.is_empty() => Interest::READABLE,
+            Phase::Serving if self.work.is_flushed() => Interest::READABLE,
             Phase::Serving => Interest::READABLE | Interest::WRITABLE,
             Phase::PeerFinished | Phase::Stopping { .. } | Phase::Flushing { .. } => {
                 Interest::WRITABLE
@@ -154,7 +159,7 @@ impl Connection {
     /// Ends, or goes on to flushing, when nothing is left to be done in this phase.
     fn end_if_finished(&mut self) -> Result<(), End> {
         let answered = self.work.calls.is_empty();
-        let flushed = self.work.outbox.is_empty();
+        let flushed = self.work.is_flushed();
         match self.phase {
             Phase::PeerFinished if answered && flushed => Err(End::PeerClosed),
             Phase::Stopping { .. } | Phase::Flushing { .. } if answered && flushed => {
@@ -181,7 +186,7 @@ impl Connection {
         if ready.is_write_closed() {
             return Err(End::PeerClosed);
         }
-        if self.work.outbox.is_empty() {
+        if self.work.is_flushed() {
             // A socket is writable all the time: wait for the next change instead.
             let blocked: io::Result<()> = self
                 .stream
@@ -221,15 +226,20 @@ impl Connection {
     /// An event goes out after the answer to its subscribe call, which is ready by now if the
     /// event is there.
     fn on_event(&mut self, event: Box<RawValue>) -> Result<(), End> {
+        if answer::is_answer(&event) {
+            return Ok(());
+        }
         while let Some(Some(ended)) = self.work.calls.next().now_or_never() {
             self.work.call_ended(ended)?;
         }
-        if !answer::is_answer(&event) {
-            let text = String::from(Box::<str>::from(event));
-            // Dropped where too much waits; the mark above which none is taken is far below.
-            let _ = self.work.outbox.push("", text, 0);
+        match self.work.calls.gate().position() {
+            Position::Open => self.work.event(event),
+            // Big answers came up before it. No other event is taken until they are.
+            Position::Closed => {
+                self.held_event = Some(event);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     fn on_deadline(&mut self) -> Result<(), End> {
@@ -244,10 +254,6 @@ impl Connection {
             }
             Phase::Flushing { .. } => Err(End::Stopped),
         }
-    }
-
-    fn flush(&mut self) -> Result<(), End> {
-        flush(&self.stream, &mut self.work.outbox)
     }
 }
 

@@ -21,11 +21,20 @@ use super::context::ConnectionContext;
 use super::limits::{RESPONSE_BYTES_MAX, SUBSCRIPTIONS_MAX};
 use super::request::Params;
 
+/// When a call begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// On the spot: most calls never wait.
+    Now,
+    /// When it is polled, for what it answers has to wait anyway.
+    Later,
+}
+
 /// What a dispatched call came to.
 pub(super) enum Dispatched {
     /// Answered on the spot.
     Answered(Answer),
-    /// It waits for something.
+    /// It waits for something, or is to begin later.
     Waiting(Call),
 }
 
@@ -57,8 +66,8 @@ impl Dispatcher {
         }
     }
 
-    /// Calls a method and runs it to its first wait.
-    pub(super) fn dispatch(&self, method: &str, params: Params<'_>) -> Dispatched {
+    /// Calls a method, and where it begins now runs it to its first wait.
+    pub(super) fn dispatch(&self, method: &str, params: Params<'_>, begin: Begin) -> Dispatched {
         let Some(callback) = self.methods.method(method) else {
             return Dispatched::Answered(ErrorAnswer::method_not_found(method).into_answer());
         };
@@ -70,7 +79,8 @@ impl Dispatcher {
                 return Dispatched::Answered(error.into_answer());
             }
         };
-        // Sync handlers run here, and the others up to their future.
+        // Sync handlers run here whenever they begin: none of them answers much. Of the others
+        // only what makes their future.
         let called = catch_unwind(AssertUnwindSafe(|| self.call(callback, raw)));
         match called.unwrap_or(Called::Done(None)) {
             Called::Done(outcome) => Dispatched::Answered(settle(outcome, Some(raw))),
@@ -78,6 +88,7 @@ impl Dispatcher {
                 let error = ErrorAnswer::overloaded("subscriptions", SUBSCRIPTIONS_MAX);
                 Dispatched::Answered(error.into_answer())
             }
+            Called::Future(call) if begin == Begin::Later => Dispatched::Waiting(call.keeping(raw)),
             Called::Future(mut call) => match call.poll_once() {
                 Poll::Ready(outcome) => Dispatched::Answered(settle(outcome, Some(raw))),
                 Poll::Pending => Dispatched::Waiting(call),

@@ -13,13 +13,21 @@ pub const READ_CHUNK_BYTES: usize = 8 << 10;
 /// control character as six bytes: 384 MiB at the worst, and the members around it.
 pub const RESPONSE_BYTES_MAX: usize = 385 << 20;
 
-/// Bytes answered and not yet taken by the peer, over which no further answer is queued. One
-/// answer is always let in while no more than [`OUT_QUEUE_SMALL_BYTES`] wait, whatever its size:
-/// so a connection holds this, or one longest answer and a little.
+/// Bytes answered and not yet taken by the peer above which its calls are held where they are: the
+/// answers of 500 calls for a megabyte must not be made before the first is read. One more answer
+/// is always let in up to here, whatever its size: so a connection holds this and one longest
+/// answer. A few of the usual big answers (1 MiB), so that a peer that reads never waits for one
+/// to be made.
+pub const ANSWERS_HIGH_WATER_BYTES: usize = 8 << 20;
+
+/// Bytes answered and not yet taken by the peer over which nothing more is queued. Only answers
+/// that no call had to make, such as errors, are still added above [`ANSWERS_HIGH_WATER_BYTES`].
 pub const OUT_QUEUE_BYTES_MAX: usize = 128 << 20;
 
-/// See [`OUT_QUEUE_BYTES_MAX`].
-pub const OUT_QUEUE_SMALL_BYTES: usize = 1 << 20;
+/// Answers longer than this take their turn on a connection, in bytes of output: they are made on
+/// another thread, each holding its output twice, and nobody knows there that the peer does not
+/// read.
+pub const LONG_ANSWER_BYTES: u64 = 256 << 10;
 
 /// Messages not yet taken by the peer. A peer that goes on asking past this without reading is
 /// closed: not even errors can be told to it.
@@ -28,6 +36,10 @@ pub const OUT_QUEUE_MESSAGES_MAX: usize = 1024;
 /// Bytes waiting for the peer above which events stay in their channel, whose sender then sees it
 /// full and can tell the reader that it lags. Small, so that answers do not wait behind events.
 pub const EVENTS_HIGH_WATER_BYTES: usize = 256 << 10;
+
+/// The same for messages. Far below [`CALLS_IN_FLIGHT_MAX`] and [`OUT_QUEUE_MESSAGES_MAX`], which
+/// count events too: one that leaves its events lying can still call, and no event is lost here.
+pub const EVENTS_HIGH_WATER_MESSAGES: usize = 64;
 
 /// Calls of one connection that were taken and whose answer the peer has not taken: several
 /// hundred waits at once are normal for an agent, thousands are a loop.

@@ -23,6 +23,7 @@ mod daemon;
 mod dispatch;
 mod error;
 mod framing;
+mod gate;
 pub mod limits;
 mod outbox;
 pub mod peer;

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-use super::limits::{OUT_QUEUE_BYTES_MAX, OUT_QUEUE_MESSAGES_MAX, OUT_QUEUE_SMALL_BYTES};
+use super::limits::{ANSWERS_HIGH_WATER_BYTES, OUT_QUEUE_BYTES_MAX, OUT_QUEUE_MESSAGES_MAX};
 
 /// Messages up to this length are put together with their neighbours.
 const SMALL_MESSAGE_BYTES: usize = 4 << 10;
@@ -70,7 +70,7 @@ impl Outbox {
         if self.messages >= OUT_QUEUE_MESSAGES_MAX {
             return Queued::TooManyMessages;
         }
-        if self.bytes > OUT_QUEUE_SMALL_BYTES && self.bytes + length > OUT_QUEUE_BYTES_MAX {
+        if self.bytes > ANSWERS_HIGH_WATER_BYTES && self.bytes + length > OUT_QUEUE_BYTES_MAX {
             return Queued::TooManyBytes;
         }
         self.bytes += length;

@@ -1,20 +1,26 @@
 //! What one connection has to do: a line in, calls under way, answers queued and sent.
 //!
-//! Promises: every request gets one answer, or the connection ends; nothing here waits.
+//! Promises: every request gets one answer, or the connection ends; nothing here waits; while more
+//! than [`ANSWERS_HIGH_WATER_BYTES`] wait for the peer, no call makes a further answer.
 //! Must not know: phases, reading, why a connection is to end from outside.
 
 use std::io;
 use std::sync::Arc;
 
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+use serde_json::value::RawValue;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
 use super::answer::{Answer, ErrorAnswer};
 use super::call::{Calls, Ended, HowEnded};
 use super::context::ConnectionContext;
-use super::dispatch::{Dispatched, Dispatcher, settle};
-use super::limits::{CALL_BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX, OUT_QUEUE_BYTES_MAX};
+use super::dispatch::{Begin, Dispatched, Dispatcher, settle};
+use super::gate::Position;
+use super::limits::{
+    ANSWERS_HIGH_WATER_BYTES, CALL_BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX,
+    EVENTS_HIGH_WATER_BYTES, EVENTS_HIGH_WATER_MESSAGES, OUT_QUEUE_BYTES_MAX,
+};
 use super::outbox::{Outbox, Queued};
 use super::request::{CANCEL_METHOD, Incoming, Params, cancelled_id};
 
@@ -45,7 +51,7 @@ pub(super) struct Work {
     pub(super) context: Arc<ConnectionContext>,
     dispatcher: Dispatcher,
     pub(super) calls: Calls,
-    pub(super) outbox: Outbox,
+    outbox: Outbox,
 }
 
 impl Work {
@@ -85,7 +91,7 @@ impl Work {
             }
             Incoming::Request { id, method, params } => {
                 if self.is_full() {
-                    flush(stream, &mut self.outbox)?;
+                    self.flush(stream)?;
                     if self.is_full() {
                         return self.answer(id, ErrorAnswer::too_many_calls().into_answer());
                     }
@@ -106,7 +112,11 @@ impl Work {
             let error = ErrorAnswer::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
             return self.answer(id, error.into_answer());
         }
-        match self.dispatcher.dispatch(method, params) {
+        let begin = match self.calls.gate().position() {
+            Position::Open => Begin::Now,
+            Position::Closed => Begin::Later,
+        };
+        match self.dispatcher.dispatch(method, params, begin) {
             Dispatched::Answered(answer) => self.answer(id, answer),
             Dispatched::Waiting(call) => {
                 self.calls.push(id, line_bytes, call);
@@ -136,24 +146,66 @@ impl Work {
         }
         let head = Answer::head(id);
         let (body, skip) = answer.into_body();
-        match self.outbox.push(&head, body, skip) {
+        match self.push(&head, body, skip) {
             Queued::Yes => Ok(()),
             Queued::TooManyMessages => Err(End::PeerNotReading),
             Queued::TooManyBytes => {
                 self.context.counters.count_error();
                 let error = ErrorAnswer::overloaded("out_queue_bytes", OUT_QUEUE_BYTES_MAX);
                 let (body, skip) = error.into_answer().into_body();
-                match self.outbox.push(&head, body, skip) {
+                match self.push(&head, body, skip) {
                     Queued::Yes => Ok(()),
                     Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),
                 }
             }
         }
     }
+
+    /// Whether an event may be taken from the channel.
+    pub(super) fn has_room_for_events(&self) -> bool {
+        self.outbox.bytes() < EVENTS_HIGH_WATER_BYTES
+            && self.outbox.messages() < EVENTS_HIGH_WATER_MESSAGES
+    }
+
+    /// Queues an event, which is never dropped: it was taken only where there was room.
+    pub(super) fn event(&mut self, event: Box<RawValue>) -> Result<(), End> {
+        let text = String::from(Box::<str>::from(event));
+        match self.push("", text, 0) {
+            Queued::Yes => Ok(()),
+            Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),
+        }
+    }
+
+    /// Whether the peer has taken everything.
+    pub(super) fn is_flushed(&self) -> bool {
+        self.outbox.is_empty()
+    }
+
+    /// Writes until the peer's buffer is full or nothing is left.
+    pub(super) fn flush(&mut self, stream: &UnixStream) -> Result<(), End> {
+        let flushed = flush(stream, &mut self.outbox);
+        self.turn_gate();
+        flushed
+    }
+
+    fn push(&mut self, head: &str, body: String, skip: usize) -> Queued {
+        let queued = self.outbox.push(head, body, skip);
+        self.turn_gate();
+        queued
+    }
+
+    /// Holds the calls, or lets them go on: to be called whenever the queue has changed.
+    fn turn_gate(&self) {
+        let position = if self.outbox.bytes() > ANSWERS_HIGH_WATER_BYTES {
+            Position::Closed
+        } else {
+            Position::Open
+        };
+        self.calls.gate().turn(position);
+    }
 }
 
-/// Writes until the peer's buffer is full or nothing is left.
-pub(super) fn flush(stream: &UnixStream, outbox: &mut Outbox) -> Result<(), End> {
+fn flush(stream: &UnixStream, outbox: &mut Outbox) -> Result<(), End> {
     while !outbox.is_empty() {
         // Past tokio's notion of readiness first: `on_ready` clears it while nothing is queued.
         // Only where the kernel says that the buffer is full is tokio's waker to be armed.

@@ -21,13 +21,15 @@ use super::{ConnectionContext, ServeOptions, serve};
 
 mod calls;
 mod lines;
+mod slow;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Calls of `never` now, and how many have been dropped.
+/// Calls of `never` now, and what was made for the peer in all: answers of `big`, events.
 #[derive(Default)]
 struct Waits {
     now: AtomicUsize,
+    made: AtomicUsize,
     changed: watch::Sender<()>,
 }
 
@@ -96,9 +98,10 @@ fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
         })
         .unwrap();
     module
-        .register_async_method("big", |params, _, _| async move {
+        .register_async_method("big", |params, waits, _| async move {
             let size = params.parse::<[usize; 1]>().unwrap()[0];
             tokio::task::yield_now().await;
+            waits.made.fetch_add(1, Ordering::SeqCst);
             "x".repeat(size)
         })
         .unwrap();
@@ -123,11 +126,13 @@ fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
             "subscribe",
             "event",
             "unsubscribe",
-            |_, pending, _, _| async move {
+            |params, pending, waits, _| async move {
+                let events = params.parse::<[u64; 1]>().map_or(200, |[events]| events);
                 let Ok(sink) = pending.accept().await else {
                     return;
                 };
-                for number in 0..200 {
+                for number in 0..events {
+                    waits.made.fetch_add(1, Ordering::SeqCst);
                     let message = serde_json::value::to_raw_value(&number).unwrap();
                     if sink.send(message).await.is_err() {
                         return;
@@ -170,6 +175,22 @@ impl TestServer {
         }
     }
 
+    /// Waits until nothing more is made: some round trips long everybody has had a turn, and only
+    /// the peers' reading can bring anything on.
+    async fn until_nothing_is_made(&self) {
+        let mut other = self.connect().await;
+        let mut before = 0;
+        loop {
+            for _ in 0..50 {
+                other.lives().await;
+            }
+            match self.waits.made.load(Ordering::SeqCst) {
+                now if now == before && now > 0 => return,
+                now => before = now,
+            }
+        }
+    }
+
     async fn connect(&self) -> Client {
         let stream = UnixStream::connect(self.directory.path().join("s"))
             .await
@@ -194,6 +215,11 @@ impl Client {
             r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#
         ))
         .await;
+    }
+
+    async fn call_with(&mut self, id: u64, method: &str, params: &Value) {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.send(&request.to_string()).await;
     }
 
     /// The next line; none at the end.
