@@ -140,8 +140,11 @@ fn two_daemons_started_at_once_are_one_in_the_end() {
 #[test]
 fn a_stale_socket_is_replaced() {
     let mut daemon = TestDaemon::start();
+    let server = daemon.server();
     daemon.signal(Signal::KILL);
     daemon.wait_exit();
+    // It has the socket open for as long as it lives, which is not long without its keeper.
+    assert!(server.ends_by(Deadline::after(DEADLINE)));
     assert!(daemon.socket().exists());
     let daemon = TestDaemon::start_in(daemon.stop());
     assert_eq!(

@@ -1,5 +1,6 @@
 //! Stopping the daemon: terminals first, then the server, then the keeper itself.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use nix::libc::{SIGHUP, SIGKILL};
@@ -14,6 +15,10 @@ use crate::control::message::{KeeperEvent, ToServer};
 
 /// How long the last server has to store what is left.
 const FINISH_LIMIT: Duration = Duration::from_secs(10);
+
+/// How often a keeper that leaves at once looks for processes that were forked while it killed
+/// their parents.
+const LAST_PASSES: usize = 8;
 
 /// How far the daemon is on its way to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,22 +107,36 @@ impl Keeper {
     }
 
     fn kill_everything(&mut self) {
-        let keeper = rustix::process::getpid().as_raw_pid();
-        let processes = procfs::snapshot(keeper, self.server.pid());
-        let owners = owners(&processes, &self.inventory.identities());
-        for (process, owner) in processes.iter().zip(owners) {
-            if owner.is_some() && !process.ended {
-                super::endings::signal_process(process.id, SIGKILL);
-            }
-        }
         for (_, terminal) in self.inventory.iter() {
             if terminal.status.is_none() {
                 sys::kill_unreaped(Unreaped::GroupOf(terminal.root.pid), SIGKILL);
                 sys::kill_unreaped(Unreaped::Child(terminal.root.pid), SIGKILL);
             }
         }
+        let mut killed = BTreeSet::new();
+        for _ in 0..LAST_PASSES {
+            if !self.kill_newcomers(&mut killed) {
+                break;
+            }
+        }
         if let Server::Up(running) = &mut self.server {
             running.kill();
         }
+    }
+
+    /// Kills what belongs to a terminal and was not killed yet; whether there was anything.
+    fn kill_newcomers(&self, killed: &mut BTreeSet<(i32, u64)>) -> bool {
+        let keeper = rustix::process::getpid().as_raw_pid();
+        let processes = procfs::snapshot(keeper, self.server.pid());
+        let owners = owners(&processes, &self.inventory.identities());
+        let mut found = false;
+        for (process, owner) in processes.iter().zip(owners) {
+            let ours = owner.is_some() && !process.ended;
+            if ours && killed.insert((process.id.pid, process.id.start_time)) {
+                super::endings::signal_process(process.id, SIGKILL);
+                found = true;
+            }
+        }
+        found
     }
 }
