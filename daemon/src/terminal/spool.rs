@@ -21,8 +21,14 @@ const TTY_READ_BYTES: usize = 4_096;
 const FULL_TTY_READ_BYTES: usize = 4_095;
 /// Reads into the pipe before one move to the file: as many as the pipe's 16 KiB hold.
 const READS_PER_MOVE: usize = 4;
+/// As many bytes in one go mean that the program is printing as fast as it is read. Then it pays to
+/// let it go on for a moment and look again: falling asleep and being woken for each 4 KiB takes
+/// longer than moving them.
+const FLOOD_BYTES: u64 = FULL_TTY_READ_BYTES as u64;
+/// How often to look again before falling asleep.
+const PATIENCE: u32 = 2;
 /// The most that one [`Intake::pump`] moves, so that a flood cannot starve its task's other duties.
-pub const PUMP_BUDGET_BYTES: u64 = 256 << 10;
+pub const PUMP_BUDGET_BYTES: u64 = 128 << 10;
 /// Punching costs a system call: not below this much to free.
 const PUNCH_GRAIN_BYTES: u64 = 256 << 10;
 const PAGE_BYTES: u64 = 4_096;
@@ -72,6 +78,7 @@ impl Intake {
     /// Moves what the PTY has, up to the budget.
     pub fn pump(&mut self, master: &OwnedFd, spool: &Spool) -> io::Result<PumpStop> {
         let first = spool.end();
+        let mut patience = PATIENCE;
         loop {
             let (taken, stop) = if self.splices {
                 self.fill_pipe(master)?
@@ -79,11 +86,19 @@ impl Intake {
                 self.copy_through_pipe(master)?
             };
             self.move_on(spool, taken)?;
+            let moved = spool.end().since(first);
+            if taken > 0 {
+                patience = PATIENCE;
+            }
             match stop {
-                Some(stop) => return Ok(stop),
-                None if spool.end().since(first) >= PUMP_BUDGET_BYTES => {
-                    return Ok(PumpStop::Budget);
+                Some(PumpStop::Drained)
+                    if patience > 0 && (FLOOD_BYTES..PUMP_BUDGET_BYTES).contains(&moved) =>
+                {
+                    patience -= 1;
+                    std::thread::yield_now();
                 }
+                Some(stop) => return Ok(stop),
+                None if moved >= PUMP_BUDGET_BYTES => return Ok(PumpStop::Budget),
                 None => {}
             }
         }
