@@ -384,3 +384,7 @@ fn decode(packet: &Packet) -> Result<Option<ToServer>, KeeperError> {
     ToServer::decode(packet.kind, &packet.body)
         .map_err(|_| KeeperError::Protocol("a malformed message"))
 }
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,15 +1,13 @@
 //! The calls of one connection that are under way.
 //!
 //! Promises: dropping this drops the calls, and so ends their waits; a cancelled call is dropped
-//! before it is answered, also while the gate holds it; a handler's panic is one call's internal
-//! error.
+//! before it is answered; a handler's panic is one call's internal error.
 //! Must not know: sockets, methods.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::{AbortHandle, Abortable, BoxFuture};
@@ -17,7 +15,6 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use jsonrpsee::MethodResponse;
 
-use super::gate::{Gate, Gated};
 use super::request::same_id;
 
 /// What a handler's future came to; none where it panicked.
@@ -63,8 +60,6 @@ struct InFlight {
 #[derive(Default)]
 pub(super) struct Calls {
     running: FuturesUnordered<Running>,
-    /// Closed: none of them goes on.
-    gate: Arc<Gate>,
     in_flight: HashMap<Key, InFlight>,
     next_key: Key,
     line_bytes: usize,
@@ -90,6 +85,19 @@ impl Call {
         }
     }
 
+    /// Begins only once this is over.
+    pub(super) fn after(self, held: impl Future<Output = ()> + Send + 'static) -> Self {
+        let future = self.future;
+        let future = async move {
+            held.await;
+            future.await
+        };
+        Self {
+            future: future.boxed(),
+            params: self.params,
+        }
+    }
+
     /// Runs the call to its first wait. Most calls never wait: these are answered on the spot.
     pub(super) fn poll_once(&mut self) -> Poll<Outcome> {
         // Whoever goes on with it polls it again with a waker of its own.
@@ -111,19 +119,12 @@ impl Calls {
         self.line_bytes
     }
 
-    /// Whether calls go on.
-    pub(super) fn gate(&self) -> &Gate {
-        &self.gate
-    }
-
     /// Takes a call that waits, or has not begun.
     pub(super) fn push(&mut self, id: &str, line_bytes: usize, call: Call) {
         let key = self.next_key;
         self.next_key += 1;
         let (abort, registration) = AbortHandle::new_pair();
-        // Outermost, so that a call is also cancelled while it is held.
-        let gated = Gated::new(&self.gate, call.future);
-        let running = Abortable::new(gated, registration).map(move |result| match result {
+        let running = Abortable::new(call.future, registration).map(move |result| match result {
             Ok(outcome) => (key, HowEnded::Finished(outcome)),
             Err(_) => (key, HowEnded::Cancelled),
         });

@@ -19,11 +19,11 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, ErrorAnswer};
+use super::backlog::Level;
 use super::call::Ended;
 use super::context::ConnectionContext;
 use super::dispatch::Dispatcher;
 use super::framing::{Frame, LineBuffer};
-use super::gate::Position;
 use super::limits::{
     EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
@@ -102,7 +102,8 @@ struct Connection {
     input: LineBuffer,
     work: Work,
     events: mpsc::Receiver<Box<RawValue>>,
-    /// Taken from the channel before the answer to its subscribe call, which the gate holds.
+    /// Taken from the channel, and then big answers went before it. No other is taken until it is
+    /// gone.
     held_event: Option<Box<RawValue>>,
     phase: Phase,
     shutdown: CancellationToken,
@@ -232,10 +233,9 @@ impl Connection {
         while let Some(Some(ended)) = self.work.calls.next().now_or_never() {
             self.work.call_ended(ended)?;
         }
-        match self.work.calls.gate().position() {
-            Position::Open => self.work.event(event),
-            // Big answers came up before it. No other event is taken until they are.
-            Position::Closed => {
+        match self.work.context.backlog.level() {
+            Level::Low => self.work.event(event),
+            Level::High => {
                 self.held_event = Some(event);
                 Ok(())
             }

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jsonrpsee::ConnectionId;
 use termd_proto::terminal::Front;
 use thiserror::Error;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX, LONG_ANSWER_BYTES};
+use super::backlog::{Backlog, Turn};
+use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
 use super::peer::Peer;
 
 /// What a client said of itself in `daemon.hello`. Nothing of it is checked against the peer.
@@ -51,14 +51,8 @@ pub struct ConnectionContext {
     /// What has happened on it so far.
     pub counters: ConnectionCounters,
     introduction: Mutex<Arc<Introduction>>,
-    /// Held by the one long answer that is being made.
-    long_answer: Semaphore,
-}
-
-/// The turn of a call; whoever makes an answer holds it until it is made.
-#[derive(Debug)]
-pub struct Turn<'a> {
-    _permit: Option<SemaphorePermit<'a>>,
+    /// Whether the peer takes what it is told.
+    pub(super) backlog: Backlog,
 }
 
 /// Counts since the connection's start, for the log and `daemon.stats`.
@@ -77,20 +71,17 @@ impl ConnectionContext {
             closed: CancellationToken::new(),
             counters: ConnectionCounters::default(),
             introduction: Mutex::default(),
-            long_answer: Semaphore::new(1),
+            backlog: Backlog::default(),
         }
     }
 
-    /// Waits until an answer about this many bytes of output may be made: long ones are made one
-    /// after the other, short ones whenever they are asked for.
+    /// Waits until an answer about this many bytes of output may be made: long ones one after the
+    /// other, and only while the peer takes them; short ones whenever they are asked for.
+    ///
+    /// To be awaited before anything is held that others may need: a peer that does not read can
+    /// keep this waiting for as long as it is connected.
     pub async fn turn(&self, output_bytes: u64) -> Turn<'_> {
-        let permit = if output_bytes > LONG_ANSWER_BYTES {
-            // Nobody closes it.
-            self.long_answer.acquire().await.ok()
-        } else {
-            None
-        };
-        Turn { _permit: permit }
+        self.backlog.turn(output_bytes).await
     }
 
     /// What the client said of itself; empty until it has.

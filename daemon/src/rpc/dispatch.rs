@@ -11,7 +11,7 @@ use std::task::Poll;
 use jsonrpsee::core::id_providers::RandomIntegerIdProvider;
 use jsonrpsee::core::server::BoundedSubscriptions;
 use jsonrpsee::types::Params as RpcParams;
-use jsonrpsee::{ConnectionId, Extensions, MethodCallback, MethodSink, Methods, SubscriptionState};
+use jsonrpsee::{Extensions, MethodCallback, MethodSink, Methods, SubscriptionState};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -26,7 +26,7 @@ use super::request::Params;
 pub(super) enum Begin {
     /// On the spot: most calls never wait.
     Now,
-    /// When it is polled, for what it answers has to wait anyway.
+    /// Once the peer has taken some of what waits for it.
     Later,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Dispatched {
 /// The methods, as one connection calls them.
 pub(super) struct Dispatcher {
     methods: Methods,
-    connection: ConnectionId,
+    context: Arc<ConnectionContext>,
     extensions: Extensions,
     subscriptions: BoundedSubscriptions,
     events: mpsc::Sender<Box<RawValue>>,
@@ -59,7 +59,7 @@ impl Dispatcher {
         extensions.insert(Arc::clone(context));
         Self {
             methods,
-            connection: context.id,
+            context: Arc::clone(context),
             extensions,
             subscriptions: BoundedSubscriptions::new(clamp_to_u32(SUBSCRIPTIONS_MAX)),
             events,
@@ -88,7 +88,11 @@ impl Dispatcher {
                 let error = ErrorAnswer::overloaded("subscriptions", SUBSCRIPTIONS_MAX);
                 Dispatched::Answered(error.into_answer())
             }
-            Called::Future(call) if begin == Begin::Later => Dispatched::Waiting(call.keeping(raw)),
+            Called::Future(call) if begin == Begin::Later => {
+                let context = Arc::clone(&self.context);
+                let held = async move { context.backlog.low().await };
+                Dispatched::Waiting(call.keeping(raw).after(held))
+            }
             Called::Future(mut call) => match call.poll_once() {
                 Poll::Ready(outcome) => Dispatched::Answered(settle(outcome, Some(raw))),
                 Poll::Pending => Dispatched::Waiting(call),
@@ -108,13 +112,13 @@ impl Dispatcher {
                 Called::Future(Call::new(call(
                     id,
                     params,
-                    self.connection,
+                    self.context.id,
                     size,
                     extensions,
                 )))
             }
             MethodCallback::Unsubscription(call) => {
-                Called::Done(Some(call(id, params, self.connection, size, extensions)))
+                Called::Done(Some(call(id, params, self.context.id, size, extensions)))
             }
             MethodCallback::Subscription(call) => {
                 let Some(permit) = self.subscriptions.acquire() else {
@@ -122,7 +126,7 @@ impl Dispatcher {
                 };
                 let sink = MethodSink::new_with_limit(self.events.clone(), clamp_to_u32(size));
                 let state = SubscriptionState {
-                    conn_id: self.connection,
+                    conn_id: self.context.id,
                     id_provider: &RandomIntegerIdProvider,
                     subscription_permit: permit,
                 };

@@ -13,15 +13,15 @@ pub const READ_CHUNK_BYTES: usize = 8 << 10;
 /// control character as six bytes: 384 MiB at the worst, and the members around it.
 pub const RESPONSE_BYTES_MAX: usize = 385 << 20;
 
-/// Bytes answered and not yet taken by the peer above which its calls are held where they are: the
-/// answers of 500 calls for a megabyte must not be made before the first is read. One more answer
-/// is always let in up to here, whatever its size: so a connection holds this and one longest
-/// answer. A few of the usual big answers (1 MiB), so that a peer that reads never waits for one
-/// to be made.
+/// Bytes answered and not yet taken by the peer above which no call of it begins, and no answer
+/// longer than [`LONG_ANSWER_BYTES`]: those of 500 calls for a megabyte must not be made before the
+/// first is read. One more answer is always let in up to here, whatever its size: so a connection
+/// holds this and one longest answer. A few of the usual big answers (1 MiB), so that a peer that
+/// reads never waits for one to be made.
 pub const ANSWERS_HIGH_WATER_BYTES: usize = 8 << 20;
 
-/// Bytes answered and not yet taken by the peer over which nothing more is queued. Only answers
-/// that no call had to make, such as errors, are still added above [`ANSWERS_HIGH_WATER_BYTES`].
+/// Bytes answered and not yet taken by the peer over which nothing more is queued. Only errors
+/// and the answers of calls that had begun are still added above [`ANSWERS_HIGH_WATER_BYTES`].
 pub const OUT_QUEUE_BYTES_MAX: usize = 128 << 20;
 
 /// Answers longer than this take their turn on a connection, in bytes of output: they are made on

@@ -14,6 +14,7 @@
 mod acp;
 mod answer;
 mod audit;
+mod backlog;
 mod bad_params;
 mod call;
 mod caller;
@@ -23,7 +24,6 @@ mod daemon;
 mod dispatch;
 mod error;
 mod framing;
-mod gate;
 pub mod limits;
 mod outbox;
 pub mod peer;

@@ -1,7 +1,7 @@
 //! What one connection has to do: a line in, calls under way, answers queued and sent.
 //!
 //! Promises: every request gets one answer, or the connection ends; nothing here waits; while more
-//! than [`ANSWERS_HIGH_WATER_BYTES`] wait for the peer, no call makes a further answer.
+//! than [`ANSWERS_HIGH_WATER_BYTES`] wait for the peer, no further call begins.
 //! Must not know: phases, reading, why a connection is to end from outside.
 
 use std::io;
@@ -13,10 +13,10 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 
 use super::answer::{Answer, ErrorAnswer};
+use super::backlog::Level;
 use super::call::{Calls, Ended, HowEnded};
 use super::context::ConnectionContext;
 use super::dispatch::{Begin, Dispatched, Dispatcher, settle};
-use super::gate::Position;
 use super::limits::{
     ANSWERS_HIGH_WATER_BYTES, CALL_BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX,
     EVENTS_HIGH_WATER_BYTES, EVENTS_HIGH_WATER_MESSAGES, OUT_QUEUE_BYTES_MAX,
@@ -112,9 +112,9 @@ impl Work {
             let error = ErrorAnswer::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
             return self.answer(id, error.into_answer());
         }
-        let begin = match self.calls.gate().position() {
-            Position::Open => Begin::Now,
-            Position::Closed => Begin::Later,
+        let begin = match self.context.backlog.level() {
+            Level::Low => Begin::Now,
+            Level::High => Begin::Later,
         };
         match self.dispatcher.dispatch(method, params, begin) {
             Dispatched::Answered(answer) => self.answer(id, answer),
@@ -184,24 +184,24 @@ impl Work {
     /// Writes until the peer's buffer is full or nothing is left.
     pub(super) fn flush(&mut self, stream: &UnixStream) -> Result<(), End> {
         let flushed = flush(stream, &mut self.outbox);
-        self.turn_gate();
+        self.measure();
         flushed
     }
 
     fn push(&mut self, head: &str, body: String, skip: usize) -> Queued {
         let queued = self.outbox.push(head, body, skip);
-        self.turn_gate();
+        self.measure();
         queued
     }
 
-    /// Holds the calls, or lets them go on: to be called whenever the queue has changed.
-    fn turn_gate(&self) {
-        let position = if self.outbox.bytes() > ANSWERS_HIGH_WATER_BYTES {
-            Position::Closed
+    /// To be called whenever the queue has changed.
+    fn measure(&self) {
+        let level = if self.outbox.bytes() > ANSWERS_HIGH_WATER_BYTES {
+            Level::High
         } else {
-            Position::Open
+            Level::Low
         };
-        self.calls.gate().turn(position);
+        self.context.backlog.set(level);
     }
 }
 

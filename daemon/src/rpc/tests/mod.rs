@@ -25,7 +25,8 @@ mod slow;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Calls of `never` now, and what was made for the peer in all: answers of `big`, events.
+/// Calls of `never` now, and what was made for the peer in all: answers of `big` and
+/// `when_two_wait`, events.
 #[derive(Default)]
 struct Waits {
     now: AtomicUsize,
@@ -98,8 +99,10 @@ fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
         })
         .unwrap();
     module
-        .register_async_method("big", |params, waits, _| async move {
+        .register_async_method("big", |params, waits, extensions| async move {
             let size = params.parse::<[usize; 1]>().unwrap()[0];
+            let context: Arc<ConnectionContext> = extensions.get().cloned().unwrap();
+            let _turn = context.turn(size as u64).await;
             tokio::task::yield_now().await;
             waits.made.fetch_add(1, Ordering::SeqCst);
             "x".repeat(size)
@@ -109,6 +112,7 @@ fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
         .register_async_method("when_two_wait", |_, waits, _| async move {
             let _wait = Wait::begin(&waits);
             waits.until(2).await;
+            waits.made.fetch_add(1, Ordering::SeqCst);
         })
         .unwrap();
     module

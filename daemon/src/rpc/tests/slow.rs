@@ -54,7 +54,7 @@ async fn answers_are_made_as_they_are_read() {
     server.until_nothing_is_made().await;
     let made = server.waits.made.load(Ordering::SeqCst);
     assert!(made <= BIG_ANSWERS_UNREAD, "{made} answers were made");
-    // What comes in that state is not even begun.
+    // Nor do more come of more calls.
     ask_for_big(&mut client, CALLS / 2..CALLS).await;
     client
         .call_with(CALLS, "typed", &json!({ "text": 5 }))
@@ -94,8 +94,10 @@ async fn one_that_does_not_read_can_cancel_and_hang_up() {
         client.send(&cancel).await;
     }
     server.waits.until(1).await;
-    // Not begun: there is no third wait until the answers are read.
+    // What comes now begins only once the answers are read.
     client.call_with(902, "never", &json!({})).await;
+    server.until_nothing_is_made().await;
+    assert_eq!(server.waits.now.load(Ordering::SeqCst), 1);
     let mut cancelled = Vec::new();
     for _ in 0..31 {
         let answer = client.answer().await;
@@ -112,6 +114,22 @@ async fn one_that_does_not_read_can_cancel_and_hang_up() {
     server.until_nothing_is_made().await;
     drop(client);
     server.waits.until(0).await;
+}
+
+/// It may hold what others wait for, such as one of the few readers of the database.
+#[tokio::test]
+async fn a_call_that_has_begun_goes_on_though_nothing_is_read() {
+    let server = TestServer::start();
+    let mut client = server.connect().await;
+    client.call_with(900, "when_two_wait", &json!({})).await;
+    server.waits.until(1).await;
+    ask_for_big(&mut client, 0..30).await;
+    server.until_nothing_is_made().await;
+    let made = server.waits.made.load(Ordering::SeqCst);
+    let mut other = server.connect().await;
+    other.call("1", "never").await;
+    server.until_nothing_is_made().await;
+    assert_eq!(server.waits.made.load(Ordering::SeqCst), made + 1);
 }
 
 #[tokio::test]

@@ -1,0 +1,109 @@
+//! The server's side of the control socket, against a keeper that says only what the test says.
+
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use tokio::time::timeout;
+
+use super::*;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The other end of the socket.
+struct FakeKeeper(UnixStream);
+
+impl FakeKeeper {
+    fn pair() -> (Self, OwnedFd) {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+        let ours = UnixStream::from_std(std::os::unix::net::UnixStream::from(ours)).unwrap();
+        (Self(ours), theirs)
+    }
+
+    /// Says this; a test says so little that it fits.
+    fn say(&self, request: u32, message: &ToServer) {
+        let (kind, body) = message.encode();
+        let packet = Packet {
+            kind,
+            request,
+            body,
+        };
+        channel::send(self.0.as_fd(), &packet, &[]).unwrap();
+    }
+
+    /// What the server says next, and the request's number.
+    async fn hear(&self) -> (u32, ToKeeper) {
+        let receive = || match channel::receive(self.0.as_fd()) {
+            Err(ChannelError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            received => Ok(received),
+        };
+        let Received { packet, .. } =
+            timeout(PATIENCE, self.0.async_io(Interest::READABLE, receive))
+                .await
+                .expect("the server says something in time")
+                .unwrap()
+                .unwrap();
+        let message = ToKeeper::decode(packet.kind, &packet.body).unwrap();
+        (packet.request, message.expect("a known message"))
+    }
+
+    /// A server that has been given an empty inventory.
+    async fn connected() -> (Self, Connected) {
+        let (keeper, control) = Self::pair();
+        let version = PROTOCOL_VERSION;
+        keeper.say(0, &ToServer::Hello { version });
+        keeper.say(0, &ToServer::InventoryEnd);
+        let connected = timeout(PATIENCE, KeeperClient::connect(control))
+            .await
+            .unwrap()
+            .unwrap();
+        (keeper, connected)
+    }
+}
+
+/// The keeper pings every few seconds: it must not have to ping again for a request to come.
+#[tokio::test]
+async fn after_a_ping_requests_go_on_without_another_word() {
+    let (keeper, Connected { keeper: client, .. }) = FakeKeeper::connected().await;
+    assert!(matches!(keeper.hear().await, (0, ToKeeper::Hello { .. })));
+    for _ in 0..3 {
+        keeper.say(0, &ToServer::Ping);
+        assert!(matches!(keeper.hear().await, (0, ToKeeper::Pong)));
+        let asking = tokio::spawn({
+            let client = client.clone();
+            async move { client.ready().await }
+        });
+        let (request, asked) = keeper.hear().await;
+        assert!(matches!(asked, ToKeeper::Ready), "{asked:?}");
+        keeper.say(request, &ToServer::Done);
+        timeout(PATIENCE, asking).await.unwrap().unwrap().unwrap();
+    }
+}
+
+/// Also one that comes before the inventory's end, whose pong is sent while nobody asks yet.
+#[tokio::test]
+async fn a_ping_amid_the_inventory_is_answered() {
+    let (keeper, control) = FakeKeeper::pair();
+    let version = PROTOCOL_VERSION;
+    keeper.say(0, &ToServer::Hello { version });
+    keeper.say(0, &ToServer::Ping);
+    keeper.say(0, &ToServer::InventoryEnd);
+    let connected = timeout(PATIENCE, KeeperClient::connect(control));
+    let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
+    assert!(matches!(keeper.hear().await, (0, ToKeeper::Hello { .. })));
+    assert!(matches!(keeper.hear().await, (0, ToKeeper::Pong)));
+    let (asked, (request, message)) = tokio::join!(
+        async { timeout(PATIENCE, client.ready()).await.unwrap() },
+        async {
+            let heard = keeper.hear().await;
+            keeper.say(heard.0, &ToServer::Done);
+            heard
+        }
+    );
+    asked.unwrap();
+    assert!(
+        request > 0 && matches!(message, ToKeeper::Ready),
+        "{message:?}"
+    );
+}
