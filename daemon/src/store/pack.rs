@@ -78,6 +78,9 @@ pub(super) fn unpack(encoding: i64, data: &[u8], length: i64) -> Option<Vec<u8>>
     (bytes.len() == length).then_some(bytes)
 }
 
+/// How much the packing thread yields to others (setpriority(2), 0 to 19).
+const PACKING_NICENESS: i32 = 10;
+
 /// Starts the thread that packs what is queued and hands it to the writer. It ends with the queue,
 /// with the writer, or after a request to close.
 pub(super) fn start_packing(
@@ -88,6 +91,9 @@ pub(super) fn start_packing(
     thread::Builder::new()
         .name("termd-pack".to_owned())
         .spawn(move || {
+            // Where processors are short, reading terminals comes first: the spool can wait. Not
+            // being allowed to be modest is no reason not to work.
+            let _ = rustix::process::setpriority_process(None, PACKING_NICENESS);
             while let Some(write) = queue.blocking_recv() {
                 let packed = pack_write(&mut packer, write);
                 if let PackedWrite::Close(done) = packed {
