@@ -97,7 +97,7 @@ fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
-/// Whether a process has a handler for a signal; `SigCgt` of proc_pid_status(5).
+/// Whether a process has a handler for a signal; `SigCgt` of `proc_pid_status(5)`.
 fn catches(pid: i32, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
