@@ -249,8 +249,8 @@ async fn connect(socket: &Path) -> Result<Option<UnixStream>, CliError> {
     }
 }
 
-/// Sets up JSON-RPC on a connection and says hello. The first call goes out behind the hello
-/// without waiting for its answer: that saves a round trip, and the daemon takes them in order.
+/// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
+/// does not wait for its answer: that saves a round trip, and the daemon takes them in order.
 async fn introduce(stream: UnixStream) -> Arc<Rpc> {
     let rpc = Arc::new(Rpc::on(stream));
     let saying = Arc::clone(&rpc);

@@ -53,7 +53,7 @@ impl Rpc {
             .id_format(IdKind::String)
             .request_timeout(CALL_DEADLINE)
             .set_rpc_middleware(keep)
-            .build_with_tokio(LineSender(to), LineReceiver::new(from, MAX_LINE_BYTES));
+            .build_with_tokio(LineSender::new(to), LineReceiver::new(from, MAX_LINE_BYTES));
         Self {
             client,
             service,
