@@ -14,9 +14,6 @@ use std::time::Duration;
 use std::{env, io};
 
 use jsonrpsee::core::ClientError;
-use jsonrpsee::core::client::async_client::RpcService;
-use jsonrpsee::core::client::{Client, ClientBuilder};
-use jsonrpsee::core::middleware::RpcServiceBuilder;
 use termd_proto::daemon::DaemonClient as _;
 use termd_proto::terminal::{Front, SessionsClient as _};
 use termd_proto::{TerminalRef, code};
@@ -26,8 +23,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::error::CliError;
 use crate::place::{self, Found};
+use crate::rpc::Rpc;
 use crate::start::start_daemon;
-use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
 
 /// How long a replaced daemon may be away before termctl gives up.
 const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
@@ -35,12 +32,6 @@ const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
 const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
 /// Between two attempts to connect: long enough not to spin, too short to be noticed.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
-/// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
-const CALL_DEADLINE: Duration = Duration::from_mins(2);
-
-/// A connection: the contract's traits are implemented for it. No middleware: it would log calls,
-/// and with them what is typed.
-pub(crate) type Rpc = Client<RpcService>;
 
 /// Whether the daemon is started where none is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,16 +249,10 @@ async fn connect(socket: &Path) -> Result<Option<UnixStream>, CliError> {
     }
 }
 
-/// Sets up JSON-RPC on a connection and says hello. The first call goes out behind the hello
-/// without waiting for its answer: that saves a round trip, and the daemon takes them in order.
+/// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
+/// does not wait for its answer: that saves a round trip, and the daemon takes them in order.
 async fn introduce(stream: UnixStream) -> Arc<Rpc> {
-    let (from, to) = stream.into_split();
-    let rpc: Arc<Rpc> = Arc::new(
-        ClientBuilder::new()
-            .request_timeout(CALL_DEADLINE)
-            .set_rpc_middleware(RpcServiceBuilder::new())
-            .build_with_tokio(LineSender(to), LineReceiver::new(from, MAX_LINE_BYTES)),
-    );
+    let rpc = Arc::new(Rpc::on(stream));
     let saying = Arc::clone(&rpc);
     let cwd = env::current_dir()
         .ok()

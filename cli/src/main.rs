@@ -19,6 +19,7 @@ mod interrupt;
 mod output;
 mod place;
 mod reader;
+mod rpc;
 mod sequence;
 mod start;
 mod table;

@@ -28,22 +28,51 @@ pub(crate) enum TransportError {
     LineTooLong(usize),
 }
 
-/// The sending half.
+/// The sending half. The first line is held until the second is there, and goes out with it: every
+/// connection begins with a greeting that a call follows, and the daemon is to wake once for both.
 #[derive(Debug)]
-pub(crate) struct LineSender<W>(pub(crate) W);
+pub(crate) struct LineSender<W> {
+    to: W,
+    greeting: Greeting,
+}
+
+/// Where the first line is.
+#[derive(Debug)]
+enum Greeting {
+    Awaited,
+    Held(String),
+    Sent,
+}
+
+impl<W> LineSender<W> {
+    /// Sends to this.
+    pub(crate) fn new(to: W) -> Self {
+        Self {
+            to,
+            greeting: Greeting::Awaited,
+        }
+    }
+}
 
 impl<W: AsyncWrite + Unpin + Send + 'static> TransportSenderT for LineSender<W> {
     type Error = TransportError;
 
     async fn send(&mut self, mut message: String) -> Result<(), TransportError> {
-        // One write(2) for the line and its end: the daemon wakes once.
+        // One write(2) for all of it: the daemon wakes once.
         message.push('\n');
-        self.0.write_all(message.as_bytes()).await?;
-        Ok(())
+        match std::mem::replace(&mut self.greeting, Greeting::Sent) {
+            Greeting::Awaited => {
+                self.greeting = Greeting::Held(message);
+                return Ok(());
+            }
+            Greeting::Held(greeting) => message.insert_str(0, &greeting),
+            Greeting::Sent => {}
+        }
+        Ok(self.to.write_all(message.as_bytes()).await?)
     }
 
     async fn close(&mut self) -> Result<(), TransportError> {
-        Ok(self.0.shutdown().await?)
+        Ok(self.to.shutdown().await?)
     }
 }
 
@@ -168,6 +197,22 @@ mod tests {
             matches!(error, TransportError::LineTooLong(10_000)),
             "{error}"
         );
+    }
+
+    #[tokio::test]
+    async fn the_greeting_goes_out_with_the_first_call() {
+        let (ours, mut peer) = duplex(64);
+        let mut sender = LineSender::new(ours);
+        let mut got = [0; 64];
+        for (line, want) in [("hello", ""), ("call", "hello\ncall\n"), ("next", "next\n")] {
+            sender.send(line.to_owned()).await.unwrap();
+            let length = tokio::select! {
+                biased;
+                read = peer.read(&mut got) => read.unwrap(),
+                () = std::future::ready(()) => 0,
+            };
+            assert_eq!(&got[..length], want.as_bytes(), "after {line}");
+        }
     }
 
     #[tokio::test]

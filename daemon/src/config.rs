@@ -111,13 +111,18 @@ pub enum ConfigError {
         /// Why.
         source: io::Error,
     },
-    /// It is not what it should be; the message names line and column.
-    #[error("{}: {source}", path.display())]
+    /// It is not what it should be. One line, as compilers write them: a log or `termctl` may show
+    /// no more than that.
+    #[error("{}:{line}:{column}: {message}", path.display())]
     Parse {
         /// The file.
         path: PathBuf,
-        /// Where and what.
-        source: Box<toml::de::Error>,
+        /// The line of the fault, from 1.
+        line: usize,
+        /// Its column in characters, from 1.
+        column: usize,
+        /// What is wrong there.
+        message: String,
     },
     /// A value is out of bounds.
     #[error("{}: {key} must be {bounds}", path.display())]
@@ -145,10 +150,7 @@ impl Config {
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        let config: Self = toml::from_str(text).map_err(|source| ConfigError::Parse {
-            path: path.to_owned(),
-            source: Box::new(source),
-        })?;
+        let config: Self = toml::from_str(text).map_err(|error| parse_error(text, path, &error))?;
         let bounds: [(bool, &'static str, &'static str); 5] = [
             (
                 config.kill_grace_ms <= MAX_GRACE_MS,
@@ -201,6 +203,20 @@ impl Config {
     }
 }
 
+/// The parser's error without the picture of the place, which takes four lines.
+fn parse_error(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
+    let fault = error.span().map_or(0, |span| span.start);
+    let before = text.get(..fault).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let lines: Vec<&str> = error.message().lines().map(str::trim).collect();
+    ConfigError::Parse {
+        path: path.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+        message: lines.join(", "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,12 +245,17 @@ mod tests {
                 "no more than",
             ),
             ("[limits]\nterminals = 0", "limits.terminals must be 1"),
-            ("kil_grace_ms = 1", "line 1, column 1"),
-            ("kill_grace_ms = \"x\"", "line 1, column 17"),
+            ("kil_grace_ms = 1", "c.toml:1:1: unknown field"),
+            ("kill_grace_ms = \"x\"", "c.toml:1:17: invalid type"),
+            ("# käse\n\n[limits]\n 'ä' = 1", "c.toml:4:2: unknown field"),
+            ("kill_grace_ms = 1\nspool = [", "c.toml:2:"),
+            ("kill_grace_ms = 1 2", "c.toml:1:17: "),
+            ("kill_grace_ms = \"\u{1}\"", "c.toml:1:18: "),
         ];
         for (text, expected) in table {
             let error = parse(text).expect_err(text);
             assert!(error.contains(expected), "{text:?}: {error}");
+            assert_eq!(error.lines().count(), 1, "{text:?}: {error}");
         }
     }
 }

@@ -8,12 +8,14 @@ use clap::Parser;
 use termd::app;
 use termd::args::Args;
 use termd::config::Config;
-use termd::keeper::{self, Detach, KeeperOptions};
+use termd::keeper::{self, Detach, KeeperOptions, KeeperStartError};
 use termd::paths::Paths;
 use termd::telemetry;
 
 /// sysexits.h `EX_UNAVAILABLE`: the database is not to be used by this termd.
 const EX_UNAVAILABLE: u8 = 69;
+/// sysexits.h `EX_TEMPFAIL`: another termd holds the socket or the database; later it may not.
+const EX_TEMPFAIL: u8 = 75;
 /// sysexits.h `EX_CONFIG`: the configuration is not to be run on.
 const EX_CONFIG: u8 = 78;
 /// Threads that run terminals and connections. More would only wake one another: what is heavy,
@@ -60,7 +62,13 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
         server_args: Vec::new(),
         detach,
     };
-    Ok(keeper::run(options)?)
+    match keeper::run(options) {
+        Err(error @ KeeperStartError::AlreadyRunning { .. }) => {
+            complain(&error.into());
+            Ok(ExitCode::from(EX_TEMPFAIL))
+        }
+        ended => Ok(ended?),
+    }
 }
 
 fn serve() -> anyhow::Result<ExitCode> {

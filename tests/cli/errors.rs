@@ -98,7 +98,7 @@ fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
     let said = termctl(&home, &["list"]);
     assert_eq!(said.code, Some(4), "{said:?}");
     said.assert_one_line();
-    assert!(said.err.contains("config.toml"), "{said:?}");
+    assert!(said.err.contains("config.toml:1:1: "), "{said:?}");
 
     let home = Home::new();
     fs::create_dir(home.path("run/termd")).unwrap();

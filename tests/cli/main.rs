@@ -14,6 +14,7 @@ mod attach;
 mod errors;
 mod faults;
 mod run;
+mod silent;
 mod start;
 mod termctl;
 mod verbs;

@@ -161,7 +161,7 @@ fn only_terminal(daemon: &TestDaemon) -> serde_json::Value {
 }
 
 /// Starts `termctl run` of a script that says its pid, and holds the command's process.
-fn running(daemon: &TestDaemon, args: &[&str]) -> (std::process::Child, Process) {
+pub(crate) fn running(daemon: &TestDaemon, args: &[&str]) -> (std::process::Child, Process) {
     let all = [
         &["run"],
         args,

@@ -1,11 +1,12 @@
 //! The daemon started on demand: by the first who needs it, once, and to outlive them.
 
+use std::io::Read;
 use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{DEADLINE, Deadline, Home, Process, RawClient};
+use crate::support::{DEADLINE, Deadline, Home, Process, RawClient, wait_readable};
 use crate::termctl::{Said, command, ok, termctl};
 
 /// The keeper's process of the daemon in this home.
@@ -98,6 +99,30 @@ fn the_daemon_holds_none_of_the_callers_descriptors() {
     let mut list = command(&home, &["list"]);
     let said = Said::of(&list.output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(keeper(&home).is_alive());
+    stop(&home);
+}
+
+/// Nor a pipe beyond the standard three that a shell let it inherit: its reader waits for the end.
+#[test]
+fn the_daemon_holds_no_pipe_that_it_inherited() {
+    let home = Home::new();
+    let termctl = command(&home, &["list"]);
+    let mut shell = home.command("/bin/sh");
+    shell
+        .args(["-c", "exec 9>&1 >/dev/null; exec \"$0\" \"$@\""])
+        .arg(termctl.get_program())
+        .args(termctl.get_args());
+    let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut pipe = child.stdout.take().unwrap();
+    assert!(
+        wait_readable(&pipe, Deadline::after(DEADLINE)),
+        "the daemon holds the pipe open"
+    );
+    let mut rest = String::new();
+    pipe.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
     assert!(keeper(&home).is_alive());
     stop(&home);
 }

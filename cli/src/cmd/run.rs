@@ -38,6 +38,9 @@ const SIGHUP: NonZeroU8 = NonZeroU8::MIN;
 const SIGTERM: NonZeroU8 = NonZeroU8::MIN.saturating_add(14);
 /// A timeout that was not given: longer than anybody waits.
 const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
+/// How long a termctl that was told to end tries to close its terminal: a grace of 1.5 s, and room.
+/// What is not closed by then the daemon closes when it sees the connection gone.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Why the watch over the command ended.
 enum Outcome {
@@ -63,6 +66,15 @@ impl Signals {
             hangup: catch(SignalKind::hangup())?,
         })
     }
+
+    /// The next one, whichever.
+    async fn any(&mut self) -> NonZeroU8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => SIGINT,
+            _ = self.terminate.recv() => SIGTERM,
+            _ = self.hangup.recv() => SIGHUP,
+        }
+    }
 }
 
 pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, CliError> {
@@ -70,7 +82,11 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     create_request.close_on_disconnect = !args.keep;
     let link = Arc::new(context.open().await?);
     let mut signals = Signals::catch()?;
-    let info = create(&link, create_request).await?;
+    // Nothing runs yet that a signal could be passed on to.
+    let info = tokio::select! {
+        created = create(&link, create_request) => created?,
+        number = signals.any() => return Ok(ExitCode::of_signal(number)),
+    };
     let id = TerminalRef::from(&info.id);
     if !args.keep {
         link.keep_holding(id.clone()).await;
@@ -102,32 +118,55 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
         passed_on,
     )
     .await;
-    let report = match &watched {
-        Ok(Outcome::Ended(status)) if context.json => {
-            Some(describe(&link, &id, status.as_ref(), timed_out).await)
+    if args.keep && !context.json {
+        output::note(&format!("kept as {}", info.id));
+    }
+    let status = match watched {
+        Ok(Outcome::Ended(status)) => status,
+        Ok(Outcome::Signalled(number)) => {
+            leave(&link, &id, args.keep, &mut signals).await;
+            return Ok(ExitCode::of_signal(number));
         }
-        _ => None,
+        Err(error) => {
+            leave(&link, &id, args.keep, &mut signals).await;
+            return Err(error);
+        }
     };
-    if args.keep {
-        if !context.json {
-            output::note(&format!("kept as {}", info.id));
+    let concluded = async {
+        let report = if context.json {
+            Some(describe(&link, &id, status.as_ref(), timed_out).await?)
+        } else {
+            None
+        };
+        if !args.keep {
+            close(&link, &id).await?;
         }
-    } else {
-        // A terminal that cannot be closed now is closed by the daemon when we are gone.
-        let closed = close(&link, &id).await;
-        if matches!(watched, Ok(Outcome::Ended(_))) {
-            closed?;
+        match report {
+            Some(report) => print_report(&report).await,
+            None => Ok(()),
         }
+    };
+    tokio::select! {
+        concluded = concluded => concluded?,
+        number = signals.any() => return Ok(ExitCode::of_signal(number)),
     }
-    if let Some(report) = report {
-        output::print_json(&report?)?;
-    }
-    Ok(match watched? {
-        Outcome::Signalled(number) => ExitCode::of_signal(number),
-        Outcome::Ended(_) if timed_out => ExitCode::TIMED_OUT,
-        Outcome::Ended(Some(status)) => ExitCode::of_command(&status),
-        Outcome::Ended(None) => ExitCode::FAILED,
+    Ok(match status {
+        _ if timed_out => ExitCode::TIMED_OUT,
+        Some(status) => ExitCode::of_command(&status),
+        None => ExitCode::FAILED,
     })
+}
+
+/// Closes the terminal if it can be closed soon and no further signal comes.
+async fn leave(link: &Link, id: &TerminalRef, keep: bool, signals: &mut Signals) {
+    if keep {
+        return;
+    }
+    tokio::select! {
+        _ = close(link, id) => {}
+        () = sleep(CLOSE_DEADLINE) => {}
+        _ = signals.any() => {}
+    }
 }
 
 /// Lets the output pass on, and turns signals and the timeout into what they mean meanwhile.
@@ -212,6 +251,13 @@ async fn describe(
         "end": page.end,
         "output": String::from_utf8_lossy(&text),
     }))
+}
+
+/// Prints the object; a reader who does not read it stops no signal.
+async fn print_report(report: &Value) -> Result<(), CliError> {
+    let mut pump = Pump::start()?;
+    pump.write(format!("{report}\n").into_bytes()).await?;
+    pump.finish().await
 }
 
 async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {

@@ -26,7 +26,8 @@ pub(super) enum Side {
     Keeper(Reporter),
 }
 
-/// Forks, and puts the child into the background: a session of its own, `/`, no tty.
+/// Forks, and puts the child into the background: a session of its own, `/`, no tty, and none of
+/// the caller's descriptors.
 pub(super) fn fork(log: Option<&Path>) -> Result<Side, KeeperStartError> {
     let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
         .map_err(|errno| KeeperStartError::system("make a pipe", errno))?;
@@ -37,6 +38,11 @@ pub(super) fn fork(log: Option<&Path>) -> Result<Side, KeeperStartError> {
         )),
         Ok(Forked::Parent(_)) => Ok(Side::Caller(Report(reader))),
         Ok(Forked::Child) => {
+            // Its number is about to be closed, and then to be another file's.
+            drop(reader);
+            // Whoever started us may wait for the end of a pipe that they let us inherit: it would
+            // not come before the daemon's. Nothing but the report is ours yet.
+            sys::close_all_but(writer.as_fd());
             let reporter = Reporter(Some(Told { writer, log: None }));
             match settle(log) {
                 Ok(log) => Ok(Side::Keeper(reporter.with_log(log))),
@@ -166,6 +172,11 @@ impl Reporter {
             let mut pipe = File::from(told.writer);
             // A caller who left does not need to know.
             let _ = pipe.write_all(&[first]).and_then(|()| pipe.write_all(rest));
+            if first != READY {
+                // The caller reads to the end of the pipe: it is not to say that there is no daemon
+                // while this process is still leaving.
+                std::mem::forget(pipe);
+            }
         }
     }
 }

@@ -113,11 +113,23 @@ pub(super) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, i32> {
     }
 }
 
-/// Closes every descriptor from this number on. Only in a forked child.
+/// Closes every descriptor from this number on. Only in a forked child, which owns none of them.
 pub(super) fn close_from(first: RawFd) {
-    // SAFETY: the child is about to exec; it uses no descriptor of these again. close_range(2) is
+    // SAFETY: by this function's contract the child uses none of these again. close_range(2) is
     // called by number because an old libc has no function for it.
     unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+}
+
+/// Closes every descriptor from [`FIRST_PASSED_FD`] on but this one. Only in a forked child that
+/// owns no other: one that is owned would be closed a second time when it is dropped.
+pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
+    let kept = kept.as_raw_fd();
+    if kept > FIRST_PASSED_FD {
+        // SAFETY: by this function's contract nothing in the process uses these. close_range(2) is
+        // called by number because an old libc has no function for it.
+        unsafe { libc::syscall(libc::SYS_close_range, FIRST_PASSED_FD, kept - 1, 0) };
+    }
+    close_from(FIRST_PASSED_FD.max(kept + 1));
 }
 
 /// setsid(2) and TIOCSCTTY: this process leads a session on that terminal.

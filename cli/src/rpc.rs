@@ -1,0 +1,131 @@
+//! One connection as the contract's traits call it: jsonrpsee's client, asked by its service alone.
+//!
+//! `Client::request` times each call with a timer that has a thread of its own. To start that
+//! thread, and at the end to wait until it is gone, is a good part of a short `termctl`, and on a
+//! busy machine each of the two waits for its turn. The calls here have the runtime's timer; the
+//! rest is jsonrpsee's.
+//!
+//! It promises an answer, a broken connection or `RequestTimeout` within [`CALL_DEADLINE`].
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jsonrpsee::core::client::async_client::RpcService;
+use jsonrpsee::core::client::{
+    BatchResponse, Client, ClientBuilder, ClientT, Error, IdKind, Subscription, SubscriptionClientT,
+};
+use jsonrpsee::core::middleware::{Request, RpcServiceBuilder, RpcServiceT};
+use jsonrpsee::core::params::BatchRequestBuilder;
+use jsonrpsee::core::traits::ToRpcParams;
+use jsonrpsee::types::{Id, ResponseSuccess};
+use serde::de::DeserializeOwned;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
+
+/// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
+const CALL_DEADLINE: Duration = Duration::from_mins(2);
+
+/// A connection: the contract's traits are implemented for it.
+#[derive(Debug)]
+pub(crate) struct Rpc {
+    client: Client<RpcService>,
+    /// What the client sends by.
+    service: Arc<OnceLock<RpcService>>,
+    next_id: AtomicU64,
+}
+
+impl Rpc {
+    /// JSON-RPC on this stream, by tasks of the current runtime.
+    pub(crate) fn on(stream: UnixStream) -> Self {
+        let (from, to) = stream.into_split();
+        let service = Arc::new(OnceLock::new());
+        let kept = Arc::clone(&service);
+        // No other middleware: it would log calls, and with them what is typed.
+        let keep = RpcServiceBuilder::new().layer_fn(move |service: RpcService| {
+            kept.get_or_init(|| service.clone());
+            service
+        });
+        let client = ClientBuilder::new()
+            // Ours are numbers.
+            .id_format(IdKind::String)
+            .request_timeout(CALL_DEADLINE)
+            .set_rpc_middleware(keep)
+            .build_with_tokio(LineSender::new(to), LineReceiver::new(from, MAX_LINE_BYTES));
+        Self {
+            client,
+            service,
+            next_id: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether it still stands, as far as is known.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.client.is_connected()
+    }
+}
+
+impl ClientT for Rpc {
+    async fn notification<Params>(&self, method: &str, params: Params) -> Result<(), Error>
+    where
+        Params: ToRpcParams + Send,
+    {
+        self.client.notification(method, params).await
+    }
+
+    async fn request<R, Params>(&self, method: &str, params: Params) -> Result<R, Error>
+    where
+        R: DeserializeOwned,
+        Params: ToRpcParams + Send,
+    {
+        // It is there: building the client has made it.
+        let service = self.service.get().ok_or(Error::ServiceDisconnect)?;
+        let id = Id::Number(self.next_id.fetch_add(1, Ordering::Relaxed));
+        let params = params.to_rpc_params()?;
+        let call = service.call(Request::borrowed(method, params.as_deref(), id));
+        let response = match timeout(CALL_DEADLINE, call).await {
+            Ok(Err(Error::ServiceDisconnect)) => return Err(self.client.on_disconnect().await),
+            Ok(answer) => answer?,
+            Err(_) => return Err(Error::RequestTimeout),
+        };
+        let success = ResponseSuccess::try_from(response.into_response().into_inner())?;
+        Ok(serde_json::from_str(success.result.get())?)
+    }
+
+    async fn batch_request<'a, R>(
+        &self,
+        batch: BatchRequestBuilder<'a>,
+    ) -> Result<BatchResponse<'a, R>, Error>
+    where
+        R: DeserializeOwned + std::fmt::Debug + 'a,
+    {
+        self.client.batch_request(batch).await
+    }
+}
+
+impl SubscriptionClientT for Rpc {
+    async fn subscribe<'a, Notif, Params>(
+        &self,
+        subscribe_method: &'a str,
+        params: Params,
+        unsubscribe_method: &'a str,
+    ) -> Result<Subscription<Notif>, Error>
+    where
+        Params: ToRpcParams + Send,
+        Notif: DeserializeOwned,
+    {
+        let client = &self.client;
+        client
+            .subscribe(subscribe_method, params, unsubscribe_method)
+            .await
+    }
+
+    async fn subscribe_to_method<Notif>(&self, method: &str) -> Result<Subscription<Notif>, Error>
+    where
+        Notif: DeserializeOwned,
+    {
+        self.client.subscribe_to_method(method).await
+    }
+}
