@@ -18,9 +18,10 @@ const EX_UNAVAILABLE: u8 = 69;
 const EX_TEMPFAIL: u8 = 75;
 /// sysexits.h `EX_CONFIG`: the configuration is not to be run on.
 const EX_CONFIG: u8 = 78;
-/// Threads that run terminals and connections. More would only wake one another: what is heavy,
-/// compression and SQLite, has threads of its own.
-const WORKER_THREADS: usize = 2;
+/// Threads that run terminals and connections. A second one would mostly be woken by the first: with
+/// one, a flood is read with a third of the context switches and a tenth faster. What is heavy or
+/// may block has threads of its own: compression, SQLite, long texts, looking for programs.
+const WORKER_THREADS: usize = 1;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -83,12 +84,7 @@ fn serve() -> anyhow::Result<ExitCode> {
     };
     let inherited = keeper::inherited_fds().context("--server is for the keeper to use")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(
-            std::env::var("TERMD_WORKERS")
-                .ok()
-                .and_then(|n| n.parse().ok())
-                .unwrap_or(WORKER_THREADS),
-        )
+        .worker_threads(WORKER_THREADS)
         .enable_all()
         .build()
         .context("cannot start the runtime")?;

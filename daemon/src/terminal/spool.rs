@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
@@ -25,8 +26,8 @@ const READS_PER_MOVE: usize = 4;
 /// let it go on for a moment and look again: falling asleep and being woken for each 4 KiB takes
 /// longer than moving them.
 const FLOOD_BYTES: u64 = FULL_TTY_READ_BYTES as u64;
-/// How often to look again before falling asleep.
-const PATIENCE: u32 = 2;
+/// How often to look again before falling asleep: some 20 µs on a machine with nothing else to do.
+const PATIENCE: u32 = 16;
 /// The most that one [`Intake::pump`] moves, so that a flood cannot starve its task's other duties.
 pub const PUMP_BUDGET_BYTES: u64 = 128 << 10;
 /// Punching costs a system call: not below this much to free.
@@ -78,7 +79,6 @@ impl Intake {
     /// Moves what the PTY has, up to the budget.
     pub fn pump(&mut self, master: &OwnedFd, spool: &Spool) -> io::Result<PumpStop> {
         let first = spool.end();
-        let mut patience = PATIENCE;
         loop {
             let (taken, stop) = if self.splices {
                 self.fill_pipe(master)?
@@ -87,16 +87,10 @@ impl Intake {
             };
             self.move_on(spool, taken)?;
             let moved = spool.end().since(first);
-            if taken > 0 {
-                patience = PATIENCE;
-            }
             match stop {
                 Some(PumpStop::Drained)
-                    if patience > 0 && (FLOOD_BYTES..PUMP_BUDGET_BYTES).contains(&moved) =>
-                {
-                    patience -= 1;
-                    std::thread::yield_now();
-                }
+                    if (FLOOD_BYTES..PUMP_BUDGET_BYTES).contains(&moved)
+                        && more_comes_soon(master)? => {}
                 Some(stop) => return Ok(stop),
                 None if moved >= PUMP_BUDGET_BYTES => return Ok(PumpStop::Budget),
                 None => {}
@@ -183,6 +177,20 @@ impl Intake {
         }
         Ok(())
     }
+}
+
+/// Lets others run for a moment, again and again, until the PTY has more or patience ends.
+fn more_comes_soon(master: &OwnedFd) -> io::Result<bool> {
+    for _ in 0..PATIENCE {
+        std::thread::yield_now();
+        let mut fds = [PollFd::new(master, PollFlags::IN)];
+        match rustix::event::poll(&mut fds, Some(&Timespec::default())) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(false)
 }
 
 impl Spool {
