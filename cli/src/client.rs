@@ -148,11 +148,7 @@ impl Link {
                 Attempt::NotTaken => self.reconnect(&rpc).await?,
                 Attempt::Broken => {
                     self.reconnect(&rpc).await?;
-                    return Err(CliError::Unreachable(
-                        "the connection broke before the answer: it may have been done or not \
-                         (`termctl list`, `termctl audit` show it)"
-                            .to_owned(),
-                    ));
+                    return Err(CliError::InDoubt);
                 }
             }
         }

@@ -18,6 +18,12 @@ pub(crate) enum CliError {
     /// The daemon cannot be reached, or not be started.
     #[error("{0}")]
     Unreachable(String),
+    /// The connection broke between a request and its answer; it is not safe to send it again.
+    #[error(
+        "the connection broke before the answer: it may have been done or not (`termctl list`, \
+         `termctl audit` show it)"
+    )]
+    InDoubt,
     /// The daemon said no.
     #[error("{}", rpc_message(.0))]
     Refused(ErrorObjectOwned),
@@ -70,7 +76,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::USAGE,
-            Self::Unreachable(_) => ExitCode::UNREACHABLE,
+            Self::Unreachable(_) | Self::InDoubt => ExitCode::UNREACHABLE,
             Self::StdoutClosed => ExitCode::PIPE,
             Self::Nonsense(_) | Self::Io(..) => ExitCode::FAILED,
             Self::Refused(error) => match (error.code(), kind_of(error)) {
@@ -88,7 +94,7 @@ impl CliError {
         let own = |kind: &str| json!({ "error": { "code": null, "kind": kind, "message": self.to_string() } });
         match self {
             Self::Usage(_) => own("usage"),
-            Self::Unreachable(_) => own("unreachable"),
+            Self::Unreachable(_) | Self::InDoubt => own("unreachable"),
             Self::Nonsense(_) => own("bad_answer"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Io(..) => own("io"),

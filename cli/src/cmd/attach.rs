@@ -255,6 +255,9 @@ async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(
     match send_bytes(link, id, &bytes).await {
         Ok(_) => Ok(()),
         Err(error) if has_ended(&error) => Ok(()),
+        // The person sees whether it arrived, and types it again if not. Sent twice by us, a line
+        // might run twice.
+        Err(CliError::InDoubt) => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -1,5 +1,7 @@
 //! What termd costs while nothing happens: memory, and wake-ups.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::time::Duration;
 
@@ -53,9 +55,11 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
     report.figure(what, "KiB", each, at_most(MOST_KIB_PER_TERMINAL));
 
     pause(SETTLE);
-    let first = switches(keeper)? + switches(server)?;
+    let first = (switches(keeper)?, switches(server)?);
     pause(WATCHED);
-    let count = u32::try_from(switches(keeper)? + switches(server)? - first)?;
+    let more =
+        more_switches(&first.0, &switches(keeper)?) + more_switches(&first.1, &switches(server)?);
+    let count = u32::try_from(more)?;
     let rate = f64::from(count) / WATCHED.as_secs_f64();
     let what = "100 idle terminals: context switches of every thread, over 20 s";
     report.figure(what, "/s", rate, at_most(MOST_SWITCHES_PER_SECOND));
@@ -74,15 +78,25 @@ fn resident(pid: u64) -> anyhow::Result<f64> {
     Ok(mebibytes(status_field(&status, "VmRSS:")? * 1024))
 }
 
-/// Voluntary and other context switches of all threads so far.
-fn switches(pid: u64) -> anyhow::Result<u64> {
-    let mut sum = 0;
+/// Voluntary and other context switches so far, by thread.
+fn switches(pid: u64) -> anyhow::Result<BTreeMap<OsString, u64>> {
+    let mut by_thread = BTreeMap::new();
     for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-        let status = fs::read_to_string(thread?.path().join("status"))?;
-        sum += status_field(&status, "voluntary_ctxt_switches:")?;
-        sum += status_field(&status, "nonvoluntary_ctxt_switches:")?;
+        let thread = thread?;
+        let status = fs::read_to_string(thread.path().join("status"))?;
+        let count = status_field(&status, "voluntary_ctxt_switches:")?
+            + status_field(&status, "nonvoluntary_ctxt_switches:")?;
+        by_thread.insert(thread.file_name(), count);
     }
-    Ok(sum)
+    Ok(by_thread)
+}
+
+/// How many more there are now. A thread that ended meanwhile takes its last few with it.
+fn more_switches(before: &BTreeMap<OsString, u64>, now: &BTreeMap<OsString, u64>) -> u64 {
+    let since = |(thread, count): (&OsString, &u64)| {
+        count.saturating_sub(before.get(thread).copied().unwrap_or(0))
+    };
+    now.iter().map(since).sum()
 }
 
 fn status_field(status: &str, name: &str) -> anyhow::Result<u64> {
