@@ -253,11 +253,10 @@ fn from_line_start(bytes: &[u8], start: Offset) -> &[u8] {
 /// Sends what was typed; to a command that has ended, nothing.
 async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(), CliError> {
     match send_bytes(link, id, &bytes).await {
-        Ok(_) => Ok(()),
+        // In doubt, the person sees whether it arrived, and types it again if not. Sent twice by
+        // us, a line might run twice.
+        Ok(_) | Err(CliError::InDoubt) => Ok(()),
         Err(error) if has_ended(&error) => Ok(()),
-        // The person sees whether it arrived, and types it again if not. Sent twice by us, a line
-        // might run twice.
-        Err(CliError::InDoubt) => Ok(()),
         Err(error) => Err(error),
     }
 }
