@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use crate::support::{RawClient, TestDaemon, merged, sh, wait_until};
 use crate::{Fault, rounds};
 
-/// Lines that a writer prints: about 4 MB, of lengths that look random and are known.
-const LINES: u32 = 25_000;
+/// Lines that a writer prints: about 16 MB, of lengths that look random and are known. Less than
+/// that can be over before the first strike.
+const LINES: u32 = 100_000;
 /// How often the server goes while one writer writes.
 const STRIKES: u32 = 3;
 /// Output between two strikes, at least.
