@@ -224,7 +224,7 @@ impl Default for ReadFrom {
 pub struct ReadOptions {
     /// Where to start.
     pub from: ReadFrom,
-    /// Most bytes to return; absent: 65,536; at the most [`MAX_READ_BYTES`].
+    /// Most bytes to return, 4 (a whole character) to [`MAX_READ_BYTES`]; absent: 65,536.
     pub max_bytes: Option<u64>,
     /// Most lines to return.
     pub max_lines: Option<u64>,
