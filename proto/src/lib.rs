@@ -15,6 +15,7 @@ pub mod error;
 pub mod event;
 pub mod id;
 pub mod paths;
+pub mod screen;
 pub mod terminal;
 
 pub use error::{ErrorKind, code};
