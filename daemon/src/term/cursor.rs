@@ -1,0 +1,26 @@
+//! The cursor, and what DECSC saves with it.
+
+use super::cell::Protection;
+use super::charset::Charsets;
+use super::style::{Style, StyleId};
+
+/// Where the next character goes, and how it will look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// Row, 0 at the top.
+    pub row: usize,
+    /// Column, 0 at the left; never past the last one.
+    pub col: usize,
+    /// The last column was written to: the next character wraps first (DECAWM).
+    pub wrap_pending: bool,
+    /// SGR.
+    pub style: Style,
+    /// Its number.
+    pub style_id: StyleId,
+    /// DECSCA, SPA.
+    pub protection: Protection,
+    /// G0 to G3, and which of them is shifted in.
+    pub charsets: Charsets,
+    /// DECOM.
+    pub origin: bool,
+}

@@ -1,0 +1,444 @@
+//! From bytes to functions: text in runs, controls, and escape sequences.
+//!
+//! In the ground state runs of text are found here, without a state machine's cost a character. A
+//! control sequence that lies whole in the bytes at hand, as nearly all do, is read in one go; one
+//! that is cut, or that has controls in it, goes through `vte`. Strings (OSC, DCS, APC, PM, SOS)
+//! are gathered here, bounded. Whatever the way, the functions called are the same, and so any
+//! split of the bytes has the same effect.
+
+mod sequence;
+mod string;
+
+use memchr::memchr;
+
+pub use self::sequence::{ControlSequence, Params};
+pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind};
+
+use self::sequence::{Parsed, Slow};
+
+use super::core::Core;
+
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+const ESC: u8 = 0x1b;
+const DEL: u8 = 0x7f;
+
+/// Where in the byte stream we are.
+#[derive(Debug, Default)]
+enum State {
+    /// Text and controls.
+    #[default]
+    Ground,
+    /// After ESC, before it is known what kind of sequence it is.
+    Escape,
+    /// ESC and intermediates, in vte's hands.
+    EscapeIntermediate,
+    /// After ESC Y of VT52, which takes two more bytes: the first of them, once it is there.
+    Vt52Address(Option<u8>),
+    /// A control sequence, in vte's hands.
+    Csi,
+    /// A string.
+    String(Gathered),
+    /// A string, and an ESC that ends it if a backslash follows.
+    StringEscape(Gathered),
+}
+
+/// The reader of the byte stream.
+#[derive(Debug, Default)]
+pub struct Input {
+    state: State,
+    slow: Slow,
+    /// The beginning of a UTF-8 sequence that was cut.
+    partial: Partial,
+    /// The bytes of the escape sequence that is not whole yet, for `dump`.
+    pending: Vec<u8>,
+}
+
+/// Up to three bytes of an unfinished character.
+#[derive(Debug, Default, Clone, Copy)]
+struct Partial {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+/// What is kept of an unfinished escape sequence at the most: a string's bytes are in the string.
+const MAX_PENDING: usize = 1_024;
+
+/// How far text is looked through at a time.
+const TEXT_WINDOW: usize = 4_096;
+
+impl Input {
+    /// Reads bytes and does to the core what they say.
+    pub fn feed(&mut self, core: &mut Core, bytes: &[u8]) {
+        let base = core.offset;
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            at += match self.state {
+                State::Ground => self.ground(core, rest, base + at as u64),
+                _ => {
+                    core.offset = base + at as u64 + 1;
+                    self.byte(core, rest)
+                }
+            };
+        }
+        core.offset = base;
+    }
+
+    /// The bytes of what is not whole yet: fed again, they bring the same state about.
+    pub fn unfinished(&self) -> Vec<u8> {
+        let mut bytes = self.partial.bytes[..self.partial.len].to_vec();
+        bytes.extend_from_slice(&self.pending);
+        match &self.state {
+            State::String(gathered) => bytes.extend(gathered.as_sent()),
+            State::StringEscape(gathered) => {
+                bytes.extend(gathered.as_sent());
+                bytes.push(ESC);
+            }
+            State::Ground
+            | State::Escape
+            | State::EscapeIntermediate
+            | State::Vt52Address(_)
+            | State::Csi => {}
+        }
+        bytes
+    }
+
+    /// Takes some bytes in the ground state; how many.
+    #[inline]
+    fn ground(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
+        if self.partial.len > 0 {
+            return self.finish_character(core, bytes);
+        }
+        let ascii = ascii_run(bytes);
+        if ascii > 0 {
+            core.print_ascii(&bytes[..ascii]);
+            if ascii == bytes.len() {
+                return ascii;
+            }
+        }
+        let byte = bytes[ascii];
+        match byte {
+            ESC => {
+                core.offset = offset + ascii as u64 + 1;
+                ascii + self.escape(core, &bytes[ascii..], offset + ascii as u64)
+            }
+            0..0x20 => {
+                core.offset = offset + ascii as u64 + 1;
+                core.c0(byte);
+                ascii + 1
+            }
+            0x80.. if !core.modes.utf8 => ascii + self.eight_bit(core, byte, offset + ascii as u64),
+            0x80.. => ascii + self.characters(core, &bytes[ascii..], offset + ascii as u64),
+            // DEL is not shown and does nothing.
+            _ => ascii + 1,
+        }
+    }
+
+    /// An ESC, and the sequence after it if all of it is here.
+    fn escape(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
+        if bytes.get(1) == Some(&b'[') && !core.modes.vt52 {
+            match sequence::parse_csi(&bytes[2..]) {
+                Parsed::Whole(sequence, length) => {
+                    core.offset = offset + 2 + length as u64;
+                    core.csi(&sequence);
+                    return 2 + length;
+                }
+                Parsed::Otherwise => {}
+            }
+        }
+        self.begin_escape();
+        1
+    }
+
+    fn begin_escape(&mut self) {
+        self.state = State::Escape;
+        self.pending.clear();
+        self.pending.push(ESC);
+    }
+
+    fn return_to_ground(&mut self) {
+        self.state = State::Ground;
+        self.pending.clear();
+    }
+
+    fn remember(&mut self, byte: u8) {
+        if self.pending.len() < MAX_PENDING {
+            self.pending.push(byte);
+        }
+    }
+
+    /// Takes a byte, or a run of a string's, outside the ground state; how many.
+    fn byte(&mut self, core: &mut Core, bytes: &[u8]) -> usize {
+        let byte = bytes[0];
+        match std::mem::take(&mut self.state) {
+            State::Ground => {}
+            State::Escape => self.after_escape(core, byte),
+            State::Vt52Address(row) => match row {
+                None => {
+                    self.remember(byte);
+                    self.state = State::Vt52Address(Some(byte));
+                }
+                Some(row) => {
+                    self.return_to_ground();
+                    core.vt52_address(row, byte);
+                }
+            },
+            State::EscapeIntermediate => match byte {
+                ESC => self.begin_escape(),
+                0x30..=0x7e | CAN | SUB => {
+                    self.return_to_ground();
+                    self.slow.advance(core, &[byte]);
+                }
+                _ => {
+                    self.remember(byte);
+                    self.state = State::EscapeIntermediate;
+                    self.slow.advance(core, &[byte]);
+                }
+            },
+            State::Csi => match byte {
+                ESC => self.begin_escape(),
+                0x40..=0x7e | CAN | SUB => {
+                    self.return_to_ground();
+                    self.slow.advance(core, &[byte]);
+                }
+                _ => {
+                    self.state = State::Csi;
+                    if byte >= 0x20 {
+                        // Controls are done at once and must not be done again.
+                        self.remember(byte);
+                    }
+                    self.slow.advance(core, &[byte]);
+                }
+            },
+            State::String(gathered) => return self.string(core, gathered, bytes),
+            State::StringEscape(gathered) => {
+                if byte == b'\\' {
+                    self.return_to_ground();
+                    core.string(&gathered);
+                } else {
+                    // xterm gives the string up, and the ESC begins something else.
+                    self.begin_escape();
+                    self.after_escape(core, byte);
+                }
+            }
+        }
+        1
+    }
+
+    fn after_escape(&mut self, core: &mut Core, byte: u8) {
+        if core.modes.vt52 {
+            self.return_to_ground();
+            match byte {
+                ESC => self.begin_escape(),
+                b'Y' => {
+                    self.pending.extend([ESC, byte]);
+                    self.state = State::Vt52Address(None);
+                }
+                0..0x20 => {
+                    self.begin_escape();
+                    core.c0(byte);
+                }
+                _ => core.vt52(byte),
+            }
+            return;
+        }
+        if let Some(kind) = StringKind::introduced_by(byte) {
+            self.return_to_ground();
+            self.state = State::String(Gathered::new(kind));
+            return;
+        }
+        match byte {
+            ESC => self.begin_escape(),
+            b'[' => {
+                self.remember(byte);
+                self.state = State::Csi;
+                self.slow.begin(core, byte);
+            }
+            0x20..=0x2f => {
+                self.remember(byte);
+                self.state = State::EscapeIntermediate;
+                self.slow.begin(core, byte);
+            }
+            0x30..=0x7e => {
+                self.return_to_ground();
+                core.esc(0, byte);
+            }
+            CAN | SUB => {
+                self.return_to_ground();
+                core.c0(byte);
+            }
+            0..0x20 => {
+                self.state = State::Escape;
+                core.c0(byte);
+            }
+            // DEL and what is not ASCII is passed over.
+            _ => self.state = State::Escape,
+        }
+    }
+
+    /// Takes a run of a string's bytes.
+    fn string(&mut self, core: &mut Core, mut gathered: Gathered, bytes: &[u8]) -> usize {
+        let end = bytes
+            .iter()
+            .position(|byte| matches!(*byte, ESC | BEL | CAN | SUB | 0x9c))
+            .unwrap_or(bytes.len());
+        gathered.push(&bytes[..end]);
+        let Some(byte) = bytes.get(end).copied() else {
+            self.state = State::String(gathered);
+            return end;
+        };
+        match byte {
+            ESC => self.state = State::StringEscape(gathered),
+            BEL if gathered.kind() == StringKind::Osc => {
+                self.return_to_ground();
+                core.string(&gathered);
+            }
+            CAN | SUB => {
+                self.return_to_ground();
+            }
+            0x9c if gathered.is_ended_by_c1(core.modes.utf8) => {
+                self.return_to_ground();
+                core.string(&gathered);
+            }
+            _ => {
+                gathered.push(&bytes[end..=end]);
+                self.state = State::String(gathered);
+            }
+        }
+        end + 1
+    }
+
+    /// A byte of 0x80 and above where UTF-8 is off.
+    fn eight_bit(&mut self, core: &mut Core, byte: u8, offset: u64) -> usize {
+        core.offset = offset + 1;
+        match byte {
+            0x80..=0x9f => self.c1(core, byte),
+            _ => core.print_gr(byte),
+        }
+        1
+    }
+
+    /// A C1 control: ESC and the byte 0x40 below it.
+    fn c1(&mut self, core: &mut Core, byte: u8) {
+        self.begin_escape();
+        self.after_escape(core, byte - 0x40);
+    }
+
+    /// Takes a run of UTF-8.
+    fn characters(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
+        // A bound on what is looked at again after a C1 control.
+        let end = text_run(&bytes[..bytes.len().min(TEXT_WINDOW)]);
+        let mut taken = 0;
+        for chunk in bytes[..end].utf8_chunks() {
+            let valid = chunk.valid();
+            if let Some(before) = find_c1(valid) {
+                core.print(&valid[..before]);
+                let c1 = valid.as_bytes()[before + 1];
+                core.offset = offset + (taken + before) as u64 + 2;
+                self.c1(core, c1);
+                return taken + before + 2;
+            }
+            core.print(valid);
+            taken += valid.len();
+            let bad = chunk.invalid();
+            if bad.is_empty() {
+                continue;
+            }
+            // What stops at the end of the bytes at hand may go on in the next ones.
+            if taken + bad.len() == bytes.len() && is_unfinished(bad) {
+                self.partial.len = bad.len();
+                self.partial.bytes[..bad.len()].copy_from_slice(bad);
+            } else if taken + bad.len() == TEXT_WINDOW && is_unfinished(bad) {
+                return taken;
+            } else {
+                core.print_char('\u{fffd}');
+            }
+            taken += bad.len();
+        }
+        taken
+    }
+
+    /// Goes on with a character that was cut.
+    fn finish_character(&mut self, core: &mut Core, bytes: &[u8]) -> usize {
+        let mut partial = self.partial;
+        self.partial.len = 0;
+        partial.bytes[partial.len] = bytes[0];
+        partial.len += 1;
+        match std::str::from_utf8(&partial.bytes[..partial.len]) {
+            Ok(text) => {
+                if find_c1(text).is_some() {
+                    self.c1(core, partial.bytes[1]);
+                } else {
+                    core.print(text);
+                }
+                1
+            }
+            Err(error) if error.error_len().is_none() => {
+                self.partial = partial;
+                1
+            }
+            Err(_) => {
+                // The byte begins something else.
+                core.print_char('\u{fffd}');
+                0
+            }
+        }
+    }
+}
+
+/// How many bytes at the front are printable ASCII.
+#[inline]
+fn ascii_run(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 32;
+    let mut at = 0;
+    for block in bytes.chunks_exact(BLOCK) {
+        let other = block.iter().fold(0_u8, |other, byte| {
+            other | u8::from(byte.wrapping_sub(0x20) >= 0x5f)
+        });
+        if other != 0 {
+            break;
+        }
+        at += BLOCK;
+    }
+    at + bytes[at..]
+        .iter()
+        .position(|byte| byte.wrapping_sub(0x20) >= 0x5f)
+        .unwrap_or(bytes.len() - at)
+}
+
+/// How many bytes at the front are text: no C0, no DEL.
+fn text_run(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 32;
+    let is_control = |byte: &u8| *byte < 0x20 || *byte == DEL;
+    let mut at = 0;
+    for block in bytes.chunks_exact(BLOCK) {
+        if block.iter().fold(false, |any, byte| any | is_control(byte)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    at + bytes[at..]
+        .iter()
+        .position(is_control)
+        .unwrap_or(bytes.len() - at)
+}
+
+/// Where a C1 control stands in text, written in UTF-8 as C2 80 to C2 9F.
+fn find_c1(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(found) = memchr(0xc2, bytes.get(at..)?) {
+        if matches!(bytes.get(at + found + 1), Some(0x80..=0x9f)) {
+            return Some(at + found);
+        }
+        at += found + 1;
+    }
+    None
+}
+
+/// Whether bytes are the beginning of a character, and could become one.
+fn is_unfinished(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}

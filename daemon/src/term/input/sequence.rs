@@ -1,0 +1,226 @@
+//! Control sequences: ECMA-48 §5.4.
+
+use vte::{Parser, Perform};
+
+use crate::term::core::Core;
+
+/// Most parameters of a control sequence; more are left out, as in vte.
+pub const MAX_PARAMS: usize = 32;
+
+/// The parameters of a control sequence. One that is left out is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Params {
+    values: [u16; MAX_PARAMS],
+    /// Bit i: value i stands after a colon, and belongs to the one before.
+    after_colon: u32,
+    len: usize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            values: [0; MAX_PARAMS],
+            after_colon: 0,
+            len: 0,
+        }
+    }
+}
+
+impl Params {
+    #[inline]
+    fn push(&mut self, value: u16, separator: Separator) {
+        if self.len < MAX_PARAMS {
+            self.values[self.len] = value;
+            if separator == Separator::Colon {
+                self.after_colon |= 1 << self.len;
+            }
+            self.len += 1;
+        }
+    }
+
+    /// How many, those after colons counted.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A parameter; 0 where it is not there.
+    #[inline]
+    pub fn get(&self, index: usize) -> u16 {
+        if index < self.len {
+            self.values[index]
+        } else {
+            0
+        }
+    }
+
+    /// A count: a parameter that is not there or 0 is 1.
+    #[inline]
+    pub fn count(&self, index: usize) -> usize {
+        usize::from(self.get(index).max(1))
+    }
+
+    /// All of them.
+    pub fn values(&self) -> &[u16] {
+        &self.values[..self.len]
+    }
+
+    /// Whether one belongs to the one before it.
+    #[inline]
+    pub fn is_after_colon(&self, index: usize) -> bool {
+        index < MAX_PARAMS && self.after_colon & 1 << index != 0
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    Semicolon,
+    Colon,
+}
+
+/// A control sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ControlSequence {
+    /// `<`, `=`, `>` or `?`; 0: none.
+    pub prefix: u8,
+    /// Its parameters.
+    pub params: Params,
+    /// A byte of 0x20 to 0x2f; 0: none.
+    pub intermediate: u8,
+    /// What it does.
+    pub function: u8,
+}
+
+/// Whether a sequence could be read in one go.
+pub enum Parsed {
+    /// It, and how many bytes it took.
+    Whole(ControlSequence, usize),
+    /// It is cut, or something in it is unusual.
+    Otherwise,
+}
+
+/// Reads what follows CSI.
+#[inline]
+pub fn parse_csi(bytes: &[u8]) -> Parsed {
+    let mut sequence = ControlSequence {
+        prefix: 0,
+        params: Params::default(),
+        intermediate: 0,
+        function: 0,
+    };
+    let mut value: u16 = 0;
+    let mut separator = Separator::Semicolon;
+    let mut any = false;
+    for (at, byte) in bytes.iter().copied().enumerate() {
+        match byte {
+            b'0'..=b'9' if sequence.intermediate == 0 => {
+                value = value
+                    .saturating_mul(10)
+                    .saturating_add(u16::from(byte - b'0'));
+                any = true;
+            }
+            b';' | b':' if sequence.intermediate == 0 => {
+                sequence.params.push(value, separator);
+                separator = if byte == b':' {
+                    Separator::Colon
+                } else {
+                    Separator::Semicolon
+                };
+                value = 0;
+                any = true;
+            }
+            0x40..=0x7e => {
+                if any {
+                    if sequence.params.len == MAX_PARAMS {
+                        return Parsed::Otherwise;
+                    }
+                    sequence.params.push(value, separator);
+                }
+                sequence.function = byte;
+                return Parsed::Whole(sequence, at + 1);
+            }
+            0x20..=0x2f if sequence.intermediate == 0 => sequence.intermediate = byte,
+            b'<'..=b'?' if at == 0 => sequence.prefix = byte,
+            _ => return Parsed::Otherwise,
+        }
+    }
+    Parsed::Otherwise
+}
+
+/// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.
+#[derive(Default)]
+pub struct Slow {
+    parser: Option<Box<Parser<1>>>,
+}
+
+impl std::fmt::Debug for Slow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Slow").finish_non_exhaustive()
+    }
+}
+
+impl Slow {
+    /// Begins with ESC and the byte after it.
+    pub fn begin(&mut self, core: &mut Core, byte: u8) {
+        self.advance(core, &[super::ESC, byte]);
+    }
+
+    /// Goes on.
+    pub fn advance(&mut self, core: &mut Core, bytes: &[u8]) {
+        let parser = self.parser.get_or_insert_with(|| Box::default());
+        parser.advance(&mut Sequencer { core }, bytes);
+    }
+}
+
+/// Hands on what vte has understood.
+struct Sequencer<'a> {
+    core: &'a mut Core,
+}
+
+impl Perform for Sequencer<'_> {
+    fn execute(&mut self, byte: u8) {
+        self.core.c0(byte);
+    }
+
+    fn csi_dispatch(&mut self, params: &vte::Params, intermediates: &[u8], ignore: bool, c: char) {
+        let (Ok(function), false) = (u8::try_from(c), ignore && intermediates.len() >= 2) else {
+            return;
+        };
+        let mut sequence = ControlSequence {
+            prefix: 0,
+            params: Params::default(),
+            intermediate: 0,
+            function,
+        };
+        for parts in params {
+            for (at, value) in parts.iter().enumerate() {
+                let separator = if at == 0 {
+                    Separator::Semicolon
+                } else {
+                    Separator::Colon
+                };
+                sequence.params.push(*value, separator);
+            }
+        }
+        for byte in intermediates {
+            match byte {
+                b'<'..=b'?' => sequence.prefix = *byte,
+                _ if sequence.intermediate == 0 => sequence.intermediate = *byte,
+                // No function has two.
+                _ => return,
+            }
+        }
+        self.core.csi(&sequence);
+    }
+
+    fn esc_dispatch(&mut self, intermediates: &[u8], ignore: bool, byte: u8) {
+        if !ignore && intermediates.len() <= 1 {
+            self.core
+                .esc(intermediates.first().copied().unwrap_or(0), byte);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The modes: ANSI's (SM, RM) and DEC's (DECSET, DECRST), as xterm has them.
+
+use termd_proto::screen::{CursorShape, MouseEncoding, MouseMode};
+
+/// The modes, apart from DECOM, which is saved with the cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+// Each is one bit of the terminal's own and has a name of its own.
+#[allow(clippy::struct_excessive_bools)]
+pub struct Modes {
+    /// DECAWM, 7.
+    pub autowrap: bool,
+    /// Reverse wraparound, 45.
+    pub reverse_wrap: bool,
+    /// Extended reverse wraparound, 1045.
+    pub extended_reverse_wrap: bool,
+    /// IRM, 4.
+    pub insert: bool,
+    /// LNM, 20.
+    pub line_feed_new_line: bool,
+    /// SRM, 12: what is typed is not shown by the terminal itself; kept for DECRQM.
+    pub send_receive: bool,
+    /// KAM, 2; kept for DECRQM.
+    pub keyboard_locked: bool,
+    /// DECCKM, ?1.
+    pub application_cursor_keys: bool,
+    /// DECNKM, ?66, and DECKPAM.
+    pub application_keypad: bool,
+    /// DECSCNM, ?5.
+    pub reverse_video: bool,
+    /// DECLRMM, ?69.
+    pub left_right_margins: bool,
+    /// DECTCEM, ?25.
+    pub cursor_visible: bool,
+    /// DECSCUSR and ?12.
+    pub cursor_blinks: bool,
+    /// DECSCUSR.
+    pub cursor_shape: CursorShape,
+    /// ?2004.
+    pub bracketed_paste: bool,
+    /// ?1004.
+    pub focus_events: bool,
+    /// ?9, ?1000 to ?1003.
+    pub mouse: MouseMode,
+    /// ?1005, ?1006, ?1015, ?1016.
+    pub mouse_encoding: MouseEncoding,
+    /// ?1007.
+    pub alternate_scroll: bool,
+    /// ?2026.
+    pub synchronized_output: bool,
+    /// ?2027: grapheme clusters and not code points take cells.
+    pub grapheme_clusters: bool,
+    /// ?40: DECCOLM is obeyed.
+    pub allow_column_mode: bool,
+    /// ?3: 132 columns.
+    pub column_132: bool,
+    /// ?95: DECCOLM leaves the screen.
+    pub no_clear_on_column: bool,
+    /// DECANM, ?2, reset: VT52.
+    pub vt52: bool,
+    /// ESC % G (UTF-8, the default) or ESC % @.
+    pub utf8: bool,
+    /// S8C1T: answers with 8-bit C1.
+    pub eight_bit_replies: bool,
+    /// XTMODKEYS 4.
+    pub modify_other_keys: u8,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self {
+            autowrap: true,
+            reverse_wrap: false,
+            extended_reverse_wrap: false,
+            insert: false,
+            line_feed_new_line: false,
+            send_receive: true,
+            keyboard_locked: false,
+            application_cursor_keys: false,
+            application_keypad: false,
+            reverse_video: false,
+            left_right_margins: false,
+            cursor_visible: true,
+            cursor_blinks: false,
+            cursor_shape: CursorShape::Block,
+            bracketed_paste: false,
+            focus_events: false,
+            mouse: MouseMode::Off,
+            mouse_encoding: MouseEncoding::X10,
+            alternate_scroll: false,
+            synchronized_output: false,
+            grapheme_clusters: false,
+            allow_column_mode: false,
+            column_132: false,
+            no_clear_on_column: false,
+            vt52: false,
+            utf8: true,
+            eight_bit_replies: false,
+            modify_other_keys: 0,
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Printing characters: DECAWM's pending wrap, IRM, wide and combining characters.
+
+use std::sync::OnceLock;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::cell::{Cell, Content};
+use super::charset::Charset;
+use super::core::Core;
+use super::grapheme::MAX_GRAPHEME_BYTES;
+use termd_proto::screen::LineSize;
+
+impl Core {
+    /// Prints printable ASCII, as the character sets have it.
+    #[inline]
+    pub fn print_ascii(&mut self, text: &[u8]) {
+        if !self.plain_text {
+            for byte in text {
+                let c = self.cursor.charsets.take().map(*byte);
+                self.print_char(c);
+            }
+            self.choose_way_of_text();
+            return;
+        }
+        self.write_run(text);
+        if let Some(last) = text.last() {
+            self.last_printed = Some(char::from(*last));
+        }
+    }
+
+    /// Writes ASCII over whole rows, which is what nearly all output is.
+    #[inline]
+    fn write_run(&mut self, mut text: &[u8]) {
+        let style = self.cursor.style_id;
+        while !text.is_empty() {
+            if self.cursor.wrap_pending {
+                self.wrap();
+            }
+            let cols = self.row_cols(self.cursor.row);
+            let (row, col) = (self.cursor.row, self.cursor.col.min(cols - 1));
+            let count = (cols - col).min(text.len());
+            if self.grid.row(row).intricate {
+                self.split_wide_at(row, col);
+                self.split_wide_at(row, col + count);
+            }
+            let cells = self.grid.row_mut(row, self.seq);
+            cells.write_ascii(col, &text[..count], Cell::erased(style));
+            text = &text[count..];
+            self.cursor.col = col + count;
+            if self.cursor.col == cols {
+                self.cursor.col = cols - 1;
+                self.cursor.wrap_pending = true;
+            }
+        }
+    }
+
+    /// Columns of a row: double-width lines have half of them.
+    #[inline]
+    pub fn row_cols(&self, row: usize) -> usize {
+        match self.grid.row(row).size {
+            LineSize::Single => self.size.cols,
+            _ => (self.size.cols / 2).max(1),
+        }
+    }
+
+    /// The last column that text may take on the cursor's row: the right margin, or the screen's
+    /// edge for a cursor that is past it.
+    #[inline]
+    fn last_text_col(&self) -> usize {
+        let edge = self.row_cols(self.cursor.row) - 1;
+        if self.cursor.col <= self.margins.right {
+            self.margins.right.min(edge)
+        } else {
+            edge
+        }
+    }
+
+    /// Goes on in the next row, which belongs to the same line.
+    fn wrap(&mut self) {
+        self.cursor_row().wrapped = true;
+        self.cursor.wrap_pending = false;
+        self.cursor.col = if self.cursor.col < self.margins.left {
+            0
+        } else {
+            self.margins.left
+        };
+        self.index();
+    }
+
+    /// Prints text without controls.
+    pub fn print(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if bytes[at] < 0x80 {
+                let length = bytes[at..]
+                    .iter()
+                    .position(|b| *b >= 0x80)
+                    .unwrap_or(bytes.len() - at);
+                self.print_ascii(&bytes[at..at + length]);
+                at += length;
+            } else {
+                let length = bytes[at..]
+                    .iter()
+                    .position(|b| *b < 0x80)
+                    .unwrap_or(bytes.len() - at);
+                // Cut at ASCII: both ends are character boundaries.
+                for c in text.get(at..at + length).unwrap_or_default().chars() {
+                    self.print_char(c);
+                }
+                at += length;
+            }
+        }
+    }
+
+    /// Prints a byte of 0xa0 and above where UTF-8 is off: GR, which is Latin-1 here.
+    pub fn print_gr(&mut self, byte: u8) {
+        let set = self.cursor.charsets.designated[usize::from(self.cursor.charsets.gr & 3)];
+        let c = match set {
+            Charset::Ascii => char::from(byte),
+            set => set.map(byte & 0x7f),
+        };
+        self.print_char(c);
+    }
+
+    /// Prints one character.
+    pub fn print_char(&mut self, c: char) {
+        match width(c) {
+            0 => self.combine(c),
+            1 => self.put(c, 1),
+            _ => self.put(c, 2),
+        }
+    }
+
+    fn put(&mut self, c: char, width: usize) {
+        if self.cursor.wrap_pending && self.modes.autowrap {
+            self.wrap();
+        }
+        self.cursor.wrap_pending = false;
+        let mut last = self.last_text_col();
+        if width > last + 1 {
+            return;
+        }
+        if width == 2 && self.cursor.col == last {
+            if self.modes.autowrap {
+                let filler = Cell::filler(self.cursor.style_id);
+                let (row, col) = (self.cursor.row, self.cursor.col);
+                self.split_wide_at(row, col);
+                let cells = self.grid.row_mut(row, self.seq);
+                cells.set(col, filler);
+                cells.intricate = true;
+                self.wrap();
+                last = self.last_text_col();
+            } else {
+                // xterm writes it over the last two columns.
+                self.cursor.col = last - 1;
+            }
+        }
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        if self.modes.insert {
+            self.insert_blanks(width);
+        }
+        let style = self.cursor.style_id;
+        let protection = self.cursor.protection;
+        if self.grid.row(row).intricate {
+            self.split_wide_at(row, col);
+            self.split_wide_at(row, col + width);
+        }
+        let cells = self.grid.row_mut(row, self.seq);
+        if width == 2 {
+            cells.intricate = true;
+            cells.set(col, Cell::wide(c, style).with_protection(protection));
+            cells.set(col + 1, Cell::tail(style).with_protection(protection));
+        } else {
+            cells.intricate |= protection != super::cell::Protection::None;
+            cells.set(col, Cell::narrow(c, style).with_protection(protection));
+        }
+        self.last_printed = Some(c);
+        if col + width > last {
+            self.cursor.col = last;
+            self.cursor.wrap_pending = true;
+        } else {
+            self.cursor.col = col + width;
+        }
+    }
+
+    /// ICH at the cursor, inside the margins.
+    pub fn insert_blanks(&mut self, count: usize) {
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        let end = self.margins.right + 1;
+        if col >= end {
+            return;
+        }
+        let blank = self.blank();
+        self.split_wide_at(row, col);
+        self.split_wide_at(row, end);
+        self.grid
+            .row_mut(row, self.seq)
+            .insert(col, end, count, blank);
+        self.mend_halves(row);
+    }
+
+    /// Puts a combining character, a selector or a joiner on the character before the cursor.
+    fn combine(&mut self, c: char) {
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        let before = if self.cursor.wrap_pending {
+            Some(col)
+        } else {
+            col.checked_sub(1)
+        };
+        let Some(mut at) = before else { return };
+        if self.grid.row(row).cell(at).is_tail() && at > 0 {
+            at -= 1;
+        }
+        let cell = self.grid.row(row).cell(at);
+        let mut text = match cell.content() {
+            Content::Char(base) => base.to_string(),
+            Content::Grapheme(number) => self.graphemes.get(number).to_owned(),
+            Content::Blank => " ".to_owned(),
+            Content::Tail => return,
+        };
+        if text.len() + c.len_utf8() > MAX_GRAPHEME_BYTES {
+            return;
+        }
+        text.push(c);
+        if self.graphemes.is_crowded() {
+            self.sweep_graphemes();
+        }
+        if let Some(number) = self.graphemes.number(&text) {
+            let cells = self.grid.row_mut(row, self.seq);
+            cells.intricate = true;
+            cells.set(at, cell.with_grapheme(number));
+        }
+    }
+}
+
+/// Code points below this have their width in the table; the few above are looked up.
+const TABLE_END: u32 = 0x2_0000;
+
+/// Columns that a character takes: 0, 1 or 2.
+#[inline]
+pub fn width(c: char) -> usize {
+    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
+    let code = u32::from(c);
+    if code < TABLE_END {
+        let table = TABLE.get_or_init(width_table);
+        usize::from(table[(code / 4) as usize] >> (code % 4 * 2) & 3)
+    } else {
+        c.width().unwrap_or(0)
+    }
+}
+
+/// Two bits a code point: 32 KiB in all.
+fn width_table() -> Box<[u8]> {
+    let mut table = vec![0; (TABLE_END / 4) as usize];
+    for code in 0..TABLE_END {
+        let width = char::from_u32(code)
+            .and_then(UnicodeWidthChar::width)
+            .unwrap_or(0);
+        table[(code / 4) as usize] |= u8::try_from(width.min(2)).unwrap_or(2) << (code % 4 * 2);
+    }
+    table.into()
+}

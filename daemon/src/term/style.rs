@@ -1,0 +1,240 @@
+//! How characters look, each look once: cells hold its number.
+//!
+//! The tables are swept when they grow: whoever owns the cells says which numbers are in use.
+//! Number 0 is the default look, for ever.
+
+use std::collections::HashMap;
+
+use termd_proto::screen::{Color, Underline};
+
+/// A look's number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StyleId(pub u32);
+
+/// A hyperlink's number (OSC 8); 0 is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkId(pub u32);
+
+/// The attributes of SGR that are on or off, as bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Attributes(u16);
+
+impl Attributes {
+    /// SGR 1.
+    pub const BOLD: Self = Self(1);
+    /// SGR 2.
+    pub const FAINT: Self = Self(1 << 1);
+    /// SGR 3.
+    pub const ITALIC: Self = Self(1 << 2);
+    /// SGR 5.
+    pub const BLINK: Self = Self(1 << 3);
+    /// SGR 6; shown as blink.
+    pub const RAPID_BLINK: Self = Self(1 << 4);
+    /// SGR 7.
+    pub const INVERSE: Self = Self(1 << 5);
+    /// SGR 8.
+    pub const INVISIBLE: Self = Self(1 << 6);
+    /// SGR 9.
+    pub const CROSSED_OUT: Self = Self(1 << 7);
+    /// SGR 53.
+    pub const OVERLINE: Self = Self(1 << 8);
+
+    /// Whether all of `other` are on.
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Turns these on.
+    pub fn insert(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Turns these off.
+    pub fn remove(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+
+    /// Turns these round (DECRARA).
+    pub fn toggle(&mut self, other: Self) {
+        self.0 ^= other.0;
+    }
+
+    /// The bits, for packing.
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// From the bits.
+    pub fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+}
+
+/// A look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Style {
+    /// SGR 30 to 39, 90 to 97.
+    pub foreground: Color,
+    /// SGR 40 to 49, 100 to 107.
+    pub background: Color,
+    /// SGR 58, 59.
+    pub underline_color: Color,
+    /// SGR 4, 21, 24.
+    pub underline: Underline,
+    /// The rest.
+    pub attributes: Attributes,
+    /// OSC 8.
+    pub link: LinkId,
+}
+
+impl Style {
+    /// What an erased cell keeps of it: the background ("bce").
+    #[must_use]
+    pub fn erased(self) -> Self {
+        Self {
+            background: self.background,
+            ..Self::default()
+        }
+    }
+}
+
+/// A hyperlink.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// Its `id=`, by which parts of one link know each other.
+    pub id: Option<Box<str>>,
+    /// Where it leads.
+    pub uri: Box<str>,
+}
+
+/// The looks in use.
+#[derive(Debug, Clone)]
+pub struct Styles {
+    styles: Vec<Style>,
+    numbers: HashMap<Style, StyleId>,
+    links: Vec<Link>,
+    link_numbers: HashMap<Link, LinkId>,
+    sweep_at: usize,
+    sweep_links_at: usize,
+}
+
+/// Looks that are kept before the first sweep: more than a themed editor uses.
+const FIRST_SWEEP: usize = 1024;
+
+impl Default for Styles {
+    fn default() -> Self {
+        Self {
+            styles: vec![Style::default()],
+            numbers: HashMap::new(),
+            links: Vec::new(),
+            link_numbers: HashMap::new(),
+            sweep_at: FIRST_SWEEP,
+            sweep_links_at: FIRST_SWEEP,
+        }
+    }
+}
+
+impl Styles {
+    /// The look with this number.
+    #[inline]
+    pub fn get(&self, id: StyleId) -> Style {
+        self.styles.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The number of a look; a new one where it was not in use.
+    pub fn number(&mut self, style: Style) -> StyleId {
+        if style == Style::default() {
+            return StyleId(0);
+        }
+        if let Some(id) = self.numbers.get(&style) {
+            return *id;
+        }
+        let id = StyleId(u32::try_from(self.styles.len()).unwrap_or(u32::MAX));
+        self.styles.push(style);
+        self.numbers.insert(style, id);
+        id
+    }
+
+    /// The link with this number.
+    pub fn link(&self, id: LinkId) -> Option<&Link> {
+        self.links.get((id.0 as usize).checked_sub(1)?)
+    }
+
+    /// The number of a link.
+    pub fn link_number(&mut self, link: Link) -> LinkId {
+        if let Some(id) = self.link_numbers.get(&link) {
+            return *id;
+        }
+        self.links.push(link.clone());
+        let id = LinkId(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
+        self.link_numbers.insert(link, id);
+        id
+    }
+
+    /// Whether it is time to [`sweep`](Self::sweep).
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.styles.len() >= self.sweep_at || self.links.len() >= self.sweep_links_at
+    }
+
+    /// Forgets the looks and links that are not in use, and gives the rest new numbers. `used`
+    /// holds the numbers in use; the answer maps an old number to the new one (unused: 0). The
+    /// caller renumbers its cells, and resolves its own [`LinkId`]s with
+    /// [`Sweep::link`].
+    pub fn sweep(&mut self, used: &[StyleId], used_links: &[LinkId]) -> Sweep {
+        let old = std::mem::take(self);
+        let mut sweep = Sweep {
+            styles: vec![StyleId(0); old.styles.len()],
+            links: vec![LinkId(0); old.links.len() + 1],
+        };
+        let mut keep_link = |this: &mut Self, id: LinkId| {
+            let slot = sweep.links.get(id.0 as usize).copied();
+            match (slot, old.link(id)) {
+                (Some(LinkId(0)), Some(link)) => {
+                    let new = this.link_number(link.clone());
+                    sweep.links[id.0 as usize] = new;
+                    new
+                }
+                (Some(new), _) => new,
+                (None, _) => LinkId(0),
+            }
+        };
+        for id in used_links {
+            keep_link(self, *id);
+        }
+        for id in used {
+            let Some(slot) = sweep.styles.get(id.0 as usize).copied() else {
+                continue;
+            };
+            if id.0 == 0 || slot.0 != 0 {
+                continue;
+            }
+            let mut style = old.get(*id);
+            style.link = keep_link(self, style.link);
+            sweep.styles[id.0 as usize] = self.number(style);
+        }
+        // Twice what is in use: a sweep is then paid by as many new looks.
+        self.sweep_at = (self.styles.len() * 2).max(FIRST_SWEEP);
+        self.sweep_links_at = (self.links.len() * 2).max(FIRST_SWEEP);
+        sweep
+    }
+}
+
+/// What became of the numbers in a sweep.
+#[derive(Debug)]
+pub struct Sweep {
+    styles: Vec<StyleId>,
+    links: Vec<LinkId>,
+}
+
+impl Sweep {
+    /// The new number of a look.
+    pub fn style(&self, old: StyleId) -> StyleId {
+        self.styles.get(old.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The new number of a link.
+    pub fn link(&self, old: LinkId) -> LinkId {
+        self.links.get(old.0 as usize).copied().unwrap_or_default()
+    }
+}
