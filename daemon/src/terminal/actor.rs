@@ -87,6 +87,10 @@ pub struct Actor {
     phase: Phase,
     line: Line,
     output_event_at: Instant,
+    /// The screen shows the output up to here.
+    fed: Offset,
+    /// Queries before this were answered by the server that is gone.
+    answers_from: Offset,
 }
 
 impl Actor {
@@ -112,6 +116,8 @@ impl Actor {
             phase: Phase::Running,
             line: Line::Open,
             output_event_at: Instant::now(),
+            fed: Offset::ZERO,
+            answers_from: Offset::ZERO,
         })
     }
 
@@ -237,6 +243,7 @@ impl Actor {
             .spool()
             .map_or(Offset::ZERO, Spool::end);
         if end > self.terminal.end() {
+            self.feed_screen(end);
             self.terminal.update(|progress| progress.end = end);
             self.flow.grew(end, now);
             self.give_back_memory();
@@ -260,6 +267,28 @@ impl Actor {
                 self.line = Line::HungUp {
                     look_at: now + HUNG_UP_RETRY,
                 };
+            }
+        }
+    }
+
+    /// Brings the screen up to `end`, and answers what the program asked the terminal.
+    fn feed_screen(&mut self, end: Offset) {
+        let terminal = Arc::clone(&self.terminal);
+        let Some(spool) = terminal.transcript.spool() else {
+            return;
+        };
+        let (mut at, answers_from) = (self.fed, self.answers_from);
+        let input = &mut self.input;
+        let fed = terminal.screen.feed(spool, at, end, |fed| {
+            if at >= answers_from && !fed.replies.is_empty() {
+                terminal.answer_queued(input.push_answer(fed.replies));
+            }
+            at = at.max(answers_from);
+        });
+        match fed {
+            Ok(fed) => self.fed = fed,
+            Err(error) => {
+                tracing::error!(terminal = %self.terminal.id(), %error, "the screen cannot follow");
             }
         }
     }
