@@ -16,6 +16,7 @@ pub mod launch;
 mod master;
 pub mod reading;
 pub mod record;
+pub mod restore;
 pub mod screen;
 mod service;
 pub mod spool;

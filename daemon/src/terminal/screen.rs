@@ -35,12 +35,14 @@ impl From<Size> for term::Size {
     }
 }
 
+/// An empty scrollback, bounded as every terminal's is.
+pub fn fresh_scrollback() -> Scrollback {
+    Scrollback::new(SCROLLBACK_ROWS, SCROLLBACK_BYTES)
+}
+
 /// A fresh model.
 pub fn fresh_model(size: Size) -> Model {
-    Model::new(
-        size.into(),
-        Scrollback::new(SCROLLBACK_ROWS, SCROLLBACK_BYTES),
-    )
+    Model::new(size.into(), fresh_scrollback())
 }
 
 /// The model of one terminal; none where it ended long ago and nobody has asked since.
