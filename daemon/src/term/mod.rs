@@ -74,6 +74,11 @@ impl Model {
         self.core.seq
     }
 
+    /// Whether a picture is being drawn and not done (mode 2026).
+    pub fn is_drawing(&self) -> bool {
+        self.core.modes.synchronized_output
+    }
+
     /// A placeholder.
     pub fn dump(&self) -> Vec<u8> {
         Vec::new()

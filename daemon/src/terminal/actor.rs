@@ -18,7 +18,7 @@ use super::flow::{Due, Flow};
 use super::handle::{Command, TaskEnds, Terminal};
 use super::input::InputQueue;
 use super::master;
-use super::record::{Exit, Size, exit_status};
+use super::record::{Exit, ScreenState, Size, exit_status};
 use super::spool::{Intake, PumpStop, Spool};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
@@ -257,7 +257,11 @@ impl Actor {
             .map_or(Offset::ZERO, Spool::end);
         if end > self.terminal.end() {
             self.feed_screen(end);
-            self.terminal.update(|progress| progress.end = end);
+            let screen = self.screen_state(now);
+            self.terminal.update(|progress| {
+                progress.end = end;
+                progress.screen = screen;
+            });
             self.flow.grew(end, now);
             self.checkpoint_screen(now);
             self.give_back_memory();
@@ -302,6 +306,16 @@ impl Actor {
             Err(error) => {
                 tracing::error!(terminal = %self.terminal.id(), %error, "the screen cannot follow");
             }
+        }
+    }
+
+    fn screen_state(&self, now: Instant) -> ScreenState {
+        let look = |model: &Model| (model.seq(), model.is_drawing());
+        let (seq, drawing) = self.terminal.screen.look(look).unwrap_or_default();
+        ScreenState {
+            seq,
+            drawing,
+            changed_at: now,
         }
     }
 
@@ -389,7 +403,11 @@ impl Actor {
         {
             tracing::warn!(terminal = %self.terminal.id(), "a size is not in the database");
         }
-        self.terminal.update(|progress| progress.size = size);
+        let screen = self.screen_state(Instant::now());
+        self.terminal.update(|progress| {
+            progress.size = size;
+            progress.screen = screen;
+        });
         let id = self.terminal.id().clone();
         let event = TerminalEvent::Resized {
             id,

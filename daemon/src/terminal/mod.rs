@@ -22,6 +22,7 @@ mod service;
 pub mod spool;
 pub mod text;
 pub mod transcript;
+pub mod viewing;
 
 pub use error::TerminalError;
 pub use handle::Terminal;
