@@ -16,6 +16,8 @@ pub mod launch;
 mod master;
 pub mod reading;
 pub mod record;
+pub mod restore;
+pub mod screen;
 mod service;
 pub mod spool;
 pub mod text;

@@ -341,6 +341,9 @@ impl Terminals {
                 closed.and_then(|id| index.by_id.get(&id).cloned()),
             )
         };
+        if let Some(older) = &discarded {
+            older.screen.discard();
+        }
         if let Some(spool) = discarded
             .as_ref()
             .and_then(|older| older.transcript.spool())
