@@ -21,8 +21,11 @@ mod mode;
 mod print;
 mod row;
 mod scrollback;
+mod stash;
 mod style;
 mod tabs;
+#[cfg(test)]
+mod testing;
 
 pub use event::{Event, Fed};
 pub use grid::Size;

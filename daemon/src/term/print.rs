@@ -59,7 +59,7 @@ impl Core {
     pub fn row_cols(&self, row: usize) -> usize {
         match self.grid.row(row).size {
             LineSize::Single => self.size.cols,
-            _ => (self.size.cols / 2).max(1),
+            _ => self.size.cols.div_ceil(2),
         }
     }
 
@@ -79,12 +79,9 @@ impl Core {
     fn wrap(&mut self) {
         self.cursor_row().wrapped = true;
         self.cursor.wrap_pending = false;
-        self.cursor.col = if self.cursor.col < self.margins.left {
-            0
-        } else {
-            self.margins.left
-        };
+        // In this order: a cursor outside the columns that scroll does not scroll them.
         self.index();
+        self.cursor.col = self.margins.left;
     }
 
     /// Prints text without controls.
@@ -243,16 +240,9 @@ impl Core {
     pub fn insert_blanks(&mut self, count: usize) {
         let (row, col) = (self.cursor.row, self.cursor.col);
         let end = self.margins.right + 1;
-        if col >= end {
-            return;
+        if (self.margins.left..end).contains(&col) {
+            self.insert_cells(row, col, end, count);
         }
-        let blank = self.blank();
-        self.split_wide_at(row, col);
-        self.split_wide_at(row, end);
-        self.grid
-            .row_mut(row, self.seq)
-            .insert(col, end, count, blank);
-        self.mend_halves(row);
     }
 
     /// Puts a combining character, a selector or a joiner on the character before the cursor.

@@ -1,0 +1,1 @@
+//! Each control function by what xterm's documentation says it does.
