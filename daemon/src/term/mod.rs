@@ -9,6 +9,7 @@
 
 mod cell;
 mod charset;
+mod cluster;
 mod control;
 mod core;
 mod cursor;
@@ -17,12 +18,18 @@ mod extras;
 mod grapheme;
 mod grid;
 mod input;
+mod keyboard;
+mod marks;
 mod mode;
+mod palette;
 mod print;
 mod row;
 mod scrollback;
 mod style;
 mod tabs;
+mod terminfo;
+mod titles;
+mod view;
 
 pub use event::{Event, Fed};
 pub use grid::Size;

@@ -2,6 +2,21 @@
 //!
 //! This file is the one table from a function's bytes to its name.
 
+mod checksum;
+mod colors;
+mod dcs;
+mod keyboard;
+mod modes_report;
+mod osc;
+mod presentation;
+mod reply;
+mod report;
+mod shell;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
 use super::core::Core;
 use super::event::Event;
 use super::input::{ControlSequence, StringKind};
@@ -82,7 +97,7 @@ impl Core {
     /// A control sequence.
     #[inline]
     pub fn csi(&mut self, sequence: &ControlSequence) {
-        let _ = sequence;
+        self.report(sequence);
     }
 
     /// ESC, an intermediate (0: none) and a final byte.
@@ -93,11 +108,10 @@ impl Core {
     /// A control string.
     pub fn string(&mut self, gathered: &super::input::Gathered) {
         match gathered.kind() {
-            StringKind::Osc
-            | StringKind::Dcs
-            | StringKind::Apc
-            | StringKind::Pm
-            | StringKind::Sos => {}
+            StringKind::Osc => self.osc(gathered),
+            StringKind::Dcs => self.dcs(gathered),
+            StringKind::Apc => self.apc(gathered),
+            StringKind::Pm | StringKind::Sos => {}
         }
     }
 
