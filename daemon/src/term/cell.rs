@@ -87,6 +87,12 @@ impl Cell {
         Self(self.0 | WIDE)
     }
 
+    /// The same cell one column wide.
+    #[must_use]
+    pub fn narrowed(self) -> Self {
+        Self(self.0 & !WIDE)
+    }
+
     /// The same cell in another style.
     #[must_use]
     pub fn with_style(self, style: StyleId) -> Self {

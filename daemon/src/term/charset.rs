@@ -68,6 +68,28 @@ impl Charset {
         if national { set } else { Self::Ascii }
     }
 
+    /// The final bytes of the SCS that designates it.
+    pub fn designator(self) -> &'static str {
+        match self {
+            Self::Ascii => "B",
+            Self::DecSpecialGraphics => "0",
+            Self::DecTechnical => ">",
+            Self::DecSupplemental => "%5",
+            Self::British => "A",
+            Self::Dutch => "4",
+            Self::Finnish => "C",
+            Self::French => "R",
+            Self::FrenchCanadian => "Q",
+            Self::German => "K",
+            Self::Italian => "Y",
+            Self::NorwegianDanish => "E",
+            Self::Portuguese => "%6",
+            Self::Spanish => "Z",
+            Self::Swedish => "H",
+            Self::Swiss => "=",
+        }
+    }
+
     /// The character that a byte of 0x20 to 0x7e stands for.
     #[inline]
     pub fn map(self, byte: u8) -> char {

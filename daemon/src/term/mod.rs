@@ -9,6 +9,7 @@
 
 mod cell;
 mod charset;
+mod cluster;
 mod control;
 mod core;
 mod cursor;
@@ -17,15 +18,21 @@ mod extras;
 mod grapheme;
 mod grid;
 mod input;
+mod keyboard;
+mod marks;
 mod mode;
+mod palette;
 mod print;
 mod row;
 mod scrollback;
 mod stash;
 mod style;
 mod tabs;
+mod terminfo;
 #[cfg(test)]
 mod testing;
+mod titles;
+mod view;
 
 pub use event::{Event, Fed};
 pub use grid::Size;

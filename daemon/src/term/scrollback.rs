@@ -41,6 +41,11 @@ impl Scrollback {
         self.rows.clear();
     }
 
+    /// A kept row, 0 the oldest.
+    pub fn row(&self, index: usize) -> Option<&Row> {
+        self.rows.get(index)
+    }
+
     /// Rows that are kept.
     pub fn len(&self) -> usize {
         self.rows.len()
