@@ -1,7 +1,9 @@
 //! Character sets: G0 to G3, the shifts, and what DEC special graphics draws.
 
+use serde::{Deserialize, Serialize};
+
 /// A designated set (SCS).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Charset {
     /// B: US ASCII, and UTF-8 above it.
     #[default]
@@ -33,7 +35,7 @@ const SPECIAL_GRAPHICS: [char; 32] = [
 ];
 
 /// The four sets and the shifts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charsets {
     /// G0 to G3.
     pub designated: [Charset; 4],

@@ -1,9 +1,11 @@
 //! What a terminal keeps beside its grid: title, marks, colours, keyboard flags.
 
+use serde::{Deserialize, Serialize};
+
 use termd_proto::screen::{CommandState, Progress};
 
 /// All of it. Small while no program has set anything.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extras {
     /// OSC 0, 2.
     pub title: String,

@@ -12,21 +12,28 @@ mod charset;
 mod control;
 mod core;
 mod cursor;
+mod dump;
 mod event;
 mod extras;
 mod grapheme;
 mod grid;
 mod input;
+mod marks;
 mod mode;
 mod print;
+mod reflow;
 mod row;
 mod scrollback;
+mod snapshot;
 mod style;
 mod tabs;
 
+pub use dump::DUMP_VERSION;
 pub use event::{Event, Fed};
 pub use grid::Size;
+pub use marks::{Mark, MarkKind};
 pub use scrollback::Scrollback;
+pub use snapshot::Snapshot;
 
 use self::core::Core;
 use self::input::Input;
@@ -40,14 +47,11 @@ pub struct Model {
 
 impl Model {
     /// A fresh terminal. Columns below 2 and rows below 1 are taken as 2 and 1.
+    /// Both end at [`MAX_COLS`](Size::MAX_COLS) and [`MAX_ROWS`](Size::MAX_ROWS).
     pub fn new(size: Size, scrollback: Scrollback) -> Self {
-        let size = Size {
-            cols: size.cols.max(2),
-            rows: size.rows.max(1),
-        };
         Self {
             input: Input::default(),
-            core: Core::new(size, scrollback),
+            core: Core::new(size.clamped(), scrollback),
         }
     }
 
@@ -57,11 +61,6 @@ impl Model {
         self.input.feed(&mut self.core, bytes);
         self.core.offset += bytes.len() as u64;
         std::mem::take(&mut self.core.fed)
-    }
-
-    /// Takes another size. A placeholder: cuts and fills.
-    pub fn resize(&mut self, size: Size) {
-        let _ = size;
     }
 
     /// The rows' text, for tests and for the conformance runner: blanks at the end left out.

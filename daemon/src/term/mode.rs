@@ -1,9 +1,11 @@
 //! The modes: ANSI's (SM, RM) and DEC's (DECSET, DECRST), as xterm has them.
 
+use serde::{Deserialize, Serialize};
+
 use termd_proto::screen::{CursorShape, MouseEncoding, MouseMode};
 
 /// The modes, apart from DECOM, which is saved with the cursor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 // Each is one bit of the terminal's own and has a name of its own.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Modes {
