@@ -79,6 +79,46 @@ impl Model {
         text
     }
 
+    /// All lines as text, those of the scrollback first; rows that belong to one line are joined.
+    pub fn lines(&self) -> Vec<String> {
+        let stored = (0..self.core.scrollback.len()).filter_map(|at| {
+            let row = self.core.scrollback.row(at)?;
+            let mut text = String::new();
+            row.push_text(&mut text);
+            Some((text, row.wrapped()))
+        });
+        let shown =
+            (0..self.core.size.rows).map(|y| (self.row_text(y), self.core.grid.row(y).wrapped));
+        let mut lines = Vec::new();
+        let mut line = String::new();
+        for (text, wrapped) in stored.chain(shown) {
+            line.push_str(&text);
+            if !wrapped {
+                line.truncate(line.trim_end_matches(' ').len());
+                lines.push(std::mem::take(&mut line));
+            }
+        }
+        lines
+    }
+
+    /// An empty scrollback with the bounds of this model's.
+    pub fn scrollback_bounds(&self) -> Scrollback {
+        let (rows, bytes) = self.core.scrollback.bounds();
+        Scrollback::new(rows, bytes)
+    }
+
+    /// Bytes that it takes in memory, about: both screens, scrollback and the tables.
+    pub fn memory(&self) -> usize {
+        let core = &self.core;
+        let screens = std::iter::once(&core.grid).chain(&core.hidden);
+        size_of::<Self>()
+            + screens.map(grid::Grid::memory).sum::<usize>()
+            + core.scrollback.bytes()
+            + core.styles.memory()
+            + core.graphemes.memory()
+            + core.marks.len() * size_of::<Mark>()
+    }
+
     /// The cursor's column and row.
     pub fn cursor(&self) -> (usize, usize) {
         (self.core.cursor.col, self.core.cursor.row)

@@ -155,6 +155,16 @@ impl Default for Styles {
 static NEXT_GENERATION: AtomicU64 = AtomicU64::new(1);
 
 impl Styles {
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let texts: usize = self.links.iter().map(Link::text_bytes).sum();
+        self.styles.capacity() * size_of::<Style>()
+            + self.numbers.capacity() * size_of::<(Style, StyleId)>()
+            + self.links.capacity() * size_of::<Link>()
+            + self.link_numbers.capacity() * size_of::<(Link, LinkId)>()
+            + 2 * texts
+    }
+
     /// As long as this is the same, numbers mean the same: whoever keeps numbers looks at it.
     #[inline]
     pub fn generation(&self) -> u64 {

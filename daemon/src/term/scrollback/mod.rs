@@ -232,9 +232,9 @@ impl Scrollback {
         self.pushed - self.rows as u64
     }
 
-    /// The most rows that are kept.
-    pub fn max_rows(&self) -> usize {
-        self.max_rows
+    /// The most rows and bytes that are kept.
+    pub fn bounds(&self) -> (usize, usize) {
+        (self.max_rows, self.max_bytes)
     }
 
     /// Bytes that it takes in memory.
