@@ -3,8 +3,10 @@
 //! Sources: DEC's VT220 and VT330 manuals (national replacement sets, technical set), and xterm's
 //! choice of code points for them.
 
+use serde::{Deserialize, Serialize};
+
 /// A designated set (SCS).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Charset {
     /// B: US ASCII, and UTF-8 above it. The 96-character sets too: in GL their low half is ASCII,
     /// in GR their high half is Latin-1.
@@ -169,7 +171,7 @@ fn supplemental(byte: u8) -> char {
 }
 
 /// The four sets and the shifts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charsets {
     /// G0 to G3.
     pub designated: [Charset; 4],
