@@ -22,6 +22,7 @@ use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, AuditHandler, DaemonHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
+use crate::shell::ShellFiles;
 use crate::store::{Store, StoreError};
 use crate::terminal::clock::now_ms;
 use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
@@ -80,6 +81,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
+        shell: shell_files(&config, &paths),
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
@@ -123,6 +125,14 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
     store.close().await?;
     tracing::info!(?ending, "this server is done");
     Ok(())
+}
+
+/// The scripts of shell integration, unless it is switched off. Shells work without.
+fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
+    let directory = paths.socket.parent().filter(|_| config.shell.integration)?;
+    ShellFiles::install(directory)
+        .inspect_err(|error| tracing::error!(%error, "no shell integration"))
+        .ok()
 }
 
 /// Why a server's time is over.

@@ -28,4 +28,5 @@ mod native_life;
 mod other_uid;
 mod protocol;
 mod runtime_dir;
+mod shell;
 mod stopping;
