@@ -7,6 +7,7 @@ use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::audit::AuditServer;
+use termd_proto::command::CommandsServer;
 use termd_proto::daemon::DaemonServer;
 use termd_proto::terminal::SessionsServer;
 use thiserror::Error;
@@ -20,7 +21,8 @@ use crate::control::message::KeeperEvent;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, AuditHandler, DaemonHandler, ServeOptions, SessionHandler, SocketStats, serve,
+    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, ServeOptions, SessionHandler,
+    SocketStats, serve,
 };
 use crate::shell::ShellFiles;
 use crate::store::{Store, StoreError};
@@ -178,6 +180,7 @@ fn api(
     let mut module = RpcModule::new(());
     module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
     module.merge(SessionHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;
     Ok(module)

@@ -20,6 +20,7 @@ mod acp_sessions;
 mod acp_wait;
 mod audit;
 mod bad_clients;
+mod commands;
 mod database;
 mod native;
 mod native_events;

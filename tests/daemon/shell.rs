@@ -157,7 +157,7 @@ fn expected(commands: &[(&str, i32)]) -> Vec<String> {
 }
 
 /// What a shell does when a line that is being typed is cancelled.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Cancelled {
     NewPrompt,
     /// fish empties the line and goes on.
@@ -401,4 +401,53 @@ fn the_configuration_switches_it_off_and_the_record_is_what_was_asked() {
     assert_eq!(info["argv"], json!(["bash", "-l"]));
     let audit = shell.client.ok("audit.list", &Value::Null).to_string();
     assert!(!audit.contains("--posix") && !audit.contains("NONCE"));
+}
+
+#[test]
+#[ignore = "the terminal's actor does not feed marks to `ShellCommands` yet"]
+fn what_is_run_in_a_shell_is_a_command() {
+    let daemon = daemon_with(".bashrc", "PS1='$ '\nHISTCONTROL=ignorespace\n");
+    let mut shell = Shell::start(&daemon, &["bash"]);
+    shell.run("echo one").run("(exit 3)").run(" echo hidden");
+    let commands = |shell: &mut Shell<'_>, filter: Value| {
+        let page = shell
+            .client
+            .ok("command.list", &json!({ "filter": filter }));
+        let all = page["commands"].as_array().unwrap().clone();
+        let told = |it: &Value| {
+            (
+                it["number"].clone(),
+                it["text"].clone(),
+                it["exit_code"].clone(),
+            )
+        };
+        all.iter().map(told).collect::<Vec<_>>()
+    };
+    let id = shell.id.clone();
+    wait_until("three commands have ended", || {
+        let all = commands(&mut shell, json!({ "terminal": id, "failed": false }));
+        all.iter().any(|command| command.0 == 3)
+    });
+    let all = commands(&mut shell, json!({ "terminal": id }));
+    let row = |number: i64, text: &str, code: Value| (json!(number), json!(text), code);
+    assert_eq!(
+        all,
+        [
+            row(3, "", json!(0)),
+            row(2, "(exit 3)", json!(3)),
+            row(1, "echo one", json!(0)),
+            row(0, "bash", Value::Null),
+        ]
+    );
+    let found = commands(&mut shell, json!({ "query": "ECHO" }));
+    assert_eq!(found, [row(1, "echo one", json!(0))]);
+    let shown = shell
+        .client
+        .ok("command.show", &json!({ "id": id, "number": 1 }));
+    let page = shell.client.ok(
+        "session.read",
+        &json!({ "id": id, "since": shown["start"], "max_bytes": 5 }),
+    );
+    assert_eq!(page["text"], "one\r\n");
+    assert!(shown["cwd"].as_str().unwrap().ends_with("/home"));
 }

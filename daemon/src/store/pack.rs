@@ -124,6 +124,7 @@ fn pack_write(packer: &mut Packer, write: Write) -> PackedWrite {
     match write {
         Write::Block(block) => PackedWrite::Block(pack_block(packer, block)),
         Write::Terminal(row) => PackedWrite::Terminal(row),
+        Write::Command(command) => PackedWrite::Command(command),
         Write::Flush(done) => PackedWrite::Flush(done),
         Write::Close(done) => PackedWrite::Close(done),
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::StoreError;
 use super::audit::Head;
-use super::model::{AuditEntry, Block, TerminalRow};
+use super::model::{AuditEntry, Block, CommandWrite, TerminalRow};
 use super::pack::Encoding;
 use super::retention::{Pruned, Step};
 
@@ -26,6 +26,7 @@ pub(super) const PACKED_QUEUE: usize = 16;
 pub(super) enum Write {
     Block(Block),
     Terminal(Box<TerminalRow>),
+    Command(Box<CommandWrite>),
     /// Answered when everything before it is committed.
     Flush(Reply<()>),
     /// Answered when everything is committed and the database is closed.
@@ -37,6 +38,7 @@ pub(super) enum Write {
 pub(super) enum PackedWrite {
     Block(Packed),
     Terminal(Box<TerminalRow>),
+    Command(Box<CommandWrite>),
     Flush(Reply<()>),
     Close(Reply<()>),
 }

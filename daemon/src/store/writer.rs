@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::StoreError;
 use super::audit::Head;
 use super::queue::{Packed, PackedWrite, Queues, Reply, Urgent};
-use super::{rows, transcript};
+use super::{commands, rows, transcript};
 
 /// How long the first block of a batch waits for others: what a power failure may cost.
 const BATCH_TIME: Duration = Duration::from_millis(100);
@@ -118,7 +118,7 @@ impl Writer {
                 self.batch_bytes += block.length;
                 false
             }
-            PackedWrite::Terminal(_) => false,
+            PackedWrite::Terminal(_) | PackedWrite::Command(_) => false,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => true,
         };
         self.batch.push_back(write);
@@ -223,7 +223,7 @@ impl Writer {
                     let _ = done.send(Ok(()));
                 }
                 Some(PackedWrite::Close(done)) => self.closed = Some(done),
-                Some(PackedWrite::Terminal(_)) | None => {}
+                Some(PackedWrite::Terminal(_) | PackedWrite::Command(_)) | None => {}
             }
         }
     }
@@ -305,6 +305,7 @@ impl Written {
         let put = match write {
             PackedWrite::Block(block) => transcript::put_blocks(connection, &[block]).await,
             PackedWrite::Terminal(row) => rows::put_terminal(connection, row).await,
+            PackedWrite::Command(command) => commands::put_command(connection, command).await,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => Ok(()),
         };
         match (put, write) {
