@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::TestDaemon;
+use crate::support::{TestDaemon, wait_until};
 use crate::termctl::{ok, termctl};
 
 #[test]
@@ -33,6 +33,10 @@ fn history_lists_and_searches_and_read_prints_one() {
         row(&good, json!(0)),
     );
     let (newest, older) = (vec![first.clone()], vec![second.clone()]);
+    wait_until("their ends are in the database", || {
+        let ended = numbers(&[]);
+        ended.iter().filter(|command| command.2.is_i64()).count() == 2
+    });
     for (args, expected) in [
         (&[][..], vec![first.clone(), second.clone(), third.clone()]),
         (&["--limit", "1"], newest.clone()),

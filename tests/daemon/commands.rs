@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::TestDaemon;
+use crate::support::{TestDaemon, wait_until};
 
 #[test]
 fn a_terminals_own_command_is_listed_and_shown() {
@@ -14,9 +14,12 @@ fn a_terminals_own_command_is_listed_and_shown() {
     );
     let id = &info["id"];
     client.ok("session.wait", &json!({ "id": id }));
-    let shown = client.ok("command.show", &json!({ "id": "it", "number": -1 }));
+    let mut shown = Value::Null;
+    wait_until("its end is in the database", || {
+        shown = client.ok("command.show", &json!({ "id": "it", "number": -1 }));
+        shown["ended_at_ms"].is_i64()
+    });
     let ended = shown["ended_at_ms"].clone();
-    assert!(ended.is_i64(), "{shown}");
     let expected = json!({
         "terminal": id, "number": 0, "source": "argv", "text": "printf 'a b'",
         "cwd": info["cwd"], "started_at_ms": info["created_at_ms"], "ended_at_ms": ended,

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use crate::support::{Home, RawClient, TestDaemon, skip, wait_until};
+use crate::support::{DEADLINE, Deadline, Home, RawClient, TestDaemon, skip, wait_until};
 
 /// A shell with termd's integration in a terminal.
 struct Shell<'a> {
@@ -40,9 +40,33 @@ impl<'a> Shell<'a> {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
-    /// How many prompts there were so far.
+    /// How many prompts there were so far, each with the directory that is told after A.
     fn prompts(&mut self) -> usize {
-        self.text().matches("\u{1b}]133;A").count()
+        self.text().matches("\u{1b}]7;").count()
+    }
+
+    /// Waits until the newest marks are these; B is printed with the prompt, after all others.
+    #[track_caller]
+    fn expect_newest(&mut self, expected: &[String]) {
+        let deadline = Deadline::after(DEADLINE);
+        loop {
+            let marks = self.marks();
+            if marks.ends_with(expected) {
+                return;
+            }
+            assert!(
+                !deadline.passed(),
+                "{marks:#?} do not end with {expected:#?}"
+            );
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until all marks are these.
+    #[track_caller]
+    fn expect(&mut self, expected: &[String]) {
+        self.expect_newest(expected);
+        assert_eq!(self.marks(), expected);
     }
 
     /// Types, and waits for the next prompt.
@@ -186,7 +210,8 @@ fn ordinary_use(
     let spaced = shell.home().user_home().join("ä b;c");
     fs::create_dir(&spaced).unwrap();
     shell.run("cd 'ä b;c'");
-    assert!(shell.directory().ends_with("/home/%C3%A4%20b%3Bc"));
+    let directory = shell.directory();
+    assert!(directory.ends_with("/home/%C3%A4%20b%3Bc"), "{directory}");
     shell.run("env | grep TERMD_SHELL");
     let mut marks = expected(&[("echo hi", 0), ("false", 1), ("false", 1), ("", 0)]);
     // An empty line and a cancelled one: prompts and nothing else.
@@ -211,15 +236,11 @@ fn bash_marks_each_command() {
     let multi_line = "for i in 1 2\rdo echo $i\rdone";
     let joined = r"for i in 1 2\x3b do echo $i\x3b done";
     let marks = ordinary_use(&mut shell, (multi_line, joined), Cancelled::NewPrompt);
-    assert_eq!(shell.marks(), marks);
+    shell.expect(&marks);
     shell.run("echo $rc_was_read $?");
     assert_eq!(shell.newest_output(), "yes 1\n");
     shell.run("(exit 3)").run("true | (exit 4)");
-    assert!(
-        shell
-            .marks()
-            .ends_with(&expected(&[("(exit 3)", 3), ("true | (exit 4)", 4)])[2..])
-    );
+    shell.expect_newest(&expected(&[("(exit 3)", 3), ("true | (exit 4)", 4)])[2..]);
 }
 
 #[test]
@@ -232,7 +253,7 @@ fn zsh_marks_each_command() {
     let multi_line = "for i in 1 2\rdo echo $i\rdone";
     let joined = r"for i in 1 2\x0ado echo $i\x0adone";
     let marks = ordinary_use(&mut shell, (multi_line, joined), Cancelled::NewPrompt);
-    assert_eq!(shell.marks(), marks);
+    shell.expect(&marks);
     shell.run("echo $rc_was_read $? ${ZDOTDIR-unset} \"[$PS1]\"");
     assert_eq!(
         shell.newest_output().lines().next(),
@@ -261,7 +282,7 @@ fn fish_marks_each_command_but_not_where_the_prompt_ends() {
     let joined = r"for i in 1 2\x0aecho $i\x0aend";
     let marks = ordinary_use(&mut shell, (multi_line, joined), Cancelled::SamePrompt);
     let marks: Vec<String> = marks.into_iter().filter(|mark| mark != "133;B").collect();
-    assert_eq!(shell.marks(), marks);
+    shell.expect(&marks);
     shell.run("echo $rc_was_read $status; set -q XDG_DATA_DIRS; or echo unset");
     let said = shell.newest_output();
     assert!(said.contains("yes 1\nunset\n"), "{said:?}");
@@ -338,7 +359,7 @@ fn hooks_traps_and_options_of_the_user_work_beside_ours_in_bash() {
             .run("true")
             .run("set +e")
             .run("(exit 9)");
-        assert!(shell.marks().ends_with(&expected(&[("(exit 9)", 9)])[2..]));
+        shell.expect_newest(&expected(&[("(exit 9)", 9)])[2..]);
     }
 }
 
@@ -350,11 +371,7 @@ fn a_prompt_that_is_made_anew_each_time_is_still_ended_in_bash() {
         shell.run("true");
     }
     shell.run("(exit 5)");
-    assert!(
-        shell.marks().ends_with(&expected(&[("(exit 5)", 5)])[2..]),
-        "{:?}",
-        shell.marks()
-    );
+    shell.expect_newest(&expected(&[("(exit 5)", 5)])[2..]);
     assert!(shell.text().contains("[5]\u{1b}]133;B"));
 }
 
@@ -368,7 +385,7 @@ fn shells_inside_and_shells_that_are_not_interactive_are_left_alone() {
     let prompts = shell.prompts();
     shell.wait_for_prompts(prompts.max(3));
     let nested = expected(&[("true", 0), ("bash --norc", 6)]);
-    assert_eq!(shell.marks(), nested);
+    shell.expect(&nested);
     for argv in [
         &["bash", "-c", "echo done"][..],
         &["bash", "--norc", "-c", "echo done"],
