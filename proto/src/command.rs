@@ -1,14 +1,15 @@
 //! `command.*`: what was run in terminals, and where its output is.
 //!
 //! A terminal's own program is its command 0. Lines run in its shell are 1, 2, …, where the shell
-//! tells of them (OSC 133 and 633): those that termd starts do. To read a command's output, read
-//! the terminal's from `start` to `end`.
+//! tells of them (OSC 133 and 633): those that termd starts do. A command's output is the
+//! terminal's from `start` to `end`; `command.read` reads it.
 
 use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Offset, TerminalId, TerminalRef};
+use crate::terminal::{Encoding, ReadResult};
 
 /// Longest text that `command.list` searches for, in bytes.
 pub const MAX_QUERY_BYTES: usize = 1024;
@@ -104,4 +105,17 @@ pub trait Commands {
     /// -1 is the last one.
     #[method(name = "show", param_kind = map)]
     async fn show(&self, id: TerminalRef, number: i64) -> RpcResult<CommandInfo>;
+
+    /// Reads what a command printed, as `session.read` does, and nothing before or after it: from
+    /// `since` (an offset in its output), else from its start, at most `max_bytes` (4 to 1 MiB,
+    /// default 65,536). `at_end` says that all of it, or all so far, was read.
+    #[method(name = "read", param_kind = map)]
+    async fn read(
+        &self,
+        id: TerminalRef,
+        number: i64,
+        since: Option<Offset>,
+        max_bytes: Option<u64>,
+        encoding: Option<Encoding>,
+    ) -> RpcResult<ReadResult>;
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{TestDaemon, wait_until};
+use crate::support::{TestDaemon, merged, wait_until};
 
 #[test]
 fn a_terminals_own_command_is_listed_and_shown() {
@@ -74,5 +74,41 @@ fn what_cannot_be_is_refused_by_name() {
             "{params}"
         );
         assert_eq!(error.data["field"], field, "{params}");
+    }
+}
+
+#[test]
+fn a_commands_output_is_read_in_parts() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let create = json!({ "command": "printf", "args": ["aéb"] });
+    let id = client.ok("session.create", &create)["id"].clone();
+    client.ok("session.wait", &json!({ "id": id }));
+    let mut read = |more: &Value| {
+        let params = merged(&json!({ "id": id, "number": 0 }), more);
+        let page = client.ok("command.read", &params);
+        let content = page.get("text").or(page.get("data")).unwrap();
+        (content.clone(), page["start"].clone(), page["end"].clone())
+    };
+    for (params, content, start, end) in [
+        (json!({}), "aéb", 0, 4),
+        (json!({ "since": 1 }), "éb", 1, 4),
+        (json!({ "since": 4 }), "", 4, 4),
+        (
+            json!({ "since": 3, "max_bytes": 4, "encoding": "base64" }),
+            "Yg==",
+            3,
+            4,
+        ),
+    ] {
+        let expected = (json!(content), json!(start), json!(end));
+        assert_eq!(read(&params), expected, "{params}");
+    }
+    for (params, field) in [
+        (json!({ "since": 5 }), "since"),
+        (json!({ "max_bytes": 3 }), "max_bytes"),
+    ] {
+        let params = merged(&json!({ "id": id, "number": 0 }), &params);
+        assert_eq!(client.err("command.read", &params).data["field"], field);
     }
 }

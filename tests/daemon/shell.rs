@@ -376,6 +376,26 @@ fn a_prompt_that_is_made_anew_each_time_is_still_ended_in_bash() {
 }
 
 #[test]
+fn bash_tells_a_text_only_where_its_history_makes_it_certain() {
+    let (echo, space) = ("633;E;echo a;NONCE", "633;E;echo b;NONCE");
+    for (control, expected) in [
+        ("ignoredups", vec![echo, echo, space]),
+        // Of a line that is not in the history anew, it could be either.
+        ("ignoreboth", vec![echo, space]),
+        ("", vec![echo, echo, space]),
+    ] {
+        let daemon = daemon_with(".bashrc", &format!("HISTCONTROL={control}\n"));
+        let mut shell = Shell::start(&daemon, &["bash"]);
+        shell.run("echo a").run("echo a").run(" echo a");
+        shell.run("set +o history; echo c").run("echo d");
+        shell.run("set -o history").run("echo b");
+        let texts = shell.marks().into_iter().filter(|it| it.contains("echo"));
+        let texts: Vec<String> = texts.filter(|it| !it.contains("echo c")).collect();
+        assert_eq!(texts, expected, "{control:?}");
+    }
+}
+
+#[test]
 fn shells_inside_and_shells_that_are_not_interactive_are_left_alone() {
     let daemon = daemon_with(".bashrc", "export PS1='$ '\n");
     let mut shell = Shell::start(&daemon, &["bash"]);
@@ -461,10 +481,9 @@ fn what_is_run_in_a_shell_is_a_command() {
     let shown = shell
         .client
         .ok("command.show", &json!({ "id": id, "number": 1 }));
-    let page = shell.client.ok(
-        "session.read",
-        &json!({ "id": id, "since": shown["start"], "max_bytes": 5 }),
-    );
+    let page = shell
+        .client
+        .ok("command.read", &json!({ "id": id, "number": 1 }));
     assert_eq!(page["text"], "one\r\n");
     assert!(shown["cwd"].as_str().unwrap().ends_with("/home"));
 }

@@ -2,14 +2,16 @@
 
 use jsonrpsee::core::{RpcResult, async_trait};
 use jsonrpsee::types::ErrorObjectOwned;
-use termd_proto::TerminalRef;
 use termd_proto::command::{
     CommandFilter, CommandInfo, CommandPage, CommandsServer, MAX_QUERY_BYTES,
 };
+use termd_proto::terminal::{Encoding, ReadResult};
+use termd_proto::{Offset, TerminalRef};
 
 use super::error::{command_not_found, invalid_params, store_error};
 use crate::store::CommandQuery;
-use crate::terminal::Terminals;
+use crate::terminal::command_output::read_command;
+use crate::terminal::{Terminal, Terminals};
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
@@ -29,6 +31,19 @@ impl CommandHandler {
     /// What has just begun or ended may still be in the store's queue.
     async fn settle(&self) -> Result<(), ErrorObjectOwned> {
         self.terminals.store().flush().await.map_err(store_error)
+    }
+
+    async fn command(
+        &self,
+        terminal: &Terminal,
+        number: i64,
+    ) -> Result<CommandInfo, ErrorObjectOwned> {
+        self.settle().await?;
+        let store = self.terminals.store();
+        let command = store.command(terminal.id(), number).await;
+        command
+            .map_err(store_error)?
+            .ok_or_else(|| command_not_found(terminal.id(), number))
     }
 }
 
@@ -75,11 +90,20 @@ impl CommandsServer for CommandHandler {
 
     async fn show(&self, id: TerminalRef, number: i64) -> RpcResult<CommandInfo> {
         let terminal = self.terminals.find(&id).await?;
-        self.settle().await?;
-        let store = self.terminals.store();
-        let command = store.command(terminal.id(), number).await;
-        command
-            .map_err(store_error)?
-            .ok_or_else(|| command_not_found(terminal.id(), number))
+        Ok(self.command(&terminal, number).await?)
+    }
+
+    async fn read(
+        &self,
+        id: TerminalRef,
+        number: i64,
+        since: Option<Offset>,
+        max_bytes: Option<u64>,
+        encoding: Option<Encoding>,
+    ) -> RpcResult<ReadResult> {
+        let terminal = self.terminals.find(&id).await?;
+        let command = self.command(&terminal, number).await?;
+        let encoding = encoding.unwrap_or_default();
+        Ok(read_command(&terminal, &command, since, max_bytes, encoding).await?)
     }
 }

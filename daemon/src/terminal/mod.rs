@@ -8,6 +8,7 @@
 
 pub mod actor;
 pub mod clock;
+pub mod command_output;
 pub mod commands;
 pub mod error;
 pub mod flow;
