@@ -339,7 +339,7 @@ fn hooks_traps_and_options_of_the_user_work_beside_ours_in_bash() {
         r#"PROMPT_COMMAND=('seen="$seen $?"' 'seen="$seen/$?"')"#,
     ] {
         let rc = format!(
-            "PS1='$ '\nPS0='<zero>'\nseen=\n{hooks}\ntrap 'traced=$BASH_COMMAND' DEBUG\nset -u\n"
+            "PS1='$ '\nPS0='<zero>'\nHISTTIMEFORMAT='%F %T '\nseen=\n{hooks}\ntrap 'traced=$BASH_COMMAND' DEBUG\nset -u\n"
         );
         let daemon = daemon_with(".bashrc", &rc);
         let mut shell = Shell::start(&daemon, &["bash"]);
@@ -392,6 +392,77 @@ fn bash_tells_a_text_only_where_its_history_makes_it_certain() {
         let texts = shell.marks().into_iter().filter(|it| it.contains("echo"));
         let texts: Vec<String> = texts.filter(|it| !it.contains("echo c")).collect();
         assert_eq!(texts, expected, "{control:?}");
+    }
+}
+
+#[test]
+fn hooks_and_traps_of_the_user_work_beside_ours_in_zsh() {
+    if !is_installed("zsh", "hooks_and_traps_of_the_user_work_beside_ours_in_zsh") {
+        return;
+    }
+    let rc = "seen=\nprecmd() { seen+=\" $?\" }\nafter() { seen+=/$?; PS1='<made> ' }\n\
+              preexec() { ran=$1 }\nprecmd_functions+=(after)\nsetopt no_unset ksh_arrays err_return\n";
+    let daemon = daemon_with(".zshrc", rc);
+    let mut shell = Shell::start(&daemon, &["zsh"]);
+    shell
+        .run("false")
+        .run("(exit 7)")
+        .run("echo \"$seen $ran\"");
+    shell.expect_newest(
+        &expected(&[("false", 1), ("(exit 7)", 7), ("echo \"$seen $ran\"", 0)])[2..],
+    );
+    let said = shell.newest_output();
+    assert!(
+        said.starts_with(" 0/0 1/1 7/7 echo \"$seen $ran\"\n"),
+        "{said:?}"
+    );
+    shell.run("trap 'traced+=x' DEBUG").run("true").run("trap");
+    let said = shell.newest_output();
+    assert!(said.starts_with("trap -- 'traced+=x ' DEBUG\n"), "{said:?}");
+    assert!(shell.text().contains("<made> "));
+}
+
+#[test]
+fn variables_that_were_borrowed_come_back() {
+    let daemon = TestDaemon::start();
+    let own = daemon.path("own");
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join(".zshrc"), "zdotdir_was_read=yes\n").unwrap();
+    let own = own.to_str().unwrap();
+    for (argv, name, value, line, said) in [
+        (
+            &["bash", "-l"][..],
+            "ENV",
+            "/own/env",
+            "echo $ENV; env | grep -c ^ENV=",
+            "/own/env\n1\n",
+        ),
+        (&["bash"], "ENV", "/own/env", "echo $ENV", "/own/env\n"),
+        (
+            &["zsh"],
+            "ZDOTDIR",
+            own,
+            "echo $ZDOTDIR $zdotdir_was_read",
+            &format!("{own} yes\n"),
+        ),
+        (
+            &["fish"],
+            "XDG_DATA_DIRS",
+            "/a:/b",
+            "echo \"$XDG_DATA_DIRS\"",
+            "/a:/b\n",
+        ),
+    ] {
+        if !is_installed(argv[0], "variables_that_were_borrowed_come_back") {
+            continue;
+        }
+        let create = json!({ "command": argv[0], "args": argv[1..], "env": { name: value } });
+        let mut shell = Shell::start_with(&daemon, &create);
+        shell.run(line);
+        let output = shell.newest_output();
+        assert!(output.contains(said), "{argv:?}: {output:?}");
+        shell.run("env | grep -c TERMD_SHELL");
+        assert!(shell.newest_output().contains("0\n"), "{argv:?}");
     }
 }
 

@@ -21,6 +21,9 @@ const ZSH_DIRECTORY: &str = "zsh";
 /// Where fish looks below a directory of `XDG_DATA_DIRS`.
 const FISH_DIRECTORIES: [&str; 2] = ["fish", "fish/vendor_conf.d"];
 
+/// Parts the directories of `XDG_DATA_DIRS`, or is expanded in `ENV` (bash(1), INVOCATION).
+const UNNAMEABLE: [char; 4] = [':', '$', '`', '\\'];
+
 /// Each script and where it goes.
 const SCRIPTS: [(&str, &str); 3] = [
     (BASH, include_str!("scripts/termd.bash")),
@@ -48,7 +51,7 @@ pub enum FilesError {
         /// Which.
         path: PathBuf,
     },
-    /// The path holds a colon, which `XDG_DATA_DIRS` cannot, or is not Unicode.
+    /// The path holds a colon or something that a shell would expand, or is not Unicode.
     #[error("{} cannot be named to a shell", path.display())]
     Unnameable {
         /// Which.
@@ -63,13 +66,14 @@ pub struct ShellFiles {
 }
 
 impl ShellFiles {
-    /// Writes the scripts below the runtime directory, which must be there and ours.
+    /// Writes the scripts below the runtime directory, which must be ours alone.
     pub fn install(runtime_directory: &Path) -> Result<Self, FilesError> {
         let directory = runtime_directory.join(DIRECTORY);
-        let name = directory.to_str().filter(|name| !name.contains(':'));
+        let name = directory.to_str().filter(|name| !name.contains(UNNAMEABLE));
         let Some(name) = name else {
             return Err(FilesError::Unnameable { path: directory });
         };
+        private_directory(runtime_directory)?;
         private_directory(&directory)?;
         for below in [ZSH_DIRECTORY].iter().chain(&FISH_DIRECTORIES) {
             private_directory(&directory.join(below))?;
@@ -148,9 +152,15 @@ mod tests {
 
     use super::*;
 
+    fn private() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        directory
+    }
+
     #[test]
     fn scripts_are_ours_alone_and_written_again() {
-        let runtime = tempfile::tempdir().unwrap();
+        let runtime = private();
         let files = ShellFiles::install(runtime.path()).unwrap();
         fs::write(files.bash(), "old").unwrap();
         assert_eq!(ShellFiles::install(runtime.path()).unwrap(), files);
@@ -172,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_others_may_enter_is_refused() {
-        let runtime = tempfile::tempdir().unwrap();
+        let runtime = private();
         let directory = runtime.path().join(DIRECTORY);
         symlink("/", &directory).unwrap();
         let refused = || ShellFiles::install(runtime.path()).unwrap_err();
@@ -181,8 +191,12 @@ mod tests {
         fs::create_dir(&directory).unwrap();
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o750)).unwrap();
         assert!(matches!(refused(), FilesError::Unsafe { .. }));
-        let colon = runtime.path().join("a:b");
-        let named = ShellFiles::install(&colon).unwrap_err();
-        assert!(matches!(named, FilesError::Unnameable { .. }));
+        for name in ["a:b", "a$b", "a`b", "a\\b"] {
+            let named = ShellFiles::install(&runtime.path().join(name)).unwrap_err();
+            assert!(matches!(named, FilesError::Unnameable { .. }), "{name}");
+        }
+        fs::remove_dir(&directory).unwrap();
+        fs::set_permissions(runtime.path(), fs::Permissions::from_mode(0o770)).unwrap();
+        assert!(matches!(refused(), FilesError::Unsafe { .. }));
     }
 }
