@@ -30,4 +30,5 @@ mod other_uid;
 mod protocol;
 mod runtime_dir;
 mod shell;
+mod shell_manners;
 mod stopping;
