@@ -14,7 +14,7 @@ Exit codes:
   0    done
   1    failed
   2    wrong usage
-  3    no such terminal
+  3    no such terminal or command
   4    the daemon cannot be reached or started
   124  a --timeout ran out (run, wait)
   141  standard output was closed
@@ -64,6 +64,8 @@ pub(crate) enum Verb {
     Resize(ResizeArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
+    /// Show what was run in terminals and in their shells, newest first
+    History(HistoryArgs),
     /// Show who did what, newest first
     Audit(AuditArgs),
 }
@@ -133,6 +135,14 @@ pub(crate) struct ReadArgs {
     /// Start this many lines before the end
     #[arg(long, value_name = "LINES")]
     pub(crate) tail: Option<u64>,
+    /// Print the output of this command, as history numbers them; -1 is the newest
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        conflicts_with_all = ["since", "tail", "follow"]
+    )]
+    pub(crate) command: Option<i64>,
     /// Print at most this many bytes of output
     #[arg(long, value_name = "COUNT")]
     pub(crate) bytes: Option<u64>,
@@ -236,6 +246,22 @@ pub(crate) struct ResizeArgs {
     /// Its new size, such as 120x40
     #[arg(value_name = "COLSxROWS")]
     pub(crate) size: Size,
+}
+
+/// `termctl history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Only what was run in this terminal
+    pub(crate) terminal: Option<String>,
+    /// Only commands that hold each of these words, or a part of one
+    #[arg(short = 's', long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
+    /// Only commands that a signal or an exit code other than 0 ended
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// At most this many commands
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) limit: u32,
 }
 
 /// `termctl audit`.

@@ -4,6 +4,7 @@ mod attach;
 mod audit;
 mod close;
 mod create;
+mod history;
 mod kill;
 mod list;
 mod read;
@@ -58,6 +59,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Attach(args) => attach::run(context, args).await,
         Verb::Resize(args) => resize::run(context, args).await,
         Verb::Status => status::run(context).await,
+        Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
     }
 }

@@ -26,6 +26,7 @@ use super::super::transcript::Transcript;
 use super::{Accepts, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::message::{SpawnRequest, Spawned};
+use crate::shell;
 
 /// Names of changed variables that an audit record lists at the most.
 const MAX_AUDITED_NAMES: usize = 256;
@@ -81,7 +82,9 @@ impl Terminals {
         };
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
+        // What is recorded is what was asked for.
         let record = self.record(&id, &request, &launch, size);
+        let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
         let spawned = match self
             .inner
@@ -99,6 +102,21 @@ impl Terminals {
         let terminal = self.begin(record, spawned).await?;
         reservation.keep();
         Ok(terminal)
+    }
+
+    /// Where it is an interactive shell, it is started so that it tells of its commands.
+    fn with_shell_integration(
+        &self,
+        launch: Launch,
+        record: Record,
+    ) -> Result<(Launch, Record), TerminalError> {
+        let (mut launch, mut record) = (launch, record);
+        if let Some(files) = &self.inner.options.shell
+            && shell::is_wanted(record.meta.as_ref())
+        {
+            record.shell_nonce = shell::integrate(files, &mut launch.argv, &mut launch.env)?;
+        }
+        Ok((launch, record))
     }
 
     async fn begin(
@@ -200,6 +218,7 @@ impl Terminals {
             output_byte_limit: limit.min(spool.max_window_bytes),
             close_on_disconnect: request.close_on_disconnect,
             meta: request.meta.clone(),
+            shell_nonce: None,
         }
     }
 
