@@ -11,6 +11,8 @@
 use termd_proto::Offset;
 use termd_proto::command::CommandInfo;
 
+use super::record::Record;
+
 pub use crate::store::{CommandChange, CommandEnded, CommandStarted};
 
 /// Longest command line that is kept, in bytes; the rest is cut off. Our scripts send no more.
@@ -171,6 +173,14 @@ impl ShellCommands {
             at_ms: now_ms,
             end_offset: offset,
         }))
+    }
+}
+
+/// Whose command lines are believed in a terminal.
+pub fn texts_of(record: &Record) -> Texts {
+    match record.shell_nonce {
+        Some(_) => Texts::Signed,
+        None => Texts::Any,
     }
 }
 

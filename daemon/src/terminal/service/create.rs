@@ -15,9 +15,11 @@ use termd_proto::{Label, Offset, TerminalId};
 
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
+use super::super::commands::{ShellCommands, texts_of};
 use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
+use super::super::intake::Reading;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
 use super::super::record::{Progress, Record, ScreenState, Size};
 use super::super::screen::{Screen, fresh_model};
@@ -153,12 +155,14 @@ impl Terminals {
         let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let around = self.surroundings();
+        let commands = ShellCommands::new(texts_of(&terminal.record));
+        let reading = Reading::new(intake, Arc::clone(&terminal), commands, Vec::new());
         let actor = Actor::new(
             Arc::clone(&terminal),
             around,
             ends,
             fds.master,
-            intake,
+            reading,
             flow,
         )?;
         self.inner.store.put_terminal(row).await?;

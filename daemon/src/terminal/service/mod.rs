@@ -279,8 +279,8 @@ impl Terminals {
             rows: terminal.record.rows,
         };
         let (store, end) = (&self.inner.store, terminal.end());
-        let model = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
-        terminal.screen.put(model);
+        let restored = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
+        terminal.screen.put(restored.model);
         Ok(())
     }
 
