@@ -28,6 +28,7 @@ pub fn render(screen: &Screen, format: ScreenFormat) -> Option<String> {
     match format {
         ScreenFormat::Json => None,
         ScreenFormat::Text => Some(text(screen, WrappedLines::Apart)),
+        ScreenFormat::TextJoined => Some(text(screen, WrappedLines::Joined)),
         ScreenFormat::Ansi => Some(ansi(screen)),
         ScreenFormat::Html => Some(html(screen)),
     }

@@ -173,7 +173,7 @@ mod tests {
             (&bold, &both, "\x1b[2m"),
             (&both, &bold, "\x1b[0;1m"),
             (&bold, &plain, "\x1b[m"),
-            (&bold, &red, "\x1b[22;31m"),
+            (&bold, &red, "\x1b[0;31m"),
             (&plain, &bright, "\x1b[91;107m"),
             (
                 &plain,

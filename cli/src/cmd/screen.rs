@@ -1,0 +1,184 @@
+//! `termctl screen`: what a person would see now, as text, ANSI, JSON or HTML.
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use termd_proto::TerminalRef;
+use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult, ScreensClient as _};
+
+use super::Context;
+use crate::args::{ScreenArgs, ScreenFormatArg};
+use crate::client::Link;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+
+/// How long the waits together take where nobody says; the longest that a call is given.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, CliError> {
+    let format = format_of(&args, context.json, io::stdout().is_terminal())?;
+    let link = context.open().await?;
+    let id = TerminalRef(args.terminal.clone());
+    let mut options = ScreenOptions {
+        format,
+        since: args.since,
+        from_row: args.scrollback.map(|lines| -i64::from(lines)),
+        changed_after: args.wait_change_after,
+        settle_ms: args.settle,
+        ..ScreenOptions::default()
+    };
+    if let Some(rows) = args.rows {
+        options.from_row = rows.from;
+        options.to_row = rows.to;
+    }
+    if args.wait_change {
+        options.changed_after = Some(current_seq(&link, &id).await?);
+    }
+    let result = waited(&link, &id, options, args.timeout.unwrap_or(TIMEOUT)).await?;
+    match &result.rendering {
+        Some(rendering) if !context.json => {
+            output::print(rendering.as_bytes())?;
+            if format == ScreenFormat::Ansi && io::stdout().is_terminal() {
+                output::print(leave(&result).as_bytes())?;
+            }
+        }
+        _ => output::print_json(&result)?,
+    }
+    let has_waited = args.wait_change || args.wait_change_after.is_some() || args.settle.is_some();
+    Ok(if has_waited && !result.settled {
+        ExitCode::TIMED_OUT
+    } else {
+        ExitCode::OK
+    })
+}
+
+/// What was asked for; else colours for a person, and text for a program.
+fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat, CliError> {
+    let format = match args.format {
+        Some(ScreenFormatArg::Text) => ScreenFormat::Text,
+        Some(ScreenFormatArg::Ansi) => ScreenFormat::Ansi,
+        Some(ScreenFormatArg::Json) => ScreenFormat::Json,
+        Some(ScreenFormatArg::Html) => ScreenFormat::Html,
+        None if args.join => ScreenFormat::Text,
+        None if json => ScreenFormat::Json,
+        None if is_tty => ScreenFormat::Ansi,
+        None => ScreenFormat::Text,
+    };
+    match (format, args.join) {
+        (ScreenFormat::Text, true) => Ok(ScreenFormat::TextJoined),
+        (_, true) => Err(CliError::Usage("--join is for text".to_owned())),
+        (format, false) => Ok(format),
+    }
+}
+
+/// Asks for a screen.
+pub(super) async fn screen(
+    link: &Link,
+    id: &TerminalRef,
+    options: ScreenOptions,
+) -> Result<ScreenResult, CliError> {
+    link.repeat(|rpc| {
+        let (id, options) = (id.clone(), options.clone());
+        async move {
+            rpc.screen(
+                id,
+                Some(options.format),
+                options.since,
+                options.from_row,
+                options.to_row,
+                options.changed_after,
+                options.settle_ms,
+                options.timeout_ms,
+            )
+            .await
+        }
+    })
+    .await
+}
+
+/// The count of changes now, and no more of the screen than must be.
+async fn current_seq(link: &Link, id: &TerminalRef) -> Result<u64, CliError> {
+    let options = ScreenOptions {
+        to_row: Some(0),
+        ..ScreenOptions::default()
+    };
+    Ok(screen(link, id, options).await?.screen.seq)
+}
+
+/// Waits in calls that are short enough for one; a change that one of them saw, the next sees too.
+async fn waited(
+    link: &Link,
+    id: &TerminalRef,
+    mut options: ScreenOptions,
+    timeout: Duration,
+) -> Result<ScreenResult, CliError> {
+    // A timeout that no clock can hold is none.
+    let deadline = tokio::time::Instant::now().checked_add(timeout);
+    loop {
+        let left = deadline.map(|at| at.saturating_duration_since(tokio::time::Instant::now()));
+        let slice = left.map_or(TIMEOUT, |left| left.min(TIMEOUT));
+        options.timeout_ms = Some(u64::try_from(slice.as_millis()).unwrap_or(u64::MAX));
+        let result = screen(link, id, options.clone()).await?;
+        let is_over = left.is_some_and(|left| left <= TIMEOUT);
+        if result.settled || is_over {
+            return Ok(result);
+        }
+    }
+}
+
+/// From where the screen's cursor is to a line of the shell's own, with the cursor as it was.
+fn leave(result: &ScreenResult) -> String {
+    format!("\x1b[{}B\r\n\x1b[0 q\x1b[?25h", result.screen.rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Cli, Verb};
+
+    fn args(line: &str) -> ScreenArgs {
+        let words = ["termctl", "screen", "t"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        match Cli::try_parse_from(words) {
+            Ok(Cli {
+                verb: Verb::Screen(args),
+                ..
+            }) => args,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn formats() {
+        // The line, with --json, on a tty.
+        let table = [
+            ("", false, true, Some(ScreenFormat::Ansi)),
+            ("", false, false, Some(ScreenFormat::Text)),
+            ("", true, true, Some(ScreenFormat::Json)),
+            ("--format html", true, true, Some(ScreenFormat::Html)),
+            (
+                "--format text --join",
+                false,
+                true,
+                Some(ScreenFormat::TextJoined),
+            ),
+            ("--join", false, true, Some(ScreenFormat::TextJoined)),
+            ("--join", true, true, Some(ScreenFormat::TextJoined)),
+            ("--join --format ansi", false, true, None),
+        ];
+        for (line, json, is_tty, want) in table {
+            let got = format_of(&args(line), json, is_tty).ok();
+            assert_eq!(got, want, "{line} {json} {is_tty}");
+        }
+    }
+
+    #[test]
+    fn rows_may_be_negative() {
+        let rows = args("--rows -20..-1").rows.map(|rows| (rows.from, rows.to));
+        assert_eq!(rows, Some((Some(-20), Some(-1))));
+    }
+}

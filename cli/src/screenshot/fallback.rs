@@ -1,0 +1,162 @@
+//! The system's fonts, for characters that the embedded one lacks: CJK, emoji, other scripts.
+//!
+//! A font file is input like any other: what cannot be read is passed over, and there are bounds on
+//! how much is looked for and decoded.
+
+use fontdb::{Database, ID, Style};
+use tiny_skia::{Pixmap, PremultipliedColorU8};
+use ttf_parser::{Face, GlyphId, RasterImageFormat};
+
+use super::font::{Glyph, Presentation, outline};
+
+/// Different characters that are looked for in one picture: each may open every font.
+const MAX_LOOKUPS: u32 = 2_000;
+/// The widest and highest picture of a character; fonts have 136 pixels.
+const MAX_GLYPH_PIXELS: u32 = 512;
+
+/// Where characters are looked for.
+pub(super) struct Fallback {
+    fonts: Option<SystemFonts>,
+    lookups: u32,
+}
+
+/// Faces, in the order in which they are asked.
+struct SystemFonts {
+    database: Database,
+    text: Vec<ID>,
+    emoji: Vec<ID>,
+}
+
+impl Fallback {
+    /// The system's fonts, read when they are needed first.
+    pub(super) fn system() -> Self {
+        Self {
+            fonts: None,
+            lookups: 0,
+        }
+    }
+
+    /// No fonts: pictures are the same on every machine.
+    #[cfg(test)]
+    pub(super) fn none() -> Self {
+        Self {
+            fonts: None,
+            lookups: MAX_LOOKUPS,
+        }
+    }
+
+    /// The first font's that has the character.
+    pub(super) fn find(&mut self, c: char, presentation: Presentation) -> Option<Glyph> {
+        if self.lookups >= MAX_LOOKUPS {
+            return None;
+        }
+        self.lookups += 1;
+        let fonts = self.fonts.get_or_insert_with(SystemFonts::read);
+        let (first, second) = match presentation {
+            Presentation::Text => (&fonts.text, &fonts.emoji),
+            Presentation::Emoji => (&fonts.emoji, &fonts.text),
+        };
+        let found = first
+            .iter()
+            .chain(second)
+            .enumerate()
+            .find_map(|(at, &id)| {
+                let glyph = fonts
+                    .database
+                    .with_face_data(id, |data, index| glyph_of(data, index, c))??;
+                Some((at, glyph))
+            });
+        let (at, glyph) = found?;
+        // The next character of this script is most likely in the same face.
+        if presentation == Presentation::Text
+            && let Some(faces) = fonts.text.get_mut(..=at)
+        {
+            faces.rotate_right(1);
+        }
+        Some(glyph)
+    }
+}
+
+impl SystemFonts {
+    fn read() -> Self {
+        let mut database = Database::new();
+        database.load_system_fonts();
+        let mut faces: Vec<_> = database.faces().collect();
+        // Upright and of normal weight first, of one width before others.
+        faces.sort_by_key(|face| {
+            (
+                face.style != Style::Normal,
+                face.weight.0.abs_diff(400),
+                !face.monospaced,
+            )
+        });
+        let has_pictures = |face: &&fontdb::FaceInfo| {
+            let mut names = face.families.iter().map(|(name, _)| name);
+            names.any(|name| name.contains("Emoji"))
+        };
+        let emoji = faces
+            .iter()
+            .copied()
+            .filter(has_pictures)
+            .map(|face| face.id)
+            .collect();
+        let text = faces
+            .iter()
+            .copied()
+            .filter(|face| !has_pictures(face))
+            .map(|face| face.id)
+            .collect();
+        Self {
+            database,
+            text,
+            emoji,
+        }
+    }
+}
+
+fn glyph_of(data: &[u8], index: u32, c: char) -> Option<Glyph> {
+    let face = Face::parse(data, index).ok()?;
+    let glyph = face.glyph_index(c).filter(|glyph| *glyph != GlyphId(0))?;
+    if let Some(image) = face.glyph_raster_image(glyph, u16::MAX)
+        && image.format == RasterImageFormat::PNG
+        && let Some(picture) = decode(image.data)
+    {
+        return Some(Glyph::Picture(picture));
+    }
+    let outline = outline(&face, glyph);
+    let is_drawn = matches!(&outline, Glyph::Outline { path: Some(_), .. });
+    // Colour fonts of other formats have empty outlines; a blank is a blank in any.
+    (is_drawn || c.is_whitespace()).then_some(outline)
+}
+
+fn decode(data: &[u8]) -> Option<Pixmap> {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(data));
+    decoder.set_transformations(
+        png::Transformations::normalize_to_color8() | png::Transformations::ALPHA,
+    );
+    let mut reader = decoder.read_info().ok()?;
+    let (width, height) = reader.info().size();
+    if width > MAX_GLYPH_PIXELS || height > MAX_GLYPH_PIXELS {
+        return None;
+    }
+    let mut bytes = vec![0; reader.output_buffer_size()?];
+    let info = reader.next_frame(&mut bytes).ok()?;
+    let mut picture = Pixmap::new(width, height)?;
+    let channels = info.color_type.samples();
+    for (pixel, samples) in picture
+        .pixels_mut()
+        .iter_mut()
+        .zip(bytes.chunks_exact(channels))
+    {
+        let (red, green, blue, alpha) = match *samples {
+            [grey, alpha] => (grey, grey, grey, alpha),
+            [red, green, blue, alpha] => (red, green, blue, alpha),
+            _ => return None,
+        };
+        let by_alpha =
+            |level: u8| u8::try_from(u16::from(level) * u16::from(alpha) / 255).unwrap_or(alpha);
+        *pixel =
+            PremultipliedColorU8::from_rgba(by_alpha(red), by_alpha(green), by_alpha(blue), alpha)?;
+    }
+    Some(picture)
+}
