@@ -56,14 +56,12 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
 /// What was asked for; else colours for a person, and text for a program.
 fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat, CliError> {
     let format = match args.format {
-        Some(ScreenFormatArg::Text) => ScreenFormat::Text,
         Some(ScreenFormatArg::Ansi) => ScreenFormat::Ansi,
         Some(ScreenFormatArg::Json) => ScreenFormat::Json,
         Some(ScreenFormatArg::Html) => ScreenFormat::Html,
-        None if args.join => ScreenFormat::Text,
-        None if json => ScreenFormat::Json,
-        None if is_tty => ScreenFormat::Ansi,
-        None => ScreenFormat::Text,
+        None if json && !args.join => ScreenFormat::Json,
+        None if is_tty && !args.join => ScreenFormat::Ansi,
+        Some(ScreenFormatArg::Text) | None => ScreenFormat::Text,
     };
     match (format, args.join) {
         (ScreenFormat::Text, true) => Ok(ScreenFormat::TextJoined),

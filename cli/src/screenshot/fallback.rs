@@ -3,11 +3,11 @@
 //! A font file is input like any other: what cannot be read is passed over, and there are bounds on
 //! how much is looked for and decoded.
 
-use fontdb::{Database, ID, Style};
+use fontdb::{Database, FaceInfo, ID, Style};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 use ttf_parser::{Face, GlyphId, RasterImageFormat};
 
-use super::font::{Glyph, Presentation, outline};
+use super::font::{Glyph, Presentation, Weight, outline};
 
 /// Different characters that are looked for in one picture: each may open every font.
 const MAX_LOOKUPS: u32 = 2_000;
@@ -23,7 +23,8 @@ pub(super) struct Fallback {
 /// Faces, in the order in which they are asked.
 struct SystemFonts {
     database: Database,
-    text: Vec<ID>,
+    regular: Vec<ID>,
+    bold: Vec<ID>,
     emoji: Vec<ID>,
 }
 
@@ -46,15 +47,24 @@ impl Fallback {
     }
 
     /// The first font's that has the character.
-    pub(super) fn find(&mut self, c: char, presentation: Presentation) -> Option<Glyph> {
+    pub(super) fn find(
+        &mut self,
+        c: char,
+        weight: Weight,
+        presentation: Presentation,
+    ) -> Option<Glyph> {
         if self.lookups >= MAX_LOOKUPS {
             return None;
         }
         self.lookups += 1;
         let fonts = self.fonts.get_or_insert_with(SystemFonts::read);
+        let text = match weight {
+            Weight::Regular => &mut fonts.regular,
+            Weight::Bold => &mut fonts.bold,
+        };
         let (first, second) = match presentation {
-            Presentation::Text => (&fonts.text, &fonts.emoji),
-            Presentation::Emoji => (&fonts.emoji, &fonts.text),
+            Presentation::Text => (&*text, &fonts.emoji),
+            Presentation::Emoji => (&fonts.emoji, &*text),
         };
         let found = first
             .iter()
@@ -69,7 +79,7 @@ impl Fallback {
         let (at, glyph) = found?;
         // The next character of this script is most likely in the same face.
         if presentation == Presentation::Text
-            && let Some(faces) = fonts.text.get_mut(..=at)
+            && let Some(faces) = text.get_mut(..=at)
         {
             faces.rotate_right(1);
         }
@@ -81,34 +91,31 @@ impl SystemFonts {
     fn read() -> Self {
         let mut database = Database::new();
         database.load_system_fonts();
-        let mut faces: Vec<_> = database.faces().collect();
-        // Upright and of normal weight first, of one width before others.
-        faces.sort_by_key(|face| {
-            (
-                face.style != Style::Normal,
-                face.weight.0.abs_diff(400),
-                !face.monospaced,
-            )
-        });
-        let has_pictures = |face: &&fontdb::FaceInfo| {
+        let is_of = |face: &FaceInfo, word: &str| {
             let mut names = face.families.iter().map(|(name, _)| name);
-            names.any(|name| name.contains("Emoji"))
+            names.any(|name| name.contains(word))
         };
-        let emoji = faces
-            .iter()
-            .copied()
-            .filter(has_pictures)
-            .map(|face| face.id)
-            .collect();
-        let text = faces
-            .iter()
-            .copied()
-            .filter(|face| !has_pictures(face))
-            .map(|face| face.id)
-            .collect();
+        // Upright, of the right weight, of one width, and without serifs, in this order.
+        let ordered = |weight: u16| {
+            let text = database.faces().filter(|face| !is_of(face, "Emoji"));
+            let mut faces: Vec<_> = text.collect();
+            faces.sort_by_key(|face| {
+                (
+                    face.style != Style::Normal,
+                    face.weight.0.abs_diff(weight),
+                    !(face.monospaced || is_of(face, "Mono")),
+                    is_of(face, "Serif"),
+                )
+            });
+            faces.iter().map(|face| face.id).collect()
+        };
+        let emoji = database.faces().filter(|face| is_of(face, "Emoji"));
+        let emoji = emoji.map(|face| face.id).collect();
+        let (regular, bold) = (ordered(400), ordered(700));
         Self {
             database,
-            text,
+            regular,
+            bold,
             emoji,
         }
     }

@@ -1,6 +1,6 @@
 //! Outlines of characters: from the embedded font, else from the system's.
 //!
-//! The embedded font is DejaVu Sans Mono, regular and bold, without hinting and layout tables
+//! The embedded font is `DejaVu` Sans Mono, regular and bold, without hinting and layout tables
 //! (`cli/assets`, with its licence). Slanted letters are skewed by who draws them.
 
 use std::collections::HashMap;
@@ -57,6 +57,15 @@ pub(super) enum Glyph {
     Picture(Pixmap),
 }
 
+/// How heavy letters are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Weight {
+    /// 400.
+    Regular,
+    /// 700.
+    Bold,
+}
+
 /// Whether a character is wanted as text or as a coloured picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Presentation {
@@ -71,7 +80,7 @@ pub(super) struct Fonts {
     regular: Face<'static>,
     bold: Face<'static>,
     fallback: Fallback,
-    known: HashMap<(char, bool, Presentation), Option<Rc<Glyph>>>,
+    known: HashMap<(char, Weight, Presentation), Option<Rc<Glyph>>>,
 }
 
 impl Fonts {
@@ -89,26 +98,25 @@ impl Fonts {
     pub(super) fn glyph(
         &mut self,
         c: char,
-        bold: bool,
+        weight: Weight,
         presentation: Presentation,
     ) -> Option<Rc<Glyph>> {
-        let key = (c, bold, presentation);
+        let key = (c, weight, presentation);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let own = if bold { &self.bold } else { &self.regular };
-        let embedded = || {
-            let glyph = own.glyph_index(c).or_else(|| self.regular.glyph_index(c))?;
-            let face = if own.glyph_index(c).is_some() {
-                own
-            } else {
-                &self.regular
-            };
-            Some(outline(face, glyph))
+        let own = match weight {
+            Weight::Regular => &self.regular,
+            Weight::Bold => &self.bold,
         };
+        let embedded = || {
+            let mut faces = [own, &self.regular].into_iter();
+            faces.find_map(|face| Some(outline(face, face.glyph_index(c)?)))
+        };
+        let system = &mut self.fallback;
         let found = match presentation {
-            Presentation::Text => embedded().or_else(|| self.fallback.find(c, presentation)),
-            Presentation::Emoji => self.fallback.find(c, presentation).or_else(embedded),
+            Presentation::Text => embedded().or_else(|| system.find(c, weight, presentation)),
+            Presentation::Emoji => system.find(c, weight, presentation).or_else(embedded),
         };
         let found = found.map(Rc::new);
         self.known.insert(key, found.clone());

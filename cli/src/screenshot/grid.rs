@@ -4,7 +4,7 @@
 //! Pure.
 
 use termd_proto::cells::Cell;
-use termd_proto::palette::{Paint, Video};
+use termd_proto::palette::{Paint, Rgb, Video};
 use termd_proto::screen::{CursorShape, Screen, ScreenRow, Style, StyleRun, Underline};
 
 use super::boxes::{self, Part};
@@ -162,7 +162,7 @@ impl<C: Canvas> Walk<'_, C> {
             }
             let next = self.piece(run, cell.column.saturating_add(cell.width), paint.ink);
             let before = std::mem::replace(&mut piece, next);
-            self.put_letters(before);
+            self.put_letters(&before);
             let color = if is_under_cursor {
                 paint.paper
             } else {
@@ -170,10 +170,10 @@ impl<C: Canvas> Walk<'_, C> {
             };
             self.cell(&cell, run, color);
         }
-        self.put_letters(piece);
+        self.put_letters(&piece);
     }
 
-    fn piece(&self, run: &StyleRun, column: u16, color: termd_proto::palette::Rgb) -> Lettering {
+    fn piece(&self, run: &StyleRun, column: u16, color: Rgb) -> Lettering {
         Lettering {
             x: self.layout.x(column),
             columns: 0,
@@ -186,13 +186,13 @@ impl<C: Canvas> Walk<'_, C> {
         }
     }
 
-    fn put_letters(&mut self, piece: Lettering) {
+    fn put_letters(&mut self, piece: &Lettering) {
         if piece.text.bytes().any(|byte| byte != b' ') {
-            self.canvas.letters(&piece);
+            self.canvas.letters(piece);
         }
     }
 
-    fn cell(&mut self, cell: &Cell<'_>, run: &StyleRun, color: termd_proto::palette::Rgb) {
+    fn cell(&mut self, cell: &Cell<'_>, run: &StyleRun, color: Rgb) {
         let x = self.layout.x(cell.column);
         let parts = cell
             .text
@@ -220,7 +220,7 @@ impl<C: Canvas> Walk<'_, C> {
             let mut piece = self.piece(run, cell.column, color);
             piece.columns = cell.width;
             piece.text = cell.chars().collect();
-            self.put_letters(piece);
+            self.put_letters(&piece);
         }
     }
 

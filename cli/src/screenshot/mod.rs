@@ -140,6 +140,8 @@ struct Layout {
     baseline: f32,
     /// The letters' size.
     font_size: f32,
+    /// How wide a letter is by itself: a cell's width before it was rounded.
+    advance: f32,
     /// Empty space around.
     padding: u16,
     /// Columns.
@@ -180,6 +182,7 @@ impl Layout {
             cell,
             baseline: (metrics.ascent * font_size).round(),
             font_size,
+            advance: metrics.advance * font_size,
             padding,
             cols: screen.cols,
             width,

@@ -10,10 +10,10 @@ use tiny_skia::{
 
 use super::canvas::{Canvas, Face, Ink, Lettering, Path, Rect, Step};
 use super::fallback::Fallback;
-use super::font::{Fonts, Glyph, Presentation};
+use super::font::{Fonts, Glyph, Presentation, Weight};
 use super::{Layout, Look, ScreenshotError, grid};
 
-/// How far the top of a slanted letter of height 1 leans to the right: DejaVu's oblique has 11°.
+/// How far the top of a slanted letter of height 1 leans to the right: `DejaVu`'s oblique has 11°.
 const SLANT: f32 = 0.2;
 /// Emoji presentation (variation selector 16), and text presentation.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
@@ -106,7 +106,12 @@ impl PngCanvas<'_, '_> {
 
     /// A character, in the middle of its columns.
     fn character(&mut self, c: char, x: f32, width: f32, letters: &Lettering, kind: Presentation) {
-        let Some(glyph) = self.fonts.glyph(c, letters.face.bold, kind) else {
+        let weight = if letters.face.bold {
+            Weight::Bold
+        } else {
+            Weight::Regular
+        };
+        let Some(glyph) = self.fonts.glyph(c, weight, kind) else {
             self.code_point(c, x, width, letters);
             return;
         };
@@ -180,9 +185,9 @@ impl PngCanvas<'_, '_> {
             };
             let mut left = room.x;
             for digit in digits {
-                let glyph = self
-                    .fonts
-                    .glyph(char::from(*digit), false, Presentation::Text);
+                let glyph =
+                    self.fonts
+                        .glyph(char::from(*digit), Weight::Regular, Presentation::Text);
                 if let Some(Glyph::Outline {
                     path: Some(path),
                     advance,

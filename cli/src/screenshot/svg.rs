@@ -1,7 +1,9 @@
 //! SVG, and the page around it.
 //!
-//! Letters are text in the viewer's font, held in their columns: a run of ASCII by its length, any
-//! other cell by its middle. The embedded font is not put in: it is larger than most pictures.
+//! Letters are text in the viewer's font, held in their columns: a run of ASCII by its beginning and
+//! its length, any other cell by its middle. Viewers that do not know `textLength` have the spacing
+//! of letters for it, which is exact for fonts as wide as `DejaVu` Sans Mono, and runs end at gaps.
+//! The embedded font is not put in: it is larger than most pictures.
 
 use std::fmt::Write as _;
 
@@ -10,6 +12,7 @@ use termd_proto::screen::{LineSize, Screen};
 use super::canvas::{Canvas, Ink, Lettering, Path, Rect, Step};
 use super::{Layout, Look, ScreenshotError, grid};
 
+/// Fonts that may be there, and one that always is.
 const FONTS: &str =
     "'DejaVu Sans Mono',Menlo,Consolas,'Noto Sans Mono','Noto Sans Mono CJK JP',monospace";
 
@@ -29,8 +32,9 @@ pub(super) fn draw(
     canvas.put(format_args!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" font-size=\"{}\" \
-         xml:space=\"preserve\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
+         letter-spacing=\"{}\" xml:space=\"preserve\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
         layout.font_size,
+        Short(layout.cell.width - layout.advance),
         layout.paper.css()
     ));
     grid::draw(screen, look, layout, &mut canvas)?;
@@ -83,6 +87,24 @@ impl SvgCanvas<'_> {
                 Step::Close => self.out.push('Z'),
             }
         }
+    }
+
+    /// Text at a place; none where it is blank.
+    fn text(&mut self, letters: &Lettering, place: std::fmt::Arguments<'_>, text: &str) {
+        if text.bytes().all(|byte| byte == b' ') {
+            return;
+        }
+        self.put(format_args!("<text {place} y=\"{}\"", self.layout.baseline));
+        self.fill_attribute("fill", Ink::opaque(letters.color));
+        if letters.face.bold {
+            self.out.push_str(" font-weight=\"bold\"");
+        }
+        if letters.face.italic {
+            self.out.push_str(" font-style=\"italic\"");
+        }
+        self.out.push('>');
+        escape(text, &mut self.out);
+        self.out.push_str("</text>");
     }
 
     fn fill_attribute(&mut self, name: &str, ink: Ink) {
@@ -168,31 +190,24 @@ impl Canvas for SvgCanvas<'_> {
     }
 
     fn letters(&mut self, letters: &Lettering) {
-        let width = f32::from(letters.columns) * self.layout.cell.width;
+        let column = self.layout.cell.width;
         if letters.text.is_ascii() {
-            self.put(format_args!(
-                "<text x=\"{}\" y=\"{}\" textLength=\"{}\"",
-                Short(letters.x),
-                self.layout.baseline,
-                Short(width)
-            ));
+            let mut at = 0_u16;
+            for piece in pieces(&letters.text) {
+                let length = u16::try_from(piece.len()).unwrap_or(u16::MAX);
+                let x = letters.x + f32::from(at) * column;
+                let width = f32::from(length) * column;
+                let place = format_args!("x=\"{}\" textLength=\"{}\"", Short(x), Short(width));
+                self.text(letters, place, piece);
+                at = at.saturating_add(length);
+            }
         } else {
-            self.put(format_args!(
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\"",
-                Short(letters.x + width / 2.0),
-                self.layout.baseline
-            ));
+            // In the middle of its columns, less the space after it.
+            let width = f32::from(letters.columns) * column;
+            let x = letters.x + width / 2.0 + (column - self.layout.advance) / 2.0;
+            let place = format_args!("x=\"{}\" text-anchor=\"middle\"", Short(x));
+            self.text(letters, place, &letters.text);
         }
-        self.fill_attribute("fill", Ink::opaque(letters.color));
-        if letters.face.bold {
-            self.out.push_str(" font-weight=\"bold\"");
-        }
-        if letters.face.italic {
-            self.out.push_str(" font-style=\"italic\"");
-        }
-        self.out.push('>');
-        escape(&letters.text, &mut self.out);
-        self.out.push_str("</text>");
     }
 
     fn end_row(&mut self) -> Result<(), ScreenshotError> {
@@ -200,6 +215,21 @@ impl Canvas for SvgCanvas<'_> {
         self.row += 1;
         Ok(())
     }
+}
+
+/// Text in words and gaps, where a gap is two blanks or more.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word = rest.find("  ").unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(word);
+        let gap = after.len() - after.trim_start_matches(' ').len();
+        let (blanks, next) = after.split_at(gap);
+        pieces.extend([piece, blanks].into_iter().filter(|part| !part.is_empty()));
+        rest = next;
+    }
+    pieces
 }
 
 /// Text as XML has it; what XML has no place for is U+FFFD.

@@ -6,30 +6,37 @@ use termd_proto::screen::Underline;
 
 const COLS: u16 = 72;
 
+/// A row of characters of one column each.
+fn text(text: &str) -> Vec<(u16, u16, String, Style)> {
+    let width = u16::try_from(text.chars().count()).unwrap();
+    row(&[(text, width, plain())])
+}
+
 fn gallery() -> Screen {
-    let text = |text: &str, width: u16| row(&[(text, width, plain())]);
-    let mut rows: Rows = vec![
-        text(
-            "╭──────╮┌──┬──┐╔══╦══╗┏━━┳━━┓╒══╤══╕╓──╥──╖┎──┰──┒ ╱╲ ┄┄┄ ┅┅┅ ╌╌ ┊┋",
-            67,
-        ),
-        text(
-            "│ round│├──┼──┤╠══╬══╣┣━━╋━━┫╞══╪══╡╟──╫──╢┠──╂──┨╱  ╲ ┈┈┈ ┉┉┉ ╍╍ ┆┇",
-            68,
-        ),
-        text(
-            "╰──────╯└──┴──┘╚══╩══╝┗━━┻━━┛╘══╧══╛╙──╨──╜┖──┸──┚╲  ╱ ╼━╾ ╴╵╶╷ ╸╹╺╻",
-            68,
-        ),
-        text(
-            "▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐▀▔▕ ░▒▓█ ▖▗▘▙▚▛▜▝▞▟ ⠁⠃⠇⡇⣇⣧⣷⣿⣀⠤⠒⠉ 🬀🬁🬂🬞🬻🬹 ╳╳",
-            62,
-        ),
-        text(
-            "░░▒▒▓▓██ ▄▀▄▀▄▀ █▄▄█▀▀█ gjpqy|_{}[]@ ÀÉÎõü ΑΒΓ Привет → ⇒ ∀∃∑ ✓ ✗ λ",
-            67,
-        ),
-    ];
+    let rows = [geometry(), colours(), letters(), sizes()].concat();
+    let mut screen = screen(COLS, rows);
+    let count = screen.lines.len();
+    screen.lines[count - 4].size = LineSize::DoubleHeightTop;
+    screen.lines[count - 3].size = LineSize::DoubleHeightBottom;
+    screen.lines[count - 2].size = LineSize::DoubleWidth;
+    screen.cursor.visible = true;
+    screen.cursor.row = u16::try_from(count - 1).unwrap();
+    screen.cursor.column = 18;
+    screen
+}
+
+fn geometry() -> Rows {
+    vec![
+        text("╭──────╮┌──┬──┐╔══╦══╗┏━━┳━━┓╒══╤══╕╓──╥──╖┎──┰──┒ ╱╲ ┄┄┄ ┅┅┅ ╌╌ ┊┋"),
+        text("│ round│├──┼──┤╠══╬══╣┣━━╋━━┫╞══╪══╡╟──╫──╢┠──╂──┨╱  ╲ ┈┈┈ ┉┉┉ ╍╍ ┆┇"),
+        text("╰──────╯└──┴──┘╚══╩══╝┗━━┻━━┛╘══╧══╛╙──╨──╜┖──┸──┚╲  ╱ ╼━╾ ╴╵╶╷ ╸╹╺╻"),
+        text("▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐▀▔▕ ░▒▓█ ▖▗▘▙▚▛▜▝▞▟ ⠁⠃⠇⡇⣇⣧⣷⣿⣀⠤⠒⠉ 🬀🬁🬂🬞🬻🬹 ╳╳"),
+        text("░░▒▒▓▓██ ▄▀▄▀▄▀ █▄▄█▀▀█ gjpqy|_{}[]@ ÀÉÎõü ΑΒΓ Привет → ⇒ ∀∃∑ ✓ ✗ λ"),
+    ]
+}
+
+fn colours() -> Rows {
+    let mut rows = Rows::new();
     let mut sixteen = Vec::new();
     for index in 0..16_u8 {
         let text = format!("{index:>3}");
@@ -73,6 +80,11 @@ fn gallery() -> Screen {
         )
     });
     rows.push(gradient.collect());
+    rows
+}
+
+fn letters() -> Rows {
+    let mut rows = Rows::new();
     rows.push(row(&[
         ("bold ", 5, styled(|s| s.bold = true)),
         ("italic ", 7, styled(|s| s.italic = true)),
@@ -117,8 +129,12 @@ fn gallery() -> Screen {
     ]));
     rows.push(text(
         "12345678901234567890123456789012345678901234567890123456789012345678901",
-        71,
     ));
+    rows
+}
+
+fn sizes() -> Rows {
+    let mut rows = Rows::new();
     for _ in 0..2 {
         rows.push(row(&[
             ("Double ", 7, ink(Color::Indexed(3))),
@@ -126,16 +142,8 @@ fn gallery() -> Screen {
         ]));
     }
     rows.push(row(&[("Double width gjpqy", 18, ink(Color::Indexed(6)))]));
-    rows.push(text("$ cursor on wide: 漢", 20));
-    let mut screen = screen(COLS, rows);
-    let count = screen.lines.len();
-    screen.lines[count - 4].size = LineSize::DoubleHeightTop;
-    screen.lines[count - 3].size = LineSize::DoubleHeightBottom;
-    screen.lines[count - 2].size = LineSize::DoubleWidth;
-    screen.cursor.visible = true;
-    screen.cursor.row = u16::try_from(count - 1).unwrap();
-    screen.cursor.column = 18;
-    screen
+    rows.push(row(&[("$ cursor on wide: 漢", 20, plain())]));
+    rows
 }
 
 #[test]
@@ -151,10 +159,18 @@ fn a_gallery_is_drawn() {
             theme: Theme::LIGHT,
             ..LOOK
         };
-        for (look, name) in [(LOOK, "dark"), (light, "light")] {
+        let large = Look {
+            font_size: 32,
+            ..LOOK
+        };
+        let small = (72 * 10 + 16, 21 * 19 + 16);
+        for (look, size, name) in [
+            (LOOK, small, "dark"),
+            (light, small, "light"),
+            (large, (72 * 19 + 32, 21 * 37 + 32), "large"),
+        ] {
             let picture = take(&screen, &look, format).unwrap();
-            assert_eq!(picture.width, 72 * 10 + 16);
-            assert_eq!(picture.height, 21 * 19 + 16);
+            assert_eq!((picture.width, picture.height), size);
             assert!(picture.bytes.len() > 4_000);
             if let Some(place) = std::env::var_os("TERMD_PICTURES") {
                 let file = format!("gallery-{name}.{}", format.as_str());

@@ -221,7 +221,7 @@ fn box_drawing_touches_its_neighbours() {
         ('╱', [true, true, true, true]),
         ('█', [true; 4]),
     ];
-    let text: String = table.iter().map(|(c, _)| format!("{c} ")).collect();
+    let text: String = table.iter().flat_map(|(c, _)| [*c, ' ']).collect();
     let columns = u16::try_from(table.len() * 2).unwrap();
     let pixels = Pixels::of(&screen(columns, vec![row(&[(&text, columns, plain())])]));
     for ((c, want), column) in table.iter().zip((0..).step_by(2)) {
@@ -367,8 +367,8 @@ fn svg_is_text_in_its_columns_and_nothing_else() {
     assert_eq!(
         rows,
         "<g transform=\"translate(8,8)\">\
-         <text x=\"0\" y=\"15\" textLength=\"50\" fill=\"#e5e5e5\">a&lt;b &amp;</text>\
-         <text x=\"60\" y=\"15\" text-anchor=\"middle\" fill=\"#e5e5e5\" font-weight=\"bold\">漢</text>\
+         <text x=\"0\" textLength=\"50\" y=\"15\" fill=\"#e5e5e5\">a&lt;b &amp;</text>\
+         <text x=\"60.18\" text-anchor=\"middle\" y=\"15\" fill=\"#e5e5e5\" font-weight=\"bold\">漢</text>\
          <rect x=\"70\" y=\"9\" width=\"5\" height=\"1\" fill=\"#00cd00\"/>\
          <rect x=\"74\" y=\"9\" width=\"1\" height=\"10\" fill=\"#00cd00\"/></g>\n</svg>\n"
     );
