@@ -32,7 +32,7 @@ pub(super) fn draw(
     canvas.put(format_args!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" font-size=\"{}\" \
-         letter-spacing=\"{}\" xml:space=\"preserve\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
+         letter-spacing=\"{}\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
         layout.font_size,
         Short(layout.cell.width - layout.advance),
         layout.paper.css()
@@ -89,11 +89,8 @@ impl SvgCanvas<'_> {
         }
     }
 
-    /// Text at a place; none where it is blank.
+    /// Text at a place.
     fn text(&mut self, letters: &Lettering, place: std::fmt::Arguments<'_>, text: &str) {
-        if text.bytes().all(|byte| byte == b' ') {
-            return;
-        }
         self.put(format_args!("<text {place} y=\"{}\"", self.layout.baseline));
         self.fill_attribute("fill", Ink::opaque(letters.color));
         if letters.face.bold {
@@ -192,14 +189,11 @@ impl Canvas for SvgCanvas<'_> {
     fn letters(&mut self, letters: &Lettering) {
         let column = self.layout.cell.width;
         if letters.text.is_ascii() {
-            let mut at = 0_u16;
-            for piece in pieces(&letters.text) {
-                let length = u16::try_from(piece.len()).unwrap_or(u16::MAX);
-                let x = letters.x + f32::from(at) * column;
-                let width = f32::from(length) * column;
+            for (at, piece) in pieces(&letters.text) {
+                let x = letters.x + columns(at) * column;
+                let width = columns(piece.len()) * column;
                 let place = format_args!("x=\"{}\" textLength=\"{}\"", Short(x), Short(width));
                 self.text(letters, place, piece);
-                at = at.saturating_add(length);
             }
         } else {
             // In the middle of its columns, less the space after it.
@@ -217,17 +211,23 @@ impl Canvas for SvgCanvas<'_> {
     }
 }
 
-/// Text in words and gaps, where a gap is two blanks or more.
-fn pieces(text: &str) -> Vec<&str> {
+/// A count of columns; no row has more than a `u16`.
+fn columns(count: usize) -> f32 {
+    f32::from(u16::try_from(count).unwrap_or(u16::MAX))
+}
+
+/// The parts of a text between gaps of two blanks or more, none at their ends, and how many
+/// characters are before each: viewers differ in which blanks they keep.
+fn pieces(text: &str) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let word = rest.find("  ").unwrap_or(rest.len());
-        let (piece, after) = rest.split_at(word);
-        let gap = after.len() - after.trim_start_matches(' ').len();
-        let (blanks, next) = after.split_at(gap);
-        pieces.extend([piece, blanks].into_iter().filter(|part| !part.is_empty()));
-        rest = next;
+    let mut at = 0;
+    for part in text.split("  ") {
+        let piece = part.trim_matches(' ');
+        if !piece.is_empty() {
+            let before = part.len() - part.trim_start_matches(' ').len();
+            pieces.push((at + before, piece));
+        }
+        at += part.len() + 2;
     }
     pieces
 }
@@ -244,6 +244,27 @@ fn escape(text: &str, out: &mut String) {
             '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
             c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
             c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_at_gaps() {
+        type Want = &'static [(usize, &'static str)];
+        let table: [(&str, Want); 6] = [
+            ("one two", &[(0, "one two")]),
+            ("a  b", &[(0, "a"), (3, "b")]),
+            (" a   b ", &[(1, "a"), (5, "b")]),
+            ("     x", &[(5, "x")]),
+            ("   ", &[]),
+            ("", &[]),
+        ];
+        for (text, want) in table {
+            assert_eq!(pieces(text), want, "{text:?}");
         }
     }
 }

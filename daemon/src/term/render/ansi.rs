@@ -16,7 +16,9 @@ pub fn ansi(screen: &Screen) -> String {
     let mut last: Option<i64> = None;
     for row in &screen.lines {
         if let Some(last) = last {
-            let down = row.row.saturating_sub(last).clamp(1, i64::from(u16::MAX));
+            // Farther than a screen is high is nowhere.
+            let farthest = i64::from(screen.rows).max(1);
+            let down = row.row.saturating_sub(last).clamp(1, farthest);
             for _ in 0..down {
                 out.push_str("\r\n");
             }

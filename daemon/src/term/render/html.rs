@@ -113,7 +113,7 @@ fn cells(screen: &Screen, row: &ScreenRow, video: Video, out: &mut String) {
         }
         column = run.column.saturating_add(run.width);
     }
-    let end = cursor_column.map_or(column, |at| at.saturating_add(1));
+    let end = cursor_column.map_or(column, |at| at.saturating_add(1).min(screen.cols));
     blanks(column, end, cursor_column, screen, video, out);
 }
 
@@ -190,7 +190,7 @@ impl Css {
         if lines.is_empty() || style.invisible {
             return;
         }
-        self.add("text-decoration-line", &lines.join(" "));
+        self.add("text-decoration", &lines.join(" "));
         let kind = match style.underline {
             Underline::None | Underline::Single => "",
             Underline::Double => "double",

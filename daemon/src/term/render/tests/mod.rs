@@ -262,7 +262,7 @@ fn html_is_spans_in_a_pre() {
         rows,
         "a&lt;b<span style=\"color:#cd0000;display:inline-block;width:2ch\">漢</span>\n\
          <span style=\"background:#0000ee;font-weight:bold;font-style:italic;\
-         text-decoration-line:underline line-through;text-decoration-style:wavy;\
+         text-decoration:underline line-through;text-decoration-style:wavy;\
          text-decoration-color:#010203\">x</span>\n \
          <span style=\"color:#000000;background:#e5e5e5\"> </span>\n</pre>\n"
     );

@@ -120,7 +120,7 @@ fn shows(client: &vt100::Screen, screen: &Screen, sent: &str) {
 #[test]
 fn another_terminal_shows_the_same() {
     let mut dice = Dice(7);
-    for _ in 0..2_000 {
+    for _ in 0..1_000 {
         let screen = dice.screen();
         let mut seen_by = client(screen.rows, screen.cols);
         let sent = ansi(&screen);
@@ -142,7 +142,7 @@ fn another_terminal_shows_the_same() {
 #[test]
 fn screens_that_lie_harm_nobody() {
     let mut dice = Dice(11);
-    for _ in 0..2_000 {
+    for _ in 0..1_000 {
         let mut screen = dice.screen();
         for line in &mut screen.lines {
             line.row = [i64::MIN, -1, 0, 3, i64::MAX][usize::try_from(dice.below(5)).unwrap()];
