@@ -12,6 +12,7 @@ mod font;
 mod grid;
 mod lines;
 mod png;
+mod stamp;
 mod svg;
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use tiny_skia::{
 use super::canvas::{Canvas, Face, Ink, Lettering, Path, Rect, Step};
 use super::fallback::Fallback;
 use super::font::{Fonts, Glyph, Presentation, Weight};
+use super::stamp::{Stamp, Stamps};
 use super::{Layout, Look, ScreenshotError, grid};
 
 /// How far the top of a slanted letter of height 1 leans to the right: `DejaVu`'s oblique has 11°.
@@ -63,6 +64,8 @@ fn write_rows(
         layout,
         fonts: Fonts::new(fallback)?,
         strip,
+        stamps: Stamps::default(),
+        size: LineSize::Single,
         transform: Transform::identity(),
         writer: writer.stream_writer().map_err(encoding)?,
     };
@@ -81,6 +84,8 @@ struct PngCanvas<'a, 'f> {
     fonts: Fonts,
     /// The row.
     strip: Pixmap,
+    stamps: Stamps,
+    size: LineSize,
     /// From a row of single size to where it is in the strip.
     transform: Transform,
     writer: png::StreamWriter<'a, &'f mut Vec<u8>>,
@@ -126,18 +131,45 @@ impl PngCanvas<'_, '_> {
                     } else {
                         1.0
                     };
-                    let left = x + (width - natural * across) / 2.0;
                     let place = Place {
-                        left,
+                        left: (width - natural * across) / 2.0,
                         baseline: self.layout.baseline,
                         size,
                         across,
                     };
-                    let transform = self.transform.pre_concat(place.transform(letters.face));
-                    self.fill_path(path, Ink::opaque(letters.color), transform);
+                    self.outline(c, path, &place, (x, width), letters);
                 }
             }
             Glyph::Picture(picture) => self.picture(picture, x, width),
+        }
+    }
+
+    /// An outline over the columns from `x` on: stamped, or drawn where it is enlarged.
+    fn outline(
+        &mut self,
+        c: char,
+        path: &tiny_skia::Path,
+        place: &Place,
+        (x, width): (f32, f32),
+        letters: &Lettering,
+    ) {
+        let by = place.transform(letters.face);
+        if self.size != LineSize::Single {
+            let transform = self.transform.pre_translate(x, 0.0).pre_concat(by);
+            self.fill_path(path, Ink::opaque(letters.color), transform);
+            return;
+        }
+        let (pixels, height) = (super::whole(width), self.strip.height());
+        let columns = if letters.text.is_ascii() {
+            1
+        } else {
+            letters.columns
+        };
+        let draw = || Stamp::of(path, by, pixels, height);
+        let stamp = self.stamps.get((c, letters.face, columns), draw);
+        let left = super::whole(x).saturating_add(self.layout.padding.into());
+        if let (Some(stamp), Ok(left)) = (stamp, usize::try_from(left)) {
+            stamp.press(&mut self.strip, left, letters.color);
         }
     }
 
@@ -235,6 +267,7 @@ impl Place {
 
 impl Canvas for PngCanvas<'_, '_> {
     fn begin_row(&mut self, size: LineSize) {
+        self.size = size;
         let paper = self.layout.paper;
         self.strip
             .fill(Color::from_rgba8(paper.0, paper.1, paper.2, 255));
@@ -289,10 +322,14 @@ impl Canvas for PngCanvas<'_, '_> {
         let flag: Option<Vec<char>> = letters.text.chars().map(flag_letter).collect();
         if let Some(flag) = flag {
             // No font is asked for flags: they are two letters.
-            for (at, c) in (0_u8..).zip(flag).take(usize::from(letters.columns)) {
-                let x = letters.x + f32::from(at) * column;
-                self.character(c, x, column, letters, Presentation::Text);
-            }
+            let text: String = flag
+                .into_iter()
+                .take(usize::from(letters.columns))
+                .collect();
+            self.letters(&Lettering {
+                text,
+                ..letters.clone()
+            });
             return;
         }
         let kind = presentation(letters);
@@ -310,8 +347,8 @@ impl Canvas for PngCanvas<'_, '_> {
 
     fn end_row(&mut self) -> Result<(), ScreenshotError> {
         let mut line = Vec::with_capacity(self.strip.data().len() / 4 * 3);
-        for pixel in self.strip.data().chunks_exact(4) {
-            line.extend(pixel.iter().take(3));
+        for pixel in self.strip.pixels() {
+            line.extend([pixel.red(), pixel.green(), pixel.blue()]);
         }
         self.writer.write_all(&line).map_err(encoding)
     }
