@@ -157,7 +157,7 @@ pub(crate) enum ScreenFormatArg {
     Ansi,
     /// Style runs, cursor, modes
     Json,
-    /// One <pre> element
+    /// One element, with its styles inline
     Html,
 }
 

@@ -7,6 +7,7 @@
 
 mod boxes;
 mod canvas;
+mod cluster;
 mod fallback;
 mod font;
 mod grid;

@@ -9,6 +9,7 @@ use tiny_skia::{
 };
 
 use super::canvas::{Canvas, Face, Ink, Lettering, Path, Rect, Step};
+use super::cluster::Cluster;
 use super::fallback::Fallback;
 use super::font::{Fonts, Glyph, Presentation, Weight};
 use super::stamp::{Stamp, Stamps};
@@ -16,11 +17,6 @@ use super::{Layout, Look, ScreenshotError, grid};
 
 /// How far the top of a slanted letter of height 1 leans to the right: `DejaVu`'s oblique has 11°.
 const SLANT: f32 = 0.2;
-/// Emoji presentation (variation selector 16), and text presentation.
-const EMOJI_SELECTOR: char = '\u{fe0f}';
-const TEXT_SELECTOR: char = '\u{fe0e}';
-const ZWJ: char = '\u{200d}';
-
 /// The picture as a file, with the system's fonts at hand.
 pub(super) fn draw(
     screen: &Screen,
@@ -319,28 +315,15 @@ impl Canvas for PngCanvas<'_, '_> {
             return;
         }
         let width = column * f32::from(letters.columns);
-        let flag: Option<Vec<char>> = letters.text.chars().map(flag_letter).collect();
-        if let Some(flag) = flag {
-            // No font is asked for flags: they are two letters.
-            let text: String = flag
-                .into_iter()
-                .take(usize::from(letters.columns))
-                .collect();
-            self.letters(&Lettering {
+        match Cluster::of(letters) {
+            Cluster::Flag(text) => self.letters(&Lettering {
                 text,
                 ..letters.clone()
-            });
-            return;
-        }
-        let kind = presentation(letters);
-        for c in letters.text.chars() {
-            match c {
-                // Putting a family into one picture takes a text shaper: the first stands for all.
-                ZWJ => break,
-                EMOJI_SELECTOR | TEXT_SELECTOR | '\u{1f3fb}'..='\u{1f3ff}'
-                    if c != first(letters) => {}
-                c if is_variation(c) => {}
-                c => self.character(c, letters.x, width, letters, kind),
+            }),
+            Cluster::Characters(characters, presentation) => {
+                for c in characters {
+                    self.character(c, letters.x, width, letters, presentation);
+                }
             }
         }
     }
@@ -352,33 +335,6 @@ impl Canvas for PngCanvas<'_, '_> {
         }
         self.writer.write_all(&line).map_err(encoding)
     }
-}
-
-fn first(letters: &Lettering) -> char {
-    letters.text.chars().next().unwrap_or_default()
-}
-
-/// The letter of a regional indicator.
-fn flag_letter(c: char) -> Option<char> {
-    let letter = u32::from(c).checked_sub(0x1f1e6).filter(|at| *at < 26)?;
-    char::from_u32(u32::from('A') + letter)
-}
-
-/// What is wide and of the blocks of emoji is one, unless it says otherwise.
-fn presentation(letters: &Lettering) -> Presentation {
-    let says = |selector| letters.text.contains(selector);
-    let is_emoji = letters.columns == 2
-        && matches!(first(letters), '\u{231a}'..='\u{2b55}' | '\u{1f000}'..='\u{1faff}');
-    if says(EMOJI_SELECTOR) || (is_emoji && !says(TEXT_SELECTOR)) {
-        Presentation::Emoji
-    } else {
-        Presentation::Text
-    }
-}
-
-/// Selects a variant of the character before it, and is not drawn.
-fn is_variation(c: char) -> bool {
-    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{200b}'..='\u{200d}')
 }
 
 fn paint(ink: Ink) -> tiny_skia::Paint<'static> {
