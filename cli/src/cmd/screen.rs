@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use termd_proto::TerminalRef;
-use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult, ScreensClient as _};
+use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensClient as _};
 
 use super::Context;
 use crate::args::{ScreenArgs, ScreenFormatArg};
@@ -35,12 +35,12 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     if args.wait_change {
         options.changed_after = Some(current_seq(&link, &id).await?);
     }
-    let result = waited(&link, &id, options, args.timeout.unwrap_or(TIMEOUT)).await?;
+    let result = waited(&link, &id, options.clone(), args.timeout.unwrap_or(TIMEOUT)).await?;
     match &result.rendering {
         Some(rendering) if !context.json => {
             output::print(rendering.as_bytes())?;
             if format == ScreenFormat::Ansi && io::stdout().is_terminal() {
-                output::print(leave(&result).as_bytes())?;
+                output::print(leave(&result.screen, &options).as_bytes())?;
             }
         }
         _ => output::print_json(&result)?,
@@ -126,8 +126,18 @@ async fn waited(
 }
 
 /// From where the screen's cursor is to a line of the shell's own, with the cursor as it was.
-fn leave(result: &ScreenResult) -> String {
-    format!("\x1b[{}B\r\n\x1b[0 q\x1b[?25h", result.screen.rows)
+fn leave(screen: &Screen, options: &ScreenOptions) -> String {
+    let cursor = i64::from(screen.cursor.row);
+    let end = i64::from(screen.rows).saturating_sub(1);
+    let last = options.to_row.map_or(end, |row| row.min(end));
+    let is_among_the_rows = (options.from_row.unwrap_or(0)..=last).contains(&cursor);
+    let below = last.saturating_sub(cursor);
+    let down = if is_among_the_rows && below > 0 {
+        format!("\x1b[{below}B")
+    } else {
+        String::new()
+    };
+    format!("{down}\r\n\x1b[0 q\x1b[?25h")
 }
 
 #[cfg(test)]
@@ -171,6 +181,48 @@ mod tests {
         for (line, json, is_tty, want) in table {
             let got = format_of(&args(line), json, is_tty).ok();
             assert_eq!(got, want, "{line} {json} {is_tty}");
+        }
+    }
+
+    #[test]
+    fn the_shell_s_next_line_is_below_the_screen() {
+        let screen = |row: u16| -> Screen {
+            serde_json::from_value(serde_json::json!({
+                "seq": 1, "end": 0, "cols": 80, "rows": 24, "alternate": false,
+                "full_screen": false, "title": "", "command_state": "unknown", "bells": 0,
+                "cursor": {
+                    "row": row, "column": 3, "visible": true, "shape": "block",
+                    "blinking": false, "wrap_pending": false,
+                },
+                "modes": {
+                    "application_cursor_keys": false, "application_keypad": false,
+                    "bracketed_paste": false, "focus_events": false, "mouse": "off",
+                    "mouse_encoding": "x10", "synchronized_output": false,
+                    "reverse_video": false, "autowrap": true, "insert": false,
+                    "origin": false, "line_feed_new_line": false, "kitty_keyboard": 0,
+                    "modify_other_keys": 0,
+                },
+                "scrollback_rows": 0, "lines": [],
+            }))
+            .unwrap()
+        };
+        // The cursor's row, the rows asked for, how far down.
+        let table = [
+            (5, None, None, "\x1b[18B"),
+            (23, None, None, ""),
+            (5, Some(-9), Some(7), "\x1b[2B"),
+            (5, Some(-9), Some(-1), ""),
+            (5, Some(8), None, ""),
+            (5, None, Some(99), "\x1b[18B"),
+        ];
+        for (row, from_row, to_row, down) in table {
+            let options = ScreenOptions {
+                from_row,
+                to_row,
+                ..ScreenOptions::default()
+            };
+            let got = leave(&screen(row), &options);
+            assert_eq!(got, format!("{down}\r\n\x1b[0 q\x1b[?25h"), "{row}");
         }
     }
 
