@@ -10,11 +10,13 @@
 
 pub mod acp;
 pub mod audit;
+pub mod cells;
 pub mod command;
 pub mod daemon;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod palette;
 pub mod paths;
 pub mod screen;
 pub mod terminal;

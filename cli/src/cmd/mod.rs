@@ -10,6 +10,8 @@ mod list;
 mod read;
 mod resize;
 mod run;
+mod screen;
+mod screenshot;
 mod send;
 mod show;
 mod status;
@@ -50,6 +52,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Run(args) => run::run(context, args).await,
         Verb::Create(args) => create::run(context, args).await,
         Verb::Read(args) => read::run(context, args).await,
+        Verb::Screen(args) => screen::run(context, args).await,
+        Verb::Screenshot(args) => screenshot::run(context, &args).await,
         Verb::Wait(args) => wait::run(context, args).await,
         Verb::Send(args) => send::run(context, args).await,
         Verb::Kill(args) => kill::run(context, args).await,
