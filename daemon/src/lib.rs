@@ -9,4 +9,5 @@ pub mod paths;
 pub mod rpc;
 pub mod store;
 pub mod telemetry;
+pub mod term;
 pub mod terminal;

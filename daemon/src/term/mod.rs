@@ -1,0 +1,3 @@
+//! What terminal output means: pure, no tokio, no files.
+
+pub mod plain;
