@@ -155,7 +155,7 @@ impl PlainText {
         plain.region.giver.out.clear();
         let used = plain.region.used();
         let (rows, giver) = plain.region.rows_and_giver();
-        let mut above = None;
+        let mut above = giver.last_left();
         for (index, row) in rows.iter_mut().enumerate().take(used) {
             row.held = false;
             // An empty last line is one that nothing was given of.
@@ -217,7 +217,7 @@ impl PlainText {
             }
             Until::Settled | Until::Final => used,
         };
-        let mut above = None;
+        let mut above = giver.last_left();
         for (index, row) in rows.iter_mut().enumerate().take(ready) {
             let end = end_of(row.end, index + 1 < used);
             match until {

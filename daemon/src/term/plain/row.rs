@@ -117,7 +117,7 @@ impl Row {
         let over = length.saturating_sub(column).min(text.len());
         let (over, beyond) = text.split_at(over);
         for (cell, byte) in self.cells.iter_mut().skip(column).zip(over) {
-            *cell = overwritten(*cell, u32::from(*byte));
+            *cell = overwriting(u32::from(*byte));
         }
         self.cells
             .extend(beyond.iter().map(|byte| u32::from(*byte)));
@@ -132,7 +132,7 @@ impl Row {
             self.cells.resize(end, BLANK);
         }
         if let Some([cell, tail @ ..]) = self.cells.get_mut(column..end) {
-            *cell = overwritten(*cell, u32::from(character));
+            *cell = u32::from(character);
             tail.fill(WIDE_TAIL);
         }
     }
@@ -270,13 +270,9 @@ impl Row {
     }
 }
 
-/// A space over a character is the way of programs to erase it; a space over a space stays.
-fn overwritten(old: Cell, new: Cell) -> Cell {
-    if new == SPACE && old != SPACE {
-        BLANK
-    } else {
-        new
-    }
+/// What stands where something stood before: programs erase by printing spaces.
+fn overwriting(new: Cell) -> Cell {
+    if new == SPACE { BLANK } else { new }
 }
 
 fn printed(cell: Cell) -> char {

@@ -26,10 +26,10 @@ fn curl_wget_and_pip_draw_bars() {
     assert_eq!(text(curl), "  % Total\n100  100  0:00:01\n");
     let wget = "\rf.bin    0%[       ]   0  --.-KB/s               \
                 \rf.bin   50%[==>    ] 512K   1MB/s               \
-                \rf.bin  100%[======>]   1M   1MB/s    in 1s      \r\n\r\nsaved\r\n";
+                \rf.bin  100%[======>]   1M   1MB/s    in 1s     \r\n\r\nsaved\r\n";
     assert_eq!(
         text(wget),
-        "f.bin  100%[======>]   1M   1MB/s    in 1s      \n\nsaved\n"
+        "f.bin  100%[======>]   1M   1MB/s    in 1s\n\nsaved\n"
     );
     let pip = "\x1b[?25l     \x1b[90m━━━\x1b[0m 0/9 kB\r\x1b[2K     \x1b[31m━━━━\x1b[0m 9/9 kB\r\n\x1b[?25hdone\r\n";
     assert_eq!(text(pip), "     ━━━━ 9/9 kB\ndone\n");

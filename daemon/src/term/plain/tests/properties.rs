@@ -157,27 +157,21 @@ fn memory_is_bounded() {
     feed(b"\x1b]0;");
     (0..160).for_each(|_| feed(&[b'x'; 65_536]));
     feed(b"\x07");
-    (0..160).for_each(|_| feed(&[b'y'; 65_536]));
+    (0..16).for_each(|_| feed(&[b'y'; 65_536]));
     feed(b"\r\n");
-    for _ in 0..1_000_000 {
-        feed("\u{301}".as_bytes());
-    }
-    feed("a".as_bytes());
-    for _ in 0..1_000_000 {
-        feed("\u{301}".as_bytes());
-    }
-    for _ in 0..200_000 {
-        feed("\rb\u{301}".as_bytes());
-    }
+    feed("\u{301}".repeat(1_000_000).as_bytes());
+    feed(b"a");
+    feed("\u{301}".repeat(1_000_000).as_bytes());
+    feed("\rb\u{301}".repeat(100_000).as_bytes());
     feed(b"\x1b[");
-    (0..100_000).for_each(|_| feed(b"65535;"));
+    feed("65535;".repeat(100_000).as_bytes());
     feed(
         b"m\x1b[65535;65535H\x1b[65535b\x1b[65535@\x1b[65535L\x1b[65535S\x1b[65535T\x1b[65535Iend",
     );
     let pending = plain.pending();
     assert!(pending.len() < 64 << 10, "{}", pending.len());
     assert!(
-        length >= 160 * 65_536 - 80 * 24 && length < 161 * 65_536,
+        length >= 16 * 65_536 - 80 * 24 && length < 17 * 65_536,
         "{length}"
     );
 }

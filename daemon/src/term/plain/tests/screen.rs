@@ -116,12 +116,11 @@ fn rows_are_reached_again() {
         ("\x1b[sa\r\nb\x1b[uX", "X\nb"),
         ("\x1b[2;3Hx\x1b[1;1Hy", "y\n  x"),
         ("\x1b[3dx", "\n\nx"),
-        ("a\r\nb\r\nc\x1b[2A\x1b[J\r", ""),
-        ("a\r\nb\r\nc\x1b[2A\x1b[J", " ".trim()),
+        ("a\r\nb\r\nc\x1b[2A\x1b[J\r", "a"),
         ("a\r\nb\r\nc\x1b[1A\r\x1b[J", "a\n"),
         ("a\r\nb\r\nc\x1b[2;1H\x1b[Lx", "a\nx\nb\nc"),
         ("a\r\nb\r\nc\x1b[2;1H\x1b[M", "a\nc"),
-        ("a\r\n\r\n\r\n\x1b[2A", "a\n"),
+        ("a\r\n\r\n\r\n\x1b[3A", "a\n"),
     ]);
 }
 
@@ -161,7 +160,7 @@ fn half_a_wide_character_goes_whole() {
     check(&[
         ("漢字\rx", "x 字"),
         ("漢字\r\x1b[Cx", " x字"),
-        ("ab漢\x1b[3D漢", "a漢 "),
+        ("ab漢\x1b[3D漢", "a漢"),
         ("漢字\r\x1b[X", "  字"),
         ("e\u{301}a\rx", "xa"),
         ("漢\u{301}字\r\x1b[2Cx", "漢\u{301}x"),
