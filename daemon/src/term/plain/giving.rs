@@ -113,7 +113,8 @@ impl Giver {
         Self {
             tail: self.tail,
             left: self.left,
-            ..Self::default()
+            out: self.out.like(),
+            scratch: String::new(),
         }
     }
 

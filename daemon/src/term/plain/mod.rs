@@ -16,7 +16,7 @@
 //! - What is drawn on the alternate screen (modes 47, 1047, 1049) is left out; the primary goes on
 //!   after it. OSC, DCS, SOS, PM and APC strings are left out, SGR changes nothing.
 //! - Blanks at a line's end that were printed stay. Those that only erasing or moving made do not,
-//!   and neither do spaces printed over a line's text: that is a way of erasing.
+//!   and where a line was printed over, spaces at its end do not: programs erase by them.
 //!
 //! **For a reader who follows** ([`give`](PlainText::give)) each row is given once, and a second
 //! time only if it changed after that, as a line of its own:
@@ -47,6 +47,7 @@ mod sequence;
 #[cfg(test)]
 mod tests;
 
+pub use obey::{first_switch, last_switch};
 pub use offset::{Anchor, Output};
 
 use region::Region;
@@ -147,6 +148,13 @@ impl PlainText {
         }
     }
 
+    /// From now on [`Output`] has an anchor for every row.
+    #[must_use]
+    pub fn with_every_anchor(mut self) -> Self {
+        self.region.giver.out.every_anchor();
+        self
+    }
+
     /// A resolver for a reader who was given everything up to the end of `before`, which is the
     /// output from `offset` on: it knows what stands on the screen, and gives what comes after.
     pub fn resume(size: PlainSize, offset: u64, screen: Screen, before: &[u8]) -> Self {
@@ -172,6 +180,11 @@ impl PlainText {
         self.region.resize(size);
     }
 
+    /// The size it works at.
+    pub fn size(&self) -> PlainSize {
+        self.region.size()
+    }
+
     /// Takes output; text that is final for good goes to the sink, in order, once.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl FnMut(&str)) {
         self.advance(bytes);
@@ -189,12 +202,18 @@ impl PlainText {
 
     /// What went out since the last call, and where it came from.
     pub fn take(&mut self) -> Output {
-        std::mem::take(&mut self.region.giver.out)
+        self.region.giver.out.take()
     }
 
     /// Bytes of text that [`take`](Self::take) would return.
     pub fn waiting(&self) -> usize {
         self.region.giver.out.text.len()
+    }
+
+    /// Lines of text that [`take`](Self::take) would return.
+    pub fn waiting_lines(&self) -> usize {
+        let text = &self.region.giver.out.text;
+        text.bytes().filter(|byte| *byte == b'\n').count()
     }
 
     /// Gives rows of the live region to a reader who follows.

@@ -46,6 +46,15 @@ pub struct Output {
     /// Ascending in both members, one a row at the most, and none nearer than 256 bytes of text to
     /// the one before: between two of them text and raw output are taken to go on byte by byte.
     pub anchors: Vec<Anchor>,
+    density: Density,
+}
+
+/// How near anchors may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Density {
+    #[default]
+    Sparse,
+    EveryRow,
 }
 
 impl Output {
@@ -55,13 +64,30 @@ impl Output {
             .anchors
             .last()
             .is_none_or(|last| text - last.text >= ANCHOR_STEP_BYTES);
-        if is_far {
+        if is_far || self.density == Density::EveryRow {
             self.anchors.push(Anchor { text, raw });
         }
     }
 
-    /// Leaves nothing.
-    pub fn clear(&mut self) {
+    pub(super) fn every_anchor(&mut self) {
+        self.density = Density::EveryRow;
+    }
+
+    /// All of it; leaves nothing.
+    pub(super) fn take(&mut self) -> Self {
+        let empty = self.like();
+        std::mem::replace(self, empty)
+    }
+
+    /// An empty one of the same kind.
+    pub(super) fn like(&self) -> Self {
+        Self {
+            density: self.density,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
         self.text.clear();
         self.anchors.clear();
     }

@@ -89,6 +89,14 @@ impl Region {
         self.cursor.column = self.cursor.column.min(self.columns);
     }
 
+    pub(super) fn size(&self) -> PlainSize {
+        let bounded = |cells: usize| u16::try_from(cells).unwrap_or(u16::MAX);
+        PlainSize {
+            cols: bounded(self.columns),
+            rows: bounded(self.height),
+        }
+    }
+
     pub(super) fn cursor(&self) -> Cursor {
         self.cursor
     }
@@ -136,6 +144,7 @@ impl Region {
         }
     }
 
+    #[inline]
     fn row(&mut self, index: usize) -> Option<&mut Row> {
         while self.rows.len() <= index {
             self.push_row();
@@ -478,6 +487,10 @@ impl Region {
             self.delete_rows(top, bottom, count);
             return;
         }
+        if count == 1 && self.margins.is_none() && self.rows.len() == self.height {
+            self.turn_over();
+            return;
+        }
         let row = self.cursor.row;
         for _ in 0..count.min(bottom + 1).min(self.rows.len()) {
             self.leave();
@@ -487,6 +500,18 @@ impl Region {
             }
         }
         self.cursor.row = row;
+    }
+
+    /// The top row leaves and is the new bottom row: what a line feed does most of the time.
+    fn turn_over(&mut self) {
+        if let Some(row) = self.rows.front() {
+            self.giver.give_leaving(row);
+        }
+        self.rows.rotate_left(1);
+        if let Some(row) = self.rows.back_mut() {
+            row.renew(self.next_id, self.offset);
+            self.next_id += 1;
+        }
     }
 
     fn delete_rows(&mut self, top: usize, bottom: usize, count: usize) {

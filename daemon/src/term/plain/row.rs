@@ -52,6 +52,8 @@ pub(super) struct Row {
     pub(super) held: bool,
     /// What the reader was given of it.
     pub(super) given: Option<Given>,
+    /// Something was printed over its text: spaces at its end were printed to erase.
+    redrawn: bool,
     cells: Vec<Cell>,
     clusters: Option<Box<Clusters>>,
 }
@@ -68,23 +70,16 @@ struct Clusters {
 }
 
 impl Row {
-    /// An empty row.
-    pub(super) fn new(id: u64, start: u64) -> Self {
-        Self {
-            id,
-            start,
-            ..Self::default()
-        }
-    }
-
-    /// The same row anew, for reuse of its memory.
+    /// An empty row, in the same memory.
     pub(super) fn renew(&mut self, id: u64, start: u64) {
-        let mut cells = std::mem::take(&mut self.cells);
-        cells.clear();
-        *self = Self {
-            cells,
-            ..Self::new(id, start)
-        };
+        self.id = id;
+        self.start = start;
+        self.end = RowEnd::Open;
+        self.held = false;
+        self.given = None;
+        self.redrawn = false;
+        self.cells.clear();
+        self.clusters = None;
     }
 
     /// Whether there is no text on it.
@@ -94,9 +89,10 @@ impl Row {
 
     /// Columns that the text takes, less blanks at its end that nobody printed.
     fn text_end(&self) -> usize {
+        let blank = if self.redrawn { SPACE } else { BLANK };
         self.cells
             .iter()
-            .rposition(|cell| *cell != BLANK)
+            .rposition(|cell| *cell != BLANK && *cell != blank)
             .map_or(0, |last| last + 1)
     }
 
@@ -115,9 +111,10 @@ impl Row {
             self.cells.resize(column, BLANK);
         }
         let over = length.saturating_sub(column).min(text.len());
+        self.redrawn |= over > 0;
         let (over, beyond) = text.split_at(over);
         for (cell, byte) in self.cells.iter_mut().skip(column).zip(over) {
-            *cell = overwriting(u32::from(*byte));
+            *cell = u32::from(*byte);
         }
         self.cells
             .extend(beyond.iter().map(|byte| u32::from(*byte)));
@@ -128,6 +125,7 @@ impl Row {
         let end = column + columns;
         self.sever(column);
         self.sever(end);
+        self.redrawn |= column < self.cells.len();
         if self.cells.len() < end {
             self.cells.resize(end, BLANK);
         }
@@ -184,6 +182,7 @@ impl Row {
         if from == 0 && to >= self.cells.len() {
             self.cells.clear();
             self.clusters = None;
+            self.redrawn = false;
             return;
         }
         self.sever(from);
@@ -268,11 +267,6 @@ impl Row {
             out.push(printed(cell));
         }
     }
-}
-
-/// What stands where something stood before: programs erase by printing spaces.
-fn overwriting(new: Cell) -> Cell {
-    if new == SPACE { BLANK } else { new }
 }
 
 fn printed(cell: Cell) -> char {
