@@ -38,17 +38,19 @@
 //!
 //! Must not know: terminals, offsets' storage, tokio.
 
+mod editing;
 mod giving;
 mod obey;
 mod offset;
 mod region;
 mod row;
 mod sequence;
+mod switches;
 #[cfg(test)]
 mod tests;
 
-pub use obey::{first_switch, last_switch};
 pub use offset::{Anchor, Output};
+pub use switches::{first_switch, last_switch};
 
 use region::Region;
 use row::RowEnd;

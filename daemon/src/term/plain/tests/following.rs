@@ -1,7 +1,7 @@
 //! What a reader who follows is given, and when.
 
 use super::*;
-use crate::term::plain::{Screen, Until};
+use crate::term::plain::{Screen, Until, first_switch, last_switch};
 
 /// Feeds, gives, and checks what came and where to go on.
 fn steps(table: &[(&str, Until, &str)]) {
@@ -182,5 +182,33 @@ fn anchors_say_where_text_came_from() {
             usize::try_from(anchor.raw).unwrap() / line.len()
         );
         assert_eq!(anchor.raw % line.len() as u64, 0);
+    }
+}
+
+#[test]
+fn switches_of_screens_are_found_anywhere() {
+    let table: [(&str, Option<Screen>, Option<Screen>); 6] = [
+        ("plain \x1b[1m \x1b[?25l", None, None),
+        (
+            "a\x1b[?1049hb",
+            Some(Screen::Alternate),
+            Some(Screen::Alternate),
+        ),
+        (
+            "\x1b[?25;47lx\x1b[?1047h",
+            Some(Screen::Primary),
+            Some(Screen::Alternate),
+        ),
+        (
+            "\x1b]0;open\x1b[?1049l",
+            Some(Screen::Primary),
+            Some(Screen::Primary),
+        ),
+        ("\x1b[?1049", None, None),
+        ("\x1b[?10491h\x1b[1049h", None, None),
+    ];
+    for (raw, first, last) in table {
+        assert_eq!(first_switch(raw.as_bytes()), first, "{raw:?}");
+        assert_eq!(last_switch(raw.as_bytes()), last, "{raw:?}");
     }
 }

@@ -1,5 +1,7 @@
 //! Plain text by tables, and what holds for any input.
 
+#![allow(clippy::format_collect, clippy::format_push_string)] // Inputs: nobody waits for them.
+
 mod following;
 mod programs;
 mod properties;
