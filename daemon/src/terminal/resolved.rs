@@ -24,6 +24,10 @@ const CONTEXT_BYTES: u64 = 32 << 10;
 const SCREEN_SEARCH_BYTES: u64 = 1 << 20;
 /// Output that is resolved at a time.
 const STEP_BYTES: u64 = 1 << 20;
+/// Output resolved before text beyond the limit is cut: a few bytes can make a whole row of it.
+const PART_BYTES: usize = 4 << 10;
+/// Text looked through for the last lines, at the most.
+const LAST_LINES_BYTES: usize = 16 << 20;
 /// More than this is resolved on a thread of its own, so that it stalls nobody.
 const INLINE_BYTES: usize = 128 << 10;
 /// How much output is resolved for a limit at first, beside the limit: escapes take some.
@@ -92,8 +96,10 @@ impl Kept {
     }
 
     fn feed(&mut self, raw: &[u8], limit: usize) {
-        self.plain.advance(raw);
-        self.drain(limit);
+        for part in raw.chunks(PART_BYTES) {
+            self.plain.advance(part);
+            self.drain(limit);
+        }
     }
 
     fn drain(&mut self, limit: usize) {
@@ -237,7 +243,12 @@ impl Transcript {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut place = self.kept().lock().await;
         let mut kept = match place.take() {
-            Some(kept) => self.catch_up(kept, end, limit).await?,
+            Some(mut kept) => {
+                if kept.plain.size() != size {
+                    kept.plain.resize(size);
+                }
+                self.catch_up(kept, end, limit).await?
+            }
             None => self.resolve_tail(end, limit, size).await?,
         };
         if until_exit == UntilExit::Over {
@@ -363,28 +374,38 @@ pub struct LastLines {
 }
 
 fn last_lines(raw: &[u8], start: Offset, screen: Screen, size: PlainSize, lines: u64) -> LastLines {
-    let mut plain = PlainText::at(size, start.0, screen).with_every_anchor();
-    plain.advance(raw);
-    plain.give(Until::Settled);
-    let out = plain.take();
+    let mut kept = Kept::begin(size, start.0, screen);
+    kept.plain = kept.plain.with_every_anchor();
+    kept.feed(raw, LAST_LINES_BYTES);
+    kept.plain.give(Until::Settled);
+    kept.drain(LAST_LINES_BYTES);
+    let text = &kept.text;
     let wanted = usize::try_from(lines).unwrap_or(usize::MAX);
-    let body = out.text.strip_suffix('\n').unwrap_or(&out.text);
+    let body = text.strip_suffix('\n').unwrap_or(text);
     let found = match wanted.checked_sub(1) {
-        None => Some(out.text.len()),
+        None => Some(text.len()),
         Some(newlines) => body
             .rmatch_indices('\n')
             .nth(newlines)
             .map(|(newline, _)| newline + 1),
     };
     let at = found.unwrap_or(0);
+    let end = kept.plain.end();
     let begins = match found {
-        Some(at) => raw_offset(out.anchors.iter().copied(), at, start.0, plain.end()),
-        None => start.0,
+        None if kept.text_start == 0 => start.0,
+        _ => {
+            let anchors = kept.anchors.iter().copied();
+            raw_offset(anchors, kept.text_start + at, start.0, end)
+        }
     };
     LastLines {
         start: Offset(begins),
-        text: out.text.get(at..).unwrap_or_default().to_owned(),
-        plain,
-        is_enough: found.is_some(),
+        text: text.get(at..).unwrap_or_default().to_owned(),
+        is_enough: found.is_some() || kept.text_start > 0,
+        plain: kept.plain,
     }
 }
+
+#[cfg(test)]
+#[path = "resolved_tests.rs"]
+mod tests;

@@ -305,7 +305,8 @@ impl PlainText {
             b'S' => region.scroll_up_by(count),
             b'T' if params.value(1) == 0 => region.scroll_down_by(count),
             b'b' => {
-                let most = region.columns() * region.height();
+                // ncurses repeats inside a row; more would make much out of a few bytes.
+                let most = region.columns();
                 if let Some(character) = self.last_printed {
                     self.print(character, count.min(most));
                 }
@@ -319,7 +320,8 @@ impl PlainText {
             }
             b's' => region.save_cursor(),
             b'u' => region.restore_cursor(),
-            _ => {}
+            // SGR and the like move nothing.
+            _ => self.just_homed = just_homed,
         }
     }
 

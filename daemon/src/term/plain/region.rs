@@ -42,6 +42,7 @@ pub(super) struct Margins {
 /// The rows and what moves in them.
 #[derive(Debug, Clone)]
 pub(super) struct Region {
+    size: PlainSize,
     pub(super) columns: usize,
     pub(super) height: usize,
     pub(super) rows: VecDeque<Row>,
@@ -61,6 +62,7 @@ pub(super) struct Region {
 impl Region {
     pub(super) fn new(size: PlainSize, offset: u64) -> Self {
         let mut region = Self {
+            size,
             columns: 0,
             height: 0,
             rows: VecDeque::new(),
@@ -80,6 +82,7 @@ impl Region {
 
     /// Takes another size. Rows stay as they are: there is no reflow of text on its way out.
     pub(super) fn resize(&mut self, size: PlainSize) {
+        self.size = size;
         self.columns = usize::from(size.cols.max(2));
         self.height = usize::from(size.rows.max(1)).min(MAX_LIVE_ROWS);
         self.margins = None;
@@ -90,11 +93,7 @@ impl Region {
     }
 
     pub(super) fn size(&self) -> PlainSize {
-        let bounded = |cells: usize| u16::try_from(cells).unwrap_or(u16::MAX);
-        PlainSize {
-            cols: bounded(self.columns),
-            rows: bounded(self.height),
-        }
+        self.size
     }
 
     pub(super) fn cursor(&self) -> Cursor {
@@ -103,10 +102,6 @@ impl Region {
 
     pub(super) fn columns(&self) -> usize {
         self.columns
-    }
-
-    pub(super) fn height(&self) -> usize {
-        self.height
     }
 
     pub(super) fn rows(&self) -> &VecDeque<Row> {

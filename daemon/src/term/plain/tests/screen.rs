@@ -173,6 +173,7 @@ fn clearing_forgets_nothing() {
         ("before\r\n\x1b[H\x1b[2Jafter", "before\nafter"),
         ("before\x1b[2J\x1b[Hafter", "before\nafter"),
         ("before\r\n\x1b[H\x1b[Jafter", "before\nafter"),
+        ("before\r\n\x1b[H\x1b[m\x1b[Jafter", "before\nafter"),
         ("before\r\n\x1b[H\x1b[2J\x1b[3Jafter", "before\nafter"),
         ("before\x1bcafter", "before\nafter"),
         ("\x1b[H\x1b[2J\x1b[H\x1b[2Jonly", "only"),
