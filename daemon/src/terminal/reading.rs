@@ -1,5 +1,5 @@
 //! `session.read`: some output from somewhere on, written as asked. Plain text is read by
-//! [`plain_reading`], for it is not made of the bytes one by one.
+//! `plain_reading`, for it is not made of the bytes one by one.
 
 use std::time::Duration;
 

@@ -323,7 +323,7 @@ impl Transcript {
     }
 
     /// Where the last `lines` lines of plain text before `end` begin, a last line without its
-    /// newline counted; from as far back as [`MAX_LINE_SEARCH_BYTES`](super::transcript).
+    /// newline counted; from `most` bytes back at the most.
     pub async fn plain_lines(
         &self,
         end: Offset,
