@@ -291,7 +291,7 @@ fn fish_marks_each_command_but_not_where_the_prompt_ends() {
 }
 
 #[test]
-#[ignore = "the terminal's actor does not feed marks to `ShellCommands` yet"]
+
 fn what_is_run_in_a_shell_is_a_command() {
     let daemon = daemon_with(".bashrc", "PS1='$ '\nHISTCONTROL=ignorespace\n");
     let mut shell = Shell::start(&daemon, &["bash"]);
