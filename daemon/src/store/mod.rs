@@ -14,6 +14,7 @@ mod pack;
 mod queue;
 mod retention;
 mod rows;
+mod screens;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -33,7 +34,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::audit::Head;
-pub use self::model::{AuditEntry, BLOCK_BYTES, Block, Retention, StoredBytes, TerminalRow};
+pub use self::model::{
+    AuditEntry, BLOCK_BYTES, Block, Retention, ScreenCheckpoint, SizeChange, StoredBytes,
+    TerminalRow,
+};
 use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
 
 /// Why the store did not do what was asked.
@@ -168,6 +172,42 @@ impl Store {
     pub async fn put_terminal(&self, row: TerminalRow) -> Result<(), StoreError> {
         let sent = self.writes.send(Write::Terminal(Box::new(row))).await;
         sent.map_err(|_| StoreError::Closed)
+    }
+
+    /// Keeps a screen in place of the one kept before; resolves when queued.
+    pub async fn put_screen(
+        &self,
+        id: TerminalId,
+        screen: ScreenCheckpoint,
+    ) -> Result<(), StoreError> {
+        let sent = self.writes.send(Write::Screen(id, screen)).await;
+        sent.map_err(|_| StoreError::Closed)
+    }
+
+    /// The same where there is room in the queue at once; false where there is none, and nothing
+    /// was done.
+    pub fn try_put_screen(&self, id: TerminalId, screen: ScreenCheckpoint) -> bool {
+        self.writes.try_send(Write::Screen(id, screen)).is_ok()
+    }
+
+    /// Keeps a size that a terminal was given; false where there is no room in the queue.
+    pub fn try_put_size(&self, id: TerminalId, change: SizeChange) -> bool {
+        self.writes.try_send(Write::Size(id, change)).is_ok()
+    }
+
+    /// The latest screen kept of a terminal.
+    pub async fn screen(&self, id: &TerminalId) -> Result<Option<ScreenCheckpoint>, StoreError> {
+        screens::screen(&mut *self.reader().await?, id).await
+    }
+
+    /// The sizes that a terminal was given from an offset on, in order; the first may be older: the
+    /// one that it had there. None: it always had its first.
+    pub async fn sizes(
+        &self,
+        id: &TerminalId,
+        from: Offset,
+    ) -> Result<Vec<SizeChange>, StoreError> {
+        screens::sizes(&mut *self.reader().await?, id, from).await
     }
 
     /// Resolves when everything queued before is committed; while the disk takes nothing, waits.

@@ -87,6 +87,26 @@ pub struct StoredBytes {
     pub bytes: Vec<u8>,
 }
 
+/// A screen as it was at an offset: bytes that the terminal model made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScreenCheckpoint {
+    /// The output up to here is in it.
+    pub at: Offset,
+    /// The model's dump.
+    pub dump: Vec<u8>,
+}
+
+/// From an offset on, a terminal had this size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeChange {
+    /// The first byte of output that may have been meant for it.
+    pub at: Offset,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
 /// How long what is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {

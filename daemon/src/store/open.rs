@@ -27,8 +27,14 @@ use super::header::{self, Header};
 pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
 
 /// The migrations, oldest first; the number is the `user_version` that each sets.
-const MIGRATIONS: [(i64, &str, &str); 1] =
-    [(1, "init", include_str!("../../../migrations/0001_init.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "init", include_str!("../../../migrations/0001_init.sql")),
+    (
+        3,
+        "screens",
+        include_str!("../../../migrations/0003_screens.sql"),
+    ),
+];
 /// The schema that this binary writes.
 pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::model::{BLOCK_BYTES, Block};
-use super::queue::{Packed, PackedWrite, Write};
+use super::queue::{Packed, PackedScreen, PackedWrite, Write};
 
 /// The lowest level: log-like output shrinks six-fold and costs less than writing it would.
 const LEVEL: i32 = 1;
@@ -124,6 +124,18 @@ fn pack_write(packer: &mut Packer, write: Write) -> PackedWrite {
     match write {
         Write::Block(block) => PackedWrite::Block(pack_block(packer, block)),
         Write::Terminal(row) => PackedWrite::Terminal(row),
+        Write::Screen(terminal, screen) => {
+            let length = screen.dump.len();
+            let (encoding, data) = packer.pack(screen.dump);
+            PackedWrite::Screen(PackedScreen {
+                terminal,
+                at: screen.at,
+                length,
+                encoding,
+                data,
+            })
+        }
+        Write::Size(terminal, change) => PackedWrite::Size(terminal, change),
         Write::Flush(done) => PackedWrite::Flush(done),
         Write::Close(done) => PackedWrite::Close(done),
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::StoreError;
 use super::audit::Head;
-use super::model::{AuditEntry, Block, TerminalRow};
+use super::model::{AuditEntry, Block, ScreenCheckpoint, SizeChange, TerminalRow};
 use super::pack::Encoding;
 use super::retention::{Pruned, Step};
 
@@ -26,6 +26,8 @@ pub(super) const PACKED_QUEUE: usize = 16;
 pub(super) enum Write {
     Block(Block),
     Terminal(Box<TerminalRow>),
+    Screen(TerminalId, ScreenCheckpoint),
+    Size(TerminalId, SizeChange),
     /// Answered when everything before it is committed.
     Flush(Reply<()>),
     /// Answered when everything is committed and the database is closed.
@@ -37,6 +39,8 @@ pub(super) enum Write {
 pub(super) enum PackedWrite {
     Block(Packed),
     Terminal(Box<TerminalRow>),
+    Screen(PackedScreen),
+    Size(TerminalId, SizeChange),
     Flush(Reply<()>),
     Close(Reply<()>),
 }
@@ -51,6 +55,16 @@ pub(super) struct Packed {
     pub(super) encoding: Encoding,
     pub(super) data: Vec<u8>,
     pub(super) committed: watch::Sender<Offset>,
+}
+
+/// A checkpoint as it is stored.
+#[derive(Debug)]
+pub(super) struct PackedScreen {
+    pub(super) terminal: TerminalId,
+    pub(super) at: Offset,
+    pub(super) length: usize,
+    pub(super) encoding: Encoding,
+    pub(super) data: Vec<u8>,
 }
 
 /// What does not wait for a batch.

@@ -171,6 +171,11 @@ async fn drop_blocks(
     reason: Reason,
     at_ms: i64,
 ) -> Result<Pruned, sqlx::Error> {
+    // It shows what is to be forgotten.
+    sqlx::query("DELETE FROM screens WHERE terminal = ?1")
+        .bind(terminal)
+        .execute(&mut *connection)
+        .await?;
     let to: Option<i64> = sqlx::query_scalar(
         "SELECT max(start_offset + length) FROM (SELECT start_offset, length \
          FROM transcript_blocks WHERE terminal = ?1 ORDER BY start_offset LIMIT ?2)",

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::StoreError;
 use super::audit::Head;
 use super::queue::{Packed, PackedWrite, Queues, Reply, Urgent};
-use super::{rows, transcript};
+use super::{rows, screens, transcript};
 
 /// How long the first block of a batch waits for others: what a power failure may cost.
 const BATCH_TIME: Duration = Duration::from_millis(100);
@@ -118,7 +118,12 @@ impl Writer {
                 self.batch_bytes += block.length;
                 false
             }
-            PackedWrite::Terminal(_) => false,
+            // Counted as a block is: a batch is bounded in bytes.
+            PackedWrite::Screen(screen) => {
+                self.batch_bytes += screen.data.len();
+                false
+            }
+            PackedWrite::Terminal(_) | PackedWrite::Size(..) => false,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => true,
         };
         self.batch.push_back(write);
@@ -223,7 +228,8 @@ impl Writer {
                     let _ = done.send(Ok(()));
                 }
                 Some(PackedWrite::Close(done)) => self.closed = Some(done),
-                Some(PackedWrite::Terminal(_)) | None => {}
+                Some(PackedWrite::Screen(screen)) => self.batch_bytes -= screen.data.len(),
+                Some(PackedWrite::Terminal(_) | PackedWrite::Size(..)) | None => {}
             }
         }
     }
@@ -305,6 +311,8 @@ impl Written {
         let put = match write {
             PackedWrite::Block(block) => transcript::put_blocks(connection, &[block]).await,
             PackedWrite::Terminal(row) => rows::put_terminal(connection, row).await,
+            PackedWrite::Screen(screen) => screens::put_screen(connection, screen).await,
+            PackedWrite::Size(id, change) => screens::put_size(connection, id, *change).await,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => Ok(()),
         };
         match (put, write) {

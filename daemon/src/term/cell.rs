@@ -125,6 +125,12 @@ impl Cell {
         }
     }
 
+    /// The bits that tell two contents apart, for a cache.
+    #[inline]
+    pub fn content_bits(self) -> u32 {
+        u32::try_from(self.0 & (CODE_MASK | GRAPHEME)).unwrap_or(0)
+    }
+
     /// Its style.
     #[inline]
     pub fn style(self) -> StyleId {

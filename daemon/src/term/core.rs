@@ -79,7 +79,9 @@ pub struct Core {
     pub scrollback: Scrollback,
     /// Titles, marks, colours, keyboards: what `control` keeps beside the grid.
     pub extras: super::extras::Extras,
-    /// The character that REP repeats.
+    /// What programs have put aside.
+    pub stash: super::stash::Stash,
+    /// The character that REP repeats: the one that came last, if no control came after it.
     pub last_printed: Option<char>,
     /// The change that is being made.
     pub seq: u64,
@@ -109,6 +111,7 @@ impl Core {
             graphemes: Graphemes::default(),
             scrollback,
             extras: super::extras::Extras::default(),
+            stash: super::stash::Stash::default(),
             last_printed: None,
             seq: 0,
             offset: 0,

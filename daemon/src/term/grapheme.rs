@@ -18,7 +18,20 @@ pub struct Graphemes {
     texts: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32>,
     sweep_at: usize,
+    /// What came of putting a character on a cell's content, lately; empty until it is needed.
+    joined: Vec<Joined>,
 }
+
+/// A character put on a content, and the number of the result.
+#[derive(Debug, Clone, Copy, Default)]
+struct Joined {
+    content: u32,
+    mark: char,
+    number: u32,
+}
+
+/// How many of them are remembered, a power of two: emoji come again and again.
+const REMEMBERED: usize = 256;
 
 impl Default for Graphemes {
     fn default() -> Self {
@@ -26,8 +39,14 @@ impl Default for Graphemes {
             texts: Vec::new(),
             numbers: HashMap::new(),
             sweep_at: FIRST_SWEEP,
+            joined: Vec::new(),
         }
     }
+}
+
+fn place(content: u32, mark: char) -> usize {
+    let mixed = content.wrapping_mul(0x9e37_79b1) ^ u32::from(mark).wrapping_mul(0x85eb_ca6b);
+    (mixed >> 16) as usize % REMEMBERED
 }
 
 impl Graphemes {
@@ -50,6 +69,25 @@ impl Graphemes {
         self.texts.push(text.into());
         self.numbers.insert(text.into(), number);
         Some(number)
+    }
+
+    /// The number of what came of putting `mark` on `content` (a cell's bits), if that was lately.
+    #[inline]
+    pub fn joined(&self, content: u32, mark: char) -> Option<u32> {
+        let joined = self.joined.get(place(content, mark))?;
+        (joined.content == content && joined.mark == mark).then_some(joined.number)
+    }
+
+    /// Remembers it.
+    pub fn remember_joined(&mut self, content: u32, mark: char, number: u32) {
+        if self.joined.is_empty() {
+            self.joined = vec![Joined::default(); REMEMBERED];
+        }
+        self.joined[place(content, mark)] = Joined {
+            content,
+            mark,
+            number,
+        };
     }
 
     /// Whether it is time to sweep.

@@ -106,6 +106,21 @@ impl Grid {
         }
     }
 
+    /// Takes another width; what is beyond it is cut off (DECCOLM: no reflow).
+    pub fn set_cols(&mut self, cols: usize, seq: u64) {
+        self.cols = cols;
+        for row in &mut self.rows {
+            row.truncate(cols);
+            row.wrapped = false;
+        }
+        self.mark_all(seq);
+    }
+
+    /// Marks every row as changed: another screen is shown.
+    pub fn mark_all(&mut self, seq: u64) {
+        self.mark_moved(0, self.order.len() - 1, seq);
+    }
+
     #[inline]
     fn mark_moved(&mut self, top: usize, bottom: usize, seq: u64) {
         self.moved = Some(match self.moved {

@@ -25,9 +25,12 @@ mod palette;
 mod print;
 mod row;
 mod scrollback;
+mod stash;
 mod style;
 mod tabs;
 mod terminfo;
+#[cfg(test)]
+mod testing;
 mod titles;
 mod view;
 
@@ -69,6 +72,32 @@ impl Model {
     /// Takes another size. A placeholder: cuts and fills.
     pub fn resize(&mut self, size: Size) {
         let _ = size;
+    }
+
+    /// The bytes fed next stand at this offset of the output.
+    pub fn go_on_at(&mut self, offset: u64) {
+        self.core.offset = offset;
+    }
+
+    /// Counts the changes: greater after each feed or resize.
+    pub fn seq(&self) -> u64 {
+        self.core.seq
+    }
+
+    /// Whether a picture is being drawn and not done (mode 2026).
+    pub fn is_drawing(&self) -> bool {
+        self.core.modes.synchronized_output
+    }
+
+    /// A placeholder.
+    pub fn dump(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// A placeholder.
+    pub fn restore(scrollback: Scrollback, dump: &[u8]) -> Option<Self> {
+        let _ = (scrollback, dump);
+        None
     }
 
     /// The rows' text, for tests and for the conformance runner: blanks at the end left out.

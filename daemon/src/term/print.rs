@@ -59,7 +59,7 @@ impl Core {
     pub fn row_cols(&self, row: usize) -> usize {
         match self.grid.row(row).size {
             LineSize::Single => self.size.cols,
-            _ => (self.size.cols / 2).max(1),
+            _ => self.size.cols.div_ceil(2),
         }
     }
 
@@ -79,38 +79,90 @@ impl Core {
     fn wrap(&mut self) {
         self.cursor_row().wrapped = true;
         self.cursor.wrap_pending = false;
-        self.cursor.col = if self.cursor.col < self.margins.left {
-            0
-        } else {
-            self.margins.left
-        };
+        // In this order: a cursor outside the columns that scroll does not scroll them.
         self.index();
+        self.cursor.col = self.margins.left;
     }
 
     /// Prints text without controls.
     pub fn print(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            if bytes[at] < 0x80 {
-                let length = bytes[at..]
-                    .iter()
-                    .position(|b| *b >= 0x80)
-                    .unwrap_or(bytes.len() - at);
-                self.print_ascii(&bytes[at..at + length]);
-                at += length;
-            } else {
-                let length = bytes[at..]
-                    .iter()
-                    .position(|b| *b < 0x80)
-                    .unwrap_or(bytes.len() - at);
-                // Cut at ASCII: both ends are character boundaries.
-                for c in text.get(at..at + length).unwrap_or_default().chars() {
-                    self.print_char(c);
-                }
-                at += length;
+        let mut rest = text;
+        while let Some(first) = rest.as_bytes().first() {
+            if *first < 0x80 {
+                let length = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
+                self.print_ascii(&rest.as_bytes()[..length]);
+                rest = rest.get(length..).unwrap_or_default();
+            } else if self.plain_text && !self.modes.grapheme_clusters {
+                let left = self.write_characters(rest);
+                rest = rest.get(rest.len() - left..).unwrap_or_default();
+            } else if let Some(c) = rest.chars().next() {
+                self.print_char(c);
+                rest = rest.get(c.len_utf8()..).unwrap_or_default();
             }
         }
+    }
+
+    /// Writes characters into the cursor's row until it is full, or one comes that is none of its
+    /// own; at least one is taken. Returns how many bytes are left.
+    fn write_characters(&mut self, text: &str) -> usize {
+        if self.cursor.wrap_pending {
+            let zero = text.chars().next().is_some_and(|c| width(c) == 0);
+            if !zero {
+                self.wrap();
+            }
+        }
+        let (y, start) = (self.cursor.row, self.cursor.col);
+        let cols = self.row_cols(y);
+        let style = self.cursor.style_id;
+        self.split_wide_at(y, start);
+        let row = self.grid.row_mut(y, self.seq);
+        let held = row.cells().len();
+        let mut intricate = row.intricate;
+        let cells = row.cells_mut(0, cols);
+        let mut col = start;
+        let mut last = None;
+        let mut chars = text.chars();
+        let mut left = text.len();
+        for c in chars.by_ref() {
+            match width(c) {
+                1 if col < cols => {
+                    cells[col] = Cell::narrow(c, style);
+                    col += 1;
+                }
+                2 if col + 1 < cols => {
+                    cells[col] = Cell::wide(c, style);
+                    cells[col + 1] = Cell::tail(style);
+                    intricate = true;
+                    col += 2;
+                }
+                _ => break,
+            }
+            last = Some(c);
+            left -= c.len_utf8();
+        }
+        row.truncate(held.max(col));
+        let Some(last) = last else {
+            // Too wide for what is left of the row, or combining.
+            if let Some(c) = text.chars().next() {
+                self.print_char(c);
+                return text.len() - c.len_utf8();
+            }
+            return 0;
+        };
+        // The right half of a character that lost its left one.
+        if col < cols && row.cell(col).is_tail() {
+            let style = row.cell(col).style();
+            row.set(col, Cell::erased(style));
+        }
+        row.intricate = intricate;
+        self.last_printed = Some(last);
+        if col == cols {
+            self.cursor.col = cols - 1;
+            self.cursor.wrap_pending = true;
+        } else {
+            self.cursor.col = col;
+        }
+        left
     }
 
     /// Prints a byte of 0xa0 and above where UTF-8 is off: GR, which is Latin-1 here.
@@ -191,20 +243,16 @@ impl Core {
     pub fn insert_blanks(&mut self, count: usize) {
         let (row, col) = (self.cursor.row, self.cursor.col);
         let end = self.margins.right + 1;
-        if col >= end {
-            return;
+        if (self.margins.left..end).contains(&col) {
+            self.insert_cells(row, col, end, count);
         }
-        let blank = self.blank();
-        self.split_wide_at(row, col);
-        self.split_wide_at(row, end);
-        self.grid
-            .row_mut(row, self.seq)
-            .insert(col, end, count, blank);
-        self.mend_halves(row);
     }
 
     /// Puts a combining character, a selector or a joiner on the character before the cursor.
     fn combine(&mut self, c: char) {
+        if self.graphemes.is_crowded() {
+            self.sweep_graphemes();
+        }
         let (row, col) = (self.cursor.row, self.cursor.col);
         let before = if self.cursor.wrap_pending {
             Some(col)
@@ -216,20 +264,37 @@ impl Core {
             at -= 1;
         }
         let cell = self.grid.row(row).cell(at);
-        let mut text = match cell.content() {
-            Content::Char(base) => base.to_string(),
-            Content::Grapheme(number) => self.graphemes.get(number).to_owned(),
-            Content::Blank => " ".to_owned(),
-            Content::Tail => return,
-        };
-        if text.len() + c.len_utf8() > MAX_GRAPHEME_BYTES {
+        if let Some(number) = self.graphemes.joined(cell.content_bits(), c) {
+            let cells = self.grid.row_mut(row, self.seq);
+            cells.intricate = true;
+            cells.set(at, cell.with_grapheme(number));
             return;
         }
-        text.push(c);
-        if self.graphemes.is_crowded() {
-            self.sweep_graphemes();
+        // On the stack: emoji come with a selector or a joiner each.
+        let mut buffer = [0; MAX_GRAPHEME_BYTES];
+        let mut length = 0;
+        let mut push = |bytes: &[u8]| {
+            if let Some(place) = buffer.get_mut(length..length + bytes.len()) {
+                place.copy_from_slice(bytes);
+                length += bytes.len();
+                return true;
+            }
+            false
+        };
+        let mut utf8 = [0; 4];
+        let kept = match cell.content() {
+            Content::Char(base) => push(base.encode_utf8(&mut utf8).as_bytes()),
+            Content::Grapheme(number) => push(self.graphemes.get(number).as_bytes()),
+            Content::Blank => push(b" "),
+            Content::Tail => false,
+        };
+        if !kept || !push(c.encode_utf8(&mut utf8).as_bytes()) {
+            return;
         }
-        if let Some(number) = self.graphemes.number(&text) {
+        let text = std::str::from_utf8(&buffer[..length]).unwrap_or_default();
+        if let Some(number) = self.graphemes.number(text) {
+            self.graphemes
+                .remember_joined(cell.content_bits(), c, number);
             let cells = self.grid.row_mut(row, self.seq);
             cells.intricate = true;
             cells.set(at, cell.with_grapheme(number));

@@ -41,6 +41,11 @@ impl Scrollback {
         self.rows.get(index)
     }
 
+    /// Forgets all (ED 3, RIS).
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+
     /// Rows that are kept.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -18,11 +18,14 @@ use super::flow::{Due, Flow};
 use super::handle::{Command, TaskEnds, Terminal};
 use super::input::InputQueue;
 use super::master;
-use super::record::{Exit, Size, exit_status};
+use super::record::{Exit, ScreenState, Size, exit_status};
 use super::spool::{Intake, PumpStop, Spool};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
-use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, Store, StoreError};
+use crate::store::{
+    AuditEntry, BLOCK_BYTES, Block, BlockPermit, ScreenCheckpoint, SizeChange, Store, StoreError,
+};
+use crate::term::Model;
 
 /// After the exit, how long a PTY that somebody still holds open must be quiet before its output
 /// counts as drained. The kernel hangs the PTY up when a session leader ends, so this is only for
@@ -36,6 +39,12 @@ const HUNG_UP_RETRY: Duration = Duration::from_millis(250);
 const OUTPUT_EVENT_PAUSE: Duration = Duration::from_millis(50);
 /// Wait after the database refused an audit record of an exit, before it is tried again.
 const EXIT_RECORD_RETRY: Duration = Duration::from_secs(1);
+/// So much output after a screen's checkpoint is worth another one: it is fed again in milliseconds.
+const CHECKPOINT_BYTES: u64 = 1 << 20;
+/// And so much at the end: a screen that nobody feeds any more is made from it when it is asked for.
+const LAST_CHECKPOINT_BYTES: u64 = 256 << 10;
+/// No checkpoint sooner after the last.
+const CHECKPOINT_PAUSE: Duration = Duration::from_secs(2);
 
 /// Where the terminal is in its life, as its task sees it.
 #[derive(Debug)]
@@ -87,6 +96,11 @@ pub struct Actor {
     phase: Phase,
     line: Line,
     output_event_at: Instant,
+    /// The screen shows the output up to here.
+    fed: Offset,
+    /// The screen's last checkpoint, and when the next may be.
+    checkpointed: Offset,
+    checkpoint_at: Instant,
 }
 
 impl Actor {
@@ -100,6 +114,8 @@ impl Actor {
         flow: Flow,
     ) -> io::Result<Self> {
         let master = master::register(master)?;
+        // Whoever made the terminal has fed its screen so far.
+        let fed = terminal.end();
         Ok(Self {
             terminal,
             around,
@@ -112,6 +128,9 @@ impl Actor {
             phase: Phase::Running,
             line: Line::Open,
             output_event_at: Instant::now(),
+            fed,
+            checkpointed: fed,
+            checkpoint_at: Instant::now() + CHECKPOINT_PAUSE,
         })
     }
 
@@ -237,8 +256,14 @@ impl Actor {
             .spool()
             .map_or(Offset::ZERO, Spool::end);
         if end > self.terminal.end() {
-            self.terminal.update(|progress| progress.end = end);
+            self.feed_screen(end);
+            let screen = self.screen_state(now);
+            self.terminal.update(|progress| {
+                progress.end = end;
+                progress.screen = screen;
+            });
             self.flow.grew(end, now);
+            self.checkpoint_screen(now);
             self.give_back_memory();
             self.tell_of_output(end, now);
             if let Phase::Draining { quiet_until, .. } = &mut self.phase {
@@ -262,6 +287,58 @@ impl Actor {
                 };
             }
         }
+    }
+
+    /// Brings the screen up to `end`, and answers what the program asked the terminal.
+    fn feed_screen(&mut self, end: Offset) {
+        let terminal = Arc::clone(&self.terminal);
+        let Some(spool) = terminal.transcript.spool() else {
+            return;
+        };
+        let input = &mut self.input;
+        let fed = terminal.screen.feed(spool, self.fed, end, |fed| {
+            if !fed.replies.is_empty() {
+                terminal.answer_queued(input.push_answer(fed.replies));
+            }
+        });
+        match fed {
+            Ok(fed) => self.fed = fed,
+            Err(error) => {
+                tracing::error!(terminal = %self.terminal.id(), %error, "the screen cannot follow");
+            }
+        }
+    }
+
+    fn screen_state(&self, now: Instant) -> ScreenState {
+        let look = |model: &Model| (model.seq(), model.is_drawing());
+        let (seq, drawing) = self.terminal.screen.look(look).unwrap_or_default();
+        ScreenState {
+            seq,
+            drawing,
+            changed_at: now,
+        }
+    }
+
+    /// Keeps the screen, when so much has come since the last time that feeding it again would take
+    /// long.
+    fn checkpoint_screen(&mut self, now: Instant) {
+        if self.fed.since(self.checkpointed) < CHECKPOINT_BYTES || now < self.checkpoint_at {
+            return;
+        }
+        self.checkpoint_at = now + CHECKPOINT_PAUSE;
+        if let Some(checkpoint) = self.checkpoint()
+            && self
+                .around
+                .store
+                .try_put_screen(self.terminal.id().clone(), checkpoint)
+        {
+            self.checkpointed = self.fed;
+        }
+    }
+
+    fn checkpoint(&self) -> Option<ScreenCheckpoint> {
+        let dump = self.terminal.screen.look(Model::dump)?;
+        Some(ScreenCheckpoint { at: self.fed, dump })
     }
 
     fn tell_of_output(&mut self, end: Offset, now: Instant) {
@@ -311,7 +388,26 @@ impl Actor {
         };
         // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
         let _ = rustix::termios::tcsetwinsize(self.master.get_ref(), winsize);
-        self.terminal.update(|progress| progress.size = size);
+        self.terminal
+            .screen
+            .change(|model| model.resize(size.into()));
+        let change = SizeChange {
+            at: self.fed,
+            cols: size.cols,
+            rows: size.rows,
+        };
+        if !self
+            .around
+            .store
+            .try_put_size(self.terminal.id().clone(), change)
+        {
+            tracing::warn!(terminal = %self.terminal.id(), "a size is not in the database");
+        }
+        let screen = self.screen_state(Instant::now());
+        self.terminal.update(|progress| {
+            progress.size = size;
+            progress.screen = screen;
+        });
         let id = self.terminal.id().clone();
         let event = TerminalEvent::Resized {
             id,
@@ -374,6 +470,14 @@ impl Actor {
     async fn record_exit(&self) {
         let terminal = &self.terminal;
         let progress = terminal.progress();
+        if self.fed.since(self.checkpointed) >= LAST_CHECKPOINT_BYTES
+            && let Some(checkpoint) = self.checkpoint()
+        {
+            let id = terminal.id().clone();
+            if self.around.store.put_screen(id, checkpoint).await.is_err() {
+                return;
+            }
+        }
         let mut detail = serde_json::Map::new();
         let status = progress.exit.as_ref().and_then(|exit| exit.status.as_ref());
         detail.insert(

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::error::TerminalError;
 use super::input::{Input, MAX_QUEUED_BYTES};
 use super::record::{Exit, Progress, Record, Size};
+use super::screen::Screen;
 use super::transcript::Transcript;
 use crate::control::message::WaitStatus;
 
@@ -38,6 +39,8 @@ pub struct Terminal {
     pub record: Record,
     /// Its output.
     pub transcript: Transcript,
+    /// What a person would see.
+    pub screen: Screen,
     progress: watch::Sender<Progress>,
     reaped: watch::Sender<Option<WaitStatus>>,
     commands: mpsc::Sender<Command>,
@@ -62,6 +65,7 @@ impl Terminal {
     pub fn new(
         record: Record,
         transcript: Transcript,
+        screen: Screen,
         progress: Progress,
     ) -> (Arc<Self>, TaskEnds) {
         let (commands, commands_end) = mpsc::channel(COMMAND_QUEUE);
@@ -69,6 +73,7 @@ impl Terminal {
         let terminal = Self {
             record,
             transcript,
+            screen,
             progress: watch::Sender::new(progress),
             reaped,
             commands,
@@ -213,6 +218,11 @@ impl Terminal {
                 id: self.id().clone(),
                 limit: MAX_QUEUED_BYTES,
             })
+    }
+
+    /// The terminal's own answer to a query waits too.
+    pub(super) fn answer_queued(&self, bytes: usize) {
+        self.input_queued.fetch_add(bytes, Ordering::AcqRel);
     }
 
     /// This many bytes of input are queued no more.

@@ -40,6 +40,23 @@ impl InputQueue {
         }
     }
 
+    /// Adds the terminal's own answer to a query, and returns how many bytes are then queued by it:
+    /// none where the queue is full, as a program that does not read will not miss it.
+    pub fn push_answer(&mut self, bytes: Vec<u8>) -> usize {
+        let waiting: usize = self.waiting.iter().map(|input| input.bytes.len()).sum();
+        let length = bytes.len();
+        if waiting + length > MAX_QUEUED_BYTES {
+            return 0;
+        }
+        let (done, _nobody) = oneshot::channel();
+        self.push(Input {
+            bytes,
+            taken: Arc::default(),
+            done,
+        });
+        length
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

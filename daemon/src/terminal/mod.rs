@@ -16,10 +16,13 @@ pub mod launch;
 mod master;
 pub mod reading;
 pub mod record;
+pub mod restore;
+pub mod screen;
 mod service;
 pub mod spool;
 pub mod text;
 pub mod transcript;
+pub mod viewing;
 
 pub use error::TerminalError;
 pub use handle::Terminal;

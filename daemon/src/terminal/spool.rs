@@ -228,11 +228,17 @@ impl Spool {
     /// Reads up to `max` bytes at `since`; `None` if those are not here any more. Fewer bytes than
     /// asked for mean that there are no more.
     pub fn read(&self, since: Offset, max: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        Ok(self.read_into(since, max, &mut bytes)?.then_some(bytes))
+    }
+
+    /// The same into memory that there is already; false if the bytes are not here any more.
+    pub fn read_into(&self, since: Offset, max: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
         if since < self.start() {
-            return Ok(None);
+            return Ok(false);
         }
         let available = usize::try_from(self.end().since(since)).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; available.min(max)];
+        bytes.resize(available.min(max), 0);
         let mut filled = 0;
         while filled < bytes.len() {
             match rustix::io::pread(
@@ -248,7 +254,7 @@ impl Spool {
         }
         bytes.truncate(filled);
         // Punched out while we read: what we have may be zeros.
-        Ok((since >= self.start()).then_some(bytes))
+        Ok(since >= self.start())
     }
 
     /// Gives back the memory of bytes before `offset`, when it is worth a system call. The caller

@@ -8,6 +8,7 @@ use crate::term::cell::Protection;
 use crate::term::charset::Charset;
 use crate::term::core::Core;
 use crate::term::input::Params;
+use crate::term::mode::ChangeExtent;
 use crate::term::style::{Attributes, Style};
 
 impl Core {
@@ -69,7 +70,10 @@ impl Core {
 
     /// DECSACE's parameter.
     fn change_extent(&self) -> u8 {
-        0
+        match self.modes.change_extent {
+            ChangeExtent::Stream => 0,
+            ChangeExtent::Rectangle => 2,
+        }
     }
 
     /// DECRQPSR.
@@ -188,9 +192,8 @@ impl Core {
             let length = 1 + usize::from(sets.starts_with(['%', '&', '"']));
             let (name, rest) = sets.split_at_checked(length)?;
             sets = rest;
-            if let Some(set) = designated(name) {
-                *slot = set;
-            }
+            let (last, intermediates) = name.as_bytes().split_last()?;
+            *slot = Charset::named(intermediates, *last, self.modes.national);
         }
         Some(())
     }
@@ -209,13 +212,13 @@ impl Core {
 
     /// XTREPORTSGR: the look that all cells of a rectangle have in common.
     pub(super) fn report_common_rendition(&mut self, params: &Params) {
-        let Some(area) = self.area(params, 0) else {
+        let Some(area) = self.rectangle(params, 0) else {
             return;
         };
         let mut common: Option<Style> = None;
-        for y in area.top..=area.bottom {
+        for y in area.top..area.bottom {
             let row = self.grid.row(y);
-            for x in area.left..=area.right {
+            for x in area.left..area.right {
                 let style = self.styles.get(row.cell(x).style());
                 common = Some(common.map_or(style, |common| intersection(common, style)));
             }
@@ -247,21 +250,25 @@ fn flags(bits: &[bool]) -> char {
     char::from(b'@' + value)
 }
 
-/// The final bytes of the SCS that designates a set.
+/// The bytes of the SCS that designates a set.
 fn designator(set: Charset) -> &'static str {
     match set {
-        Charset::DecSpecialGraphics => "0",
-        Charset::British => "A",
         Charset::Ascii => "B",
-    }
-}
-
-fn designated(name: &str) -> Option<Charset> {
-    match name {
-        "0" => Some(Charset::DecSpecialGraphics),
-        "A" => Some(Charset::British),
-        "B" => Some(Charset::Ascii),
-        _ => None,
+        Charset::DecSpecialGraphics => "0",
+        Charset::DecTechnical => ">",
+        Charset::DecSupplemental => "%5",
+        Charset::British => "A",
+        Charset::Dutch => "4",
+        Charset::Finnish => "C",
+        Charset::French => "R",
+        Charset::FrenchCanadian => "Q",
+        Charset::German => "K",
+        Charset::Italian => "Y",
+        Charset::NorwegianDanish => "`",
+        Charset::Portuguese => "%6",
+        Charset::Spanish => "Z",
+        Charset::Swedish => "H",
+        Charset::Swiss => "=",
     }
 }
 

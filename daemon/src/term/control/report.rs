@@ -64,7 +64,7 @@ impl Core {
 
     /// The conformance level (DECSCL), 1 to 5.
     pub(super) fn level(&self) -> u16 {
-        4
+        self.modes.level.into()
     }
 
     /// DSR: 5, and 6 (CPR).

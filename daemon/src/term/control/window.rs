@@ -3,8 +3,8 @@
 
 use crate::term::core::Core;
 use crate::term::event::Event;
-use crate::term::extras::SIZE_REPORTS;
-use crate::term::input::Params;
+use crate::term::input::{Params, Terminator};
+use crate::term::mode::SIZE_REPORTS;
 use crate::term::titles::{Which, cleaned};
 
 /// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
@@ -33,8 +33,8 @@ impl Core {
             18 => self.answer_csi(format_args!("8;{rows};{cols}t")),
             19 => self.answer_csi(format_args!("9;{rows};{cols}t")),
             // A title is what a program has sent, and an answer is typed into a shell.
-            20 => self.answer_osc(format_args!("L"), crate::term::input::Terminator::St),
-            21 => self.answer_osc(format_args!("l"), crate::term::input::Terminator::St),
+            20 => self.answer_osc(format_args!("L"), Terminator::St),
+            21 => self.answer_osc(format_args!("l"), Terminator::St),
             22 => self.push_title(params),
             23 => self.pop_title(params),
             // DECSLPP.
@@ -51,7 +51,7 @@ impl Core {
 
     /// Mode 2048: the size, in band. Also to be called after a resize.
     pub(in crate::term) fn report_size_in_band(&mut self) {
-        if self.extras.remembered.get(SIZE_REPORTS) == Some(true) {
+        if self.modes.kept.get(SIZE_REPORTS) == Some(true) {
             let (rows, cols) = (self.size.rows, self.size.cols);
             let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
             self.answer_csi(format_args!("48;{rows};{cols};{height};{width}t"));

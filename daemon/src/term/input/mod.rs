@@ -263,7 +263,7 @@ impl Input {
             }
             0x30..=0x7e => {
                 self.return_to_ground();
-                core.esc(0, byte);
+                core.esc(&[], byte);
             }
             CAN | SUB => {
                 self.return_to_ground();

@@ -69,6 +69,12 @@ impl Params {
         &self.values[..self.len]
     }
 
+    /// Whether any belongs to the one before it.
+    #[inline]
+    pub fn has_colons(&self) -> bool {
+        self.after_colon != 0
+    }
+
     /// Whether one belongs to the one before it.
     #[inline]
     pub fn is_after_colon(&self, index: usize) -> bool {
@@ -93,6 +99,18 @@ pub struct ControlSequence {
     pub intermediate: u8,
     /// What it does.
     pub function: u8,
+}
+
+impl ControlSequence {
+    /// One without prefix, parameters and intermediate.
+    pub fn plain(function: u8) -> Self {
+        Self {
+            prefix: 0,
+            params: Params::default(),
+            intermediate: 0,
+            function,
+        }
+    }
 }
 
 /// Whether a sequence could be read in one go.
@@ -218,9 +236,8 @@ impl Perform for Sequencer<'_> {
     }
 
     fn esc_dispatch(&mut self, intermediates: &[u8], ignore: bool, byte: u8) {
-        if !ignore && intermediates.len() <= 1 {
-            self.core
-                .esc(intermediates.first().copied().unwrap_or(0), byte);
+        if !ignore {
+            self.core.esc(intermediates, byte);
         }
     }
 }

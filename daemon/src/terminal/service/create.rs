@@ -19,7 +19,8 @@ use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
-use super::super::record::{Progress, Record, Size};
+use super::super::record::{Progress, Record, ScreenState, Size};
+use super::super::screen::{Screen, fresh_model};
 use super::super::spool::{Intake, Spool};
 use super::super::transcript::Transcript;
 use super::{Accepts, Terminals};
@@ -124,13 +125,15 @@ impl Terminals {
         let progress = Progress {
             end: Offset::ZERO,
             size,
+            screen: ScreenState::still(0),
             exit: None,
             released_at_ms: None,
             closed_at_ms: None,
         };
         let row = record.to_row(&progress);
+        let screen = Screen::new(fresh_model(size));
         let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
-        let (terminal, ends) = Terminal::new(record, transcript, progress);
+        let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let around = self.surroundings();
         let actor = Actor::new(
             Arc::clone(&terminal),

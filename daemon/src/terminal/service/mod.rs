@@ -21,6 +21,8 @@ use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;
 use super::error::TerminalError;
 use super::handle::Terminal;
+use super::record::Size;
+use super::restore::restore;
 use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
@@ -264,6 +266,21 @@ impl Terminals {
             .map_err(TerminalError::Audit)
     }
 
+    /// Sees to it that a terminal has its screen, which one that ended long ago has not at once.
+    pub async fn wake_screen(&self, terminal: &Terminal) -> Result<(), TerminalError> {
+        if terminal.screen.look(|_| ()).is_some() {
+            return Ok(());
+        }
+        let first_size = Size {
+            cols: terminal.record.cols,
+            rows: terminal.record.rows,
+        };
+        let (store, end) = (&self.inner.store, terminal.end());
+        let model = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
+        terminal.screen.put(model);
+        Ok(())
+    }
+
     /// Records that a connection types into a terminal, once for each: never what it types.
     pub async fn audit_input(
         &self,
@@ -341,6 +358,9 @@ impl Terminals {
                 closed.and_then(|id| index.by_id.get(&id).cloned()),
             )
         };
+        if let Some(older) = &discarded {
+            older.screen.discard();
+        }
         if let Some(spool) = discarded
             .as_ref()
             .and_then(|older| older.transcript.spool())

@@ -1,1 +1,1 @@
-//! Tests
+//! Each control function by what xterm's documentation says it does.

@@ -1,0 +1,58 @@
+//! What the tests of the terminal model share: a screen by what is fed and what is seen.
+
+use super::{Model, Scrollback, Size};
+
+/// Rows that a test's terminal keeps as scrollback.
+const SCROLLBACK_ROWS: usize = 100;
+
+/// A terminal that was fed.
+pub(crate) fn fed(cols: usize, rows: usize, input: &str) -> Model {
+    let mut model = Model::new(
+        Size { cols, rows },
+        Scrollback::new(SCROLLBACK_ROWS, 1 << 20),
+    );
+    model.feed(input.as_bytes());
+    model
+}
+
+/// The rows' text, blanks at the end left out.
+pub(crate) fn rows(model: &Model) -> Vec<String> {
+    (0..model.size().rows).map(|y| model.row_text(y)).collect()
+}
+
+/// Feeds a fresh terminal and compares what it shows: `expected` may leave out empty rows at the
+/// end; `cursor` is its column and row, from 0.
+#[track_caller]
+pub(crate) fn check(
+    cols: usize,
+    rows_: usize,
+    input: &str,
+    expected: &[&str],
+    cursor: (usize, usize),
+) {
+    let model = fed(cols, rows_, input);
+    let mut seen = rows(&model);
+    while seen.len() > expected.len() && seen.last().is_some_and(String::is_empty) {
+        seen.pop();
+    }
+    assert_eq!(
+        (seen.as_slice(), model.cursor()),
+        (
+            expected
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .as_slice(),
+            cursor
+        ),
+        "after {input:?}"
+    );
+}
+
+/// A table of such cases on a screen of 10 by 5.
+#[track_caller]
+pub(crate) fn check_all(cases: &[(&str, &[&str], (usize, usize))]) {
+    for (input, expected, cursor) in cases {
+        check(10, 5, input, expected, *cursor);
+    }
+}

@@ -1,0 +1,64 @@
+//! Making a screen again from what the database and the spool hold: a checkpoint, and the output
+//! after it at the sizes that the terminal had.
+
+use termd_proto::{Offset, TerminalId};
+
+use super::record::Size;
+use super::screen::{fresh_model, fresh_scrollback};
+use super::transcript::{Transcript, TranscriptError};
+use crate::store::{SizeChange, Store};
+use crate::term::Model;
+
+/// The most that is fed again, in bytes; before that, a screen begins empty. A checkpoint is never
+/// so far behind unless the database took none.
+const MAX_REPLAY_BYTES: u64 = 64 << 20;
+/// What is read at a time, in bytes.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// The screen of a terminal as its output up to `end` made it. `first_size` is the size that the
+/// terminal was started with.
+pub async fn restore(
+    store: &Store,
+    id: &TerminalId,
+    transcript: &Transcript,
+    first_size: Size,
+    end: Offset,
+) -> Result<Model, TranscriptError> {
+    let checkpoint = store
+        .screen(id)
+        .await?
+        .filter(|checkpoint| checkpoint.at <= end);
+    let restored = checkpoint.and_then(|checkpoint| {
+        let model = Model::restore(fresh_scrollback(), &checkpoint.dump)?;
+        Some((model, checkpoint.at))
+    });
+    let (mut model, mut at) =
+        restored.unwrap_or_else(|| (fresh_model(first_size), end.back(MAX_REPLAY_BYTES)));
+    let mut changes = store.sizes(id, at).await?.into_iter().peekable();
+    loop {
+        while let Some(change) = changes.next_if(|change| change.at <= at) {
+            model.resize(size_of(change).into());
+        }
+        if at >= end {
+            return Ok(model);
+        }
+        let until = changes.peek().map_or(end, |change| change.at.min(end));
+        let span = transcript
+            .read(at, until.since(at).min(PIECE_BYTES))
+            .await?;
+        if span.bytes.is_empty() {
+            return Ok(model);
+        }
+        model.go_on_at(span.start.0);
+        // What the program asked then was answered then.
+        let _answered = model.feed(&span.bytes);
+        at = span.end();
+    }
+}
+
+fn size_of(change: SizeChange) -> Size {
+    Size {
+        cols: change.cols,
+        rows: change.rows,
+    }
+}

@@ -1,0 +1,111 @@
+//! A terminal's screen: the model, fed with what the spool holds.
+//!
+//! Only the terminal's own task feeds and resizes it; everybody may look. The lock is held for
+//! as long as one piece takes to feed, and never across a wait.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use termd_proto::Offset;
+
+use super::record::Size;
+use super::spool::Spool;
+use crate::term::{self, Fed, Model, Scrollback};
+
+/// How much is fed at a time, in bytes: what stays in the processor's cache.
+const PIECE_BYTES: usize = 64 << 10;
+/// Rows of scrollback kept at the most.
+const SCROLLBACK_ROWS: usize = 10_000;
+/// Bytes of scrollback kept at the most: 10,000 long coloured lines.
+const SCROLLBACK_BYTES: usize = 4 << 20;
+
+thread_local! {
+    /// The piece being fed: one a thread, however many terminals there are.
+    static PIECE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A model's size.
+impl From<Size> for term::Size {
+    fn from(size: Size) -> Self {
+        Self {
+            cols: usize::from(size.cols),
+            rows: usize::from(size.rows),
+        }
+    }
+}
+
+/// An empty scrollback, bounded as every terminal's is.
+pub fn fresh_scrollback() -> Scrollback {
+    Scrollback::new(SCROLLBACK_ROWS, SCROLLBACK_BYTES)
+}
+
+/// A fresh model.
+pub fn fresh_model(size: Size) -> Model {
+    Model::new(size.into(), fresh_scrollback())
+}
+
+/// The model of one terminal; none where it ended long ago and nobody has asked since.
+#[derive(Debug, Default)]
+pub struct Screen {
+    model: Mutex<Option<Box<Model>>>,
+}
+
+impl Screen {
+    /// Around a model.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model: Mutex::new(Some(Box::new(model))),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Box<Model>>> {
+        // A panic in the model is a bug; what it shows may be wrong, and is better than nothing.
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the model; `None` where there is none.
+    pub fn look<T>(&self, look: impl FnOnce(&Model) -> T) -> Option<T> {
+        self.lock().as_deref().map(look)
+    }
+
+    /// Changes the model, where there is one.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Model) -> T) -> Option<T> {
+        self.lock().as_deref_mut().map(change)
+    }
+
+    /// Puts a model in.
+    pub fn put(&self, model: Model) {
+        *self.lock() = Some(Box::new(model));
+    }
+
+    /// Gives the model's memory back.
+    pub fn discard(&self) {
+        *self.lock() = None;
+    }
+
+    /// Feeds what the spool holds from `from` up to `to`, and gives to `act` what came of it.
+    /// Returns how far it came: not to `to` only where the spool no longer has the bytes.
+    pub fn feed(
+        &self,
+        spool: &Spool,
+        from: Offset,
+        to: Offset,
+        mut act: impl FnMut(Fed),
+    ) -> io::Result<Offset> {
+        PIECE.with_borrow_mut(|piece| {
+            let mut at = from;
+            while at < to {
+                let length = usize::try_from(to.since(at)).unwrap_or(usize::MAX);
+                if !spool.read_into(at, length.min(PIECE_BYTES), piece)? || piece.is_empty() {
+                    break;
+                }
+                if let Some(fed) = self.change(|model| model.feed(piece)) {
+                    act(fed);
+                }
+                at = at + piece.len() as u64;
+            }
+            Ok(at)
+        })
+    }
+}
