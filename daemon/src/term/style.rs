@@ -160,6 +160,11 @@ impl Styles {
         self.links.get((id.0 as usize).checked_sub(1)?)
     }
 
+    /// How many links are kept.
+    pub fn links(&self) -> usize {
+        self.links.len()
+    }
+
     /// The number of a link.
     pub fn link_number(&mut self, link: Link) -> LinkId {
         if let Some(id) = self.link_numbers.get(&link) {

@@ -145,3 +145,7 @@ impl Core {
         self.answer_csi(format_args!("{};{};1;1;1\"w", size.rows, size.cols));
     }
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;
