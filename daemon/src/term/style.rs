@@ -4,19 +4,26 @@
 //! Number 0 is the default look, for ever.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
 
 use termd_proto::screen::{Color, Underline};
 
 /// A look's number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct StyleId(pub u32);
 
 /// A hyperlink's number (OSC 8); 0 is none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct LinkId(pub u32);
 
 /// The attributes of SGR that are on or off, as bits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attributes(u16);
 
 impl Attributes {
@@ -71,7 +78,7 @@ impl Attributes {
 }
 
 /// A look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Style {
     /// SGR 30 to 39, 90 to 97.
     pub foreground: Color,
@@ -99,12 +106,19 @@ impl Style {
 }
 
 /// A hyperlink.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Link {
     /// Its `id=`, by which parts of one link know each other.
     pub id: Option<Box<str>>,
     /// Where it leads.
     pub uri: Box<str>,
+}
+
+impl Link {
+    /// Bytes that its texts take.
+    pub fn text_bytes(&self) -> usize {
+        self.uri.len() + self.id.as_ref().map_or(0, |id| id.len())
+    }
 }
 
 /// The looks in use.
@@ -116,6 +130,8 @@ pub struct Styles {
     link_numbers: HashMap<Link, LinkId>,
     sweep_at: usize,
     sweep_links_at: usize,
+    /// Which table it is: one of its own after each sweep.
+    generation: u64,
 }
 
 /// Looks that are kept before the first sweep: more than a themed editor uses.
@@ -130,11 +146,36 @@ impl Default for Styles {
             link_numbers: HashMap::new(),
             sweep_at: FIRST_SWEEP,
             sweep_links_at: FIRST_SWEEP,
+            generation: NEXT_GENERATION.fetch_add(1, Ordering::Relaxed),
         }
     }
 }
 
+/// Two tables that were made, or swept, at different times never have the same generation.
+static NEXT_GENERATION: AtomicU64 = AtomicU64::new(1);
+
 impl Styles {
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let texts: usize = self.links.iter().map(Link::text_bytes).sum();
+        self.styles.capacity() * size_of::<Style>()
+            + self.numbers.capacity() * size_of::<(Style, StyleId)>()
+            + self.links.capacity() * size_of::<Link>()
+            + self.link_numbers.capacity() * size_of::<(Link, LinkId)>()
+            + 2 * texts
+    }
+
+    /// As long as this is the same, numbers mean the same: whoever keeps numbers looks at it.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// All links, the first has number 1.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
     /// The look with this number.
     #[inline]
     pub fn get(&self, id: StyleId) -> Style {
@@ -158,11 +199,6 @@ impl Styles {
     /// The link with this number.
     pub fn link(&self, id: LinkId) -> Option<&Link> {
         self.links.get((id.0 as usize).checked_sub(1)?)
-    }
-
-    /// How many links are kept.
-    pub fn links(&self) -> usize {
-        self.links.len()
     }
 
     /// The number of a link.

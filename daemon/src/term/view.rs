@@ -84,6 +84,8 @@ fn lines(core: &Core, options: &ScreenOptions) -> Vec<ScreenRow> {
     let changed = |seq: u64| options.since.is_none() || seq > since;
     let scrolled = scrollback_seq(core);
     let mut lines = Vec::new();
+    // Packed rows have looks of their own, which are not the screen's.
+    let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
     for number in from..=to {
         if let Ok(y) = usize::try_from(number) {
             let seq = core.grid.seq(y);
@@ -99,12 +101,8 @@ fn lines(core: &Core, options: &ScreenOptions) -> Vec<ScreenRow> {
             && let Some(index) = usize::try_from(kept + number).ok()
             && let Some(row) = core.scrollback.row(index)
         {
-            lines.push(screen_row(
-                number,
-                scrolled,
-                row,
-                (&core.styles, &core.graphemes),
-            ));
+            let row = row.to_row(&mut styles, &mut graphemes);
+            lines.push(screen_row(number, scrolled, &row, (&styles, &graphemes)));
         }
     }
     lines

@@ -12,6 +12,7 @@ pub mod error;
 pub mod flow;
 pub mod handle;
 pub mod input;
+mod intake;
 pub mod launch;
 mod master;
 pub mod reading;

@@ -358,5 +358,5 @@ fn a_million_links_leave_only_those_that_are_seen() {
         model.feed(text.as_bytes());
     }
     // At most twice what the screen shows, and a sweep's worth.
-    assert!(model.core.styles.links() <= 2 * (80 * 24 + 1_024));
+    assert!(model.core.styles.links().len() <= 2 * (80 * 24 + 1_024));
 }

@@ -105,7 +105,7 @@ impl Core {
         ]);
         let (row, col) = (cursor.row + 1, cursor.col + 1);
         let (gl, gr) = (cursor.charsets.gl, cursor.charsets.gr);
-        let sets: String = cursor.charsets.designated.map(designator).concat();
+        let sets: String = cursor.charsets.designated.map(Charset::designator).concat();
         self.answer_dcs(format_args!(
             "1$u{row};{col};1;{rendition};{attributes};{state};{gl};{gr};@;{sets}"
         ));
@@ -248,28 +248,6 @@ fn flags(bits: &[bool]) -> char {
         .rev()
         .fold(0, |value, bit| value << 1 | u8::from(*bit));
     char::from(b'@' + value)
-}
-
-/// The bytes of the SCS that designates a set.
-fn designator(set: Charset) -> &'static str {
-    match set {
-        Charset::Ascii => "B",
-        Charset::DecSpecialGraphics => "0",
-        Charset::DecTechnical => ">",
-        Charset::DecSupplemental => "%5",
-        Charset::British => "A",
-        Charset::Dutch => "4",
-        Charset::Finnish => "C",
-        Charset::French => "R",
-        Charset::FrenchCanadian => "Q",
-        Charset::German => "K",
-        Charset::Italian => "Y",
-        Charset::NorwegianDanish => "`",
-        Charset::Portuguese => "%6",
-        Charset::Spanish => "Z",
-        Charset::Swedish => "H",
-        Charset::Swiss => "=",
-    }
 }
 
 fn intersection(one: Style, other: Style) -> Style {

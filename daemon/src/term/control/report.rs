@@ -64,7 +64,7 @@ impl Core {
 
     /// The conformance level (DECSCL), 1 to 5.
     pub(super) fn level(&self) -> u16 {
-        self.modes.level.into()
+        u16::from(self.modes.level)
     }
 
     /// DSR: 5, and 6 (CPR).

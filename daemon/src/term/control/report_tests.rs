@@ -361,7 +361,7 @@ fn silence() {
         ("\x1b]50;?\x07\x1b]60\x07\x1b]46;/tmp/x\x07", ""),
         ("\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\", ""),
         // What is meant for another terminal is not run.
-        ("\x1bPtmux;\x1b\x1b[6n\x1b\\", ""),
+        ("\x1bPtmux;[6n\x1b\\", ""),
         ("\x1bP+Q6e616d65\x1b\\", ""),
         ("\x1b[?1;1;0S", ""),
         ("\x1b[?1004h", ""),

@@ -120,10 +120,12 @@ impl Gathered {
         is_st
     }
 
-    /// The bytes that began it and what is kept of it.
+    /// The bytes that began it and what is kept of it; of what is not kept a byte, so that it is not
+    /// whole then either.
     pub fn as_sent(&self) -> impl Iterator<Item = u8> + '_ {
         [super::ESC, self.kind.introducer()]
             .into_iter()
             .chain(self.bytes.iter().copied())
+            .chain((!self.is_whole()).then_some(b' '))
     }
 }
