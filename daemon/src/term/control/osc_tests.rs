@@ -349,9 +349,9 @@ fn floods_are_bounded() {
 }
 
 #[test]
-fn a_million_links_leave_only_those_that_are_seen() {
+fn a_flood_of_links_leaves_only_those_that_are_seen() {
     let mut model = model();
-    for n in 0..1_000_000 / 500 {
+    for n in 0..100_000 / 500 {
         let text: String = (0..500)
             .map(|m| format!("\x1b]8;;http://x/{n}/{m}\x07y"))
             .collect();
