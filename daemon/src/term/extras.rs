@@ -10,7 +10,7 @@ use super::titles::SavedTitles;
 /// All of it. Small while no program has set anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Extras {
+pub(super) struct Extras {
     /// OSC 0, 2: the window's title, cleaned.
     pub title: String,
     /// OSC 0, 1: the icon's name, cleaned.
@@ -27,7 +27,7 @@ pub struct Extras {
     pub progress: Option<Progress>,
     /// BEL.
     pub bells: u64,
-    /// Pictures (sixel, ReGIS, kitty, iTerm2) that were sent; none is drawn.
+    /// Pictures (sixel, `ReGIS`, kitty, iTerm2) that were sent; none is drawn.
     pub pictures: u64,
     /// OSC 4, 5, 10 to 19.
     pub palette: Palette,
@@ -41,7 +41,7 @@ pub struct Extras {
 
 impl Extras {
     /// RIS: what a program has set goes; what is known of the shell and what was counted stays.
-    pub fn full_reset(&mut self) {
+    pub(super) fn full_reset(&mut self) {
         self.soft_reset();
         self.saved_titles = SavedTitles::default();
         self.titles_in_hex = false;
@@ -52,7 +52,7 @@ impl Extras {
     }
 
     /// DECSTR.
-    pub fn soft_reset(&mut self) {
+    pub(super) fn soft_reset(&mut self) {
         self.checksum = ChecksumFlags::default();
         self.keyboard.modify_none();
     }
@@ -60,22 +60,22 @@ impl Extras {
 
 /// XTCHECKSUM: how DECRQCRA reckons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChecksumFlags(pub u16);
+pub(super) struct ChecksumFlags(pub u16);
 
 impl ChecksumFlags {
     /// The sum, and not what is left to 0.
-    pub const POSITIVE: u16 = 1;
+    pub(super) const POSITIVE: u16 = 1;
     /// Characters alone, without their attributes.
-    pub const NO_ATTRIBUTES: u16 = 1 << 1;
+    pub(super) const NO_ATTRIBUTES: u16 = 1 << 1;
     /// Blanks count.
-    pub const BLANKS: u16 = 1 << 2;
+    pub(super) const BLANKS: u16 = 1 << 2;
     /// Cells that nothing was written to count as blanks.
-    pub const UNWRITTEN: u16 = 1 << 3;
+    pub(super) const UNWRITTEN: u16 = 1 << 3;
     /// Whole code points.
-    pub const WHOLE: u16 = 1 << 4;
+    pub(super) const WHOLE: u16 = 1 << 4;
 
     /// Whether a flag is set.
-    pub fn has(self, flag: u16) -> bool {
+    pub(super) fn has(self, flag: u16) -> bool {
         self.0 & flag != 0
     }
 }

@@ -55,9 +55,8 @@ impl Core {
         let flags = self.extras.checksum;
         let whole = flags.has(ChecksumFlags::WHOLE);
         let mut value = match cell.content() {
-            Content::Tail => return None,
             Content::Blank if count_unwritten => u32::from(b' '),
-            Content::Blank => return None,
+            Content::Tail | Content::Blank => return None,
             Content::Char(c) => u32::from(c),
             Content::Grapheme(number) => {
                 let mut parts = self.graphemes.get(number).chars().map(u32::from);

@@ -35,11 +35,22 @@ fn line(text: &str, nonce: Option<&str>) -> Event {
     }
 }
 
+type Marks<'a> = &'a [(&'a str, Vec<Event>, CommandState)];
+
+#[track_caller]
+fn check_marks(table: Marks<'_>) {
+    for (input, want, state) in table {
+        let (got, model) = events(input);
+        assert_eq!(got, *want, "{input:?}");
+        assert_eq!(model.core.extras.command_state, *state, "{input:?}");
+    }
+}
+
 #[test]
 fn prompts_and_commands() {
     use Event::{CommandFinished, OutputStart, PromptEnd, PromptStart};
     let finished = |exit| CommandFinished { exit };
-    let table: &[(&str, Vec<Event>, CommandState)] = &[
+    let table: Marks<'_> = &[
         ("\x1b]133;A\x07", vec![PromptStart], CommandState::Prompt),
         (
             "\x1b]133;A;cl=m;aid=7\x1b\\",
@@ -108,6 +119,15 @@ fn prompts_and_commands() {
             vec![],
             CommandState::Unknown,
         ),
+    ];
+    check_marks(table);
+}
+
+#[test]
+fn prompts_and_commands_of_vs_code() {
+    use Event::{CommandFinished, OutputStart, PromptEnd, PromptStart};
+    let finished = |exit| CommandFinished { exit };
+    check_marks(&[
         (
             "\x1b]633;A\x07\x1b]633;B\x07\x1b]633;E;ls\x07\x1b]633;C\x07\x1b]633;D;1\x07",
             vec![
@@ -135,12 +155,7 @@ fn prompts_and_commands() {
             vec![],
             CommandState::Unknown,
         ),
-    ];
-    for (input, want, state) in table {
-        let (got, model) = events(input);
-        assert_eq!(got, *want, "{input:?}");
-        assert_eq!(model.core.extras.command_state, *state, "{input:?}");
-    }
+    ]);
 }
 
 #[test]
@@ -251,6 +266,8 @@ fn windows_are_asked_for_and_not_moved() {
         ("\x1b[4;160;80t", vec![resize(10, 10)]),
         ("\x1b[36t", vec![resize(36, 0)]),
         ("\x1b[24t", vec![resize(24, 0)]),
+        ("\x1b[36*|", vec![resize(36, 0)]),
+        ("\x1b[300*|\x1b[*|\x1b[81$|", vec![]),
         ("\x1b[1t\x1b[3;5;5t\x1b[7t", vec![]),
     ];
     for (input, want) in table {
@@ -296,7 +313,7 @@ fn links() {
     };
     let some = |id: Option<&str>, uri: &str| Some((id.map(ToOwned::to_owned), uri.to_owned()));
     let long = "x".repeat(3_000);
-    let table: &[(String, Option<(Option<String>, String)>)] = &[
+    let table = [
         (
             "\x1b]8;;http://a/;b\x1b\\x".into(),
             some(None, "http://a/;b"),
@@ -323,7 +340,7 @@ fn links() {
         ),
     ];
     for (input, want) in table {
-        assert_eq!(uri(input), *want, "{input:?}");
+        assert_eq!(uri(&input), want, "{input:?}");
     }
 }
 
@@ -352,10 +369,9 @@ fn floods_are_bounded() {
 fn a_flood_of_links_leaves_only_those_that_are_seen() {
     let mut model = model();
     for n in 0..100_000 / 500 {
-        let text: String = (0..500)
-            .map(|m| format!("\x1b]8;;http://x/{n}/{m}\x07y"))
-            .collect();
-        model.feed(text.as_bytes());
+        for m in 0..500 {
+            model.feed(format!("\x1b]8;;http://x/{n}/{m}\x07y").as_bytes());
+        }
     }
     // At most twice what the screen shows, and a sweep's worth.
     assert!(model.core.styles.links().len() <= 2 * (80 * 24 + 1_024));

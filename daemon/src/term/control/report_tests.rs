@@ -1,41 +1,11 @@
 //! Every question by the bytes of its answer, on a screen of 80 by 24.
 
-use crate::term::{Model, Scrollback, Size};
-
-fn model() -> Model {
-    Model::new(Size { cols: 80, rows: 24 }, Scrollback::new(100, 1 << 20))
-}
-
-/// What is answered to bytes, in one piece and byte by byte.
-#[track_caller]
-fn answer(input: &[u8]) -> Vec<u8> {
-    let whole = model().feed(input);
-    let mut model = model();
-    let mut cut = Vec::new();
-    let mut events = Vec::new();
-    for byte in input {
-        let fed = model.feed(&[*byte]);
-        cut.extend(fed.replies);
-        events.extend(fed.events);
-    }
-    let shown = String::from_utf8_lossy(input);
-    assert_eq!(whole.replies, cut, "cut: {shown:?}");
-    assert_eq!(whole.events, events, "cut: {shown:?}");
-    whole.replies
-}
-
-#[track_caller]
-fn check(table: &[(&str, &str)]) {
-    for (input, want) in table {
-        let got = answer(input.as_bytes());
-        assert_eq!(String::from_utf8_lossy(&got), *want, "to {input:?}");
-    }
-}
+use crate::term::testing::{answer, check_answers};
 
 #[test]
 fn what_the_terminal_is() {
     let version = concat!("\x1bP>|termd(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
-    check(&[
+    check_answers(&[
         ("\x1b[c", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28;29c"),
         ("\x1b[0c", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28;29c"),
         ("\x1bZ", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28;29c"),
@@ -64,7 +34,7 @@ fn what_the_terminal_is() {
 
 #[test]
 fn where_the_cursor_is_and_how_things_are() {
-    check(&[
+    check_answers(&[
         ("\x1b[5n", "\x1b[0n"),
         ("\x1b[6n", "\x1b[1;1R"),
         ("\x1b[7;9H\x1b[6n", "\x1b[7;9R"),
@@ -111,7 +81,7 @@ fn eight_bit_answers() {
 
 #[test]
 fn modes() {
-    check(&[
+    check_answers(&[
         ("\x1b[4$p", "\x1b[4;2$y"),
         ("\x1b[4h\x1b[4$p", "\x1b[4;1$y"),
         ("\x1b[12$p", "\x1b[12;1$y"),
@@ -146,7 +116,7 @@ fn modes() {
 
 #[test]
 fn settings() {
-    check(&[
+    check_answers(&[
         ("\x1bP$qm\x1b\\", "\x1bP1$r0m\x1b\\"),
         ("\x1b[1m\x1bP$qm\x1b\\", "\x1bP1$r0;1m\x1b\\"),
         (
@@ -186,7 +156,7 @@ fn settings() {
 
 #[test]
 fn presentation() {
-    check(&[
+    check_answers(&[
         ("\x1b[1$w", "\x1bP1$u1;1;1;@;@;@;0;2;@;BBBB\x1b\\"),
         (
             "\x1b[3;5H\x1b[1;4;7m\x1b[1\"q\x1b)0\x0e\x1b[1$w",
@@ -213,7 +183,7 @@ fn presentation() {
 
 #[test]
 fn checksums() {
-    check(&[
+    check_answers(&[
         ("A\x1b[1;1;1;1;1;1*y", "\x1bP1!~0041\x1b\\"),
         ("AB\x1b[7;1;1;1;1;2*y", "\x1bP7!~0083\x1b\\"),
         // Unwritten cells are blanks, and attributes do not count.
@@ -235,7 +205,7 @@ fn checksums() {
 
 #[test]
 fn windows_and_titles() {
-    check(&[
+    check_answers(&[
         ("\x1b[11t", "\x1b[1t"),
         ("\x1b[13t", "\x1b[3;0;0t"),
         ("\x1b[13;2t", "\x1b[3;0;0t"),
@@ -254,7 +224,7 @@ fn windows_and_titles() {
 
 #[test]
 fn capabilities() {
-    check(&[
+    check_answers(&[
         ("\x1bP+q436F\x1b\\", "\x1bP1+r436F=323536\x1b\\"),
         ("\x1bP+q436f\x1b\\", "\x1bP1+r436F=323536\x1b\\"),
         (
@@ -270,92 +240,8 @@ fn capabilities() {
 }
 
 #[test]
-fn keyboards() {
-    check(&[
-        ("\x1b[?u", "\x1b[?0u"),
-        ("\x1b[>1u\x1b[>31u\x1b[?u", "\x1b[?31u"),
-        ("\x1b[>1u\x1b[>31u\x1b[<u\x1b[?u", "\x1b[?1u"),
-        ("\x1b[>1u\x1b[<5u\x1b[?u", "\x1b[?0u"),
-        ("\x1b[=5u\x1b[=2;2u\x1b[=1;3u\x1b[?u", "\x1b[?6u"),
-        ("\x1b[>255u\x1b[?u", "\x1b[?31u"),
-        // Each screen has its own.
-        (
-            "\x1b[>1u\x1b[?1049h\x1b[?u\x1b[?1049l\x1b[?u",
-            "\x1b[?0u\x1b[?1u",
-        ),
-        ("\x1b[>1u\x1bc\x1b[?u", "\x1b[?0u"),
-        ("\x1b[?4m", "\x1b[>4;0m"),
-        ("\x1b[>4;2m\x1b[?4m", "\x1b[>4;2m"),
-        ("\x1b[>4;2m\x1b[>4m\x1b[?4m", "\x1b[>4;0m"),
-        ("\x1b[>4;2m\x1b[>4n\x1b[?4m", "\x1b[>4;0m"),
-        ("\x1b[>1;1m\x1b[>m\x1b[?1m", "\x1b[>1;2m"),
-        ("\x1b[?9m", "\x1b[>9m"),
-        // SGR is none of these.
-        ("\x1b[>4;1m\x1bP$qm\x1b\\", "\x1bP1$r0m\x1b\\"),
-    ]);
-}
-
-#[test]
-fn colours() {
-    check(&[
-        ("\x1b]4;1;?\x1b\\", "\x1b]4;1;rgb:cdcd/0000/0000\x1b\\"),
-        ("\x1b]4;1;?\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x07"),
-        (
-            "\x1b]4;0;#f80;7;rgb:1/2/3\x1b\\\x1b]4;0;?;7;?\x1b\\",
-            "\x1b]4;0;rgb:f0f0/8080/0000\x1b\\\x1b]4;7;rgb:1111/2222/3333\x1b\\",
-        ),
-        (
-            "\x1b]4;1;#123456\x1b\\\x1b]104;1\x1b\\\x1b]4;1;?\x07",
-            "\x1b]4;1;rgb:cdcd/0000/0000\x07",
-        ),
-        (
-            "\x1b]4;1;#123456\x1b\\\x1b]104\x1b\\\x1b]4;1;?\x07",
-            "\x1b]4;1;rgb:cdcd/0000/0000\x07",
-        ),
-        (
-            "\x1b]4;1;#123456\x1b\\\x1bc\x1b]4;1;?\x07",
-            "\x1b]4;1;rgb:cdcd/0000/0000\x07",
-        ),
-        (
-            "\x1b]5;0;#123456\x07\x1b]4;256;?\x07\x1b]5;0;?\x07",
-            "\x1b]4;256;rgb:1212/3434/5656\x07\x1b]5;0;rgb:1212/3434/5656\x07",
-        ),
-        (
-            "\x1b]5;0;#123456\x07\x1b]105;0\x07\x1b]5;0;?\x07",
-            "\x1b]5;0;rgb:e5e5/e5e5/e5e5\x07",
-        ),
-        ("\x1b]4;300;?\x07\x1b]4;x;?\x07\x1b]4;1\x07", ""),
-        (
-            "\x1b]10;?;?\x07",
-            "\x1b]10;rgb:e5e5/e5e5/e5e5\x07\x1b]11;rgb:0000/0000/0000\x07",
-        ),
-        (
-            "\x1b]11;#ff0000\x07\x1b]11;?\x07",
-            "\x1b]11;rgb:ffff/0000/0000\x07",
-        ),
-        (
-            "\x1b]11;#ff0000\x07\x1b]111\x07\x1b]11;?\x07",
-            "\x1b]11;rgb:0000/0000/0000\x07",
-        ),
-        (
-            "\x1b]11;#ff0000\x07\x1b]111;x\x07\x1b]11;?\x07",
-            "\x1b]11;rgb:ffff/0000/0000\x07",
-        ),
-        ("\x1b]19;?;?\x07", "\x1b]19;rgb:e5e5/e5e5/e5e5\x07"),
-        (
-            "\x1b]12;nosuch\x07\x1b]12;?\x07",
-            "\x1b]12;rgb:e5e5/e5e5/e5e5\x07",
-        ),
-        (
-            "\x1b[#P\x1b]4;1;red\x07\x1b[#R\x1b[#Q\x1b]4;1;?\x07",
-            "\x1b[?1;1#Q\x1b]4;1;rgb:cdcd/0000/0000\x07",
-        ),
-    ]);
-}
-
-#[test]
 fn silence() {
-    check(&[
+    check_answers(&[
         // The clipboard is not for programs.
         ("\x1b]52;c;?\x07\x1b]52;c;aGk=\x07", ""),
         ("\x1b]50;?\x07\x1b]60\x07\x1b]46;/tmp/x\x07", ""),
@@ -402,7 +288,7 @@ fn no_answer_repeats_what_was_sent() {
     ] {
         for sent in [word, hex] {
             let input = format!("{}{questions}", string.replace('@', sent));
-            let got = model().feed(input.as_bytes()).replies;
+            let got = answer(input.as_bytes());
             let got = String::from_utf8_lossy(&got).to_uppercase();
             assert!(
                 !got.contains(word) && !got.contains(hex),

@@ -9,9 +9,11 @@ use crate::term::titles::{Which, cleaned};
 
 /// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
 /// it has to be the same in all answers.
-pub const CELL_WIDTH: usize = 8;
+const CELL_WIDTH: usize = 8;
 /// Twice the width, as in most fonts.
-pub const CELL_HEIGHT: usize = 16;
+const CELL_HEIGHT: usize = 16;
+/// Most lines that DECSNLS takes.
+const MAX_LINES: u16 = 255;
 
 impl Core {
     /// XTWINOPS.
@@ -41,6 +43,22 @@ impl Core {
             lines @ 24.. => self.ask_for_size(lines, 0),
             _ => {}
         }
+    }
+
+    /// DECSNLS.
+    pub(super) fn lines_per_screen(&mut self, lines: u16) {
+        if self.level() >= 4 && lines <= MAX_LINES {
+            self.ask_for_size(lines, 0);
+        }
+    }
+
+    /// DECSCPP: DECCOLM without its erasing.
+    pub(super) fn columns_per_page(&mut self, columns: u16) {
+        if self.level() < 3 || !matches!(columns, 0 | 80 | 132) {
+            return;
+        }
+        self.modes.column_132 = columns == 132;
+        self.set_columns(usize::from(columns.max(80)));
     }
 
     fn ask_for_size(&mut self, rows: u16, cols: u16) {
