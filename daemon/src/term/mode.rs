@@ -39,12 +39,12 @@ pub enum ChangeExtent {
     Rectangle,
 }
 
-/// DECSCL's operating level that a terminal starts with: everything is there.
-pub const FULL_LEVEL: u8 = 5;
+/// DECSCL's operating level that a terminal starts with: a VT420's, as xterm's.
+pub const FIRST_LEVEL: u8 = 4;
 
 /// Private modes of xterm that change nothing here: kept, so that XTSAVE, XTRESTORE and DECRQM
 /// answer as xterm does. With what they are at the beginning.
-pub const KEPT_MODES: [(u16, bool); 31] = [
+pub const KEPT_MODES: [(u16, bool); 39] = [
     (4, false),
     (8, true),
     (10, false),
@@ -76,16 +76,29 @@ pub const KEPT_MODES: [(u16, bool); 31] = [
     (1060, false),
     (1061, false),
     (1070, true),
+    (2001, false),
+    (2002, false),
+    (2003, false),
+    (2005, false),
+    (2006, false),
+    (COLOR_SCHEME_REPORTS, false),
+    (SIZE_REPORTS, false),
+    (8452, false),
 ];
+
+/// The program wants to be told when dark colours become light: kitty's and Contour's.
+pub const COLOR_SCHEME_REPORTS: u16 = 2031;
+/// The program wants to be told the size in band.
+pub const SIZE_REPORTS: u16 = 2048;
 
 /// The settings of [`KEPT_MODES`], a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptModes(pub u32);
+pub struct KeptModes(pub u64);
 
 impl Default for KeptModes {
     fn default() -> Self {
         let bits = KEPT_MODES.iter().rev();
-        Self(bits.fold(0, |all, (_, on)| all << 1 | u32::from(*on)))
+        Self(bits.fold(0, |all, (_, on)| all << 1 | u64::from(*on)))
     }
 }
 
@@ -100,7 +113,7 @@ impl KeptModes {
     pub fn set(&mut self, mode: u16, switch: Switch) {
         if let Some(at) = KEPT_MODES.iter().position(|(kept, _)| *kept == mode) {
             self.0 &= !(1 << at);
-            self.0 |= u32::from(switch.is_on()) << at;
+            self.0 |= u64::from(switch.is_on()) << at;
         }
     }
 }
@@ -222,7 +235,7 @@ impl Default for Modes {
             allow_alternate: true,
             protection: Protection::None,
             change_extent: ChangeExtent::Stream,
-            level: FULL_LEVEL,
+            level: FIRST_LEVEL,
             kept: KeptModes::default(),
         }
     }

@@ -230,3 +230,7 @@ fn narrow(value: usize) -> u16 {
 fn signed(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

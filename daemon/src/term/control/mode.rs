@@ -5,7 +5,7 @@ use termd_proto::screen::{MouseEncoding, MouseMode};
 use crate::term::core::{Core, Margins};
 use crate::term::event::Event;
 use crate::term::input::Params;
-use crate::term::mode::Switch;
+use crate::term::mode::{SIZE_REPORTS, Switch};
 
 /// DECCOLM.
 const NARROW: usize = 80;
@@ -163,6 +163,10 @@ impl Core {
             2004 => self.modes.bracketed_paste = on,
             2026 => self.modes.synchronized_output = on,
             2027 => self.modes.grapheme_clusters = on,
+            SIZE_REPORTS => {
+                self.modes.kept.set(mode, switch);
+                self.report_size_in_band();
+            }
             _ => self.modes.kept.set(mode, switch),
         }
     }

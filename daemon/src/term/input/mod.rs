@@ -14,7 +14,7 @@ use memchr::memchr;
 pub use self::sequence::{ControlSequence, Params};
 pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind, Terminator};
 
-use self::sequence::{Parsed, Slow};
+use self::sequence::{Numbers, Parsed, Slow};
 
 use super::core::Core;
 
@@ -200,8 +200,14 @@ impl Input {
             State::Csi => match byte {
                 ESC => self.begin_escape(),
                 0x40..=0x7e | CAN | SUB => {
+                    let is_number = |byte: &u8| (b'0'..=b';').contains(byte);
+                    let numbers = if self.pending.iter().any(is_number) {
+                        Numbers::Some
+                    } else {
+                        Numbers::None
+                    };
                     self.return_to_ground();
-                    self.slow.advance(core, &[byte]);
+                    self.slow.end(core, byte, numbers);
                 }
                 _ => {
                     self.state = State::Csi;

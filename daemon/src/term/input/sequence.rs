@@ -189,14 +189,33 @@ impl Slow {
 
     /// Goes on.
     pub fn advance(&mut self, core: &mut Core, bytes: &[u8]) {
-        let parser = self.parser.get_or_insert_with(|| Box::default());
-        parser.advance(&mut Sequencer { core }, bytes);
+        self.hand_on(core, bytes, Numbers::Some);
     }
+
+    /// The last byte of a control sequence.
+    pub fn end(&mut self, core: &mut Core, byte: u8, numbers: Numbers) {
+        self.hand_on(core, &[byte], numbers);
+    }
+
+    fn hand_on(&mut self, core: &mut Core, bytes: &[u8], numbers: Numbers) {
+        let parser = self.parser.get_or_insert_with(|| Box::default());
+        parser.advance(&mut Sequencer { core, numbers }, bytes);
+    }
+}
+
+/// Whether a control sequence has parameters: vte gives one that is 0 where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// Digits or separators.
+    Some,
+    /// Nothing.
+    None,
 }
 
 /// Hands on what vte has understood.
 struct Sequencer<'a> {
     core: &'a mut Core,
+    numbers: Numbers,
 }
 
 impl Perform for Sequencer<'_> {
@@ -214,7 +233,8 @@ impl Perform for Sequencer<'_> {
             intermediate: 0,
             function,
         };
-        for parts in params {
+        let given = params.iter().filter(|_| self.numbers == Numbers::Some);
+        for parts in given {
             for (at, value) in parts.iter().enumerate() {
                 let separator = if at == 0 {
                     Separator::Semicolon
