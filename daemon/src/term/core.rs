@@ -94,6 +94,8 @@ pub struct Core {
     pub offset: u64,
     /// What has come of the bytes at hand.
     pub fed: Fed,
+    /// Room for lines that are looked for, kept from one time to the next.
+    pub(super) lines: super::lines::Lines,
     /// Whether runs of ASCII can be written as they are; kept by
     /// [`choose_way_of_text`](Self::choose_way_of_text).
     pub(super) plain_text: bool,
@@ -122,6 +124,7 @@ impl Core {
             seq: 0,
             offset: 0,
             fed: Fed::default(),
+            lines: super::lines::Lines::default(),
             plain_text: true,
         };
         core.choose_way_of_text();

@@ -139,6 +139,11 @@ impl Grid {
         self.mark_moved(0, self.order.len() - 1, seq);
     }
 
+    /// All of these rows stand for something else now.
+    pub fn moved(&mut self, top: usize, bottom: usize, seq: u64) {
+        self.mark_moved(top, bottom, seq);
+    }
+
     #[inline]
     fn mark_moved(&mut self, top: usize, bottom: usize, seq: u64) {
         self.moved = Some(match self.moved {

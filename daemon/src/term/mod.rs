@@ -20,6 +20,7 @@ mod grapheme;
 mod grid;
 mod input;
 mod keyboard;
+mod lines;
 mod marks;
 mod mode;
 mod palette;

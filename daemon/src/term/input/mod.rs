@@ -51,6 +51,8 @@ pub struct Input {
     slow: Slow,
     /// The beginning of a UTF-8 sequence that was cut.
     partial: Partial,
+    /// Whole lines are not looked for again before this offset.
+    lines_from: u64,
     /// The bytes of the escape sequence that is not whole yet, for `dump`.
     pending: Vec<u8>,
 }
@@ -110,6 +112,13 @@ impl Input {
     fn ground(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
         if self.partial.len > 0 {
             return self.finish_character(core, bytes);
+        }
+        if core.is_at_the_end() && offset >= self.lines_from && bytes.len() > core.size.rows * 2 {
+            let (taken, seen) = core.take_lines(bytes);
+            self.lines_from = offset + seen as u64;
+            if taken > 0 {
+                return taken;
+            }
         }
         let ascii = ascii_run(bytes);
         if ascii > 0 {
@@ -399,7 +408,7 @@ impl Input {
 
 /// How many bytes at the front are printable ASCII.
 #[inline]
-fn ascii_run(bytes: &[u8]) -> usize {
+pub(in crate::term) fn ascii_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
     let mut at = 0;
     for block in bytes.chunks_exact(BLOCK) {
