@@ -4,6 +4,7 @@
 //! Number 0 is the default look, for ever.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use termd_proto::screen::{Color, Underline};
 
@@ -96,6 +97,81 @@ impl Style {
             ..Self::default()
         }
     }
+
+    /// A place in [`Styles::recent`]: neighbours in the palette are neighbours there.
+    #[inline]
+    fn place(self) -> usize {
+        let bits = |color: Color| match color {
+            Color::Default => 0,
+            Color::Indexed(index) => 1 + usize::from(index),
+            Color::Rgb(red, green, blue) => {
+                usize::from(red) * 7 + usize::from(green) * 31 + usize::from(blue) * 131
+            }
+        };
+        let attributes = usize::from(self.attributes.bits()) * 37;
+        let mixed = bits(self.foreground) + bits(self.background) * 61 + attributes;
+        (mixed + self.underline as usize * 97 + self.link.0 as usize * 149) % RECENT
+    }
+}
+
+/// A hash of a few words: pictures in true colour bring a new look for each cell. It need not stand
+/// against an adversary, whose worst is a table no longer than [`Styles::sweep`] lets it get.
+#[derive(Debug, Clone, Copy, Default)]
+struct StyleHasher(u64);
+
+/// 2^64 divided by the golden ratio, as in Fibonacci hashing.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl StyleHasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(GOLDEN);
+    }
+}
+
+impl Hasher for StyleHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.add(u64::from(*byte));
+        }
+    }
+
+    #[inline]
+    fn write_u8(&mut self, value: u8) {
+        self.add(u64::from(value));
+    }
+
+    #[inline]
+    fn write_u16(&mut self, value: u16) {
+        self.add(u64::from(value));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, value: u32) {
+        self.add(u64::from(value));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, value: u64) {
+        self.add(value);
+    }
+
+    #[inline]
+    fn write_usize(&mut self, value: usize) {
+        self.add(value as u64);
+    }
+
+    #[inline]
+    fn write_isize(&mut self, value: isize) {
+        self.add(value.cast_unsigned() as u64);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // The table takes its place from the low bits, and what it compares first from the high.
+        self.0 ^ self.0 >> 32
+    }
 }
 
 /// A hyperlink.
@@ -111,12 +187,18 @@ pub struct Link {
 #[derive(Debug, Clone)]
 pub struct Styles {
     styles: Vec<Style>,
-    numbers: HashMap<Style, StyleId>,
+    numbers: HashMap<Style, StyleId, BuildHasherDefault<StyleHasher>>,
     links: Vec<Link>,
     link_numbers: HashMap<Link, LinkId>,
     sweep_at: usize,
     sweep_links_at: usize,
+    /// Where [`number`](Styles::number) looks first: coloured output takes turns with a few looks,
+    /// and a true hash for each costs more than the text between them. Made when it is first used.
+    recent: Option<Box<[StyleId; RECENT]>>,
 }
+
+/// Places for recent looks, by a few bits mixed of each: a palette of 256 finds room.
+const RECENT: usize = 512;
 
 /// Looks that are kept before the first sweep: more than a themed editor uses.
 const FIRST_SWEEP: usize = 1024;
@@ -125,11 +207,12 @@ impl Default for Styles {
     fn default() -> Self {
         Self {
             styles: vec![Style::default()],
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             links: Vec::new(),
             link_numbers: HashMap::new(),
             sweep_at: FIRST_SWEEP,
             sweep_links_at: FIRST_SWEEP,
+            recent: None,
         }
     }
 }
@@ -142,10 +225,26 @@ impl Styles {
     }
 
     /// The number of a look; a new one where it was not in use.
+    #[inline]
     pub fn number(&mut self, style: Style) -> StyleId {
         if style == Style::default() {
             return StyleId(0);
         }
+        let place = style.place();
+        if let Some(recent) = &self.recent {
+            let id = recent[place];
+            if self.get(id) == style {
+                return id;
+            }
+        }
+        let id = self.looked_up(style);
+        self.recent
+            .get_or_insert_with(|| Box::new([StyleId(0); RECENT]))[place] = id;
+        id
+    }
+
+    #[cold]
+    fn looked_up(&mut self, style: Style) -> StyleId {
         if let Some(id) = self.numbers.get(&style) {
             return *id;
         }
