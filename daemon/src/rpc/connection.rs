@@ -8,6 +8,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use jsonrpsee::Methods;
@@ -15,6 +16,7 @@ use serde_json::value::RawValue;
 use tokio::io::{Interest, Ready};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +30,10 @@ use super::limits::{
     EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
 use super::work::{End, Work};
+
+/// After a request, how long to look for the next one before falling asleep: whoever asks again at
+/// once would wait longer for us to wake up than for the answer.
+const LINGER: Duration = Duration::from_micros(50);
 
 /// Where a connection is in its life. It only ever goes down this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +94,7 @@ pub(super) async fn serve_connection(
         events,
         held_event: None,
         phase: Phase::Serving,
+        linger_until: None,
         shutdown,
     };
     loop {
@@ -106,6 +113,8 @@ struct Connection {
     /// gone.
     held_event: Option<Box<RawValue>>,
     phase: Phase,
+    /// Set after a read: until then the next request is looked for without falling asleep.
+    linger_until: Option<Instant>,
     shutdown: CancellationToken,
 }
 
@@ -118,6 +127,14 @@ impl Connection {
         let events_wanted = self.phase == Phase::Serving && self.work.has_room_for_events();
         if events_wanted && let Some(event) = self.held_event.take() {
             return self.on_event(event);
+        }
+        if self.is_lingering() {
+            // Everybody else comes first, and the sockets are looked at.
+            yield_now().await;
+            return match self.stream.ready(interest).now_or_never() {
+                Some(ready) => self.on_ready(ready?),
+                None => Ok(()),
+            };
         }
         let deadline = self.phase.deadline();
         let step = tokio::select! {
@@ -133,7 +150,10 @@ impl Connection {
         };
         match step {
             Step::Ready(ready) => self.on_ready(ready?),
-            Step::CallEnded(ended) => self.work.call_ended(ended),
+            Step::CallEnded(ended) => {
+                self.linger_until = Some(Instant::now() + LINGER);
+                self.work.call_ended(ended)
+            }
             Step::Event(event) => self.on_event(event),
             Step::Shutdown => {
                 self.phase = Phase::Stopping {
@@ -143,6 +163,19 @@ impl Connection {
             }
             Step::Deadline => self.on_deadline(),
         }
+    }
+
+    /// Whether the peer may be about to ask again, and nothing else is to be waited for.
+    fn is_lingering(&mut self) -> bool {
+        let Some(until) = self.linger_until else {
+            return false;
+        };
+        let quiet = self.work.calls.is_empty() && self.work.is_flushed() && self.events.is_empty();
+        if quiet && self.phase == Phase::Serving && Instant::now() < until {
+            return true;
+        }
+        self.linger_until = None;
+        false
     }
 
     /// What to wait for. After the peer's last word only a hang-up can come, which is told to
@@ -204,6 +237,7 @@ impl Connection {
             Err(error) if is_transient(&error) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
+        self.linger_until = Some(Instant::now() + LINGER);
         while let Some(frame) = self.input.next_frame() {
             match frame {
                 Frame::Line(line) => self.work.line(line, &self.stream)?,

@@ -4,6 +4,8 @@
 //! kind of cell it is. The high half is a [`StyleId`]. A cell knows neither its place nor its
 //! colours.
 
+use serde::{Deserialize, Serialize};
+
 use super::style::StyleId;
 
 /// A cell: 8 bytes, copied freely.
@@ -87,6 +89,12 @@ impl Cell {
         Self(self.0 | WIDE)
     }
 
+    /// The same cell one column wide.
+    #[must_use]
+    pub fn narrowed(self) -> Self {
+        Self(self.0 & !WIDE)
+    }
+
     /// The same cell in another style.
     #[must_use]
     pub fn with_style(self, style: StyleId) -> Self {
@@ -102,6 +110,25 @@ impl Cell {
             Protection::Guarded => GUARDED,
         };
         Self(self.0 & !(PROTECTED | GUARDED) | bits)
+    }
+
+    /// All of it but the style, for packing.
+    #[inline]
+    pub fn low(self) -> u32 {
+        (self.0 & 0xffff_ffff) as u32
+    }
+
+    /// All of it, to compare many at a time.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// From what [`low`](Self::low) gave. Bits that mean nothing are left out.
+    #[inline]
+    pub fn from_low(low: u32, style: StyleId) -> Self {
+        let known = CODE_MASK | GRAPHEME | WIDE | TAIL | PROTECTED | GUARDED | FILLER;
+        Self(u64::from(low) & known | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// What it holds.
@@ -178,7 +205,7 @@ impl Cell {
 }
 
 /// What a character is protected from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protection {
     /// Nothing.
     #[default]

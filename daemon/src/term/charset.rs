@@ -3,8 +3,10 @@
 //! Sources: DEC's VT220 and VT330 manuals (national replacement sets, technical set), and xterm's
 //! choice of code points for them.
 
+use serde::{Deserialize, Serialize};
+
 /// A designated set (SCS).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Charset {
     /// B: US ASCII, and UTF-8 above it. The 96-character sets too: in GL their low half is ASCII,
     /// in GR their high half is Latin-1.
@@ -66,6 +68,28 @@ impl Charset {
             _ => Self::Ascii,
         };
         if national { set } else { Self::Ascii }
+    }
+
+    /// The final bytes of the SCS that designates it.
+    pub fn designator(self) -> &'static str {
+        match self {
+            Self::Ascii => "B",
+            Self::DecSpecialGraphics => "0",
+            Self::DecTechnical => ">",
+            Self::DecSupplemental => "%5",
+            Self::British => "A",
+            Self::Dutch => "4",
+            Self::Finnish => "C",
+            Self::French => "R",
+            Self::FrenchCanadian => "Q",
+            Self::German => "K",
+            Self::Italian => "Y",
+            Self::NorwegianDanish => "E",
+            Self::Portuguese => "%6",
+            Self::Spanish => "Z",
+            Self::Swedish => "H",
+            Self::Swiss => "=",
+        }
     }
 
     /// The character that a byte of 0x20 to 0x7e stands for.
@@ -147,7 +171,7 @@ fn supplemental(byte: u8) -> char {
 }
 
 /// The four sets and the shifts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charsets {
     /// G0 to G3.
     pub designated: [Charset; 4],

@@ -3,11 +3,14 @@
 //! The parser (`input`) tells it what to do by xterm's control-function names; the files of
 //! `control` do it, each a family of functions, with what is here. Nothing in here can fail.
 
+use serde::{Deserialize, Serialize};
+
 use super::cell::{Cell, Content};
 use super::cursor::Cursor;
 use super::event::{Event, Fed};
 use super::grapheme::Graphemes;
 use super::grid::{Grid, Size};
+use super::marks::Marks;
 use super::mode::Modes;
 use super::row::Row;
 use super::scrollback::Scrollback;
@@ -15,7 +18,7 @@ use super::style::Styles;
 use super::tabs::TabStops;
 
 /// Which screen is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shown {
     /// The one with scrollback.
     #[default]
@@ -25,7 +28,7 @@ pub enum Shown {
 }
 
 /// DECSTBM and DECSLRM: rows and columns that scroll, all included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Margins {
     /// First row.
     pub top: usize,
@@ -77,7 +80,9 @@ pub struct Core {
     pub graphemes: Graphemes,
     /// What left the primary screen at the top.
     pub scrollback: Scrollback,
-    /// Titles, marks, colours, keyboards: what `control` keeps beside the grid.
+    /// Where prompts, commands and their output begin and end.
+    pub marks: Marks,
+    /// Titles, colours, keyboards: what `control` keeps beside the grid.
     pub extras: super::extras::Extras,
     /// What programs have put aside.
     pub stash: super::stash::Stash,
@@ -110,6 +115,7 @@ impl Core {
             styles: Styles::default(),
             graphemes: Graphemes::default(),
             scrollback,
+            marks: Marks::default(),
             extras: super::extras::Extras::default(),
             stash: super::stash::Stash::default(),
             last_printed: None,
@@ -283,7 +289,8 @@ impl Core {
         }
     }
 
-    fn sweep_styles(&mut self) {
+    /// Forgets looks and links that nothing on the screens has. Scrollback has its own.
+    pub fn sweep_styles(&mut self) {
         let mut used = vec![self.cursor.style_id];
         let mut links = vec![self.cursor.style.link];
         for saved in self.saved.iter().flatten() {

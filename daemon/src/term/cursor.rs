@@ -1,11 +1,13 @@
 //! The cursor, and what DECSC saves with it.
 
+use serde::{Deserialize, Serialize};
+
 use super::cell::Protection;
 use super::charset::Charsets;
 use super::style::{Style, StyleId};
 
 /// Where the next character goes, and how it will look.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     /// Row, 0 at the top.
     pub row: usize,

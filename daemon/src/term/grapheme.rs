@@ -96,6 +96,14 @@ impl Graphemes {
         self.texts.len() >= self.sweep_at
     }
 
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let texts: usize = self.texts.iter().map(|text| text.len()).sum();
+        self.texts.capacity() * size_of::<Box<str>>()
+            + self.numbers.capacity() * size_of::<(Box<str>, u32)>()
+            + 2 * texts
+    }
+
     /// Forgets what is not in `used`; the answer maps an old number to the new one.
     pub fn sweep(&mut self, used: impl Iterator<Item = u32>) -> Vec<u32> {
         let old = std::mem::take(self);

@@ -1,15 +1,33 @@
 //! The rows of one screen, in an index ring: scrolling moves numbers and not cells.
 
+use serde::{Deserialize, Serialize};
+
 use super::cell::Cell;
 use super::row::Row;
 
 /// Rows and columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// Columns, at least 2: a wide character must fit.
     pub cols: usize,
     /// Rows, at least 1.
     pub rows: usize,
+}
+
+impl Size {
+    /// Most columns.
+    pub const MAX_COLS: usize = 4_096;
+    /// Most rows.
+    pub const MAX_ROWS: usize = 4_096;
+
+    /// The nearest size that a terminal may have.
+    #[must_use]
+    pub fn clamped(self) -> Self {
+        Self {
+            cols: self.cols.clamp(2, Self::MAX_COLS),
+            rows: self.rows.clamp(1, Self::MAX_ROWS),
+        }
+    }
 }
 
 /// The rows of a screen.

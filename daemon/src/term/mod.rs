@@ -9,27 +9,40 @@
 
 mod cell;
 mod charset;
+mod cluster;
 mod control;
 mod core;
 mod cursor;
+mod dump;
 mod event;
 mod extras;
 mod grapheme;
 mod grid;
 mod input;
+mod keyboard;
+mod marks;
 mod mode;
+mod palette;
 mod print;
+mod reflow;
 mod row;
 mod scrollback;
+mod snapshot;
 mod stash;
 mod style;
 mod tabs;
+mod terminfo;
 #[cfg(test)]
 mod testing;
+mod titles;
+mod view;
 
+pub use dump::DUMP_VERSION;
 pub use event::{Event, Fed};
 pub use grid::Size;
+pub use marks::{Mark, MarkKind};
 pub use scrollback::Scrollback;
+pub use snapshot::Snapshot;
 
 use self::core::Core;
 use self::input::Input;
@@ -43,14 +56,11 @@ pub struct Model {
 
 impl Model {
     /// A fresh terminal. Columns below 2 and rows below 1 are taken as 2 and 1.
+    /// Both end at [`MAX_COLS`](Size::MAX_COLS) and [`MAX_ROWS`](Size::MAX_ROWS).
     pub fn new(size: Size, scrollback: Scrollback) -> Self {
-        let size = Size {
-            cols: size.cols.max(2),
-            rows: size.rows.max(1),
-        };
         Self {
             input: Input::default(),
-            core: Core::new(size, scrollback),
+            core: Core::new(size.clamped(), scrollback),
         }
     }
 
@@ -60,11 +70,6 @@ impl Model {
         self.input.feed(&mut self.core, bytes);
         self.core.offset += bytes.len() as u64;
         std::mem::take(&mut self.core.fed)
-    }
-
-    /// Takes another size. A placeholder: cuts and fills.
-    pub fn resize(&mut self, size: Size) {
-        let _ = size;
     }
 
     /// The bytes fed next stand at this offset of the output.
@@ -77,15 +82,9 @@ impl Model {
         self.core.seq
     }
 
-    /// A placeholder.
-    pub fn dump(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    /// A placeholder.
-    pub fn restore(scrollback: Scrollback, dump: &[u8]) -> Option<Self> {
-        let _ = (scrollback, dump);
-        None
+    /// Whether a picture is being drawn and not done (mode 2026).
+    pub fn is_drawing(&self) -> bool {
+        self.core.modes.synchronized_output
     }
 
     /// The rows' text, for tests and for the conformance runner: blanks at the end left out.
@@ -102,6 +101,46 @@ impl Model {
         }
         text.truncate(text.trim_end_matches(' ').len());
         text
+    }
+
+    /// All lines as text, those of the scrollback first; rows that belong to one line are joined.
+    pub fn lines(&self) -> Vec<String> {
+        let stored = (0..self.core.scrollback.len()).filter_map(|at| {
+            let row = self.core.scrollback.row(at)?;
+            let mut text = String::new();
+            row.push_text(&mut text);
+            Some((text, row.wrapped()))
+        });
+        let shown =
+            (0..self.core.size.rows).map(|y| (self.row_text(y), self.core.grid.row(y).wrapped));
+        let mut lines = Vec::new();
+        let mut line = String::new();
+        for (text, wrapped) in stored.chain(shown) {
+            line.push_str(&text);
+            if !wrapped {
+                line.truncate(line.trim_end_matches(' ').len());
+                lines.push(std::mem::take(&mut line));
+            }
+        }
+        lines
+    }
+
+    /// An empty scrollback with the bounds of this model's.
+    pub fn scrollback_bounds(&self) -> Scrollback {
+        let (rows, bytes) = self.core.scrollback.bounds();
+        Scrollback::new(rows, bytes)
+    }
+
+    /// Bytes that it takes in memory, about: both screens, scrollback and the tables.
+    pub fn memory(&self) -> usize {
+        let core = &self.core;
+        let screens = std::iter::once(&core.grid).chain(&core.hidden);
+        size_of::<Self>()
+            + screens.map(grid::Grid::memory).sum::<usize>()
+            + core.scrollback.bytes()
+            + core.styles.memory()
+            + core.graphemes.memory()
+            + core.marks.len() * size_of::<Mark>()
     }
 
     /// The cursor's column and row.

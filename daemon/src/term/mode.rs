@@ -1,5 +1,7 @@
 //! The modes: ANSI's (SM, RM) and DEC's (DECSET, DECRST), as xterm has them.
 
+use serde::{Deserialize, Serialize};
+
 use termd_proto::screen::{CursorShape, MouseEncoding, MouseMode};
 
 use super::cell::Protection;
@@ -28,7 +30,7 @@ impl From<bool> for Switch {
 }
 
 /// DECSACE: what DECCARA and DECRARA change.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChangeExtent {
     /// 0, 1: the characters from the first corner to the last, over whole rows between.
     #[default]
@@ -77,7 +79,7 @@ pub const KEPT_MODES: [(u16, bool); 31] = [
 ];
 
 /// The settings of [`KEPT_MODES`], a bit each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptModes(pub u32);
 
 impl Default for KeptModes {
@@ -104,7 +106,7 @@ impl KeptModes {
 }
 
 /// The modes, apart from DECOM, which is saved with the cursor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 // Each is one bit of the terminal's own and has a name of its own.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Modes {

@@ -177,6 +177,9 @@ impl Core {
 
     /// Prints one character.
     pub fn print_char(&mut self, c: char) {
+        if self.modes.grapheme_clusters && self.continue_cluster(c) {
+            return;
+        }
         match width(c) {
             0 => self.combine(c),
             1 => self.put(c, 1),

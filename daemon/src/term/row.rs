@@ -94,6 +94,33 @@ impl Row {
         self.intricate = false;
     }
 
+    /// Makes room for more cells.
+    pub fn reserve(&mut self, count: usize) {
+        self.cells.reserve_exact(count);
+    }
+
+    /// Adds a cell after the last one held.
+    #[inline]
+    pub fn push(&mut self, cell: Cell) {
+        self.cells.push(cell);
+    }
+
+    /// Adds cells after the last one held.
+    #[inline]
+    pub fn extend(&mut self, cells: impl Iterator<Item = Cell>) {
+        self.cells.extend(cells);
+    }
+
+    /// Forgets default blanks at the end, so that rows that look the same hold the same.
+    pub fn trim(&mut self) {
+        self.cells.truncate(self.occupied());
+    }
+
+    /// Gives back the memory that its cells do not need.
+    pub fn shrink(&mut self) {
+        self.cells.shrink_to_fit();
+    }
+
     /// Cuts it to a width.
     pub fn truncate(&mut self, cols: usize) {
         self.cells.truncate(cols);

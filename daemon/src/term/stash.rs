@@ -1,5 +1,7 @@
 //! What programs put aside to take it back later: XTPUSHSGR, XTSAVE, and the state before VT52 mode.
 
+use serde::{Deserialize, Serialize};
+
 use super::core::Margins;
 use super::cursor::Cursor;
 use super::mode::Modes;
@@ -9,7 +11,7 @@ use super::style::Style;
 pub const MAX_PUSHED_SGR: usize = 10;
 
 /// All of it. Small while no program has put anything aside.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stash {
     /// XTPUSHSGR, the newest last.
     pub sgr: Vec<PushedSgr>,
@@ -22,7 +24,7 @@ pub struct Stash {
 }
 
 /// A look that was pushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushedSgr {
     /// The attributes that popping brings back: bit n for parameter n of XTPUSHSGR.
     pub which: u32,
@@ -31,7 +33,7 @@ pub struct PushedSgr {
 }
 
 /// What `ESC <` brings back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BeforeVt52 {
     /// Modes.
     pub modes: Modes,

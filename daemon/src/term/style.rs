@@ -5,19 +5,26 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
 
 use termd_proto::screen::{Color, Underline};
 
 /// A look's number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct StyleId(pub u32);
 
 /// A hyperlink's number (OSC 8); 0 is none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct LinkId(pub u32);
 
 /// The attributes of SGR that are on or off, as bits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attributes(u16);
 
 impl Attributes {
@@ -72,7 +79,7 @@ impl Attributes {
 }
 
 /// A look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Style {
     /// SGR 30 to 39, 90 to 97.
     pub foreground: Color,
@@ -175,12 +182,19 @@ impl Hasher for StyleHasher {
 }
 
 /// A hyperlink.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Link {
     /// Its `id=`, by which parts of one link know each other.
     pub id: Option<Box<str>>,
     /// Where it leads.
     pub uri: Box<str>,
+}
+
+impl Link {
+    /// Bytes that its texts take.
+    pub fn text_bytes(&self) -> usize {
+        self.uri.len() + self.id.as_ref().map_or(0, |id| id.len())
+    }
 }
 
 /// The looks in use.
@@ -195,6 +209,8 @@ pub struct Styles {
     /// Where [`number`](Styles::number) looks first: coloured output takes turns with a few looks,
     /// and a true hash for each costs more than the text between them. Made when it is first used.
     recent: Option<Box<[StyleId; RECENT]>>,
+    /// Which table it is: one of its own after each sweep.
+    generation: u64,
 }
 
 /// Places for recent looks, by a few bits mixed of each: a palette of 256 finds room.
@@ -213,11 +229,36 @@ impl Default for Styles {
             sweep_at: FIRST_SWEEP,
             sweep_links_at: FIRST_SWEEP,
             recent: None,
+            generation: NEXT_GENERATION.fetch_add(1, Ordering::Relaxed),
         }
     }
 }
 
+/// Two tables that were made, or swept, at different times never have the same generation.
+static NEXT_GENERATION: AtomicU64 = AtomicU64::new(1);
+
 impl Styles {
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let texts: usize = self.links.iter().map(Link::text_bytes).sum();
+        self.styles.capacity() * size_of::<Style>()
+            + self.numbers.capacity() * size_of::<(Style, StyleId)>()
+            + self.links.capacity() * size_of::<Link>()
+            + self.link_numbers.capacity() * size_of::<(Link, LinkId)>()
+            + 2 * texts
+    }
+
+    /// As long as this is the same, numbers mean the same: whoever keeps numbers looks at it.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// All links, the first has number 1.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
     /// The look with this number.
     #[inline]
     pub fn get(&self, id: StyleId) -> Style {

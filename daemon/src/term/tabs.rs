@@ -1,10 +1,12 @@
 //! Tab stops.
 
+use serde::{Deserialize, Serialize};
+
 /// Columns between the stops that a terminal starts with.
 const DEFAULT_DISTANCE: usize = 8;
 
 /// The stops. Columns that no program has set are at the default distance.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TabStops {
     /// `None` until a program sets or clears one: most never do.
     own: Option<Box<[bool]>>,

@@ -17,9 +17,10 @@ use super::clock::now_ms;
 use super::flow::{Due, Flow};
 use super::handle::{Command, TaskEnds, Terminal};
 use super::input::InputQueue;
+use super::intake::Reading;
 use super::master;
-use super::record::{Exit, Size, exit_status};
-use super::spool::{Intake, PumpStop, Spool};
+use super::record::{Exit, ScreenState, Size, exit_status};
+use super::spool::{Intake, PumpStop};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::store::{
@@ -89,15 +90,13 @@ pub struct Actor {
     around: Surroundings,
     ends: TaskEnds,
     master: AsyncFd<OwnedFd>,
-    intake: Intake,
+    reading: Reading,
     input: InputQueue,
     flow: Flow,
     committed: watch::Sender<Offset>,
     phase: Phase,
     line: Line,
     output_event_at: Instant,
-    /// The screen shows the output up to here.
-    fed: Offset,
     /// The screen's last checkpoint, and when the next may be.
     checkpointed: Offset,
     checkpoint_at: Instant,
@@ -117,18 +116,17 @@ impl Actor {
         // Whoever made the terminal has fed its screen so far.
         let fed = terminal.end();
         Ok(Self {
+            reading: Reading::new(intake, Arc::clone(&terminal)),
             terminal,
             around,
             ends,
             master,
-            intake,
             input: InputQueue::default(),
             flow,
             committed: watch::Sender::new(Offset::ZERO),
             phase: Phase::Running,
             line: Line::Open,
             output_event_at: Instant::now(),
-            fed,
             checkpointed: fed,
             checkpoint_at: Instant::now() + CHECKPOINT_PAUSE,
         })
@@ -155,7 +153,7 @@ impl Actor {
                 ready = self.master.readable(), if reading && self.line == Line::Open => {
                     match ready {
                         Ok(mut guard) => {
-                            let stop = pump(&mut self.intake, guard.get_inner(), &self.terminal);
+                            let stop = self.reading.pump(guard.get_inner(), &mut self.input);
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
                             self.pumped(stop);
                         }
@@ -218,7 +216,7 @@ impl Actor {
             && look_at <= now
         {
             self.line = Line::Open;
-            let stop = pump(&mut self.intake, self.master.get_ref(), &self.terminal);
+            let stop = self.reading.pump(self.master.get_ref(), &mut self.input);
             self.pumped(stop);
         }
         if reading
@@ -243,21 +241,20 @@ impl Actor {
         };
         self.abandon_input();
         if self.flow.may_read() {
-            let stop = pump(&mut self.intake, self.master.get_ref(), &self.terminal);
+            let stop = self.reading.pump(self.master.get_ref(), &mut self.input);
             self.pumped(stop);
         }
     }
 
     fn pumped(&mut self, stop: io::Result<PumpStop>) {
         let now = Instant::now();
-        let end = self
-            .terminal
-            .transcript
-            .spool()
-            .map_or(Offset::ZERO, Spool::end);
+        let end = self.reading.end();
         if end > self.terminal.end() {
-            self.feed_screen(end);
-            self.terminal.update(|progress| progress.end = end);
+            let screen = self.screen_state(now);
+            self.terminal.update(|progress| {
+                progress.end = end;
+                progress.screen = screen;
+            });
             self.flow.grew(end, now);
             self.checkpoint_screen(now);
             self.give_back_memory();
@@ -285,30 +282,22 @@ impl Actor {
         }
     }
 
-    /// Brings the screen up to `end`, and answers what the program asked the terminal.
-    fn feed_screen(&mut self, end: Offset) {
-        let terminal = Arc::clone(&self.terminal);
-        let Some(spool) = terminal.transcript.spool() else {
-            return;
-        };
-        let input = &mut self.input;
-        let fed = terminal.screen.feed(spool, self.fed, end, |fed| {
-            if !fed.replies.is_empty() {
-                terminal.answer_queued(input.push_answer(fed.replies));
-            }
-        });
-        match fed {
-            Ok(fed) => self.fed = fed,
-            Err(error) => {
-                tracing::error!(terminal = %self.terminal.id(), %error, "the screen cannot follow");
-            }
+    fn screen_state(&self, now: Instant) -> ScreenState {
+        let look = |model: &Model| (model.seq(), model.is_drawing());
+        let (seq, drawing) = self.terminal.screen.look(look).unwrap_or_default();
+        ScreenState {
+            seq,
+            drawing,
+            changed_at: now,
         }
     }
 
     /// Keeps the screen, when so much has come since the last time that feeding it again would take
     /// long.
     fn checkpoint_screen(&mut self, now: Instant) {
-        if self.fed.since(self.checkpointed) < CHECKPOINT_BYTES || now < self.checkpoint_at {
+        if self.reading.fed().since(self.checkpointed) < CHECKPOINT_BYTES
+            || now < self.checkpoint_at
+        {
             return;
         }
         self.checkpoint_at = now + CHECKPOINT_PAUSE;
@@ -318,13 +307,16 @@ impl Actor {
                 .store
                 .try_put_screen(self.terminal.id().clone(), checkpoint)
         {
-            self.checkpointed = self.fed;
+            self.checkpointed = self.reading.fed();
         }
     }
 
     fn checkpoint(&self) -> Option<ScreenCheckpoint> {
         let dump = self.terminal.screen.look(Model::dump)?;
-        Some(ScreenCheckpoint { at: self.fed, dump })
+        Some(ScreenCheckpoint {
+            at: self.reading.fed(),
+            dump,
+        })
     }
 
     fn tell_of_output(&mut self, end: Offset, now: Instant) {
@@ -340,6 +332,7 @@ impl Actor {
             return;
         };
         self.phase = Phase::Storing;
+        self.reading.feed_all(&mut self.input);
         self.flow.finish();
         let exit = Exit {
             status: Some(exit_status(status)),
@@ -374,11 +367,12 @@ impl Actor {
         };
         // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
         let _ = rustix::termios::tcsetwinsize(self.master.get_ref(), winsize);
+        self.reading.feed_all(&mut self.input);
         self.terminal
             .screen
             .change(|model| model.resize(size.into()));
         let change = SizeChange {
-            at: self.fed,
+            at: self.reading.fed(),
             cols: size.cols,
             rows: size.rows,
         };
@@ -389,7 +383,11 @@ impl Actor {
         {
             tracing::warn!(terminal = %self.terminal.id(), "a size is not in the database");
         }
-        self.terminal.update(|progress| progress.size = size);
+        let screen = self.screen_state(Instant::now());
+        self.terminal.update(|progress| {
+            progress.size = size;
+            progress.screen = screen;
+        });
         let id = self.terminal.id().clone();
         let event = TerminalEvent::Resized {
             id,
@@ -452,7 +450,7 @@ impl Actor {
     async fn record_exit(&self) {
         let terminal = &self.terminal;
         let progress = terminal.progress();
-        if self.fed.since(self.checkpointed) >= LAST_CHECKPOINT_BYTES
+        if self.reading.fed().since(self.checkpointed) >= LAST_CHECKPOINT_BYTES
             && let Some(checkpoint) = self.checkpoint()
         {
             let id = terminal.id().clone();
@@ -499,13 +497,5 @@ impl Actor {
         self.around.store.put_terminal(row).await?;
         self.around.store.audit(entry).await?;
         self.around.store.flush().await
-    }
-}
-
-/// Moves what the PTY has into the spool.
-fn pump(intake: &mut Intake, master: &OwnedFd, terminal: &Terminal) -> io::Result<PumpStop> {
-    match terminal.transcript.spool() {
-        Some(spool) => intake.pump(master, spool),
-        None => Ok(PumpStop::HungUp),
     }
 }

@@ -12,6 +12,7 @@ pub mod error;
 pub mod flow;
 pub mod handle;
 pub mod input;
+mod intake;
 pub mod launch;
 mod master;
 pub mod reading;
@@ -22,6 +23,7 @@ mod service;
 pub mod spool;
 pub mod text;
 pub mod transcript;
+pub mod viewing;
 
 pub use error::TerminalError;
 pub use handle::Terminal;

@@ -1,6 +1,8 @@
 //! What a terminal is, apart from what happens in it: fixed at its creation, and what of it the
 //! keeper keeps for the next server.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{ExitStatus, Owner};
@@ -132,6 +134,28 @@ pub struct Exit {
     pub at_ms: i64,
 }
 
+/// What a screen is at, for whoever waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScreenState {
+    /// Counts its changes.
+    pub seq: u64,
+    /// A picture is being drawn and not done (mode 2026).
+    pub drawing: bool,
+    /// When the last change was.
+    pub changed_at: Instant,
+}
+
+impl ScreenState {
+    /// Of a screen that has not changed since this server knows it.
+    pub fn still(seq: u64) -> Self {
+        Self {
+            seq,
+            drawing: false,
+            changed_at: Instant::now(),
+        }
+    }
+}
+
 /// What changes in a terminal's life, as everyone may watch it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
@@ -139,6 +163,8 @@ pub struct Progress {
     pub end: Offset,
     /// Its size.
     pub size: Size,
+    /// What its screen is at.
+    pub screen: ScreenState,
     /// Set once, after its child was reaped and its output drained.
     pub exit: Option<Exit>,
     /// When `terminal/release` ended its ACP life.

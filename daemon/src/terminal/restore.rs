@@ -29,7 +29,7 @@ pub async fn restore(
         .await?
         .filter(|checkpoint| checkpoint.at <= end);
     let restored = checkpoint.and_then(|checkpoint| {
-        let model = Model::restore(fresh_scrollback(), &checkpoint.dump)?;
+        let model = Model::restored(fresh_scrollback(), &checkpoint.dump)?;
         Some((model, checkpoint.at))
     });
     let (mut model, mut at) =

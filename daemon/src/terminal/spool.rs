@@ -45,6 +45,15 @@ pub enum PumpStop {
     HungUp,
 }
 
+/// What was done in a moment in which the PTY was empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meanwhile {
+    /// Something.
+    Worked,
+    /// There was nothing to do.
+    Idle,
+}
+
 /// A terminal's output by offset. Anyone may read; its [`Intake`] writes.
 #[derive(Debug)]
 pub struct Spool {
@@ -76,8 +85,15 @@ impl Intake {
         Ok(intake)
     }
 
-    /// Moves what the PTY has, up to the budget.
-    pub fn pump(&mut self, master: &OwnedFd, spool: &Spool) -> io::Result<PumpStop> {
+    /// Moves what the PTY has, up to the budget. While a program prints as fast as it is read, the
+    /// moments in which the PTY is empty go to `meanwhile`, which does a little of something else
+    /// with the spool's new end, and says whether it had anything to do.
+    pub fn pump(
+        &mut self,
+        master: &OwnedFd,
+        spool: &Spool,
+        mut meanwhile: impl FnMut(Offset) -> Meanwhile,
+    ) -> io::Result<PumpStop> {
         let first = spool.end();
         loop {
             let (taken, stop) = if self.splices {
@@ -90,7 +106,7 @@ impl Intake {
             match stop {
                 Some(PumpStop::Drained)
                     if (FLOOD_BYTES..PUMP_BUDGET_BYTES).contains(&moved)
-                        && more_comes_soon(master)? => {}
+                        && more_comes_soon(master, || meanwhile(spool.end()))? => {}
                 Some(stop) => return Ok(stop),
                 None if moved >= PUMP_BUDGET_BYTES => return Ok(PumpStop::Budget),
                 None => {}
@@ -180,9 +196,13 @@ impl Intake {
 }
 
 /// Lets others run for a moment, again and again, until the PTY has more or patience ends.
-fn more_comes_soon(master: &OwnedFd) -> io::Result<bool> {
-    for _ in 0..PATIENCE {
-        std::thread::yield_now();
+fn more_comes_soon(master: &OwnedFd, mut meanwhile: impl FnMut() -> Meanwhile) -> io::Result<bool> {
+    let mut idle = 0;
+    while idle < PATIENCE {
+        if meanwhile() == Meanwhile::Idle {
+            idle += 1;
+            std::thread::yield_now();
+        }
         let mut fds = [PollFd::new(master, PollFlags::IN)];
         match rustix::event::poll(&mut fds, Some(&Timespec::default())) {
             Ok(0) | Err(Errno::INTR) => {}
@@ -343,7 +363,7 @@ mod tests {
         let copy = sent.clone();
         let writer = std::thread::spawn(move || slave.write_all(&copy).unwrap());
         loop {
-            if intake.pump(&master, &spool).unwrap() == PumpStop::HungUp {
+            if intake.pump(&master, &spool, |_| Meanwhile::Idle).unwrap() == PumpStop::HungUp {
                 break;
             }
             let mut fds = [rustix::event::PollFd::new(

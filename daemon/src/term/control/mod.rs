@@ -4,19 +4,29 @@
 //! `CSI ' }` does begins here.
 
 mod charset;
+mod checksum;
+mod colors;
 mod cursor;
+mod dcs;
 mod edit;
 mod erase;
+mod keyboard;
 mod line;
 mod mode;
+mod modes_report;
+mod osc;
+mod presentation;
 mod rectangle;
+mod reply;
 mod report;
 mod reset;
 mod screen;
 mod scroll;
 mod sgr;
+mod shell;
 mod tab;
 mod vt52;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -211,11 +221,10 @@ impl Core {
     pub(in crate::term) fn string(&mut self, gathered: &super::input::Gathered) {
         self.last_printed = None;
         match gathered.kind() {
-            StringKind::Osc
-            | StringKind::Dcs
-            | StringKind::Apc
-            | StringKind::Pm
-            | StringKind::Sos => {}
+            StringKind::Osc => self.osc(gathered),
+            StringKind::Dcs => self.dcs(gathered),
+            StringKind::Apc => self.apc(gathered),
+            StringKind::Pm | StringKind::Sos => {}
         }
     }
 }

@@ -12,7 +12,7 @@ mod string;
 use memchr::memchr;
 
 pub use self::sequence::{ControlSequence, Params};
-pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind};
+pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind, Terminator};
 
 use self::sequence::{Parsed, Slow};
 
@@ -285,6 +285,8 @@ impl Input {
             .position(|byte| matches!(*byte, ESC | BEL | CAN | SUB | 0x9c))
             .unwrap_or(bytes.len());
         gathered.push(&bytes[..end]);
+        // An event of it is after its last byte.
+        core.offset += end as u64;
         let Some(byte) = bytes.get(end).copied() else {
             self.state = State::String(gathered);
             return end;
@@ -293,6 +295,7 @@ impl Input {
             ESC => self.state = State::StringEscape(gathered),
             BEL if gathered.kind() == StringKind::Osc => {
                 self.return_to_ground();
+                gathered.end_with(Terminator::Bel);
                 core.string(&gathered);
             }
             CAN | SUB => {

@@ -43,6 +43,16 @@ impl StringKind {
     }
 }
 
+/// What ended a string; an answer to it ends the same way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Terminator {
+    /// ST.
+    #[default]
+    St,
+    /// BEL, which xterm takes for an OSC.
+    Bel,
+}
+
 /// A string, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gathered {
@@ -50,6 +60,7 @@ pub struct Gathered {
     bytes: Vec<u8>,
     /// Bytes in all, those that were not kept too.
     len: usize,
+    terminator: Terminator,
 }
 
 impl Gathered {
@@ -59,7 +70,18 @@ impl Gathered {
             kind,
             bytes: Vec::new(),
             len: 0,
+            terminator: Terminator::St,
         }
+    }
+
+    /// It ends with this.
+    pub fn end_with(&mut self, terminator: Terminator) {
+        self.terminator = terminator;
+    }
+
+    /// What ended it.
+    pub fn terminator(&self) -> Terminator {
+        self.terminator
     }
 
     /// Which.
@@ -98,10 +120,12 @@ impl Gathered {
         is_st
     }
 
-    /// The bytes that began it and what is kept of it.
+    /// The bytes that began it and what is kept of it; of what is not kept a byte, so that it is not
+    /// whole then either.
     pub fn as_sent(&self) -> impl Iterator<Item = u8> + '_ {
         [super::ESC, self.kind.introducer()]
             .into_iter()
             .chain(self.bytes.iter().copied())
+            .chain((!self.is_whole()).then_some(b' '))
     }
 }

@@ -13,7 +13,7 @@ use super::super::clock::now_ms;
 use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
-use super::super::record::{Exit, Progress, Record, Size};
+use super::super::record::{Exit, Progress, Record, ScreenState, Size};
 use super::super::restore::restore;
 use super::super::screen::Screen;
 use super::super::spool::{Intake, Spool};
@@ -84,9 +84,10 @@ impl Terminals {
                 rows: winsize.ws_row,
             },
         );
-        let progress = Progress {
+        let mut progress = Progress {
             end: spool.end(),
             size,
+            screen: ScreenState::still(0),
             exit: None,
             released_at_ms: row.as_ref().and_then(|row| row.released_at_ms),
             closed_at_ms: row.as_ref().and_then(|row| row.closed_at_ms),
@@ -100,6 +101,7 @@ impl Terminals {
         let mut model = restore(store, &found.id, &transcript, first_size, progress.end).await?;
         // A size that was given a moment before the last server died may not be in the database.
         model.resize(size.into());
+        progress.screen = ScreenState::still(model.seq());
         let screen = Screen::new(model);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         if row.is_none() {
@@ -185,6 +187,7 @@ impl Terminals {
                 cols: row.cols,
                 rows: row.rows,
             },
+            screen: ScreenState::still(0),
             exit,
             released_at_ms: row.released_at_ms,
             closed_at_ms: row.closed_at_ms,

@@ -19,7 +19,7 @@ use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
-use super::super::record::{Progress, Record, Size};
+use super::super::record::{Progress, Record, ScreenState, Size};
 use super::super::screen::{Screen, fresh_model};
 use super::super::spool::{Intake, Spool};
 use super::super::transcript::Transcript;
@@ -125,6 +125,7 @@ impl Terminals {
         let progress = Progress {
             end: Offset::ZERO,
             size,
+            screen: ScreenState::still(0),
             exit: None,
             released_at_ms: None,
             closed_at_ms: None,

@@ -21,6 +21,8 @@ use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;
 use super::error::TerminalError;
 use super::handle::Terminal;
+use super::record::Size;
+use super::restore::restore;
 use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
@@ -262,6 +264,21 @@ impl Terminals {
             .await
             .map(|_| ())
             .map_err(TerminalError::Audit)
+    }
+
+    /// Sees to it that a terminal has its screen, which one that ended long ago has not at once.
+    pub async fn wake_screen(&self, terminal: &Terminal) -> Result<(), TerminalError> {
+        if terminal.screen.look(|_| ()).is_some() {
+            return Ok(());
+        }
+        let first_size = Size {
+            cols: terminal.record.cols,
+            rows: terminal.record.rows,
+        };
+        let (store, end) = (&self.inner.store, terminal.end());
+        let model = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
+        terminal.screen.put(model);
+        Ok(())
     }
 
     /// Records that a connection types into a terminal, once for each: never what it types.

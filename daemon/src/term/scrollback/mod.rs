@@ -1,0 +1,319 @@
+//! Lines that left the top of the primary screen, packed: UTF-8 and style runs in blocks.
+//!
+//! Rows are counted and bounded in rows and in bytes. In rows the bound is exact: the oldest row is
+//! gone when one comes too many, though its block stays until all its rows are. In bytes it is kept
+//! by dropping the oldest block whole.
+//!
+//! Rows are kept as they stood on the screen, and a change of width packs them anew (`reflow`):
+//! that takes a millisecond or two for 10,000 lines, blocks without long lines are not even looked
+//! into, and every row keeps a number that marks and readers can hold on to, which lines that are
+//! only broken when they are read could not give.
+
+mod block;
+mod pack;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::collections::VecDeque;
+
+pub use self::stored::{StoredCell, StoredRow, StoredStyle};
+pub use self::transfer::{read_link, read_rows, write_link, write_rows};
+
+use self::block::{Block, MAX_BLOCK_BYTES, Numbers};
+use super::grapheme::Graphemes;
+use super::row::Row;
+use super::style::Styles;
+
+/// A small scrollback has this many blocks, so that a whole one is not too much to drop.
+const LEAST_BLOCKS: usize = 8;
+/// Blocks are not made smaller than this: each costs tables of its own.
+const LEAST_BLOCK_BYTES: usize = 4 << 10;
+
+/// The rows, oldest first.
+#[derive(Debug, Clone)]
+pub struct Scrollback {
+    /// Full ones, oldest first, each with the id of its first row.
+    full: VecDeque<(u64, Block)>,
+    /// The one that rows are pushed to.
+    open: Block,
+    /// Rows of the oldest block that are gone.
+    gone: usize,
+    rows: usize,
+    /// What the full blocks take.
+    full_bytes: usize,
+    max_rows: usize,
+    max_bytes: usize,
+    pushed: u64,
+    numbers: Numbers,
+}
+
+impl Scrollback {
+    /// An empty one, for so many rows and bytes at the most. The bytes are those that the blocks
+    /// take in memory; at least two blocks of 4 KiB are allowed.
+    pub fn new(max_rows: usize, max_bytes: usize) -> Self {
+        Self {
+            full: VecDeque::new(),
+            open: Block::default(),
+            gone: 0,
+            rows: 0,
+            full_bytes: 0,
+            max_rows,
+            max_bytes: max_bytes.max(2 * LEAST_BLOCK_BYTES),
+            pushed: 0,
+            numbers: Numbers::default(),
+        }
+    }
+
+    /// An empty one with the bounds of this one, whose first row will have the id of the oldest
+    /// here.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        let mut emptied = Self::new(self.max_rows, self.max_bytes);
+        emptied.pushed = self.oldest();
+        emptied
+    }
+
+    /// Keeps a row: the newest.
+    #[inline]
+    pub fn push(&mut self, row: &Row, styles: &Styles, graphemes: &Graphemes) {
+        if self.max_rows == 0 {
+            self.pushed += 1;
+            return;
+        }
+        let cells = &row.cells()[..row.occupied()];
+        let shape = pack::shape(cells);
+        if self.open.used() + Block::most_bytes(row, cells, shape) > self.block_bytes() {
+            self.seal();
+        }
+        self.open
+            .push(row, cells, shape, &mut self.numbers, styles, graphemes);
+        self.count_one();
+    }
+
+    #[inline]
+    fn count_one(&mut self) {
+        self.pushed += 1;
+        self.rows += 1;
+        if self.rows > self.max_rows {
+            self.rows -= 1;
+            self.gone += 1;
+            self.drop_gone();
+        }
+    }
+
+    /// Drops the oldest block if all its rows are gone.
+    #[inline]
+    fn drop_gone(&mut self) {
+        match self.full.front() {
+            Some((_, oldest)) if oldest.len() <= self.gone => {
+                self.gone -= oldest.len();
+                self.drop_oldest();
+            }
+            _ => {}
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some((_, block)) = self.full.pop_front() {
+            self.full_bytes -= block.memory();
+            // The next block will be of about this size.
+            if self.open.len() == 0 && self.open.bytes.capacity() == 0 {
+                self.open = block.emptied();
+            }
+        }
+    }
+
+    fn block_bytes(&self) -> usize {
+        (self.max_bytes / LEAST_BLOCKS).clamp(LEAST_BLOCK_BYTES, MAX_BLOCK_BYTES)
+    }
+
+    /// Begins a new block. The first one grows as it is filled; those after it will be filled too.
+    fn seal(&mut self) {
+        let mut block = std::mem::take(&mut self.open);
+        self.numbers.clear();
+        if block.len() > 0 {
+            block.seal();
+            self.full_bytes += block.memory();
+            let first = self.pushed - block.len() as u64;
+            self.full.push_back((first, block));
+        }
+        self.keep_bytes();
+        if self.open.bytes.capacity() == 0 && !self.full.is_empty() {
+            self.open.bytes.reserve_exact(self.block_bytes());
+        }
+    }
+
+    /// Keeps the bound in bytes, a full open block counted.
+    fn keep_bytes(&mut self) {
+        while self.full_bytes + self.block_bytes() > self.max_bytes {
+            let Some((_, oldest)) = self.full.front() else {
+                return;
+            };
+            self.rows -= oldest.len() - self.gone;
+            self.gone = 0;
+            self.drop_oldest();
+        }
+    }
+
+    /// Takes the newest row back.
+    pub fn pop_newest(&mut self, styles: &mut Styles, graphemes: &mut Graphemes) -> Option<Row> {
+        let row = self
+            .row(self.rows.checked_sub(1)?)?
+            .to_row(styles, graphemes);
+        if self.open.len() == 0
+            && let Some((_, block)) = self.full.pop_back()
+        {
+            self.full_bytes -= block.memory();
+            // Its looks cannot be told from the model's numbers any more: new ones are added.
+            self.numbers.clear();
+            self.open = block;
+        }
+        self.open.pop();
+        self.pushed -= 1;
+        self.rows -= 1;
+        if self.rows == 0 {
+            self.empty();
+        }
+        Some(row)
+    }
+
+    /// Forgets all rows (ED 3). What was pushed stays counted.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.empty();
+    }
+
+    fn empty(&mut self) {
+        self.full = VecDeque::new();
+        self.full_bytes = 0;
+        self.open = Block::default();
+        self.numbers = Numbers::default();
+        self.gone = 0;
+    }
+
+    /// A row, 0 is the oldest.
+    pub fn row(&self, index: usize) -> Option<StoredRow<'_>> {
+        if index >= self.rows {
+            return None;
+        }
+        let id = self.oldest() + index as u64;
+        let open_from = self.pushed - self.open.len() as u64;
+        let (first, block) = if id >= open_from {
+            (open_from, &self.open)
+        } else {
+            let after = self.full.partition_point(|(first, _)| *first <= id);
+            let (first, block) = self.full.get(after.checked_sub(1)?)?;
+            (*first, block)
+        };
+        let at = usize::try_from(id - first).ok()?;
+        Some(StoredRow::new(block, at))
+    }
+
+    /// Rows that are kept.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether no row is kept.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Rows that were ever pushed, and not taken back: the id of the screen's first row. A row keeps
+    /// its id while it moves from the screen to the scrollback and on.
+    pub fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// The id of the oldest row that is kept.
+    pub fn oldest(&self) -> u64 {
+        self.pushed - self.rows as u64
+    }
+
+    /// The most rows and bytes that are kept.
+    pub fn bounds(&self) -> (usize, usize) {
+        (self.max_rows, self.max_bytes)
+    }
+
+    /// Bytes that it takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.full_bytes
+            + self.open.memory()
+            + self.full.capacity() * size_of::<(u64, Block)>()
+            + self.numbers.memory()
+    }
+
+    /// Takes the oldest block out, for `reflow`: its rows are handed on as they are if no row of it
+    /// is wider than `cols` and none belongs to a longer line.
+    pub(super) fn take_oldest(&mut self, cols: usize) -> Option<Taken> {
+        let (block, gone) = match self.full.pop_front() {
+            Some((_, block)) => {
+                self.full_bytes -= block.memory();
+                (block, std::mem::take(&mut self.gone))
+            }
+            None if self.rows > 0 => {
+                let block = std::mem::take(&mut self.open);
+                self.numbers.clear();
+                (block, std::mem::take(&mut self.gone))
+            }
+            None => return None,
+        };
+        self.rows -= block.len() - gone;
+        Some(Taken {
+            is_simple: !block.has_lines && block.widest <= cols && gone == 0,
+            block,
+            at: gone,
+        })
+    }
+
+    /// Puts a block behind the rows.
+    pub(super) fn put(&mut self, taken: Taken) {
+        self.seal();
+        let rows = taken.block.len();
+        self.open = taken.block;
+        self.rows += rows;
+        self.pushed += rows as u64;
+        self.keep_bounds();
+    }
+
+    /// Keeps both bounds, after many rows were added at once.
+    fn keep_bounds(&mut self) {
+        if self.max_rows == 0 {
+            self.clear();
+        }
+        self.gone += self.rows.saturating_sub(self.max_rows);
+        self.rows = self.rows.min(self.max_rows);
+        while let Some((_, oldest)) = self.full.front()
+            && oldest.len() <= self.gone
+        {
+            self.drop_gone();
+        }
+        self.keep_bytes();
+    }
+}
+
+/// A block on its way through `reflow`.
+#[derive(Debug)]
+pub(super) struct Taken {
+    block: Block,
+    at: usize,
+    /// No row of it would change.
+    pub(super) is_simple: bool,
+}
+
+impl Taken {
+    /// Its rows that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.block.len() - self.at
+    }
+
+    /// Its rows, one after the other.
+    pub(super) fn next(&mut self, styles: &mut Styles, graphemes: &mut Graphemes) -> Option<Row> {
+        (self.at < self.block.len()).then(|| {
+            self.at += 1;
+            StoredRow::new(&self.block, self.at - 1).to_row(styles, graphemes)
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! A model as a value that can be compared: what tests of "the same model" mean by it.
+//!
+//! Numbers of looks, links and graphemes are resolved, as they depend on the way a model came about;
+//! change sequence numbers are left out for the same reason.
+
+use termd_proto::screen::LineSize;
+
+use super::Model;
+use super::cell::{Cell, Content};
+use super::core::{Margins, Shown};
+use super::cursor::Cursor;
+use super::extras::Extras;
+use super::grid::{Grid, Size};
+use super::marks::Mark;
+use super::mode::Modes;
+use super::row::Row;
+use super::style::{Link, LinkId, Style, StyleId};
+use super::tabs::TabStops;
+
+/// All that two equal models have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    size: Size,
+    shown: Shown,
+    screen: Vec<RowValue>,
+    hidden: Option<Vec<RowValue>>,
+    scrollback: Vec<RowValue>,
+    pushed: u64,
+    cursor: CursorValue,
+    saved: [Option<CursorValue>; 2],
+    margins: Margins,
+    tabs: TabStops,
+    modes: Modes,
+    extras: Extras,
+    marks: Vec<Mark>,
+    last_printed: Option<char>,
+    offset: u64,
+    unfinished: Vec<u8>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RowValue {
+    text: String,
+    /// Each cell's kind, and how many columns on its look begins.
+    cells: Vec<u32>,
+    looks: Vec<(usize, Look)>,
+    wrapped: bool,
+    size: LineSize,
+    intricate: bool,
+}
+
+type Look = (Style, Option<Link>);
+type CursorValue = (Cursor, Option<Link>);
+
+impl Model {
+    /// It as a value.
+    pub fn snapshot(&self) -> Snapshot {
+        let core = &self.core;
+        let rows = |grid: &Grid| {
+            let rows = 0..grid.size().rows;
+            rows.map(|y| self.row_value(grid.row(y))).collect()
+        };
+        let cursor = |cursor: &Cursor| {
+            let mut bare = cursor.clone();
+            bare.style_id = StyleId(0);
+            let (style, link) = self.look(cursor.style);
+            bare.style = style;
+            (bare, link)
+        };
+        let mut scratch = (core.styles.clone(), core.graphemes.clone());
+        let scrollback = (0..core.scrollback.len()).filter_map(|at| core.scrollback.row(at));
+        let scrollback: Vec<Row> = scrollback
+            .map(|row| row.to_row(&mut scratch.0, &mut scratch.1))
+            .collect();
+        let mut with_scratch = core.clone();
+        (with_scratch.styles, with_scratch.graphemes) = scratch;
+        let packed = Self {
+            input: super::Input::default(),
+            core: with_scratch,
+        };
+        Snapshot {
+            size: core.size,
+            shown: core.shown,
+            screen: rows(&core.grid),
+            hidden: core.hidden.as_ref().map(rows),
+            scrollback: scrollback.iter().map(|row| packed.row_value(row)).collect(),
+            pushed: core.scrollback.pushed(),
+            cursor: cursor(&core.cursor),
+            saved: core
+                .saved
+                .each_ref()
+                .map(|saved| saved.as_ref().map(cursor)),
+            margins: core.margins,
+            tabs: core.tabs.clone(),
+            modes: core.modes.clone(),
+            extras: core.extras.clone(),
+            marks: self.marks().copied().collect(),
+            last_printed: core.last_printed,
+            offset: core.offset,
+            unfinished: self.input.unfinished(),
+        }
+    }
+
+    fn look(&self, mut style: Style) -> Look {
+        let link = self.core.styles.link(style.link).cloned();
+        style.link = LinkId(0);
+        (style, link)
+    }
+
+    fn row_value(&self, row: &Row) -> RowValue {
+        let cells = &row.cells()[..row.occupied()];
+        let mut value = RowValue {
+            text: String::new(),
+            cells: Vec::with_capacity(cells.len()),
+            looks: Vec::new(),
+            wrapped: row.wrapped,
+            size: row.size,
+            intricate: row.intricate,
+        };
+        let mut last = None;
+        for (x, cell) in cells.iter().enumerate() {
+            if last != Some(cell.style()) {
+                last = Some(cell.style());
+                let look = self.look(self.core.styles.get(cell.style()));
+                if value.looks.last().is_none_or(|(_, known)| *known != look) {
+                    value.looks.push((x, look));
+                }
+            }
+            value.cells.push(match cell.content() {
+                Content::Grapheme(_) => cell.with_grapheme(0).low(),
+                _ => cell.low(),
+            });
+            push_text(&mut value.text, *cell, |number| {
+                self.core.graphemes.get(number)
+            });
+        }
+        value
+    }
+}
+
+fn push_text<'a>(text: &mut String, cell: Cell, grapheme: impl Fn(u32) -> &'a str) {
+    match cell.content() {
+        Content::Blank => text.push(' '),
+        Content::Char(c) => text.push(c),
+        Content::Grapheme(number) => text.push_str(grapheme(number)),
+        Content::Tail => {}
+    }
+}

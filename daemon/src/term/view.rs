@@ -1,0 +1,192 @@
+//! The screen as the contract has it (`termd_proto::screen`): rows as runs of one look, the cursor,
+//! and what is known beside them.
+//!
+//! It reads the model and changes nothing. What is not the model's, ECHO and where the output ends
+//! in the transcript, the caller puts in.
+
+use termd_proto::id::Offset;
+use termd_proto::screen::{
+    Cursor, MAX_SCREEN_ROWS, MouseMode, Screen, ScreenModes, ScreenOptions, ScreenRow, Style,
+    StyleRun,
+};
+
+use super::Model;
+use super::cell::{Cell, Content};
+use super::core::{Core, Shown};
+use super::grapheme::Graphemes;
+use super::grid::Grid;
+use super::row::Row;
+use super::style::{Attributes, StyleId, Styles};
+
+impl Model {
+    /// What a person would see now, and the scrollback above it, of the rows and changes that
+    /// `options` asks for. `end` and `echo` are the caller's to set.
+    pub fn screen(&self, options: &ScreenOptions) -> Screen {
+        let core = &self.core;
+        let scrollback_rows = core.scrollback.len();
+        Screen {
+            seq: core.seq,
+            end: Offset(core.offset),
+            cols: narrow(core.size.cols),
+            rows: narrow(core.size.rows),
+            alternate: core.shown == Shown::Alternate,
+            full_screen: core.shown == Shown::Alternate || core.modes.mouse != MouseMode::Off,
+            cursor: Cursor {
+                row: narrow(core.cursor.row),
+                column: narrow(core.cursor.col),
+                visible: core.modes.cursor_visible,
+                shape: core.modes.cursor_shape,
+                blinking: core.modes.cursor_blinks,
+                wrap_pending: core.cursor.wrap_pending,
+            },
+            title: core.extras.title.clone(),
+            cwd: core.extras.cwd.clone(),
+            command_state: core.extras.command_state,
+            progress: core.extras.progress,
+            bells: core.extras.bells,
+            echo: None,
+            modes: modes(core),
+            scrollback_rows: scrollback_rows as u64,
+            lines: lines(core, options),
+        }
+    }
+}
+
+fn modes(core: &Core) -> ScreenModes {
+    let modes = &core.modes;
+    ScreenModes {
+        application_cursor_keys: modes.application_cursor_keys,
+        application_keypad: modes.application_keypad,
+        bracketed_paste: modes.bracketed_paste,
+        focus_events: modes.focus_events,
+        mouse: modes.mouse,
+        mouse_encoding: modes.mouse_encoding,
+        synchronized_output: modes.synchronized_output,
+        reverse_video: modes.reverse_video,
+        autowrap: modes.autowrap,
+        insert: modes.insert,
+        origin: core.cursor.origin,
+        line_feed_new_line: modes.line_feed_new_line,
+        kitty_keyboard: core.extras.keyboard.flags(core.shown),
+        modify_other_keys: modes.modify_other_keys,
+    }
+}
+
+/// The rows asked for, from top to bottom; of too many the first ones are left out.
+fn lines(core: &Core, options: &ScreenOptions) -> Vec<ScreenRow> {
+    let kept = signed(core.scrollback.len());
+    let last_row = signed(core.size.rows) - 1;
+    let to = options.to_row.unwrap_or(last_row).min(last_row);
+    let most = i64::try_from(MAX_SCREEN_ROWS).unwrap_or(i64::MAX);
+    let from = options.from_row.unwrap_or(0).max(-kept);
+    let from = from.max(to.saturating_add(1).saturating_sub(most));
+    let since = options.since.unwrap_or(0);
+    let changed = |seq: u64| options.since.is_none() || seq > since;
+    let scrolled = scrollback_seq(core);
+    let mut lines = Vec::new();
+    // Packed rows have looks of their own, which are not the screen's.
+    let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
+    for number in from..=to {
+        if let Ok(y) = usize::try_from(number) {
+            let seq = core.grid.seq(y);
+            if changed(seq) {
+                lines.push(screen_row(
+                    number,
+                    seq,
+                    core.grid.row(y),
+                    (&core.styles, &core.graphemes),
+                ));
+            }
+        } else if changed(scrolled)
+            && let Some(index) = usize::try_from(kept + number).ok()
+            && let Some(row) = core.scrollback.row(index)
+        {
+            let row = row.to_row(&mut styles, &mut graphemes);
+            lines.push(screen_row(number, scrolled, &row, (&styles, &graphemes)));
+        }
+    }
+    lines
+}
+
+/// The last change that may have moved rows of the scrollback, and so given them other numbers: the
+/// primary screen's top row moves whenever one leaves it there.
+fn scrollback_seq(core: &Core) -> u64 {
+    let primary: &Grid = match (core.shown, &core.hidden) {
+        (Shown::Alternate, Some(hidden)) => hidden,
+        _ => &core.grid,
+    };
+    primary.seq(0)
+}
+
+fn screen_row(number: i64, seq: u64, row: &Row, tables: (&Styles, &Graphemes)) -> ScreenRow {
+    ScreenRow {
+        row: number,
+        seq,
+        wrapped: row.wrapped,
+        size: row.size,
+        runs: runs(row, tables),
+    }
+}
+
+/// Neighbouring cells of one look.
+fn runs(row: &Row, (styles, graphemes): (&Styles, &Graphemes)) -> Vec<StyleRun> {
+    let cells = &row.cells()[..row.occupied()];
+    let mut runs = Vec::new();
+    let mut column = 0;
+    for group in cells.chunk_by(|one, next| one.style() == next.style() || next.is_tail()) {
+        runs.push(StyleRun {
+            column: narrow(column),
+            width: narrow(group.len()),
+            text: text(group, graphemes),
+            style: group
+                .first()
+                .map(|cell| style(cell.style(), styles))
+                .unwrap_or_default(),
+        });
+        column += group.len();
+    }
+    runs
+}
+
+fn text(cells: &[Cell], graphemes: &Graphemes) -> String {
+    let mut text = String::with_capacity(cells.len());
+    for (at, cell) in cells.iter().enumerate() {
+        match cell.content() {
+            Content::Blank => text.push(' '),
+            Content::Char(c) => text.push(c),
+            Content::Grapheme(number) => text.push_str(graphemes.get(number)),
+            // The first half of it was cut off.
+            Content::Tail if at == 0 || !cells[at - 1].is_wide() => text.push(' '),
+            Content::Tail => {}
+        }
+    }
+    text
+}
+
+fn style(id: StyleId, styles: &Styles) -> Style {
+    let style = styles.get(id);
+    let has = |attributes| style.attributes.contains(attributes);
+    Style {
+        foreground: style.foreground,
+        background: style.background,
+        underline_color: style.underline_color,
+        underline: style.underline,
+        bold: has(Attributes::BOLD),
+        faint: has(Attributes::FAINT),
+        italic: has(Attributes::ITALIC),
+        blink: has(Attributes::BLINK) || has(Attributes::RAPID_BLINK),
+        inverse: has(Attributes::INVERSE),
+        invisible: has(Attributes::INVISIBLE),
+        crossed_out: has(Attributes::CROSSED_OUT),
+        overline: has(Attributes::OVERLINE),
+        hyperlink: styles.link(style.link).map(|link| link.uri.to_string()),
+    }
+}
+
+fn narrow(value: usize) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+fn signed(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
