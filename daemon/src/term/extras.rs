@@ -129,7 +129,7 @@ const REMEMBERED: [(u16, bool); 39] = [
     (1042, false),
     (1043, false),
     (1044, false),
-    (1046, false),
+    (1046, true),
     // Function keys of other makers.
     (1050, false),
     (1051, false),

@@ -29,6 +29,7 @@ impl Core {
         modes.insert = fresh.insert;
         modes.left_right_margins = fresh.left_right_margins;
         modes.protection = Protection::None;
+        self.extras.soft_reset();
         self.margins = Margins::whole(self.size);
         self.cursor = Cursor {
             row: self.cursor.row,
@@ -62,6 +63,7 @@ impl Core {
         };
         self.cursor = Cursor::default();
         self.stash = Stash::default();
+        self.extras.full_reset();
         if narrow {
             self.set_columns(NARROW);
         }
