@@ -105,19 +105,21 @@ impl Style {
         }
     }
 
-    /// A place in [`Styles::recent`]: neighbours in the palette are neighbours there.
+    /// All of it but the link in two words, which are compared and mixed faster than it is.
     #[inline]
-    fn place(self) -> usize {
+    fn words(self) -> (u64, u64) {
         let bits = |color: Color| match color {
             Color::Default => 0,
-            Color::Indexed(index) => 1 + usize::from(index),
+            Color::Indexed(index) => 1 << 24 | u64::from(index),
             Color::Rgb(red, green, blue) => {
-                usize::from(red) * 7 + usize::from(green) * 31 + usize::from(blue) * 131
+                2 << 24 | u64::from(red) << 16 | u64::from(green) << 8 | u64::from(blue)
             }
         };
-        let attributes = usize::from(self.attributes.bits()) * 37;
-        let mixed = bits(self.foreground) + bits(self.background) * 61 + attributes;
-        (mixed + self.underline as usize * 97 + self.link.0 as usize * 149) % RECENT
+        let attributes = u64::from(self.attributes.bits()) << 8 | self.underline as u64;
+        (
+            bits(self.foreground) << 32 | bits(self.background),
+            bits(self.underline_color) << 32 | attributes,
+        )
     }
 }
 
@@ -208,13 +210,24 @@ pub struct Styles {
     sweep_links_at: usize,
     /// Where [`number`](Styles::number) looks first: coloured output takes turns with a few looks,
     /// and a true hash for each costs more than the text between them. Made when it is first used.
-    recent: Option<Box<[StyleId; RECENT]>>,
+    recent: Option<Box<[Recent; RECENT]>>,
     /// Which table it is: one of its own after each sweep.
     generation: u64,
 }
 
-/// Places for recent looks, by a few bits mixed of each: a palette of 256 finds room.
-const RECENT: usize = 512;
+/// A look by its [`words`](Style::words) and its link, and its number.
+#[derive(Debug, Clone, Copy, Default)]
+struct Recent {
+    words: (u64, u64),
+    link: LinkId,
+    id: StyleId,
+}
+
+/// Places for recent looks, by a few bits mixed of each: 8 KiB once colours are used.
+const RECENT: usize = 256;
+
+/// The highest bits of the mixed word, which depend on all of it, are its place.
+const RECENT_SHIFT: u32 = u64::BITS - RECENT.ilog2();
 
 /// Looks that are kept before the first sweep: more than a themed editor uses.
 const FIRST_SWEEP: usize = 1024;
@@ -243,6 +256,10 @@ impl Styles {
         let texts: usize = self.links.iter().map(Link::text_bytes).sum();
         self.styles.capacity() * size_of::<Style>()
             + self.numbers.capacity() * size_of::<(Style, StyleId)>()
+            + self
+                .recent
+                .as_ref()
+                .map_or(0, |recent| size_of_val(&**recent))
             + self.links.capacity() * size_of::<Link>()
             + self.link_numbers.capacity() * size_of::<(Link, LinkId)>()
             + 2 * texts
@@ -268,19 +285,25 @@ impl Styles {
     /// The number of a look; a new one where it was not in use.
     #[inline]
     pub fn number(&mut self, style: Style) -> StyleId {
-        if style == Style::default() {
+        let words = style.words();
+        if words == (0, 0) && style.link == LinkId(0) {
             return StyleId(0);
         }
-        let place = style.place();
+        let mixed = (words.0 ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
+        let place = (mixed >> RECENT_SHIFT) as usize % RECENT;
         if let Some(recent) = &self.recent {
-            let id = recent[place];
-            if self.get(id) == style {
-                return id;
+            let recent = &recent[place];
+            if recent.words == words && recent.link == style.link {
+                return recent.id;
             }
         }
         let id = self.looked_up(style);
         self.recent
-            .get_or_insert_with(|| Box::new([StyleId(0); RECENT]))[place] = id;
+            .get_or_insert_with(|| Box::new([Recent::default(); RECENT]))[place] = Recent {
+            words,
+            link: style.link,
+            id,
+        };
         id
     }
 
@@ -323,6 +346,8 @@ impl Styles {
     /// [`Sweep::link`].
     pub fn sweep(&mut self, used: &[StyleId], used_links: &[LinkId]) -> Sweep {
         let old = std::mem::take(self);
+        // Pictures need as many again.
+        self.numbers.reserve(used.len());
         let mut sweep = Sweep {
             styles: vec![StyleId(0); old.styles.len()],
             links: vec![LinkId(0); old.links.len() + 1],
@@ -353,8 +378,8 @@ impl Styles {
             style.link = keep_link(self, style.link);
             sweep.styles[id.0 as usize] = self.number(style);
         }
-        // Twice what is in use: a sweep is then paid by as many new looks.
-        self.sweep_at = (self.styles.len() * 2).max(FIRST_SWEEP);
+        // Four times what is in use: a sweep is then paid by three times as many new looks.
+        self.sweep_at = (self.styles.len() * 4).max(FIRST_SWEEP);
         self.sweep_links_at = (self.links.len() * 2).max(FIRST_SWEEP);
         sweep
     }
