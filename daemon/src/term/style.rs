@@ -4,7 +4,8 @@
 //! Number 0 is the default look, for ever.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -79,7 +80,7 @@ impl Attributes {
 }
 
 /// A look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Style {
     /// SGR 30 to 39, 90 to 97.
     pub foreground: Color,
@@ -123,6 +124,14 @@ impl Style {
     }
 }
 
+impl Hash for Style {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (first, second) = self.words();
+        state.write_u64(first);
+        state.write_u64(second ^ u64::from(self.link.0).rotate_left(32));
+    }
+}
+
 /// A hash of a few words: pictures in true colour bring a new look for each cell. It need not stand
 /// against an adversary, whose worst is a table no longer than [`Styles::sweep`] lets it get.
 #[derive(Debug, Clone, Copy, Default)]
@@ -147,33 +156,8 @@ impl Hasher for StyleHasher {
     }
 
     #[inline]
-    fn write_u8(&mut self, value: u8) {
-        self.add(u64::from(value));
-    }
-
-    #[inline]
-    fn write_u16(&mut self, value: u16) {
-        self.add(u64::from(value));
-    }
-
-    #[inline]
-    fn write_u32(&mut self, value: u32) {
-        self.add(u64::from(value));
-    }
-
-    #[inline]
     fn write_u64(&mut self, value: u64) {
         self.add(value);
-    }
-
-    #[inline]
-    fn write_usize(&mut self, value: usize) {
-        self.add(value as u64);
-    }
-
-    #[inline]
-    fn write_isize(&mut self, value: isize) {
-        self.add(value.cast_unsigned() as u64);
     }
 
     #[inline]
@@ -309,13 +293,14 @@ impl Styles {
 
     #[cold]
     fn looked_up(&mut self, style: Style) -> StyleId {
-        if let Some(id) = self.numbers.get(&style) {
-            return *id;
+        match self.numbers.entry(style) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(free) => {
+                let id = StyleId(u32::try_from(self.styles.len()).unwrap_or(u32::MAX));
+                self.styles.push(style);
+                *free.insert(id)
+            }
         }
-        let id = StyleId(u32::try_from(self.styles.len()).unwrap_or(u32::MAX));
-        self.styles.push(style);
-        self.numbers.insert(style, id);
-        id
     }
 
     /// The link with this number.

@@ -1,5 +1,7 @@
 //! SGR, XTPUSHSGR, XTPOPSGR, DECSCUSR.
 
+use std::fmt::Write;
+
 use termd_proto::screen::{Color, CursorShape, Underline};
 
 use crate::term::style::{Attributes, Style};
@@ -155,7 +157,7 @@ fn many_looks_are_forgotten_again() {
     let mut input = String::new();
     for color in 0..20_000_u32 {
         let [red, green, blue, _] = color.to_le_bytes();
-        input += &format!("\x1b[38;2;{red};{green};{blue}mx\r");
+        write!(input, "\x1b[38;2;{red};{green};{blue}mx\r").unwrap();
     }
     let model = fed(10, 5, &input);
     let cell = model.core.grid.row(0).cell(0);
