@@ -14,7 +14,7 @@ use memchr::memchr;
 pub use self::sequence::{ControlSequence, Params};
 pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind, Terminator};
 
-use self::sequence::{Parsed, Slow};
+use self::sequence::Slow;
 
 use super::core::Core;
 
@@ -53,6 +53,8 @@ pub struct Input {
     partial: Partial,
     /// The bytes of the escape sequence that is not whole yet, for `dump`.
     pending: Vec<u8>,
+    /// Where control sequences are read into.
+    sequence: ControlSequence,
 }
 
 /// Up to three bytes of an unfinished character.
@@ -139,13 +141,11 @@ impl Input {
     /// An ESC, and the sequence after it if all of it is here.
     fn escape(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
         if bytes.get(1) == Some(&b'[') && !core.modes.vt52 {
-            match sequence::parse_csi(&bytes[2..]) {
-                Parsed::Whole(sequence, length) => {
-                    core.offset = offset + 2 + length as u64;
-                    core.csi(&sequence);
-                    return 2 + length;
-                }
-                Parsed::Otherwise => {}
+            let length = sequence::parse_csi(&bytes[2..], &mut self.sequence);
+            if let Some(length) = length {
+                core.offset = offset + 2 + length as u64;
+                core.csi(&self.sequence);
+                return 2 + length;
             }
         }
         self.begin_escape();

@@ -8,7 +8,7 @@ use crate::term::core::Core;
 pub const MAX_PARAMS: usize = 32;
 
 /// The parameters of a control sequence. One that is left out is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Params {
     values: [u16; MAX_PARAMS],
     /// Bit i: value i stands after a colon, and belongs to the one before.
@@ -89,7 +89,7 @@ enum Separator {
 }
 
 /// A control sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ControlSequence {
     /// `<`, `=`, `>` or `?`; 0: none.
     pub prefix: u8,
@@ -113,23 +113,15 @@ impl ControlSequence {
     }
 }
 
-/// Whether a sequence could be read in one go.
-pub enum Parsed {
-    /// It, and how many bytes it took.
-    Whole(ControlSequence, usize),
-    /// It is cut, or something in it is unusual.
-    Otherwise,
-}
-
-/// Reads what follows CSI.
+/// Reads what follows CSI, in one go, into a place that is used again and again: what is beyond its
+/// parameters is of no account. Returns how many bytes it took; `None`: it is cut, or something in
+/// it is unusual.
 #[inline]
-pub fn parse_csi(bytes: &[u8]) -> Parsed {
-    let mut sequence = ControlSequence {
-        prefix: 0,
-        params: Params::default(),
-        intermediate: 0,
-        function: 0,
-    };
+pub fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<usize> {
+    sequence.prefix = 0;
+    sequence.intermediate = 0;
+    sequence.params.len = 0;
+    sequence.params.after_colon = 0;
     let mut value: u16 = 0;
     let mut separator = Separator::Semicolon;
     let mut any = false;
@@ -154,19 +146,19 @@ pub fn parse_csi(bytes: &[u8]) -> Parsed {
             0x40..=0x7e => {
                 if any {
                     if sequence.params.len == MAX_PARAMS {
-                        return Parsed::Otherwise;
+                        return None;
                     }
                     sequence.params.push(value, separator);
                 }
                 sequence.function = byte;
-                return Parsed::Whole(sequence, at + 1);
+                return Some(at + 1);
             }
             0x20..=0x2f if sequence.intermediate == 0 => sequence.intermediate = byte,
             b'<'..=b'?' if at == 0 => sequence.prefix = byte,
-            _ => return Parsed::Otherwise,
+            _ => return None,
         }
     }
-    Parsed::Otherwise
+    None
 }
 
 /// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.
