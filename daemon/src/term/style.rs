@@ -207,8 +207,8 @@ struct Recent {
     id: StyleId,
 }
 
-/// Places for recent looks, by a few bits mixed of each: 8 KiB once colours are used.
-const RECENT: usize = 256;
+/// Places for recent looks, by a few bits mixed of each: 12 KiB once colours are used.
+const RECENT: usize = 512;
 
 /// The highest bits of the mixed word, which depend on all of it, are its place.
 const RECENT_SHIFT: u32 = u64::BITS - RECENT.ilog2();
@@ -273,7 +273,7 @@ impl Styles {
         if words == (0, 0) && style.link == LinkId(0) {
             return StyleId(0);
         }
-        let mixed = (words.0 ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
+        let mixed = (words.0.rotate_left(32) ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
         let place = (mixed >> RECENT_SHIFT) as usize % RECENT;
         if let Some(recent) = &self.recent {
             let recent = &recent[place];
