@@ -131,3 +131,7 @@ fn may_join(before: char, c: char) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "cluster_tests.rs"]
+mod tests;

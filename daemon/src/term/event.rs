@@ -4,9 +4,9 @@
 use termd_proto::screen::Progress;
 
 /// Answers waiting for the PTY are bounded: a program that asks and never reads gets no more.
-pub const MAX_REPLY_BYTES: usize = 64 << 10;
+pub(super) const MAX_REPLY_BYTES: usize = 64 << 10;
 /// Events of one feed are bounded too; of more, the latest are left out.
-pub const MAX_EVENTS: usize = 4_096;
+pub(super) const MAX_EVENTS: usize = 4_096;
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::cell::MAX_GRAPHEMES;
 
 /// Longest grapheme kept, in bytes of UTF-8: the longest emoji sequence takes 35. What comes on
 /// top is dropped, so that a million combining marks on one cell cost nothing.
-pub const MAX_GRAPHEME_BYTES: usize = 64;
+pub(super) const MAX_GRAPHEME_BYTES: usize = 64;
 /// Graphemes kept before the first sweep.
 const FIRST_SWEEP: usize = 1024;
 

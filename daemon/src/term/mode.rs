@@ -39,8 +39,84 @@ pub enum ChangeExtent {
     Rectangle,
 }
 
-/// DECSCL's operating level that a terminal starts with: everything is there.
-pub const FULL_LEVEL: u8 = 5;
+/// DECSCL's operating level that a terminal starts with: a VT420's, as xterm's.
+pub const FIRST_LEVEL: u8 = 4;
+
+/// Private modes of xterm that change nothing here: kept, so that XTSAVE, XTRESTORE and DECRQM
+/// answer as xterm does. With what they are at the beginning.
+pub const KEPT_MODES: [(u16, bool); 39] = [
+    (4, false),
+    (8, true),
+    (10, false),
+    (18, false),
+    (19, true),
+    (30, false),
+    (35, true),
+    (38, false),
+    (44, false),
+    (67, false),
+    (80, false),
+    (1010, false),
+    (1011, false),
+    (1014, false),
+    (1034, false),
+    (1035, true),
+    (1036, true),
+    (1037, false),
+    (1039, false),
+    (1040, true),
+    (1041, false),
+    (1042, false),
+    (1043, false),
+    (1044, false),
+    (1050, true),
+    (1051, false),
+    (1052, false),
+    (1053, false),
+    (1060, false),
+    (1061, false),
+    (1070, true),
+    (2001, false),
+    (2002, false),
+    (2003, false),
+    (2005, false),
+    (2006, false),
+    (COLOR_SCHEME_REPORTS, false),
+    (SIZE_REPORTS, false),
+    (8452, false),
+];
+
+/// The program wants to be told when dark colours become light: kitty's and Contour's.
+pub const COLOR_SCHEME_REPORTS: u16 = 2031;
+/// The program wants to be told the size in band.
+pub const SIZE_REPORTS: u16 = 2048;
+
+/// The settings of [`KEPT_MODES`], a bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptModes(pub u64);
+
+impl Default for KeptModes {
+    fn default() -> Self {
+        let bits = KEPT_MODES.iter().rev();
+        Self(bits.fold(0, |all, (_, on)| all << 1 | u64::from(*on)))
+    }
+}
+
+impl KeptModes {
+    /// A mode's setting; `None`: it is not one of them.
+    pub fn get(self, mode: u16) -> Option<bool> {
+        let at = KEPT_MODES.iter().position(|(kept, _)| *kept == mode)?;
+        Some(self.0 & 1 << at != 0)
+    }
+
+    /// Sets or resets it, if it is one of them.
+    pub fn set(&mut self, mode: u16, switch: Switch) {
+        if let Some(at) = KEPT_MODES.iter().position(|(kept, _)| *kept == mode) {
+            self.0 &= !(1 << at);
+            self.0 |= u64::from(switch.is_on()) << at;
+        }
+    }
+}
 
 /// The modes, apart from DECOM, which is saved with the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +194,8 @@ pub struct Modes {
     pub change_extent: ChangeExtent,
     /// DECSCL: 1 to 5.
     pub level: u8,
+    /// The others.
+    pub kept: KeptModes,
 }
 
 impl Default for Modes {
@@ -157,7 +235,8 @@ impl Default for Modes {
             allow_alternate: true,
             protection: Protection::None,
             change_extent: ChangeExtent::Stream,
-            level: FULL_LEVEL,
+            level: FIRST_LEVEL,
+            kept: KeptModes::default(),
         }
     }
 }

@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rgb(pub u8, pub u8, pub u8);
+pub(super) struct Rgb(pub u8, pub u8, pub u8);
 
 /// Colours that SGR can name.
-pub const INDEXED: u16 = 256;
+pub(super) const INDEXED: u16 = 256;
 /// Special colours, after them (OSC 5): bold, underline, blink, inverse, italic.
 const SPECIAL: u16 = 5;
 /// Where OSC 10 has its place among the slots.
 const DYNAMIC_BASE: u16 = INDEXED + SPECIAL;
 /// The text's colour.
-pub const TEXT_FOREGROUND: u16 = 10;
+pub(super) const TEXT_FOREGROUND: u16 = 10;
 /// What is behind it.
-pub const TEXT_BACKGROUND: u16 = 11;
+const TEXT_BACKGROUND: u16 = 11;
 /// The last of the dynamic colours (OSC 10 to 19).
-pub const LAST_DYNAMIC: u16 = 19;
+pub(super) const LAST_DYNAMIC: u16 = 19;
 /// Palettes that can be pushed (XTPUSHCOLORS): xterm's 10.
 const MAX_SAVED: usize = 10;
 
@@ -50,21 +50,21 @@ const ANSI: [Rgb; 16] = [
 
 /// A colour that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Slot(u16);
+pub(super) struct Slot(u16);
 
 impl Slot {
     /// OSC 4's numbering: the 256, and the special ones after them.
-    pub fn indexed(number: u16) -> Option<Self> {
+    pub(super) fn indexed(number: u16) -> Option<Self> {
         (number < DYNAMIC_BASE).then_some(Self(number))
     }
 
     /// OSC 5's: the special ones from 0.
-    pub fn special(number: u16) -> Option<Self> {
+    pub(super) fn special(number: u16) -> Option<Self> {
         Self::indexed(number.checked_add(INDEXED)?)
     }
 
     /// OSC 10 to 19.
-    pub fn dynamic(function: u16) -> Option<Self> {
+    pub(super) fn dynamic(function: u16) -> Option<Self> {
         (TEXT_FOREGROUND..=LAST_DYNAMIC)
             .contains(&function)
             .then(|| Self(DYNAMIC_BASE + function - TEXT_FOREGROUND))
@@ -79,7 +79,7 @@ impl Slot {
         };
         // Text, pointer, Tektronix and highlight have each a background.
         match dynamic + TEXT_FOREGROUND {
-            11 | 14 | 16 | 17 => DEFAULT_BACKGROUND,
+            TEXT_BACKGROUND | 14 | 16 | 17 => DEFAULT_BACKGROUND,
             _ => DEFAULT_FOREGROUND,
         }
     }
@@ -100,13 +100,13 @@ fn indexed_default(index: u8) -> Rgb {
 
 /// The colours that were changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Palette {
+pub(super) struct Palette {
     own: BTreeMap<Slot, Rgb>,
 }
 
 impl Palette {
     /// A colour.
-    pub fn get(&self, slot: Slot) -> Rgb {
+    pub(super) fn get(&self, slot: Slot) -> Rgb {
         self.own
             .get(&slot)
             .copied()
@@ -114,29 +114,30 @@ impl Palette {
     }
 
     /// Changes one.
-    pub fn set(&mut self, slot: Slot, color: Rgb) {
+    pub(super) fn set(&mut self, slot: Slot, color: Rgb) {
         self.own.insert(slot, color);
     }
 
     /// The default again.
-    pub fn reset(&mut self, slot: Slot) {
+    pub(super) fn reset(&mut self, slot: Slot) {
         self.own.remove(&slot);
     }
 
     /// All of OSC 4's: OSC 104.
-    pub fn reset_indexed(&mut self) {
+    pub(super) fn reset_indexed(&mut self) {
         self.own.retain(|slot, _| slot.0 >= DYNAMIC_BASE);
     }
 
     /// All of OSC 5's: OSC 105.
-    pub fn reset_special(&mut self) {
+    pub(super) fn reset_special(&mut self) {
         self.own
             .retain(|slot, _| !(INDEXED..DYNAMIC_BASE).contains(&slot.0));
     }
 
     /// Whether the background is dark: what mode 2031 tells.
-    pub fn is_dark(&self) -> bool {
-        let Rgb(red, green, blue) = self.get(Slot(DYNAMIC_BASE + 1));
+    pub(super) fn is_dark(&self) -> bool {
+        let Rgb(red, green, blue) =
+            self.get(Slot(DYNAMIC_BASE + TEXT_BACKGROUND - TEXT_FOREGROUND));
         // Rec. 601, which is what programs that ask for the background reckon with.
         u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114 < 128_000
     }
@@ -144,7 +145,7 @@ impl Palette {
 
 /// XTPUSHCOLORS' stack, as xterm has it: numbered places, one of which is the top.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedPalettes {
+pub(super) struct SavedPalettes {
     places: Vec<Option<Palette>>,
     used: usize,
     last: usize,
@@ -152,7 +153,7 @@ pub struct SavedPalettes {
 
 impl SavedPalettes {
     /// Keeps a palette: on top, or with a number above 0 in that place.
-    pub fn push(&mut self, place: usize, palette: &Palette) {
+    pub(super) fn push(&mut self, place: usize, palette: &Palette) {
         let at = place.checked_sub(1).unwrap_or(self.used);
         if at >= MAX_SAVED {
             return;
@@ -166,7 +167,7 @@ impl SavedPalettes {
     }
 
     /// The top palette, or the one in that place, which is then the top.
-    pub fn pop(&mut self, place: usize) -> Option<Palette> {
+    pub(super) fn pop(&mut self, place: usize) -> Option<Palette> {
         let at = place.checked_sub(1).or(self.used.checked_sub(1))?;
         let palette = self.places.get(at)?.clone()?;
         self.used = at;
@@ -174,14 +175,14 @@ impl SavedPalettes {
     }
 
     /// XTREPORTCOLORS: which place is the top, and how many were ever used.
-    pub fn report(&self) -> (usize, usize) {
+    pub(super) fn report(&self) -> (usize, usize) {
         (self.used, self.last)
     }
 }
 
 /// A colour as programs write it, in the forms of `XParseColor`: `rgb:R/G/B`, `#RGB` with one to
 /// four digits a channel, or a name.
-pub fn parse_color(text: &str) -> Option<Rgb> {
+pub(super) fn parse_color(text: &str) -> Option<Rgb> {
     if let Some(digits) = text.strip_prefix('#') {
         return parse_sharp(digits);
     }
@@ -220,7 +221,7 @@ fn scaled(digits: &str) -> Option<u8> {
     }
     let value = u32::from_str_radix(digits, 16).ok()?;
     let most = (1_u32 << (4 * digits.len())) - 1;
-    u8::try_from(value * 0xffff / most >> 8).ok()
+    u8::try_from((value * 0xffff / most) >> 8).ok()
 }
 
 /// The names of X11's `rgb.txt` that programs set terminals' colours by.

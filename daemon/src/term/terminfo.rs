@@ -6,7 +6,7 @@ const TERMINAL_NAME: &str = "xterm-256color";
 
 /// A capability's value; `None`: not known, or not there. A capability that is simply there has an
 /// empty value.
-pub fn capability(name: &str) -> Option<&'static str> {
+pub(super) fn capability(name: &str) -> Option<&'static str> {
     Some(match name {
         "Co" | "colors" => "256",
         "TN" | "name" => TERMINAL_NAME,

@@ -1,6 +1,6 @@
 //! What the tests of the terminal model share: a screen by what is fed and what is seen.
 
-use super::{Model, Scrollback, Size};
+use super::{Fed, Model, Scrollback, Size};
 
 /// Rows that a test's terminal keeps as scrollback.
 const SCROLLBACK_ROWS: usize = 100;
@@ -54,5 +54,29 @@ pub(crate) fn check(
 pub(crate) fn check_all(cases: &[(&str, &[&str], (usize, usize))]) {
     for (input, expected, cursor) in cases {
         check(10, 5, input, expected, *cursor);
+    }
+}
+
+/// What is answered to bytes on a screen of 80 by 24: the same in one piece and byte by byte.
+#[track_caller]
+pub(crate) fn answer(input: &[u8]) -> Vec<u8> {
+    let whole = fed(80, 24, "").feed(input);
+    let mut model = fed(80, 24, "");
+    let mut cut = Fed::default();
+    for byte in input {
+        let fed = model.feed(&[*byte]);
+        cut.replies.extend(fed.replies);
+        cut.events.extend(fed.events);
+    }
+    assert_eq!(whole, cut, "cut: {:?}", String::from_utf8_lossy(input));
+    whole.replies
+}
+
+/// A table of questions and answers.
+#[track_caller]
+pub(crate) fn check_answers(table: &[(&str, &str)]) {
+    for (input, want) in table {
+        let got = answer(input.as_bytes());
+        assert_eq!(String::from_utf8_lossy(&got), *want, "to {input:?}");
     }
 }

@@ -6,13 +6,13 @@
 use serde::{Deserialize, Serialize};
 
 /// Longest title kept, in bytes: xterm takes no more than 1,000 either.
-pub const MAX_TITLE_BYTES: usize = 1_000;
+pub(super) const MAX_TITLE_BYTES: usize = 1_000;
 /// Titles that can be pushed: xterm's 10. The oldest gives way.
 const MAX_SAVED: usize = 10;
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub(super) enum Which {
     /// Both: 0 in OSC and XTWINOPS.
     Both,
     /// The icon's name: 1.
@@ -23,7 +23,7 @@ pub enum Which {
 
 impl Which {
     /// By its number.
-    pub fn numbered(number: u16) -> Option<Self> {
+    pub(super) fn numbered(number: u16) -> Option<Self> {
         match number {
             0 => Some(Self::Both),
             1 => Some(Self::Icon),
@@ -33,12 +33,12 @@ impl Which {
     }
 
     /// Whether the icon's name is meant.
-    pub fn has_icon(self) -> bool {
+    pub(super) fn has_icon(self) -> bool {
         self != Self::Window
     }
 
     /// Whether the window's title is meant.
-    pub fn has_window(self) -> bool {
+    pub(super) fn has_window(self) -> bool {
         self != Self::Icon
     }
 }
@@ -52,22 +52,18 @@ struct Saved {
 
 /// XTWINOPS 22 and 23, as xterm does them: a ring of 10 places.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedTitles {
+pub(super) struct SavedTitles {
     places: Vec<Saved>,
     used: usize,
 }
 
 impl SavedTitles {
     /// Keeps titles: on top, or with a number above 0 in that place.
-    pub fn push(&mut self, place: usize, icon: Option<String>, window: Option<String>) {
-        let at = match place.checked_sub(1) {
-            Some(at) => at % MAX_SAVED,
-            None => {
-                let at = self.used % MAX_SAVED;
-                self.used += 1;
-                at
-            }
-        };
+    pub(super) fn push(&mut self, place: usize, icon: Option<String>, window: Option<String>) {
+        let at = place.checked_sub(1).unwrap_or(self.used) % MAX_SAVED;
+        if place == 0 {
+            self.used += 1;
+        }
         if at >= self.places.len() {
             self.places.resize(at + 1, Saved::default());
         }
@@ -76,31 +72,30 @@ impl SavedTitles {
 
     /// The icon's name and the title on top, or in that place. Where one of them was not pushed
     /// there it is the one that was pushed before.
-    pub fn pop(&mut self, place: usize) -> Option<(Option<String>, Option<String>)> {
-        let (at, popped) = match place.checked_sub(1) {
-            Some(at) => (at % MAX_SAVED, false),
-            None => {
-                self.used = self.used.checked_sub(1)?;
-                (self.used % MAX_SAVED, true)
-            }
-        };
+    pub(super) fn pop(&mut self, place: usize) -> Option<(Option<String>, Option<String>)> {
+        if place == 0 {
+            self.used = self.used.checked_sub(1)?;
+        }
+        let at = place.checked_sub(1).unwrap_or(self.used) % MAX_SAVED;
         let before = || (0..MAX_SAVED).map(|back| (at + MAX_SAVED - back) % MAX_SAVED);
         let icon = before().find_map(|at| self.places.get(at)?.icon.clone());
         let window = before().find_map(|at| self.places.get(at)?.window.clone());
-        if popped && let Some(place) = self.places.get_mut(at) {
+        if place == 0
+            && let Some(place) = self.places.get_mut(at)
+        {
             *place = Saved::default();
         }
         Some((icon, window))
     }
 
     /// XTTITLEPOS: how many are pushed, and how many can be.
-    pub fn report(&self) -> (usize, usize) {
+    pub(super) fn report(&self) -> (usize, usize) {
         (self.used, MAX_SAVED)
     }
 }
 
 /// A title of what a program sent: without control characters, and not too long.
-pub fn cleaned(sent: &[u8]) -> String {
+pub(super) fn cleaned(sent: &[u8]) -> String {
     // A character of the text takes at most as many bytes as were sent for it, U+FFFD apart.
     let sent = &sent[..sent.len().min(4 * MAX_TITLE_BYTES)];
     let mut title = String::new();

@@ -8,6 +8,8 @@
 
 pub mod actor;
 pub mod clock;
+pub mod command_output;
+pub mod commands;
 pub mod error;
 pub mod flow;
 pub mod handle;
@@ -15,8 +17,10 @@ pub mod input;
 mod intake;
 pub mod launch;
 mod master;
+mod plain_reading;
 pub mod reading;
 pub mod record;
+pub mod resolved;
 pub mod restore;
 pub mod screen;
 mod service;

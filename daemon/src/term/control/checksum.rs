@@ -1,5 +1,6 @@
 //! DECRQCRA: a checksum of what a rectangle shows, as xterm's `xtermCheckRect`.
 
+use super::rectangle::Rectangle;
 use crate::term::cell::{Cell, Content, Protection};
 use crate::term::core::Core;
 use crate::term::extras::ChecksumFlags;
@@ -7,60 +8,28 @@ use crate::term::input::Params;
 use crate::term::style::Attributes;
 use termd_proto::screen::Underline;
 
-/// Rows and columns from 0, all included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Area {
-    pub(super) top: usize,
-    pub(super) left: usize,
-    pub(super) bottom: usize,
-    pub(super) right: usize,
-}
-
 impl Core {
-    /// Four parameters from `first` on as a rectangle: inside the margins where DECOM is set. None:
-    /// it is empty.
-    pub(super) fn area(&self, params: &Params, first: usize) -> Option<Area> {
-        let size = self.size;
-        let (top, left, bottom, right) = if self.cursor.origin {
-            let m = self.margins;
-            (m.top, m.left, m.bottom, m.right)
-        } else {
-            (0, 0, size.rows - 1, size.cols - 1)
-        };
-        let at = |index: usize, offset: usize, default: usize, last: usize| match params
-            .get(first + index)
-        {
-            0 => default,
-            value => (offset + usize::from(value) - 1).min(last),
-        };
-        let area = Area {
-            top: at(0, top, top, bottom),
-            left: at(1, left, left, right),
-            bottom: at(2, top, bottom, bottom),
-            right: at(3, left, right, right),
-        };
-        (area.top <= area.bottom && area.left <= area.right).then_some(area)
-    }
-
     /// DECRQCRA.
     pub(super) fn report_checksum(&mut self, params: &Params) {
         if self.level() < 4 {
             return;
         }
         let id = params.get(0);
-        let sum = self.area(params, 2).map_or(0, |area| self.checksum(area));
+        let sum = self
+            .rectangle(params, 2)
+            .map_or(0, |area| self.checksum(area));
         self.answer_dcs(format_args!("{id}!~{sum:04X}"));
     }
 
-    fn checksum(&self, area: Area) -> u16 {
+    fn checksum(&self, area: Rectangle) -> u16 {
         let flags = self.extras.checksum;
         let count_blanks = flags.has(ChecksumFlags::BLANKS);
         let count_unwritten = count_blanks || flags.has(ChecksumFlags::UNWRITTEN);
         let mut total = 0_u32;
         let mut first = true;
-        for y in area.top..=area.bottom {
+        for y in area.top..area.bottom {
             let row = self.grid.row(y);
-            for x in area.left..=area.right {
+            for x in area.left..area.right {
                 let cell = row.cell(x);
                 let Some(value) = self.checksum_of(cell, count_unwritten) else {
                     continue;
@@ -86,9 +55,8 @@ impl Core {
         let flags = self.extras.checksum;
         let whole = flags.has(ChecksumFlags::WHOLE);
         let mut value = match cell.content() {
-            Content::Tail => return None,
             Content::Blank if count_unwritten => u32::from(b' '),
-            Content::Blank => return None,
+            Content::Tail | Content::Blank => return None,
             Content::Char(c) => u32::from(c),
             Content::Grapheme(number) => {
                 let mut parts = self.graphemes.get(number).chars().map(u32::from);

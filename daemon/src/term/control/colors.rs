@@ -136,3 +136,7 @@ impl Core {
 fn places(params: &Params) -> impl Iterator<Item = usize> + '_ {
     (0..params.len().max(1)).map(|at| usize::from(params.get(at)))
 }
+
+#[cfg(test)]
+#[path = "colors_tests.rs"]
+mod tests;

@@ -66,3 +66,7 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "keyboard_tests.rs"]
+mod tests;

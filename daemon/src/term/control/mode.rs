@@ -4,9 +4,8 @@ use termd_proto::screen::{MouseEncoding, MouseMode};
 
 use crate::term::core::{Core, Margins};
 use crate::term::event::Event;
-use crate::term::extras::SIZE_REPORTS;
 use crate::term::input::Params;
-use crate::term::mode::Switch;
+use crate::term::mode::{SIZE_REPORTS, Switch};
 
 /// DECCOLM.
 const NARROW: usize = 80;
@@ -26,6 +25,17 @@ impl Core {
             }
         }
         self.choose_way_of_text();
+    }
+
+    /// An ANSI mode's setting; `None`: it is not known.
+    pub(in crate::term) fn ansi_mode(&self, mode: u16) -> Option<bool> {
+        match mode {
+            2 => Some(self.modes.keyboard_locked),
+            4 => Some(self.modes.insert),
+            12 => Some(self.modes.send_receive),
+            20 => Some(self.modes.line_feed_new_line),
+            _ => None,
+        }
     }
 
     /// DECSET, DECRST.
@@ -75,7 +85,7 @@ impl Core {
     }
 
     /// A private mode's setting; `None`: it is not known.
-    pub(super) fn private_mode(&self, mode: u16) -> Option<bool> {
+    pub(in crate::term) fn private_mode(&self, mode: u16) -> Option<bool> {
         let modes = &self.modes;
         Some(match mode {
             1 => modes.application_cursor_keys,
@@ -111,7 +121,7 @@ impl Core {
             2004 => modes.bracketed_paste,
             2026 => modes.synchronized_output,
             2027 => modes.grapheme_clusters,
-            _ => return self.extras.remembered.get(mode),
+            _ => return modes.kept.get(mode),
         })
     }
 
@@ -132,20 +142,10 @@ impl Core {
             12 => self.modes.cursor_blinks = on,
             25 => self.modes.cursor_visible = on,
             40 => self.modes.allow_column_mode = on,
-            41 => {
-                self.modes.more_fix = on;
-                self.remember(mode, switch);
-            }
-            42 => {
-                self.set_national(switch);
-                self.remember(mode, switch);
-            }
+            41 => self.modes.more_fix = on,
+            42 => self.set_national(switch),
             45 => self.modes.reverse_wrap = on,
-            47 | 1047..=1049 => self.set_screen_mode(mode, switch),
-            1046 => {
-                self.set_screen_mode(mode, switch);
-                self.remember(mode, switch);
-            }
+            47 | 1046 | 1047 | 1048 | 1049 => self.set_screen_mode(mode, switch),
             66 => self.modes.application_keypad = on,
             69 => self.set_left_right_margin_mode(switch),
             95 if self.modes.level >= 5 => self.modes.no_clear_on_column = on,
@@ -163,18 +163,11 @@ impl Core {
             2004 => self.modes.bracketed_paste = on,
             2026 => self.modes.synchronized_output = on,
             2027 => self.modes.grapheme_clusters = on,
-            _ => self.remember(mode, switch),
-        }
-    }
-
-    /// Keeps a mode that changes nothing here, for DECRQM.
-    fn remember(&mut self, mode: u16, switch: Switch) {
-        match switch {
-            Switch::On => self.extras.remembered.set(mode),
-            Switch::Off => self.extras.remembered.reset(mode),
-        }
-        if switch.is_on() && mode == SIZE_REPORTS {
-            self.report_size_in_band();
+            SIZE_REPORTS => {
+                self.modes.kept.set(mode, switch);
+                self.report_size_in_band();
+            }
+            _ => self.modes.kept.set(mode, switch),
         }
     }
 
@@ -266,7 +259,6 @@ impl Core {
             rows: 0,
             cols: u16::try_from(cols).unwrap_or(u16::MAX),
         });
-        self.report_size_in_band();
     }
 
     /// DECSCL: a soft reset, then the level, and how C1 controls are sent.

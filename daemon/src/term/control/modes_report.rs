@@ -1,8 +1,6 @@
 //! DECRQM: whether a mode is set. Answers as xterm's `do_ansi_rqm` and `do_dec_rqm`.
 
-use termd_proto::screen::{MouseEncoding, MouseMode};
-
-use crate::term::core::{Core, Shown};
+use crate::term::core::Core;
 
 /// DECRPM's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +23,10 @@ impl Core {
         if self.level() < 3 {
             return;
         }
-        let setting = match mode {
-            2 => self.modes.keyboard_locked.into(),
-            3 => Setting::Reset,
-            4 => self.modes.insert.into(),
-            12 => self.modes.send_receive.into(),
-            20 => self.modes.line_feed_new_line.into(),
-            1 | 5 | 7 | 10 | 11 | 13..=19 => Setting::AlwaysReset,
+        let setting = match (mode, self.ansi_mode(mode)) {
+            (_, Some(set)) => set.into(),
+            (3, _) => Setting::Reset,
+            (1 | 5 | 7 | 10 | 11 | 13..=19, _) => Setting::AlwaysReset,
             _ => Setting::Unknown,
         };
         self.answer_csi(format_args!("{mode};{}$y", setting as u8));
@@ -47,43 +42,22 @@ impl Core {
     }
 
     fn dec_mode(&self, mode: u16) -> Setting {
-        let modes = &self.modes;
+        let level = self.level();
         match mode {
-            1 => modes.application_cursor_keys.into(),
-            2 => (!modes.vt52).into(),
-            3 => modes.column_132.into(),
-            5 => modes.reverse_video.into(),
-            6 => self.cursor.origin.into(),
-            7 => modes.autowrap.into(),
-            9 => (modes.mouse == MouseMode::X10).into(),
-            12 => modes.cursor_blinks.into(),
-            25 => modes.cursor_visible.into(),
-            40 => modes.allow_column_mode.into(),
-            45 => modes.reverse_wrap.into(),
-            47 | 1047 | 1049 => (self.shown == Shown::Alternate).into(),
-            66 => modes.application_keypad.into(),
-            69 if self.level() >= 4 => modes.left_right_margins.into(),
-            95 if self.level() >= 5 => modes.no_clear_on_column.into(),
-            1000 => (modes.mouse == MouseMode::Normal).into(),
-            1001 => (modes.mouse == MouseMode::Highlight).into(),
-            1002 => (modes.mouse == MouseMode::Button).into(),
-            1003 => (modes.mouse == MouseMode::Any).into(),
-            1004 => modes.focus_events.into(),
-            1005 => (modes.mouse_encoding == MouseEncoding::Utf8).into(),
-            1006 => (modes.mouse_encoding == MouseEncoding::Sgr).into(),
-            1007 => modes.alternate_scroll.into(),
-            1015 => (modes.mouse_encoding == MouseEncoding::Urxvt).into(),
-            1016 => (modes.mouse_encoding == MouseEncoding::SgrPixels).into(),
+            // Not at this level.
+            42 if level < 2 => Setting::Unknown,
+            69 if level < 4 => Setting::Unknown,
+            95 if level < 5 => Setting::Unknown,
+            // DECARM: there is no keyboard to repeat.
+            8 => Setting::AlwaysReset,
             // How characters are coded, and whether some are wide: ambiguous, emoji, private.
-            1020 => modes.utf8.into(),
+            1020 => self.modes.utf8.into(),
             1021 | 1023 => Setting::Reset,
             1022 => Setting::Set,
-            1045 => modes.extended_reverse_wrap.into(),
+            // xterm tells of what holds the alternate screen back.
+            1046 => (!self.modes.allow_alternate).into(),
             1048 => self.saved[self.shown as usize].is_some().into(),
-            2004 => modes.bracketed_paste.into(),
-            2026 => modes.synchronized_output.into(),
-            2027 => modes.grapheme_clusters.into(),
-            _ => match self.extras.remembered.get(mode) {
+            _ => match self.private_mode(mode) {
                 Some(set) => set.into(),
                 None => self.dec_mode_without_effect(mode),
             },
@@ -93,10 +67,10 @@ impl Core {
     /// Modes of DEC's terminals that xterm knows by name and does not have.
     fn dec_mode_without_effect(&self, mode: u16) -> Setting {
         let since = match mode {
-            // DECARM, and since xterm has no keyboard of its own, how it blinks the cursor.
-            8 | 14 => 1,
+            // How the two ways to make the cursor blink go together.
             13 => return Setting::Reset,
-            10 | 11 | 16 | 53 | 59 | 60 | 61 | 64 | 68 | 73 => 3,
+            14 => 1,
+            11 | 16 | 53 | 59 | 60 | 61 | 64 | 68 | 73 => 3,
             81 => 4,
             34 | 36 | 57 | 58 | 96..=104 | 106 | 108..=117 => 5,
             _ => return Setting::Unknown,

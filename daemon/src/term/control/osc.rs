@@ -88,3 +88,7 @@ impl Core {
         self.style_changed();
     }
 }
+
+#[cfg(test)]
+#[path = "osc_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@ use crate::term::cell::Protection;
 use crate::term::charset::Charset;
 use crate::term::core::Core;
 use crate::term::input::Params;
+use crate::term::mode::ChangeExtent;
 use crate::term::style::{Attributes, Style};
 
 impl Core {
@@ -69,7 +70,10 @@ impl Core {
 
     /// DECSACE's parameter.
     fn change_extent(&self) -> u8 {
-        0
+        match self.modes.change_extent {
+            ChangeExtent::Stream => 0,
+            ChangeExtent::Rectangle => 2,
+        }
     }
 
     /// DECRQPSR.
@@ -188,9 +192,8 @@ impl Core {
             let length = 1 + usize::from(sets.starts_with(['%', '&', '"']));
             let (name, rest) = sets.split_at_checked(length)?;
             sets = rest;
-            if let Some(set) = designated(name) {
-                *slot = set;
-            }
+            let (last, intermediates) = name.as_bytes().split_last()?;
+            *slot = Charset::named(intermediates, *last, self.modes.national);
         }
         Some(())
     }
@@ -209,13 +212,13 @@ impl Core {
 
     /// XTREPORTSGR: the look that all cells of a rectangle have in common.
     pub(super) fn report_common_rendition(&mut self, params: &Params) {
-        let Some(area) = self.area(params, 0) else {
+        let Some(area) = self.rectangle(params, 0) else {
             return;
         };
         let mut common: Option<Style> = None;
-        for y in area.top..=area.bottom {
+        for y in area.top..area.bottom {
             let row = self.grid.row(y);
-            for x in area.left..=area.right {
+            for x in area.left..area.right {
                 let style = self.styles.get(row.cell(x).style());
                 common = Some(common.map_or(style, |common| intersection(common, style)));
             }
@@ -245,11 +248,6 @@ fn flags(bits: &[bool]) -> char {
         .rev()
         .fold(0, |value, bit| value << 1 | u8::from(*bit));
     char::from(b'@' + value)
-}
-
-fn designated(name: &str) -> Option<Charset> {
-    let (byte, intermediates) = name.as_bytes().split_last()?;
-    Some(Charset::named(intermediates, *byte, true))
 }
 
 fn intersection(one: Style, other: Style) -> Style {

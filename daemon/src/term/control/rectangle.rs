@@ -22,16 +22,20 @@ pub(super) enum Change {
 
 /// Rows and columns from 0, ends left out; never empty.
 #[derive(Debug, Clone, Copy)]
-struct Rectangle {
-    top: usize,
-    left: usize,
-    bottom: usize,
-    right: usize,
+pub(super) struct Rectangle {
+    /// First row.
+    pub(super) top: usize,
+    /// First column.
+    pub(super) left: usize,
+    /// The row after the last.
+    pub(super) bottom: usize,
+    /// The column after the last.
+    pub(super) right: usize,
 }
 
 impl Core {
     /// The rectangle that four parameters from `first` on name; `None` where it is turned about.
-    fn rectangle(&self, params: &Params, first: usize) -> Option<Rectangle> {
+    pub(super) fn rectangle(&self, params: &Params, first: usize) -> Option<Rectangle> {
         let (row, col) = self.origin();
         let size = self.size;
         // What is left out begins at the origin, and ends at the screen's last cell.

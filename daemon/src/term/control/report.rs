@@ -26,6 +26,8 @@ impl Core {
             (b'>', 0, b'q') if params.get(0) == 0 => self.report_version(),
             (0, b'$', b'w') => self.report_presentation(params.get(0)),
             (0, b'"', b'v') => self.report_displayed_extent(),
+            (0, b'*', b'|') => self.lines_per_screen(params.get(0)),
+            (0, b'$', b'|') => self.columns_per_page(params.get(0)),
             (0, b'*', b'y') => self.report_checksum(params),
             (0, b'#', b'y') => self.extras.checksum.0 = params.get(0),
             (0, b'&', b'u') => self.answer_dcs(format_args!("0!u%5")),
@@ -145,3 +147,7 @@ impl Core {
         self.answer_csi(format_args!("{};{};1;1;1\"w", size.rows, size.cols));
     }
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -23,6 +23,8 @@ impl Core {
         modes.keyboard_locked = fresh.keyboard_locked;
         modes.application_keypad = fresh.application_keypad;
         modes.modify_other_keys = fresh.modify_other_keys;
+        self.extras.soft_reset();
+        let modes = &mut self.modes;
         modes.autowrap = fresh.autowrap;
         modes.reverse_wrap = fresh.reverse_wrap;
         modes.extended_reverse_wrap = fresh.extended_reverse_wrap;

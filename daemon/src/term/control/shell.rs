@@ -1,4 +1,4 @@
-//! What a shell says of itself: prompts and commands (OSC 133 of FinalTerm, OSC 633 of VS Code),
+//! What a shell says of itself: prompts and commands (OSC 133, `FinalTerm`'s, OSC 633, VS Code's),
 //! its directory (OSC 7, 9;9, 1337), progress (OSC 9;4).
 //!
 //! Anything on the terminal can say the same. What comes out is an [`Event`] with what was said;
@@ -18,9 +18,8 @@ impl Core {
     pub(super) fn prompt_mark(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
-            Some("A") => self.prompt_start(Continuation::of(params)),
-            // The prompt, without the fresh line before it.
-            Some("P") => self.prompt_start(Continuation::of(params)),
+            // P is the prompt without the fresh line before it.
+            Some("A" | "P") => self.prompt_start(Continuation::of(params)),
             // As A, where the command before it may not have said that it ended.
             Some("N") => {
                 if self.extras.command_state == CommandState::Running {
@@ -125,7 +124,7 @@ impl Core {
         }
     }
 
-    /// OSC 9: ConEmu's; with text it is iTerm2's notification, which is passed over.
+    /// OSC 9: `ConEmu`'s; with text it is iTerm2's notification, which is passed over.
     pub(super) fn conemu(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
@@ -204,15 +203,12 @@ fn percent_decoded(text: &str) -> Option<String> {
             .get(..2)
             .filter(|_| *byte == b'%')
             .and_then(super::dcs::unhexed);
-        match code {
-            Some(code) => {
-                bytes.extend(code);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
+        if let Some(code) = code {
+            bytes.extend(code);
+            rest = &after[2..];
+        } else {
+            bytes.push(*byte);
+            rest = after;
         }
     }
     String::from_utf8(bytes).ok()

@@ -3,15 +3,17 @@
 
 use crate::term::core::Core;
 use crate::term::event::Event;
-use crate::term::extras::SIZE_REPORTS;
-use crate::term::input::Params;
+use crate::term::input::{Params, Terminator};
+use crate::term::mode::SIZE_REPORTS;
 use crate::term::titles::{Which, cleaned};
 
 /// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
 /// it has to be the same in all answers.
-pub const CELL_WIDTH: usize = 8;
+const CELL_WIDTH: usize = 8;
 /// Twice the width, as in most fonts.
-pub const CELL_HEIGHT: usize = 16;
+const CELL_HEIGHT: usize = 16;
+/// Most lines that DECSNLS takes.
+const MAX_LINES: u16 = 255;
 
 impl Core {
     /// XTWINOPS.
@@ -33,14 +35,30 @@ impl Core {
             18 => self.answer_csi(format_args!("8;{rows};{cols}t")),
             19 => self.answer_csi(format_args!("9;{rows};{cols}t")),
             // A title is what a program has sent, and an answer is typed into a shell.
-            20 => self.answer_osc(format_args!("L"), crate::term::input::Terminator::St),
-            21 => self.answer_osc(format_args!("l"), crate::term::input::Terminator::St),
+            20 => self.answer_osc(format_args!("L"), Terminator::St),
+            21 => self.answer_osc(format_args!("l"), Terminator::St),
             22 => self.push_title(params),
             23 => self.pop_title(params),
             // DECSLPP.
             lines @ 24.. => self.ask_for_size(lines, 0),
             _ => {}
         }
+    }
+
+    /// DECSNLS.
+    pub(super) fn lines_per_screen(&mut self, lines: u16) {
+        if self.level() >= 4 && lines <= MAX_LINES {
+            self.ask_for_size(lines, 0);
+        }
+    }
+
+    /// DECSCPP: DECCOLM without its erasing.
+    pub(super) fn columns_per_page(&mut self, columns: u16) {
+        if self.level() < 3 || !matches!(columns, 0 | 80 | 132) {
+            return;
+        }
+        self.modes.column_132 = columns == 132;
+        self.set_columns(usize::from(columns.max(80)));
     }
 
     fn ask_for_size(&mut self, rows: u16, cols: u16) {
@@ -51,7 +69,7 @@ impl Core {
 
     /// Mode 2048: the size, in band. Also to be called after a resize.
     pub(in crate::term) fn report_size_in_band(&mut self) {
-        if self.extras.remembered.get(SIZE_REPORTS) == Some(true) {
+        if self.modes.kept.get(SIZE_REPORTS) == Some(true) {
             let (rows, cols) = (self.size.rows, self.size.cols);
             let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
             self.answer_csi(format_args!("48;{rows};{cols};{height};{width}t"));

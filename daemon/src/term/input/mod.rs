@@ -14,7 +14,7 @@ use memchr::memchr;
 pub use self::sequence::{ControlSequence, Params};
 pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind, Terminator};
 
-use self::sequence::Slow;
+use self::sequence::{Numbers, Parsed, Slow};
 
 use super::core::Core;
 
@@ -53,8 +53,6 @@ pub struct Input {
     partial: Partial,
     /// The bytes of the escape sequence that is not whole yet, for `dump`.
     pending: Vec<u8>,
-    /// Where control sequences are read into.
-    sequence: ControlSequence,
 }
 
 /// Up to three bytes of an unfinished character.
@@ -141,11 +139,13 @@ impl Input {
     /// An ESC, and the sequence after it if all of it is here.
     fn escape(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
         if bytes.get(1) == Some(&b'[') && !core.modes.vt52 {
-            let length = sequence::parse_csi(&bytes[2..], &mut self.sequence);
-            if let Some(length) = length {
-                core.offset = offset + 2 + length as u64;
-                core.csi(&self.sequence);
-                return 2 + length;
+            match sequence::parse_csi(&bytes[2..]) {
+                Parsed::Whole(sequence, length) => {
+                    core.offset = offset + 2 + length as u64;
+                    core.csi(&sequence);
+                    return 2 + length;
+                }
+                Parsed::Otherwise => {}
             }
         }
         self.begin_escape();
@@ -200,8 +200,14 @@ impl Input {
             State::Csi => match byte {
                 ESC => self.begin_escape(),
                 0x40..=0x7e | CAN | SUB => {
+                    let is_number = |byte: &u8| (b'0'..=b';').contains(byte);
+                    let numbers = if self.pending.iter().any(is_number) {
+                        Numbers::Some
+                    } else {
+                        Numbers::None
+                    };
                     self.return_to_ground();
-                    self.slow.advance(core, &[byte]);
+                    self.slow.end(core, byte, numbers);
                 }
                 _ => {
                     self.state = State::Csi;

@@ -8,7 +8,7 @@ use crate::term::core::Core;
 pub const MAX_PARAMS: usize = 32;
 
 /// The parameters of a control sequence. One that is left out is 0.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Params {
     values: [u16; MAX_PARAMS],
     /// Bit i: value i stands after a colon, and belongs to the one before.
@@ -89,7 +89,7 @@ enum Separator {
 }
 
 /// A control sequence.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ControlSequence {
     /// `<`, `=`, `>` or `?`; 0: none.
     pub prefix: u8,
@@ -113,15 +113,23 @@ impl ControlSequence {
     }
 }
 
-/// Reads what follows CSI, in one go, into a place that is used again and again: what is beyond its
-/// parameters is of no account. Returns how many bytes it took; `None`: it is cut, or something in
-/// it is unusual.
+/// Whether a sequence could be read in one go.
+pub enum Parsed {
+    /// It, and how many bytes it took.
+    Whole(ControlSequence, usize),
+    /// It is cut, or something in it is unusual.
+    Otherwise,
+}
+
+/// Reads what follows CSI.
 #[inline]
-pub fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<usize> {
-    sequence.prefix = 0;
-    sequence.intermediate = 0;
-    sequence.params.len = 0;
-    sequence.params.after_colon = 0;
+pub fn parse_csi(bytes: &[u8]) -> Parsed {
+    let mut sequence = ControlSequence {
+        prefix: 0,
+        params: Params::default(),
+        intermediate: 0,
+        function: 0,
+    };
     let mut value: u16 = 0;
     let mut separator = Separator::Semicolon;
     let mut any = false;
@@ -146,19 +154,19 @@ pub fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<usize> 
             0x40..=0x7e => {
                 if any {
                     if sequence.params.len == MAX_PARAMS {
-                        return None;
+                        return Parsed::Otherwise;
                     }
                     sequence.params.push(value, separator);
                 }
                 sequence.function = byte;
-                return Some(at + 1);
+                return Parsed::Whole(sequence, at + 1);
             }
             0x20..=0x2f if sequence.intermediate == 0 => sequence.intermediate = byte,
             b'<'..=b'?' if at == 0 => sequence.prefix = byte,
-            _ => return None,
+            _ => return Parsed::Otherwise,
         }
     }
-    None
+    Parsed::Otherwise
 }
 
 /// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.
@@ -181,14 +189,33 @@ impl Slow {
 
     /// Goes on.
     pub fn advance(&mut self, core: &mut Core, bytes: &[u8]) {
-        let parser = self.parser.get_or_insert_with(|| Box::default());
-        parser.advance(&mut Sequencer { core }, bytes);
+        self.hand_on(core, bytes, Numbers::Some);
     }
+
+    /// The last byte of a control sequence.
+    pub fn end(&mut self, core: &mut Core, byte: u8, numbers: Numbers) {
+        self.hand_on(core, &[byte], numbers);
+    }
+
+    fn hand_on(&mut self, core: &mut Core, bytes: &[u8], numbers: Numbers) {
+        let parser = self.parser.get_or_insert_with(|| Box::default());
+        parser.advance(&mut Sequencer { core, numbers }, bytes);
+    }
+}
+
+/// Whether a control sequence has parameters: vte gives one that is 0 where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// Digits or separators.
+    Some,
+    /// Nothing.
+    None,
 }
 
 /// Hands on what vte has understood.
 struct Sequencer<'a> {
     core: &'a mut Core,
+    numbers: Numbers,
 }
 
 impl Perform for Sequencer<'_> {
@@ -206,7 +233,8 @@ impl Perform for Sequencer<'_> {
             intermediate: 0,
             function,
         };
-        for parts in params {
+        let given = params.iter().filter(|_| self.numbers == Numbers::Some);
+        for parts in given {
             for (at, value) in parts.iter().enumerate() {
                 let separator = if at == 0 {
                     Separator::Semicolon

@@ -65,6 +65,7 @@ impl Core {
             self.sweep_graphemes();
         }
         self.choose_way_of_text();
+        self.report_size_in_band();
     }
 
     /// Cuts and fills a screen that has no lines to break.

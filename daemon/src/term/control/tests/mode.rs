@@ -58,7 +58,7 @@ fn deccolm_needs_its_permission() {
         (model.size().cols, rows(&model)),
         (80, vec![String::new(); 3])
     );
-    model.feed(b"abc\x1b[?95h\x1b[?3h");
+    model.feed(b"\x1b[65;1\"pabc\x1b[?95h\x1b[?3h");
     assert_eq!(rows(&model), ["abc", "", ""]);
     model.feed(b"\x1bc");
     assert_eq!(model.size().cols, 80);
@@ -66,7 +66,7 @@ fn deccolm_needs_its_permission() {
 
 #[test]
 fn a_narrower_screen_cuts_no_character_in_two() {
-    let model = fed(81, 2, "\x1b[?40;95h\x1b[1;80Hあ\x1b[?3l");
+    let model = fed(81, 2, "\x1b[65;1\"p\x1b[?40;95h\x1b[1;80Hあ\x1b[?3l");
     assert_eq!(rows(&model), ["", ""]);
 }
 
