@@ -96,12 +96,11 @@ impl Charset {
     #[inline]
     pub fn map(self, byte: u8) -> char {
         match self {
-            Self::Ascii => char::from(byte),
             Self::DecSpecialGraphics => pick(&SPECIAL_GRAPHICS, 0x5f, byte),
             Self::DecTechnical => pick(&TECHNICAL, 0x21, byte),
             Self::DecSupplemental => supplemental(byte),
             Self::British if byte == b'#' => '£',
-            Self::British => char::from(byte),
+            Self::Ascii | Self::British => char::from(byte),
             _ => self.national(byte),
         }
     }
@@ -197,13 +196,13 @@ impl Default for Charsets {
 impl Charsets {
     /// The set in GL.
     #[inline]
-    pub fn left(&self) -> Charset {
+    pub fn left(self) -> Charset {
         self.designated[usize::from(self.gl & 3)]
     }
 
     /// Whether a byte of 0x20 to 0x7e is what it says.
     #[inline]
-    pub fn is_ascii(&self) -> bool {
+    pub fn is_ascii(self) -> bool {
         self.left() == Charset::Ascii && self.single_shift.is_none()
     }
 

@@ -165,6 +165,7 @@ impl Core {
     }
 
     /// Sets the cursor's look after SGR or OSC 8 changed it.
+    #[inline]
     pub fn style_changed(&mut self) {
         self.cursor.style_id = self.styles.number(self.cursor.style);
         if self.styles.is_crowded() {

@@ -79,6 +79,7 @@ impl TabStops {
     }
 }
 
+#[derive(Debug, Clone, Copy)]
 enum Stop {
     Set,
     Clear,

@@ -410,8 +410,15 @@ impl Input {
 #[inline]
 pub(in crate::term) fn ascii_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
+    // Between escape sequences there are a few bytes of text; a line of it has many.
     let mut at = 0;
-    for block in bytes.chunks_exact(BLOCK) {
+    if let Some(word) = bytes.first_chunk() {
+        match not_ascii(*word) {
+            0 => at = size_of::<u64>(),
+            other => return (other.trailing_zeros() / u8::BITS) as usize,
+        }
+    }
+    for block in bytes[at..].chunks_exact(BLOCK) {
         let other = block.iter().fold(0_u8, |other, byte| {
             other | u8::from(byte.wrapping_sub(0x20) >= 0x5f)
         });
@@ -420,10 +427,28 @@ pub(in crate::term) fn ascii_run(bytes: &[u8]) -> usize {
         }
         at += BLOCK;
     }
+    while let Some(word) = bytes[at..].first_chunk() {
+        match not_ascii(*word) {
+            0 => at += size_of::<u64>(),
+            other => return at + (other.trailing_zeros() / u8::BITS) as usize,
+        }
+    }
     at + bytes[at..]
         .iter()
         .position(|byte| byte.wrapping_sub(0x20) >= 0x5f)
         .unwrap_or(bytes.len() - at)
+}
+
+/// The high bit of each byte that is not printable ASCII; the first byte is the lowest.
+#[inline]
+fn not_ascii(bytes: [u8; 8]) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(bytes);
+    let low = word & (EACH * 0x7f);
+    // Sums of seven bits: none carries into the next byte.
+    let is_control = !(low + EACH * 0x60);
+    let is_delete = low + EACH;
+    (word | is_control | is_delete) & (EACH * 0x80)
 }
 
 /// How many bytes at the front are text: no C0, no DEL.
