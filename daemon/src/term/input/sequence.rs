@@ -173,6 +173,8 @@ pub fn parse_csi(bytes: &[u8]) -> Parsed {
 #[derive(Default)]
 pub struct Slow {
     parser: Option<Box<Parser<1>>>,
+    /// A parameter was there: vte has one, 0, where there is none.
+    has_params: bool,
 }
 
 impl std::fmt::Debug for Slow {
@@ -184,19 +186,23 @@ impl std::fmt::Debug for Slow {
 impl Slow {
     /// Begins with ESC and the byte after it.
     pub fn begin(&mut self, core: &mut Core, byte: u8) {
+        self.has_params = false;
         self.advance(core, &[super::ESC, byte]);
     }
 
     /// Goes on.
     pub fn advance(&mut self, core: &mut Core, bytes: &[u8]) {
         let parser = self.parser.get_or_insert_with(|| Box::default());
-        parser.advance(&mut Sequencer { core }, bytes);
+        self.has_params |= bytes.iter().any(|byte| matches!(byte, b'0'..=b';'));
+        let has_params = self.has_params;
+        parser.advance(&mut Sequencer { core, has_params }, bytes);
     }
 }
 
 /// Hands on what vte has understood.
 struct Sequencer<'a> {
     core: &'a mut Core,
+    has_params: bool,
 }
 
 impl Perform for Sequencer<'_> {
@@ -214,7 +220,7 @@ impl Perform for Sequencer<'_> {
             intermediate: 0,
             function,
         };
-        for parts in params {
+        for parts in params.iter().filter(|_| self.has_params) {
             for (at, value) in parts.iter().enumerate() {
                 let separator = if at == 0 {
                     Separator::Semicolon

@@ -135,15 +135,18 @@ impl<'a> StoredRow<'a> {
         });
     }
 
-    /// The text, blanks as spaces.
+    /// The text, blanks as spaces; what is blank because a wide character did not fit is left out.
     pub fn push_text(&self, out: &mut String) {
         self.unpack_cells(|unpacked| match unpacked {
             Unpacked::Grapheme(_, text) => out.push_str(text),
-            Unpacked::Cell(low) => match Cell::from_low(low, StyleId(0)).content() {
-                Content::Char(c) => out.push(c),
-                Content::Tail => {}
-                _ => out.push(' '),
-            },
+            Unpacked::Cell(low) => {
+                let cell = Cell::from_low(low, StyleId(0));
+                match cell.content() {
+                    Content::Char(c) => out.push(c),
+                    Content::Blank if !cell.is_filler() => out.push(' '),
+                    _ => {}
+                }
+            }
         });
     }
 
