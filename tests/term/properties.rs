@@ -17,7 +17,7 @@ fn from_env(name: &str, default: u64) -> u64 {
 }
 
 /// Runs cases, each with a generator of its own; of one that fails the seed is printed.
-fn for_each_case(usual: u64, case: impl Fn(&mut Random)) {
+pub(crate) fn for_each_case(usual: u64, case: impl Fn(&mut Random)) {
     struct Says(u64);
     impl Drop for Says {
         fn drop(&mut self) {
@@ -169,7 +169,10 @@ fn any_bytes_and_any_sizes_do_not_panic_and_do_not_grow() {
             model.resize(size);
             assert_eq!(model.size(), size);
             let (col, row) = model.cursor();
-            assert!(col < size.cols && row < size.rows, "{col} {row} in {size:?}");
+            assert!(
+                col < size.cols && row < size.rows,
+                "{col} {row} in {size:?}"
+            );
             assert!(model.memory() < MOST_BYTES, "{} bytes", model.memory());
             model.snapshot();
         }
@@ -178,13 +181,27 @@ fn any_bytes_and_any_sizes_do_not_panic_and_do_not_grow() {
 
 #[test]
 fn the_largest_and_the_smallest_size_follow_each_other() {
-    let mut model = Model::new(Size { cols: 80, rows: 24 }, Scrollback::new(10_000, 4 << 20));
+    let mut model = Model::new(
+        Size { cols: 80, rows: 24 },
+        Scrollback::new(10_000, 4 << 20),
+    );
     let mut random = Random::new(7);
-    for (cols, rows) in [(4096, 4096), (2, 1), (0, 0), (4096, 1), (2, 4096), (99_999, 99_999), (80, 24)] {
+    for (cols, rows) in [
+        (4096, 4096),
+        (2, 1),
+        (0, 0),
+        (4096, 1),
+        (2, 4096),
+        (99_999, 99_999),
+        (80, 24),
+    ] {
         model.feed(&anything(&mut random, 20_000));
         model.resize(Size { cols, rows });
         let size = model.size();
-        assert_eq!((size.cols, size.rows), (cols.clamp(2, 4096), rows.clamp(1, 4096)));
+        assert_eq!(
+            (size.cols, size.rows),
+            (cols.clamp(2, 4096), rows.clamp(1, 4096))
+        );
     }
 }
 
@@ -213,7 +230,10 @@ fn no_width_changes_the_lines() {
         let before = joined(&model);
         for _ in 0..4 {
             let cols = 2 + random.below(120);
-            model.resize(Size { cols, rows: size.rows });
+            model.resize(Size {
+                cols,
+                rows: size.rows,
+            });
             assert_lines(&joined(&model), &before, &format!("at {cols} columns"));
         }
         for _ in 0..4 {

@@ -133,6 +133,11 @@ impl Model {
         lines
     }
 
+    /// The id of the screen's first row: the rows that left the screen at the top so far.
+    pub fn rows_printed(&self) -> u64 {
+        self.core.scrollback.pushed()
+    }
+
     /// An empty scrollback with the bounds of this model's.
     pub fn scrollback_bounds(&self) -> Scrollback {
         let (rows, bytes) = self.core.scrollback.bounds();
