@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::values::{ControlKey, Moment, Size, Variable, parse_duration};
+use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -14,9 +14,9 @@ Exit codes:
   0    done
   1    failed
   2    wrong usage
-  3    no such terminal
+  3    no such terminal or command
   4    the daemon cannot be reached or started
-  124  a --timeout ran out (run, wait)
+  124  a --timeout ran out (run, wait, screen)
   141  standard output was closed
 run, wait and attach pass on the command's exit code, 128+n where signal n ended it.
 
@@ -46,6 +46,10 @@ pub(crate) enum Verb {
     Create(CreateArgs),
     /// Print a terminal's output
     Read(ReadArgs),
+    /// Print a terminal's screen: what a person would see now
+    Screen(ScreenArgs),
+    /// Take a picture of a terminal's screen
+    Screenshot(ScreenshotArgs),
     /// Wait until a terminal's command has exited, and pass on its exit code
     Wait(WaitArgs),
     /// Type into a terminal
@@ -64,6 +68,8 @@ pub(crate) enum Verb {
     Resize(ResizeArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
+    /// Show what was run in terminals and in their shells, newest first
+    History(HistoryArgs),
     /// Show who did what, newest first
     Audit(AuditArgs),
 }
@@ -133,6 +139,14 @@ pub(crate) struct ReadArgs {
     /// Start this many lines before the end
     #[arg(long, value_name = "LINES")]
     pub(crate) tail: Option<u64>,
+    /// Print the output of this command, as history numbers them; -1 is the newest
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        conflicts_with_all = ["since", "tail", "follow"]
+    )]
+    pub(crate) command: Option<i64>,
     /// Print at most this many bytes of output
     #[arg(long, value_name = "COUNT")]
     pub(crate) bytes: Option<u64>,
@@ -142,6 +156,84 @@ pub(crate) struct ReadArgs {
     /// Exact bytes, escape sequences and all
     #[arg(long)]
     pub(crate) raw: bool,
+}
+
+/// How `termctl screen` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScreenFormatArg {
+    /// A line a row
+    Text,
+    /// Text with colours and links, and the cursor in its place
+    Ansi,
+    /// Style runs, cursor, modes
+    Json,
+    /// One element, with its styles inline
+    Html,
+}
+
+/// `termctl screen`.
+#[derive(Debug, Args)]
+pub(crate) struct ScreenArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// How to print it [default: ansi on a terminal, else text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ScreenFormatArg>,
+    /// Join lines that were too long for a row; text only
+    #[arg(long)]
+    pub(crate) join: bool,
+    /// Only rows that changed after the screen with this seq
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) since: Option<u64>,
+    /// This many lines of scrollback before the screen
+    #[arg(long, value_name = "LINES", conflicts_with = "rows")]
+    pub(crate) scrollback: Option<u32>,
+    /// Only these rows; 0 is the screen's first, -1 the newest of the scrollback
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) rows: Option<RowRange>,
+    /// Wait until the screen changes
+    #[arg(long)]
+    pub(crate) wait_change: bool,
+    /// Wait until the screen is a later one than that with this seq
+    #[arg(long, value_name = "SEQ", conflicts_with = "wait_change")]
+    pub(crate) wait_change_after: Option<u64>,
+    /// Then wait until nothing has changed for this many milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) settle: Option<u64>,
+    /// Wait no longer than this, print the screen as it is, and exit with 124 [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// The colours of a screenshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeArg {
+    /// xterm's, on black
+    Dark,
+    /// On white
+    Light,
+}
+
+/// `termctl screenshot`.
+#[derive(Debug, Args)]
+pub(crate) struct ScreenshotArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// The file to write; its extension says the format: png, svg or html
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// This many lines of scrollback above the screen
+    #[arg(long, value_name = "LINES", default_value_t = 0)]
+    pub(crate) scrollback: u32,
+    /// Colours
+    #[arg(long, value_enum, value_name = "THEME", default_value = "dark")]
+    pub(crate) theme: ThemeArg,
+    /// Size of the letters in pixels
+    #[arg(long, value_name = "PX", default_value_t = 16, value_parser = clap::value_parser!(u16).range(6..=128))]
+    pub(crate) font_size: u16,
+    /// Leave the cursor out
+    #[arg(long)]
+    pub(crate) no_cursor: bool,
 }
 
 /// `termctl wait`.
@@ -236,6 +328,22 @@ pub(crate) struct ResizeArgs {
     /// Its new size, such as 120x40
     #[arg(value_name = "COLSxROWS")]
     pub(crate) size: Size,
+}
+
+/// `termctl history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Only what was run in this terminal
+    pub(crate) terminal: Option<String>,
+    /// Only commands that hold each of these words, or a part of one
+    #[arg(short = 's', long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
+    /// Only commands that a signal or an exit code other than 0 ended
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// At most this many commands
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) limit: u32,
 }
 
 /// `termctl audit`.

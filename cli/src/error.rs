@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::escape::escaped;
 use crate::exit::ExitCode;
+use crate::screenshot::ScreenshotError;
 
 /// Why termctl could not do what was asked.
 #[derive(Debug, Error)]
@@ -33,6 +34,9 @@ pub(crate) enum CliError {
     /// Standard output was closed by its reader; nobody is left to be told.
     #[error("standard output is closed")]
     StdoutClosed,
+    /// There is no picture.
+    #[error(transparent)]
+    Picture(#[from] ScreenshotError),
     /// Something on this side failed: what, and why.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] std::io::Error),
@@ -78,7 +82,7 @@ impl CliError {
             Self::Usage(_) => ExitCode::USAGE,
             Self::Unreachable(_) | Self::InDoubt => ExitCode::UNREACHABLE,
             Self::StdoutClosed => ExitCode::PIPE,
-            Self::Nonsense(_) | Self::Io(..) => ExitCode::FAILED,
+            Self::Nonsense(_) | Self::Picture(_) | Self::Io(..) => ExitCode::FAILED,
             Self::Refused(error) => match (error.code(), kind_of(error)) {
                 (code::RESOURCE_NOT_FOUND, _) | (_, Some(ErrorKind::TerminalAmbiguous)) => {
                     ExitCode::NO_TERMINAL
@@ -97,6 +101,7 @@ impl CliError {
             Self::Unreachable(_) | Self::InDoubt => own("unreachable"),
             Self::Nonsense(_) => own("bad_answer"),
             Self::StdoutClosed => own("stdout_closed"),
+            Self::Picture(_) => own("picture"),
             Self::Io(..) => own("io"),
             Self::Refused(error) => json!({ "error": {
                 "code": error.code(),

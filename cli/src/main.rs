@@ -20,6 +20,7 @@ mod output;
 mod place;
 mod reader;
 mod rpc;
+mod screenshot;
 mod sequence;
 mod start;
 mod table;

@@ -51,6 +51,33 @@ impl FromStr for Size {
     }
 }
 
+/// Rows of a screen, written `FROM..TO`, the last one included; either may be left out. Negative
+/// ones are in the scrollback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowRange {
+    /// The first; absent: the screen's first.
+    pub(crate) from: Option<i64>,
+    /// The last; absent: the screen's last.
+    pub(crate) to: Option<i64>,
+}
+
+impl FromStr for RowRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bad = || "rows are FROM..TO, such as 0..4 or -20..-1".to_owned();
+        let row = |text: &str| match text {
+            "" => Ok(None),
+            text => text.parse().map(Some).map_err(|_| bad()),
+        };
+        let (from, to) = text.split_once("..").ok_or_else(bad)?;
+        Ok(Self {
+            from: row(from)?,
+            to: row(to)?,
+        })
+    }
+}
+
 /// One variable for a command's environment, written `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
@@ -192,6 +219,24 @@ mod tests {
         for (text, want) in table {
             let got = text.parse::<Size>().ok().map(|size| (size.cols, size.rows));
             assert_eq!(got, want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn row_ranges() {
+        let table = [
+            ("0..4", Some((Some(0), Some(4)))),
+            ("-20..-1", Some((Some(-20), Some(-1)))),
+            ("-5..", Some((Some(-5), None))),
+            ("..3", Some((None, Some(3)))),
+            ("..", Some((None, None))),
+            ("3", None),
+            ("a..b", None),
+            ("1..2..3", None),
+        ];
+        for (text, want) in table {
+            let got = text.parse::<RowRange>().ok();
+            assert_eq!(got.map(|rows| (rows.from, rows.to)), want, "{text:?}");
         }
     }
 

@@ -7,6 +7,7 @@ use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::audit::AuditServer;
+use termd_proto::command::CommandsServer;
 use termd_proto::daemon::DaemonServer;
 use termd_proto::terminal::SessionsServer;
 use thiserror::Error;
@@ -20,8 +21,10 @@ use crate::control::message::KeeperEvent;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, AuditHandler, DaemonHandler, ServeOptions, SessionHandler, SocketStats, serve,
+    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, ServeOptions, SessionHandler,
+    SocketStats, serve,
 };
+use crate::shell::ShellFiles;
 use crate::store::{Store, StoreError};
 use crate::terminal::clock::now_ms;
 use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
@@ -80,6 +83,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
+        shell: shell_files(&config, &paths),
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
@@ -125,6 +129,14 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
     Ok(())
 }
 
+/// The scripts of shell integration, unless it is switched off. Shells work without.
+fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
+    let directory = paths.socket.parent().filter(|_| config.shell.integration)?;
+    ShellFiles::install(directory)
+        .inspect_err(|error| tracing::error!(%error, "no shell integration"))
+        .ok()
+}
+
 /// Why a server's time is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
@@ -168,6 +180,7 @@ fn api(
     let mut module = RpcModule::new(());
     module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
     module.merge(SessionHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;
     Ok(module)

@@ -32,6 +32,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How long the database keeps what.
     pub retention: RetentionConfig,
+    /// How shells are started.
+    pub shell: ShellConfig,
 }
 
 /// `[spool]`: how much output is kept in memory.
@@ -64,6 +66,14 @@ pub struct RetentionConfig {
     pub audit_days: u32,
 }
 
+/// `[shell]`: how shells are started.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShellConfig {
+    /// Whether interactive shells are made to say where commands begin and end.
+    pub integration: bool,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -71,6 +81,7 @@ impl Default for Config {
             spool: SpoolConfig::default(),
             limits: LimitsConfig::default(),
             retention: RetentionConfig::default(),
+            shell: ShellConfig::default(),
         }
     }
 }
@@ -97,6 +108,12 @@ impl Default for RetentionConfig {
             transcript_bytes: 10 << 30,
             audit_days: 365,
         }
+    }
+}
+
+impl Default for ShellConfig {
+    fn default() -> Self {
+        Self { integration: true }
     }
 }
 

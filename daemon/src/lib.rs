@@ -7,6 +7,7 @@ pub mod control;
 pub mod keeper;
 pub mod paths;
 pub mod rpc;
+pub mod shell;
 pub mod store;
 pub mod telemetry;
 pub mod term;

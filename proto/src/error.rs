@@ -53,6 +53,8 @@ pub enum ErrorKind {
     InvalidParams,
     /// No such terminal, or not this asker's.
     TerminalNotFound,
+    /// The terminal has no command of this number; `data.terminal`, `data.number`.
+    CommandNotFound,
     /// A prefix of several ids; `data.matches` lists some.
     TerminalAmbiguous,
     /// Another open terminal has this label.

@@ -1,8 +1,8 @@
 //! The contract of termd's socket: what is said, never how it is sent.
 //!
 //! Newline-delimited JSON-RPC 2.0 with two kinds of namespace on one socket: ACP v1's `terminal/*`
-//! ([`acp`]), to the letter, and the native API ([`terminal`], [`audit`], [`daemon`]), which
-//! `termctl` and every front of our own use. Params are named; every list takes a cursor; every
+//! ([`acp`]), to the letter, and the native API ([`terminal`], [`command`], [`audit`], [`daemon`]),
+//! which `termctl` and every front of our own use. Params are named; every list takes a cursor; every
 //! wait takes a timeout and returns an offset to go on from.
 //!
 //! **Invariant:** no I/O, no clock, no randomness in this crate, and nothing here knows SQLite,
@@ -10,10 +10,13 @@
 
 pub mod acp;
 pub mod audit;
+pub mod cells;
+pub mod command;
 pub mod daemon;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod palette;
 pub mod paths;
 pub mod screen;
 pub mod terminal;

@@ -319,6 +319,8 @@ pub enum ScreenFormat {
     Json,
     /// Text, a line a row, blanks at the ends left out, in `rendering`.
     Text,
+    /// Text, a line for each line that was printed however many rows it took, in `rendering`.
+    TextJoined,
     /// Text with the SGR sequences that draw it on a cleared screen, in `rendering`.
     Ansi,
     /// One `<pre>` element with inline styles, in `rendering`.

@@ -13,6 +13,7 @@ mod support;
 mod attach;
 mod errors;
 mod faults;
+mod history;
 mod run;
 mod silent;
 mod start;

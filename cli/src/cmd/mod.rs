@@ -4,11 +4,14 @@ mod attach;
 mod audit;
 mod close;
 mod create;
+mod history;
 mod kill;
 mod list;
 mod read;
 mod resize;
 mod run;
+mod screen;
+mod screenshot;
 mod send;
 mod show;
 mod status;
@@ -49,6 +52,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Run(args) => run::run(context, args).await,
         Verb::Create(args) => create::run(context, args).await,
         Verb::Read(args) => read::run(context, args).await,
+        Verb::Screen(args) => screen::run(context, args).await,
+        Verb::Screenshot(args) => screenshot::run(context, &args).await,
         Verb::Wait(args) => wait::run(context, args).await,
         Verb::Send(args) => send::run(context, args).await,
         Verb::Kill(args) => kill::run(context, args).await,
@@ -58,6 +63,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Attach(args) => attach::run(context, args).await,
         Verb::Resize(args) => resize::run(context, args).await,
         Verb::Status => status::run(context).await,
+        Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
     }
 }

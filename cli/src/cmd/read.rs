@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use termd_proto::terminal::{MAX_READ_BYTES, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
-use super::Context;
+use super::{Context, history};
 use crate::args::ReadArgs;
 use crate::error::CliError;
 use crate::exit::ExitCode;
@@ -21,14 +21,21 @@ const FOLLOW_BYTES: u64 = 256 * 1024;
 
 pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
-    let from = match (args.since, args.tail) {
-        (Some(offset), _) => ReadFrom::Offset(Offset(offset)),
+    let terminal = TerminalRef(args.terminal.clone());
+    let command = match args.command {
+        Some(number) => Some(history::command(&link, &terminal, number).await?),
+        None => None,
+    };
+    let since = args.since.map(Offset);
+    let from = match (since.or(command.as_ref().map(|it| it.start)), args.tail) {
+        (Some(offset), _) => ReadFrom::Offset(offset),
         (None, Some(lines)) => ReadFrom::TailLines(lines),
         (None, None) => ReadFrom::default(),
     };
-    let mut reader = Reader::new(&link, TerminalRef(args.terminal.clone()), from);
+    let mut reader = Reader::new(&link, terminal, from);
     let mut pages = Pages {
         left: args.bytes.unwrap_or(u64::MAX),
+        until: command.and_then(|it| it.end).unwrap_or(Offset(u64::MAX)),
         follow: args.follow,
         done: false,
     };
@@ -43,6 +50,8 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
 /// Which pages are still wanted.
 struct Pages {
     left: u64,
+    /// Output from here on is not wanted.
+    until: Offset,
     follow: bool,
     done: bool,
 }
@@ -53,7 +62,7 @@ impl Pages {
         if self.done {
             return Ok(None);
         }
-        let page = if self.follow {
+        let mut page = if self.follow {
             reader.follow(self.left.min(FOLLOW_BYTES)).await?
         } else {
             reader.page(self.left.min(MAX_READ_BYTES)).await?
@@ -64,8 +73,17 @@ impl Pages {
                 page.start
             ));
         }
+        if page.end > self.until {
+            let wanted = self.until.0.saturating_sub(page.start.0);
+            page.bytes
+                .truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+            page.end = self.until;
+        }
         self.left -= (page.bytes.len() as u64).min(self.left);
-        self.done = self.left == 0 || page.is_last() || (page.at_end && !self.follow);
+        self.done = page.end >= self.until
+            || self.left == 0
+            || page.is_last()
+            || (page.at_end && !self.follow);
         Ok(Some(page))
     }
 }

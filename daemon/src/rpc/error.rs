@@ -5,7 +5,7 @@ use std::io;
 
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Map, Value, json};
-use termd_proto::{ErrorKind, code};
+use termd_proto::{ErrorKind, TerminalId, code};
 
 use super::context::IntroductionError;
 use crate::control::message::{SpawnFailure, SpawnStep};
@@ -48,6 +48,20 @@ pub(super) fn terminal_not_found(reference: &str) -> ErrorObjectOwned {
         code::RESOURCE_NOT_FOUND,
         ErrorKind::TerminalNotFound,
         message,
+        more,
+    )
+}
+
+/// A terminal that is there, and nothing with this number was run in it.
+pub(super) fn command_not_found(terminal: &TerminalId, number: i64) -> ErrorObjectOwned {
+    let more = Map::from_iter([
+        ("terminal".to_owned(), json!(terminal)),
+        ("number".to_owned(), json!(number)),
+    ]);
+    error_object(
+        code::RESOURCE_NOT_FOUND,
+        ErrorKind::CommandNotFound,
+        format!("terminal {terminal} has no command {number}"),
         more,
     )
 }

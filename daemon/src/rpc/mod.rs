@@ -4,7 +4,7 @@
 //! `framing` cuts lines; `request` tells what a line is; `dispatch` calls the method; `call` holds
 //! it while it waits (`work` is where these meet); `answer` words what comes out; `outbox` holds it
 //! until the peer takes it. What a method means is in its namespace's handler: `acp`, `session`,
-//! `audit`, `daemon`; what a failure is called, in `error`.
+//! `command`, `audit`, `daemon`; what a failure is called, in `error`.
 //!
 //! Promises: every line, queue and wait has a bound named in [`limits`]; a peer's disconnect ends
 //! its calls and nothing else; every error answer carries `data.kind`.
@@ -18,6 +18,7 @@ mod backlog;
 mod bad_params;
 mod call;
 mod caller;
+mod command;
 mod connection;
 pub mod context;
 mod daemon;
@@ -37,6 +38,7 @@ mod work;
 
 pub use acp::AcpHandler;
 pub use audit::AuditHandler;
+pub use command::CommandHandler;
 pub use context::{ConnectionContext, Introduction, IntroductionError};
 pub use daemon::DaemonHandler;
 pub use peer::Peer;

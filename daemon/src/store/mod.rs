@@ -7,6 +7,7 @@
 //! **Invariant:** nothing here knows a PTY, a socket or what a byte of output means.
 
 mod audit;
+mod commands;
 mod header;
 mod model;
 mod open;
@@ -28,6 +29,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Connection, Sqlite};
 use termd_proto::audit::{AuditFilter, AuditPage, AuditVerdict};
+use termd_proto::command::{CommandInfo, CommandPage};
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -35,8 +37,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::audit::Head;
 pub use self::model::{
-    AuditEntry, BLOCK_BYTES, Block, Retention, ScreenCheckpoint, SizeChange, StoredBytes,
-    TerminalRow,
+    AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
+    CommandWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
 };
 use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
 
@@ -113,6 +115,11 @@ impl BlockPermit {
     /// terminal has no row, it is empty or too long), `committed` is dropped without a word.
     pub fn send(self, block: Block) {
         self.0.send(Write::Block(block));
+    }
+
+    /// Queues a command's beginning or end instead of a block.
+    pub fn send_command(self, write: CommandWrite) {
+        self.0.send(Write::Command(Box::new(write)));
     }
 }
 
@@ -210,6 +217,13 @@ impl Store {
         screens::sizes(&mut *self.reader().await?, id, from).await
     }
 
+    /// Writes a command's beginning or end; resolves when queued. Whoever must not wait has
+    /// [`BlockPermit::send_command`].
+    pub async fn put_command(&self, write: CommandWrite) -> Result<(), StoreError> {
+        let sent = self.writes.send(Write::Command(Box::new(write))).await;
+        sent.map_err(|_| StoreError::Closed)
+    }
+
     /// Resolves when everything queued before is committed; while the disk takes nothing, waits.
     pub async fn flush(&self) -> Result<(), StoreError> {
         self.wait_for(Write::Flush).await
@@ -255,6 +269,25 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<TerminalId>, StoreError> {
         rows::ids_with_prefix(&mut *self.reader().await?, prefix, limit).await
+    }
+
+    /// One page of commands, newest first.
+    pub async fn list_commands(
+        &self,
+        query: &CommandQuery,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<CommandPage, StoreError> {
+        commands::list(&mut *self.reader().await?, query, cursor, limit).await
+    }
+
+    /// One command of a terminal; a negative number counts from the newest, which is -1.
+    pub async fn command(
+        &self,
+        terminal: &TerminalId,
+        number: i64,
+    ) -> Result<Option<CommandInfo>, StoreError> {
+        commands::command(&mut *self.reader().await?, terminal, number).await
     }
 
     /// One page of audit records, newest first.

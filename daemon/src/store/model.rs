@@ -118,3 +118,66 @@ pub struct Retention {
     /// Audit records older than this are dropped, in milliseconds.
     pub audit_age_ms: i64,
 }
+
+/// A command line has begun to run in a terminal's shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandStarted {
+    /// Its number in its terminal, from 1.
+    pub number: u64,
+    /// The command line; empty where it was hidden, or is not known.
+    pub text: String,
+    /// Where, if the shell has said so.
+    pub cwd: Option<String>,
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Where its output begins.
+    pub start_offset: Offset,
+}
+
+/// It has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandEnded {
+    /// Its number in its terminal.
+    pub number: u64,
+    /// As the shell says; `None`: nobody knows.
+    pub exit_code: Option<i32>,
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Where its output ends.
+    pub end_offset: Offset,
+}
+
+/// What happens to a command in a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandChange {
+    /// It has begun.
+    Started(CommandStarted),
+    /// It has ended; its beginning was told before.
+    Ended(CommandEnded),
+}
+
+/// The same on its way to the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandWrite {
+    /// Whose; its row was put before.
+    pub terminal: TerminalId,
+    /// What.
+    pub change: CommandChange,
+}
+
+/// Which commands are wanted; an absent field does not restrict.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandQuery {
+    /// Of this terminal.
+    pub terminal: Option<TerminalId>,
+    /// Whose text holds each of these words as a part of it.
+    pub text: Option<String>,
+    /// That exited with this code.
+    pub exit_code: Option<i32>,
+    /// Whether they failed: by a signal, or an exit code other than 0.
+    pub failed: Option<bool>,
+    /// Started not before this time.
+    pub since_ms: Option<i64>,
+    /// Started before this time.
+    pub until_ms: Option<i64>,
+}

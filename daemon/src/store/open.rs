@@ -27,8 +27,13 @@ use super::header::{self, Header};
 pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
 
 /// The migrations, oldest first; the number is the `user_version` that each sets.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "init", include_str!("../../../migrations/0001_init.sql")),
+    (
+        2,
+        "command_search",
+        include_str!("../../../migrations/0002_command_search.sql"),
+    ),
     (
         3,
         "screens",

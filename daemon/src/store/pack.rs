@@ -136,6 +136,7 @@ fn pack_write(packer: &mut Packer, write: Write) -> PackedWrite {
             })
         }
         Write::Size(terminal, change) => PackedWrite::Size(terminal, change),
+        Write::Command(command) => PackedWrite::Command(command),
         Write::Flush(done) => PackedWrite::Flush(done),
         Write::Close(done) => PackedWrite::Close(done),
     }

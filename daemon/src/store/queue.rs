@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::StoreError;
 use super::audit::Head;
-use super::model::{AuditEntry, Block, ScreenCheckpoint, SizeChange, TerminalRow};
+use super::model::{AuditEntry, Block, CommandWrite, ScreenCheckpoint, SizeChange, TerminalRow};
 use super::pack::Encoding;
 use super::retention::{Pruned, Step};
 
@@ -28,6 +28,7 @@ pub(super) enum Write {
     Terminal(Box<TerminalRow>),
     Screen(TerminalId, ScreenCheckpoint),
     Size(TerminalId, SizeChange),
+    Command(Box<CommandWrite>),
     /// Answered when everything before it is committed.
     Flush(Reply<()>),
     /// Answered when everything is committed and the database is closed.
@@ -41,6 +42,7 @@ pub(super) enum PackedWrite {
     Terminal(Box<TerminalRow>),
     Screen(PackedScreen),
     Size(TerminalId, SizeChange),
+    Command(Box<CommandWrite>),
     Flush(Reply<()>),
     Close(Reply<()>),
 }

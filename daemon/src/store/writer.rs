@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::StoreError;
 use super::audit::Head;
 use super::queue::{Packed, PackedWrite, Queues, Reply, Urgent};
-use super::{rows, screens, transcript};
+use super::{commands, rows, screens, transcript};
 
 /// How long the first block of a batch waits for others: what a power failure may cost.
 const BATCH_TIME: Duration = Duration::from_millis(100);
@@ -123,7 +123,7 @@ impl Writer {
                 self.batch_bytes += screen.data.len();
                 false
             }
-            PackedWrite::Terminal(_) | PackedWrite::Size(..) => false,
+            PackedWrite::Terminal(_) | PackedWrite::Size(..) | PackedWrite::Command(_) => false,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => true,
         };
         self.batch.push_back(write);
@@ -229,7 +229,10 @@ impl Writer {
                 }
                 Some(PackedWrite::Close(done)) => self.closed = Some(done),
                 Some(PackedWrite::Screen(screen)) => self.batch_bytes -= screen.data.len(),
-                Some(PackedWrite::Terminal(_) | PackedWrite::Size(..)) | None => {}
+                Some(
+                    PackedWrite::Terminal(_) | PackedWrite::Size(..) | PackedWrite::Command(_),
+                )
+                | None => {}
             }
         }
     }
@@ -313,6 +316,7 @@ impl Written {
             PackedWrite::Terminal(row) => rows::put_terminal(connection, row).await,
             PackedWrite::Screen(screen) => screens::put_screen(connection, screen).await,
             PackedWrite::Size(id, change) => screens::put_size(connection, id, *change).await,
+            PackedWrite::Command(command) => commands::put_command(connection, command).await,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => Ok(()),
         };
         match (put, write) {

@@ -25,6 +25,7 @@ mod mode;
 mod palette;
 mod print;
 mod reflow;
+pub mod render;
 mod row;
 mod scrollback;
 mod snapshot;

@@ -20,11 +20,12 @@ use super::input::InputQueue;
 use super::intake::Reading;
 use super::master;
 use super::record::{Exit, ScreenState, Size, exit_status};
-use super::spool::{Intake, PumpStop};
+use super::spool::PumpStop;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::store::{
-    AuditEntry, BLOCK_BYTES, Block, BlockPermit, ScreenCheckpoint, SizeChange, Store, StoreError,
+    AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, ScreenCheckpoint, SizeChange, Store,
+    StoreError,
 };
 use crate::term::Model;
 
@@ -109,14 +110,14 @@ impl Actor {
         around: Surroundings,
         ends: TaskEnds,
         master: OwnedFd,
-        intake: Intake,
+        reading: Reading,
         flow: Flow,
     ) -> io::Result<Self> {
         let master = master::register(master)?;
         // Whoever made the terminal has fed its screen so far.
         let fed = terminal.end();
         Ok(Self {
-            reading: Reading::new(intake, Arc::clone(&terminal)),
+            reading,
             terminal,
             around,
             ends,
@@ -138,7 +139,8 @@ impl Actor {
         // A child that ended while there was no server: the keeper told us at the start.
         self.ends.reaped.mark_changed();
         loop {
-            if matches!(self.phase, Phase::Storing) && self.flow.unstored() == 0 {
+            let told = !self.reading.has_changes();
+            if matches!(self.phase, Phase::Storing) && self.flow.unstored() == 0 && told {
                 break;
             }
             let now = Instant::now();
@@ -171,10 +173,15 @@ impl Actor {
                     }
                 }
                 Some(command) = self.ends.commands.recv() => self.obey(command),
-                permit = self.around.store.reserve_block(), if due.is_some() => {
+                permit = self.around.store.reserve_block(), if due.is_some() || !told => {
                     // A store that is closed for good: the server ends, the spool stays.
                     let Ok(permit) = permit else { return };
-                    if let Some(due) = due { self.store_block(due, permit); }
+                    if let Some(change) = self.reading.next_change() {
+                        let terminal = self.terminal.id().clone();
+                        permit.send_command(CommandWrite { terminal, change });
+                    } else if let Some(due) = due {
+                        self.store_block(due, permit);
+                    }
                 }
                 changed = committed.changed() => {
                     if changed.is_ok() {
@@ -332,7 +339,7 @@ impl Actor {
             return;
         };
         self.phase = Phase::Storing;
-        self.reading.feed_all(&mut self.input);
+        self.reading.finish(&mut self.input);
         self.flow.finish();
         let exit = Exit {
             status: Some(exit_status(status)),

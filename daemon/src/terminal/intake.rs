@@ -4,21 +4,29 @@
 //! The screen follows in the moments in which the PTY is empty, and is up to date whenever the PTY
 //! has nothing more.
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use termd_proto::Offset;
 
+use super::clock::now_ms;
+use super::commands::{CommandChange, ShellCommands, ShellMark};
 use super::handle::Terminal;
 use super::input::InputQueue;
 use super::spool::{Intake, Meanwhile, PumpStop, Spool};
+use crate::term::Event;
 
 /// What the screen is fed while the PTY is empty, in bytes: it takes as long as a program needs to
 /// fill the PTY again.
 const MORSEL_BYTES: u64 = 8 << 10;
 /// How far the screen may be behind a flood, in bytes; from then on it is fed all the same.
 const LONGEST_LAG_BYTES: u64 = 256 << 10;
+
+/// Beginnings and ends of commands that wait for the store; of more, the latest are not recorded. A
+/// shell that runs thousands of commands while the disk takes nothing loses rows, not output.
+const MAX_WAITING_CHANGES: usize = 4_096;
 
 /// The way of one terminal's output.
 #[derive(Debug)]
@@ -33,16 +41,46 @@ struct Follower {
     terminal: Arc<Terminal>,
     /// The screen shows the output up to here.
     fed: Offset,
+    /// What is run in its shell.
+    commands: ShellCommands,
+    /// What the store is to be told of that.
+    changes: VecDeque<CommandChange>,
 }
 
 impl Reading {
-    /// Whoever made the terminal has fed its screen with the output so far.
-    pub fn new(intake: Intake, terminal: Arc<Terminal>) -> Self {
-        let fed = terminal.end();
-        Self {
-            intake,
-            follower: Follower { terminal, fed },
-        }
+    /// Whoever made the terminal has fed its screen with the output so far; `events` came of that.
+    pub fn new(
+        intake: Intake,
+        terminal: Arc<Terminal>,
+        commands: ShellCommands,
+        events: Vec<(u64, Event)>,
+    ) -> Self {
+        let mut follower = Follower {
+            fed: terminal.end(),
+            terminal,
+            commands,
+            changes: VecDeque::new(),
+        };
+        follower.heed(events);
+        Self { intake, follower }
+    }
+
+    /// The next beginning or end of a command that the store is to be told of.
+    pub fn next_change(&mut self) -> Option<CommandChange> {
+        self.follower.changes.pop_front()
+    }
+
+    /// Whether there is one.
+    pub fn has_changes(&self) -> bool {
+        !self.follower.changes.is_empty()
+    }
+
+    /// No output follows: what still runs in the shell has ended with it.
+    pub fn finish(&mut self, input: &mut InputQueue) {
+        self.feed_all(input);
+        let follower = &mut self.follower;
+        let ended = follower.commands.terminal_ended(follower.fed, now_ms());
+        follower.changes.extend(ended);
     }
 
     /// The screen shows the output up to here.
@@ -90,10 +128,14 @@ impl Reading {
 
 impl Follower {
     fn feed(&mut self, spool: &Spool, until: Offset, input: &mut InputQueue) {
-        let terminal = &self.terminal;
-        let fed = terminal.screen.feed(spool, self.fed, until, |fed| {
+        let terminal = Arc::clone(&self.terminal);
+        let from = self.fed;
+        let fed = terminal.screen.feed(spool, from, until, |fed| {
             if !fed.replies.is_empty() {
                 terminal.answer_queued(input.push_answer(fed.replies));
+            }
+            if !fed.events.is_empty() {
+                self.heed(fed.events);
             }
         });
         match fed {
@@ -103,6 +145,36 @@ impl Follower {
                 tracing::error!(terminal = %terminal.id(), %error, "the screen cannot follow");
                 self.fed = until;
             }
+        }
+    }
+
+    /// Takes what the shell says of the commands that are run in it.
+    fn heed(&mut self, events: Vec<(u64, Event)>) {
+        for (offset, event) in events {
+            let Some(mark) = self.mark(Offset(offset), event) else {
+                continue;
+            };
+            let changes = self.commands.on(mark, now_ms());
+            if self.changes.len() + changes.len() <= MAX_WAITING_CHANGES {
+                self.changes.extend(changes);
+            } else {
+                tracing::warn!(terminal = %self.terminal.id(), "a command is not recorded");
+            }
+        }
+    }
+
+    fn mark(&self, offset: Offset, event: Event) -> Option<ShellMark> {
+        match event {
+            Event::PromptStart => Some(ShellMark::PromptStart(offset)),
+            Event::CommandLine { text, nonce } => {
+                let own = self.terminal.record.shell_nonce.as_ref();
+                let trusted = own.is_some_and(|own| nonce.as_deref() == Some(own.as_str()));
+                Some(ShellMark::CommandLine { text, trusted })
+            }
+            Event::OutputStart => Some(ShellMark::OutputStart(offset)),
+            Event::CommandFinished { exit } => Some(ShellMark::CommandFinished { exit, offset }),
+            Event::Cwd(cwd) => Some(ShellMark::Cwd(cwd)),
+            _ => None,
         }
     }
 }

@@ -39,13 +39,14 @@ const DAEMON_VARIABLES: [&str; 12] = [
     "MEMORY_PRESSURE_WRITE",
 ];
 /// Says something about another terminal than the one to be made.
-const OUTER_TERMINAL_VARIABLES: [&str; 6] = [
+const OUTER_TERMINAL_VARIABLES: [&str; 7] = [
     "COLUMNS",
     "LINES",
     "TERMCAP",
     "PWD",
     "OLDPWD",
     "TERMD_TERMINAL",
+    "TERMD_SHELL_NONCE",
 ];
 
 /// Set for every terminal, so that nothing in it waits for a person; the request's own win.

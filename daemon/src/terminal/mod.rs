@@ -8,6 +8,8 @@
 
 pub mod actor;
 pub mod clock;
+pub mod command_output;
+pub mod commands;
 pub mod error;
 pub mod flow;
 pub mod handle;

@@ -9,6 +9,7 @@ use termd_proto::terminal::{ExitStatus, Owner};
 use termd_proto::{Label, Offset, TerminalId};
 
 use crate::control::message::WaitStatus;
+use crate::shell::ShellNonce;
 use crate::store::TerminalRow;
 
 /// Longest notes that the keeper takes; argv and `_meta` are left out of longer ones, and the
@@ -42,6 +43,9 @@ pub struct Record {
     pub close_on_disconnect: bool,
     /// The `_meta` of its creation.
     pub meta: Option<Meta>,
+    /// What its shell signs command lines with. The keeper's notes have it, the database not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell_nonce: Option<ShellNonce>,
 }
 
 impl Record {
@@ -88,6 +92,7 @@ impl Record {
             output_byte_limit: row.output_byte_limit,
             close_on_disconnect: false,
             meta: row.meta.clone(),
+            shell_nonce: None,
         }
     }
 

@@ -7,13 +7,24 @@ use super::record::Size;
 use super::screen::{fresh_model, fresh_scrollback};
 use super::transcript::{Transcript, TranscriptError};
 use crate::store::{SizeChange, Store};
-use crate::term::Model;
+use crate::term::{Event, Model};
 
 /// The most that is fed again, in bytes; before that, a screen begins empty. A checkpoint is never
 /// so far behind unless the database took none.
 const MAX_REPLAY_BYTES: u64 = 64 << 20;
+/// Events kept of it, about.
+const MAX_EVENTS: usize = 16_384;
 /// What is read at a time, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
+
+/// A screen made again.
+#[derive(Debug)]
+pub struct Restored {
+    /// It.
+    pub model: Model,
+    /// What the output fed again brought about; all of it was heeded once, but for the last.
+    pub events: Vec<(u64, Event)>,
+}
 
 /// The screen of a terminal as its output up to `end` made it. `first_size` is the size that the
 /// terminal was started with.
@@ -23,7 +34,7 @@ pub async fn restore(
     transcript: &Transcript,
     first_size: Size,
     end: Offset,
-) -> Result<Model, TranscriptError> {
+) -> Result<Restored, TranscriptError> {
     let checkpoint = store
         .screen(id)
         .await?
@@ -34,24 +45,28 @@ pub async fn restore(
     });
     let (mut model, mut at) =
         restored.unwrap_or_else(|| (fresh_model(first_size), end.back(MAX_REPLAY_BYTES)));
+    let mut events = Vec::new();
     let mut changes = store.sizes(id, at).await?.into_iter().peekable();
     loop {
         while let Some(change) = changes.next_if(|change| change.at <= at) {
             model.resize(size_of(change).into());
         }
         if at >= end {
-            return Ok(model);
+            return Ok(Restored { model, events });
         }
         let until = changes.peek().map_or(end, |change| change.at.min(end));
         let span = transcript
             .read(at, until.since(at).min(PIECE_BYTES))
             .await?;
         if span.bytes.is_empty() {
-            return Ok(model);
+            return Ok(Restored { model, events });
         }
         model.go_on_at(span.start.0);
         // What the program asked then was answered then.
-        let _answered = model.feed(&span.bytes);
+        let fed = model.feed(&span.bytes);
+        if events.len() < MAX_EVENTS {
+            events.extend(fed.events);
+        }
         at = span.end();
     }
 }

@@ -1,6 +1,7 @@
 //! The store against real files: every query is run here.
 
 mod chain;
+mod commands;
 mod full_disk;
 mod opening;
 mod retention;

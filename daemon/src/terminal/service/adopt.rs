@@ -10,11 +10,13 @@ use termd_proto::terminal::TerminalState;
 
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
+use super::super::commands::{ShellCommands, texts_of};
 use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
+use super::super::intake::Reading;
 use super::super::record::{Exit, Progress, Record, ScreenState, Size};
-use super::super::restore::restore;
+use super::super::restore::{Restored, restore};
 use super::super::screen::Screen;
 use super::super::spool::{Intake, Spool};
 use super::super::transcript::Transcript;
@@ -98,7 +100,8 @@ impl Terminals {
             rows: record.rows,
         };
         let store = &self.inner.store;
-        let mut model = restore(store, &found.id, &transcript, first_size, progress.end).await?;
+        let Restored { mut model, events } =
+            restore(store, &found.id, &transcript, first_size, progress.end).await?;
         // A size that was given a moment before the last server died may not be in the database.
         model.resize(size.into());
         progress.screen = ScreenState::still(model.seq());
@@ -108,12 +111,19 @@ impl Terminals {
             let row = terminal.record.to_row(&terminal.progress());
             self.inner.store.put_terminal(row).await?;
         }
+        let newest = self.inner.store.command(&found.id, -1).await?;
+        let texts = texts_of(&terminal.record);
+        let commands = match &newest {
+            Some(newest) => ShellCommands::resume(texts, newest),
+            None => ShellCommands::new(texts),
+        };
+        let reading = Reading::new(intake, Arc::clone(&terminal), commands, events);
         let actor = Actor::new(
             Arc::clone(&terminal),
             self.surroundings(),
             ends,
             master,
-            intake,
+            reading,
             flow,
         )?;
         {

@@ -15,9 +15,11 @@ use termd_proto::{Label, Offset, TerminalId};
 
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
+use super::super::commands::{ShellCommands, texts_of};
 use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
+use super::super::intake::Reading;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
 use super::super::record::{Progress, Record, ScreenState, Size};
 use super::super::screen::{Screen, fresh_model};
@@ -26,6 +28,7 @@ use super::super::transcript::Transcript;
 use super::{Accepts, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::message::{SpawnRequest, Spawned};
+use crate::shell;
 
 /// Names of changed variables that an audit record lists at the most.
 const MAX_AUDITED_NAMES: usize = 256;
@@ -81,7 +84,9 @@ impl Terminals {
         };
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
+        // What is recorded is what was asked for.
         let record = self.record(&id, &request, &launch, size);
+        let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
         let spawned = match self
             .inner
@@ -99,6 +104,21 @@ impl Terminals {
         let terminal = self.begin(record, spawned).await?;
         reservation.keep();
         Ok(terminal)
+    }
+
+    /// Where it is an interactive shell, it is started so that it tells of its commands.
+    fn with_shell_integration(
+        &self,
+        launch: Launch,
+        record: Record,
+    ) -> Result<(Launch, Record), TerminalError> {
+        let (mut launch, mut record) = (launch, record);
+        if let Some(files) = &self.inner.options.shell
+            && shell::is_wanted(record.meta.as_ref())
+        {
+            record.shell_nonce = shell::integrate(files, &mut launch.argv, &mut launch.env)?;
+        }
+        Ok((launch, record))
     }
 
     async fn begin(
@@ -135,12 +155,14 @@ impl Terminals {
         let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let around = self.surroundings();
+        let commands = ShellCommands::new(texts_of(&terminal.record));
+        let reading = Reading::new(intake, Arc::clone(&terminal), commands, Vec::new());
         let actor = Actor::new(
             Arc::clone(&terminal),
             around,
             ends,
             fds.master,
-            intake,
+            reading,
             flow,
         )?;
         self.inner.store.put_terminal(row).await?;
@@ -200,6 +222,7 @@ impl Terminals {
             output_byte_limit: limit.min(spool.max_window_bytes),
             close_on_disconnect: request.close_on_disconnect,
             meta: request.meta.clone(),
+            shell_nonce: None,
         }
     }
 

@@ -27,6 +27,7 @@ use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
+use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
 
 /// Events that a subscriber may be behind before it is told that it lags.
@@ -47,6 +48,8 @@ pub struct TerminalsOptions {
     pub spool: SpoolConfig,
     /// Most terminals whose command runs.
     pub max_running: usize,
+    /// Where the scripts of shell integration are; `None`: it is off.
+    pub shell: Option<ShellFiles>,
 }
 
 /// The terminals of this daemon. Cheap to clone.
@@ -276,8 +279,8 @@ impl Terminals {
             rows: terminal.record.rows,
         };
         let (store, end) = (&self.inner.store, terminal.end());
-        let model = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
-        terminal.screen.put(model);
+        let restored = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
+        terminal.screen.put(restored.model);
         Ok(())
     }
 

@@ -1,0 +1,234 @@
+//! `termctl screen`: what a person would see now, as text, ANSI, JSON or HTML.
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use termd_proto::TerminalRef;
+use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensClient as _};
+
+use super::Context;
+use crate::args::{ScreenArgs, ScreenFormatArg};
+use crate::client::Link;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+
+/// How long the waits together take where nobody says; the longest that a call is given.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, CliError> {
+    let format = format_of(&args, context.json, io::stdout().is_terminal())?;
+    let link = context.open().await?;
+    let id = TerminalRef(args.terminal.clone());
+    let mut options = ScreenOptions {
+        format,
+        since: args.since,
+        from_row: args.scrollback.map(|lines| -i64::from(lines)),
+        changed_after: args.wait_change_after,
+        settle_ms: args.settle,
+        ..ScreenOptions::default()
+    };
+    if let Some(rows) = args.rows {
+        options.from_row = rows.from;
+        options.to_row = rows.to;
+    }
+    if args.wait_change {
+        options.changed_after = Some(current_seq(&link, &id).await?);
+    }
+    let result = waited(&link, &id, options.clone(), args.timeout.unwrap_or(TIMEOUT)).await?;
+    match &result.rendering {
+        Some(rendering) if !context.json => {
+            output::print(rendering.as_bytes())?;
+            if format == ScreenFormat::Ansi && io::stdout().is_terminal() {
+                output::print(leave(&result.screen, &options).as_bytes())?;
+            }
+        }
+        _ => output::print_json(&result)?,
+    }
+    let has_waited = args.wait_change || args.wait_change_after.is_some() || args.settle.is_some();
+    Ok(if has_waited && !result.settled {
+        ExitCode::TIMED_OUT
+    } else {
+        ExitCode::OK
+    })
+}
+
+/// What was asked for; else colours for a person, and text for a program.
+fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat, CliError> {
+    let format = match args.format {
+        Some(ScreenFormatArg::Ansi) => ScreenFormat::Ansi,
+        Some(ScreenFormatArg::Json) => ScreenFormat::Json,
+        Some(ScreenFormatArg::Html) => ScreenFormat::Html,
+        None if json && !args.join => ScreenFormat::Json,
+        None if is_tty && !args.join => ScreenFormat::Ansi,
+        Some(ScreenFormatArg::Text) | None => ScreenFormat::Text,
+    };
+    match (format, args.join) {
+        (ScreenFormat::Text, true) => Ok(ScreenFormat::TextJoined),
+        (_, true) => Err(CliError::Usage("--join is for text".to_owned())),
+        (format, false) => Ok(format),
+    }
+}
+
+/// Asks for a screen.
+pub(super) async fn screen(
+    link: &Link,
+    id: &TerminalRef,
+    options: ScreenOptions,
+) -> Result<ScreenResult, CliError> {
+    link.repeat(|rpc| {
+        let (id, options) = (id.clone(), options.clone());
+        async move {
+            rpc.screen(
+                id,
+                Some(options.format),
+                options.since,
+                options.from_row,
+                options.to_row,
+                options.changed_after,
+                options.settle_ms,
+                options.timeout_ms,
+            )
+            .await
+        }
+    })
+    .await
+}
+
+/// The count of changes now, and no more of the screen than must be.
+async fn current_seq(link: &Link, id: &TerminalRef) -> Result<u64, CliError> {
+    let options = ScreenOptions {
+        to_row: Some(0),
+        ..ScreenOptions::default()
+    };
+    Ok(screen(link, id, options).await?.screen.seq)
+}
+
+/// Waits in calls that are short enough for one; a change that one of them saw, the next sees too.
+async fn waited(
+    link: &Link,
+    id: &TerminalRef,
+    mut options: ScreenOptions,
+    timeout: Duration,
+) -> Result<ScreenResult, CliError> {
+    // A timeout that no clock can hold is none.
+    let deadline = tokio::time::Instant::now().checked_add(timeout);
+    loop {
+        let left = deadline.map(|at| at.saturating_duration_since(tokio::time::Instant::now()));
+        let slice = left.map_or(TIMEOUT, |left| left.min(TIMEOUT));
+        options.timeout_ms = Some(u64::try_from(slice.as_millis()).unwrap_or(u64::MAX));
+        let result = screen(link, id, options.clone()).await?;
+        let is_over = left.is_some_and(|left| left <= TIMEOUT);
+        if result.settled || is_over {
+            return Ok(result);
+        }
+    }
+}
+
+/// From where the screen's cursor is to a line of the shell's own, with the cursor as it was.
+fn leave(screen: &Screen, options: &ScreenOptions) -> String {
+    let cursor = i64::from(screen.cursor.row);
+    let end = i64::from(screen.rows).saturating_sub(1);
+    let last = options.to_row.map_or(end, |row| row.min(end));
+    let is_among_the_rows = (options.from_row.unwrap_or(0)..=last).contains(&cursor);
+    let below = last.saturating_sub(cursor);
+    let down = if is_among_the_rows && below > 0 {
+        format!("\x1b[{below}B")
+    } else {
+        String::new()
+    };
+    format!("{down}\r\n\x1b[0 q\x1b[?25h")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Cli, Verb};
+
+    fn args(line: &str) -> ScreenArgs {
+        let words = ["termctl", "screen", "t"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        match Cli::try_parse_from(words) {
+            Ok(Cli {
+                verb: Verb::Screen(args),
+                ..
+            }) => args,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn formats() {
+        // The line, with --json, on a tty.
+        let table = [
+            ("", false, true, Some(ScreenFormat::Ansi)),
+            ("", false, false, Some(ScreenFormat::Text)),
+            ("", true, true, Some(ScreenFormat::Json)),
+            ("--format html", true, true, Some(ScreenFormat::Html)),
+            (
+                "--format text --join",
+                false,
+                true,
+                Some(ScreenFormat::TextJoined),
+            ),
+            ("--join", false, true, Some(ScreenFormat::TextJoined)),
+            ("--join", true, true, Some(ScreenFormat::TextJoined)),
+            ("--join --format ansi", false, true, None),
+        ];
+        for (line, json, is_tty, want) in table {
+            let got = format_of(&args(line), json, is_tty).ok();
+            assert_eq!(got, want, "{line} {json} {is_tty}");
+        }
+    }
+
+    #[test]
+    fn the_shell_s_next_line_is_below_the_screen() {
+        let screen = |row: u16| -> Screen {
+            serde_json::from_value(serde_json::json!({
+                "seq": 1, "end": 0, "cols": 80, "rows": 24, "alternate": false,
+                "full_screen": false, "title": "", "command_state": "unknown", "bells": 0,
+                "cursor": {
+                    "row": row, "column": 3, "visible": true, "shape": "block",
+                    "blinking": false, "wrap_pending": false,
+                },
+                "modes": {
+                    "application_cursor_keys": false, "application_keypad": false,
+                    "bracketed_paste": false, "focus_events": false, "mouse": "off",
+                    "mouse_encoding": "x10", "synchronized_output": false,
+                    "reverse_video": false, "autowrap": true, "insert": false,
+                    "origin": false, "line_feed_new_line": false, "kitty_keyboard": 0,
+                    "modify_other_keys": 0,
+                },
+                "scrollback_rows": 0, "lines": [],
+            }))
+            .unwrap()
+        };
+        // The cursor's row, the rows asked for, how far down.
+        let table = [
+            (5, None, None, "\x1b[18B"),
+            (23, None, None, ""),
+            (5, Some(-9), Some(7), "\x1b[2B"),
+            (5, Some(-9), Some(-1), ""),
+            (5, Some(8), None, ""),
+            (5, None, Some(99), "\x1b[18B"),
+        ];
+        for (row, from_row, to_row, down) in table {
+            let options = ScreenOptions {
+                from_row,
+                to_row,
+                ..ScreenOptions::default()
+            };
+            let got = leave(&screen(row), &options);
+            assert_eq!(got, format!("{down}\r\n\x1b[0 q\x1b[?25h"), "{row}");
+        }
+    }
+
+    #[test]
+    fn rows_may_be_negative() {
+        let rows = args("--rows -20..-1").rows.map(|rows| (rows.from, rows.to));
+        assert_eq!(rows, Some((Some(-20), Some(-1))));
+    }
+}

@@ -1,0 +1,58 @@
+//! `termctl screenshot`: a picture of the screen, into a file.
+
+use std::fs;
+
+use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::palette::Theme;
+use termd_proto::screen::ScreenOptions;
+
+use super::Context;
+use crate::args::{ScreenshotArgs, ThemeArg};
+use crate::error::CliError;
+use crate::exit::ExitCode;
+use crate::output;
+use crate::screenshot::{self, CursorDrawing, Format, Look};
+
+pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitCode, CliError> {
+    let format = args
+        .output
+        .extension()
+        .and_then(|extension| Format::of_extension(extension.to_str()?))
+        .ok_or_else(|| {
+            CliError::Usage("the file's name has to end with .png, .svg or .html".to_owned())
+        })?;
+    let look = Look {
+        theme: match args.theme {
+            ThemeArg::Dark => Theme::DARK,
+            ThemeArg::Light => Theme::LIGHT,
+        },
+        font_size: args.font_size,
+        cursor: if args.no_cursor {
+            CursorDrawing::Never
+        } else {
+            CursorDrawing::AsShown
+        },
+    };
+    let link = context.open().await?;
+    let options = ScreenOptions {
+        from_row: Some(-i64::from(args.scrollback)),
+        ..ScreenOptions::default()
+    };
+    let id = TerminalRef(args.terminal.clone());
+    let screen = super::screen::screen(&link, &id, options).await?.screen;
+    let picture = screenshot::take(&screen, &look, format)?;
+    fs::write(&args.output, &picture.bytes)
+        .map_err(|error| CliError::Io("cannot write the picture", error))?;
+    if context.json {
+        output::print_json(&json!({
+            "file": args.output,
+            "format": format.as_str(),
+            "width": picture.width,
+            "height": picture.height,
+            "bytes": picture.bytes.len(),
+            "seq": screen.seq,
+        }))?;
+    }
+    Ok(ExitCode::OK)
+}

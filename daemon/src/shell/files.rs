@@ -1,0 +1,202 @@
+//! The scripts on the disk: written at the server's start, for shells to read.
+//!
+//! Promises: directories 0700 and files 0600 of our own, or an error; a file is replaced whole, so
+//! that a shell that starts meanwhile reads the old one or the new one.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// Below the runtime directory.
+const DIRECTORY: &str = "shell";
+/// What anybody but the owner may do there: nothing.
+const OTHERS: u32 = 0o077;
+const BASH: &str = "termd.bash";
+/// zsh wants a directory with a `.zshenv` in it.
+const ZSH_DIRECTORY: &str = "zsh";
+/// Where fish looks below a directory of `XDG_DATA_DIRS`.
+const FISH_DIRECTORIES: [&str; 2] = ["fish", "fish/vendor_conf.d"];
+
+/// Parts the directories of `XDG_DATA_DIRS`, or is expanded in `ENV` (bash(1), INVOCATION).
+const UNNAMEABLE: [char; 4] = [':', '$', '`', '\\'];
+
+/// Each script and where it goes.
+const SCRIPTS: [(&str, &str); 3] = [
+    (BASH, include_str!("scripts/termd.bash")),
+    ("zsh/.zshenv", include_str!("scripts/termd.zshenv")),
+    (
+        "fish/vendor_conf.d/termd.fish",
+        include_str!("scripts/termd.fish"),
+    ),
+];
+
+/// Why there is no integration.
+#[derive(Debug, Error)]
+pub enum FilesError {
+    /// A file or directory could not be made.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What is there is not a directory of ours alone.
+    #[error("{} is no directory that only this user may enter", path.display())]
+    Unsafe {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The path holds a colon or something that a shell would expand, or is not Unicode.
+    #[error("{} cannot be named to a shell", path.display())]
+    Unnameable {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+/// The scripts' directory. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellFiles {
+    directory: Arc<str>,
+}
+
+impl ShellFiles {
+    /// Writes the scripts below the runtime directory, which must be ours alone.
+    pub fn install(runtime_directory: &Path) -> Result<Self, FilesError> {
+        let directory = runtime_directory.join(DIRECTORY);
+        let name = directory.to_str().filter(|name| !name.contains(UNNAMEABLE));
+        let Some(name) = name else {
+            return Err(FilesError::Unnameable { path: directory });
+        };
+        private_directory(runtime_directory)?;
+        private_directory(&directory)?;
+        for below in [ZSH_DIRECTORY].iter().chain(&FISH_DIRECTORIES) {
+            private_directory(&directory.join(below))?;
+        }
+        for (name, script) in SCRIPTS {
+            let path = directory.join(name);
+            replace(&path, script).map_err(|source| FilesError::Write { path, source })?;
+        }
+        Ok(Self::at(name))
+    }
+
+    /// Scripts that are in this directory already.
+    pub(super) fn at(directory: &str) -> Self {
+        Self {
+            directory: directory.into(),
+        }
+    }
+
+    /// The script for bash.
+    pub fn bash(&self) -> String {
+        format!("{}/{BASH}", self.directory)
+    }
+
+    /// What `ZDOTDIR` is to be.
+    pub fn zsh_directory(&self) -> String {
+        format!("{}/{ZSH_DIRECTORY}", self.directory)
+    }
+
+    /// What `XDG_DATA_DIRS` is to begin with.
+    pub fn data_directory(&self) -> &str {
+        &self.directory
+    }
+}
+
+fn private_directory(path: &Path) -> Result<(), FilesError> {
+    let failed = |source| FilesError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(path).map_err(failed)?;
+    let ours = found.uid() == rustix::process::geteuid().as_raw();
+    if found.is_dir() && ours && found.mode() & OTHERS == 0 {
+        Ok(())
+    } else {
+        Err(FilesError::Unsafe {
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Only one server runs at a time, so that one name for what is not whole yet is enough.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let unfinished = PathBuf::from(name);
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&unfinished)?;
+    file.write_all(text.as_bytes())?;
+    fs::rename(&unfinished, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn private() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        directory
+    }
+
+    #[test]
+    fn scripts_are_ours_alone_and_written_again() {
+        let runtime = private();
+        let files = ShellFiles::install(runtime.path()).unwrap();
+        fs::write(files.bash(), "old").unwrap();
+        assert_eq!(ShellFiles::install(runtime.path()).unwrap(), files);
+        for (name, script) in SCRIPTS {
+            let path = runtime.path().join(DIRECTORY).join(name);
+            assert_eq!(fs::read_to_string(&path).unwrap(), script);
+            assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600, "{name}");
+            let parent = path.parent().unwrap();
+            assert_eq!(parent.metadata().unwrap().mode() & 0o777, 0o700, "{name}");
+            assert_eq!(
+                fs::read_dir(parent).unwrap().count(),
+                match name {
+                    BASH => 3,
+                    _ => 1,
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn what_others_may_enter_is_refused() {
+        let runtime = private();
+        let directory = runtime.path().join(DIRECTORY);
+        symlink("/", &directory).unwrap();
+        let refused = || ShellFiles::install(runtime.path()).unwrap_err();
+        assert!(matches!(refused(), FilesError::Unsafe { .. }));
+        fs::remove_file(&directory).unwrap();
+        fs::create_dir(&directory).unwrap();
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o750)).unwrap();
+        assert!(matches!(refused(), FilesError::Unsafe { .. }));
+        for name in ["a:b", "a$b", "a`b", "a\\b"] {
+            let named = ShellFiles::install(&runtime.path().join(name)).unwrap_err();
+            assert!(matches!(named, FilesError::Unnameable { .. }), "{name}");
+        }
+        fs::remove_dir(&directory).unwrap();
+        fs::set_permissions(runtime.path(), fs::Permissions::from_mode(0o770)).unwrap();
+        assert!(matches!(refused(), FilesError::Unsafe { .. }));
+    }
+}

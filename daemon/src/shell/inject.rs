@@ -1,0 +1,243 @@
+//! Which shells are switched on, and by which arguments and variables. Pure.
+//!
+//! Only what is an interactive shell for certain: a bash, zsh or fish with no arguments but those
+//! that ask for an interactive or a login shell. `-c`, a script, `--norc`, `--posix`, `-f` and
+//! whatever else anybody may pass means that somebody wants that shell and no other.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use super::files::ShellFiles;
+use super::nonce::ShellNonce;
+
+/// The nonce; each script takes it and unsets it first of all.
+pub const NONCE_VARIABLE: &str = "TERMD_SHELL_NONCE";
+/// The user's own `ENV` while ours stands there, for a bash that is a login shell.
+const ENV_VARIABLE: &str = "TERMD_SHELL_ENV";
+/// The user's own `ZDOTDIR` while ours stands there.
+const ZDOTDIR_VARIABLE: &str = "TERMD_SHELL_ZDOTDIR";
+/// The user's own `XDG_DATA_DIRS` while ours stands there.
+const DATA_DIRS_VARIABLE: &str = "TERMD_SHELL_XDG_DATA_DIRS";
+/// What was put before it.
+const DATA_DIR_VARIABLE: &str = "TERMD_SHELL_DATA_DIR";
+/// All of ours: one that is not set here must not be inherited either.
+const OUR_VARIABLES: [&str; 5] = [
+    NONCE_VARIABLE,
+    ENV_VARIABLE,
+    ZDOTDIR_VARIABLE,
+    DATA_DIRS_VARIABLE,
+    DATA_DIR_VARIABLE,
+];
+/// `XDG_DATA_DIRS` where it is not set (XDG Base Directory Specification).
+const DEFAULT_DATA_DIRS: &str = "/usr/local/share:/usr/share";
+
+/// What the decision needs beside the shell itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    /// Where the scripts are.
+    pub files: &'a ShellFiles,
+    /// What the shell is to sign with.
+    pub nonce: &'a ShellNonce,
+}
+
+/// How a shell is to be started instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    /// Its arguments, `argv[0]` first.
+    pub argv: Vec<String>,
+    /// Set in its environment.
+    pub env_set: Vec<(OsString, OsString)>,
+    /// Taken out of its environment.
+    pub env_unset: Vec<OsString>,
+}
+
+/// How the shell that these arguments start is to be started instead; `None`: as it was asked for.
+pub fn injection(
+    argv: &[String],
+    env: &BTreeMap<OsString, OsString>,
+    settings: Settings<'_>,
+) -> Option<Injection> {
+    let (program, arguments) = argv.split_first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let (dash, name) = match name.strip_prefix('-') {
+        Some(name) => (true, name),
+        None => (false, name),
+    };
+    let start = start_of(arguments)?;
+    let is_login = dash || start == Start::Login;
+    let files = settings.files;
+    let mut argv = argv.to_vec();
+    let mut set = vec![(NONCE_VARIABLE, OsString::from(settings.nonce.as_str()))];
+    let mut keep = |ours: &'static str, name: &'static str, value: String| {
+        if let Some(own) = env.get(OsStr::new(name)) {
+            set.push((ours, own.clone()));
+        }
+        set.push((name, value.into()));
+    };
+    match name {
+        // Long options come before short ones: bash(1), OPTIONS.
+        "bash" if is_login => {
+            argv.insert(1, "--posix".to_owned());
+            keep(ENV_VARIABLE, "ENV", files.bash());
+        }
+        "bash" => {
+            argv.splice(1..1, ["--init-file".to_owned(), files.bash()]);
+        }
+        "zsh" => keep(ZDOTDIR_VARIABLE, "ZDOTDIR", files.zsh_directory()),
+        "fish" => {
+            let name = "XDG_DATA_DIRS";
+            let own = env.get(OsStr::new(name)).filter(|own| !own.is_empty());
+            let own = own.map_or(DEFAULT_DATA_DIRS.into(), |own| own.to_string_lossy());
+            let ours = files.data_directory();
+            keep(DATA_DIRS_VARIABLE, name, format!("{ours}:{own}"));
+            set.push((DATA_DIR_VARIABLE, ours.into()));
+        }
+        _ => return None,
+    }
+    let stale = OUR_VARIABLES
+        .into_iter()
+        .filter(|name| !set.iter().any(|(taken, _)| taken == name));
+    Some(Injection {
+        argv,
+        env_unset: stale.map(OsString::from).collect(),
+        env_set: set
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect(),
+    })
+}
+
+/// As what an interactive shell is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Interactive,
+    Login,
+}
+
+/// `None` where an argument is none that is known to leave an interactive shell one.
+fn start_of(arguments: &[String]) -> Option<Start> {
+    let mut start = Start::Interactive;
+    for argument in arguments {
+        match argument.as_str() {
+            "-i" | "--interactive" => {}
+            "-l" | "--login" | "-il" | "-li" => start = Start::Login,
+            _ => return None,
+        }
+    }
+    Some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(argv: &[&str], env: &[(&str, &str)]) -> Option<Injection> {
+        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+        let env = env
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        let nonce: ShellNonce = serde_json::from_str("\"n\"").unwrap();
+        let settings = Settings {
+            files: &ShellFiles::at("/r/shell"),
+            nonce: &nonce,
+        };
+        injection(&argv, &env, settings)
+    }
+
+    #[test]
+    fn only_what_is_an_interactive_shell_for_certain() {
+        let table: [(&[&str], Option<&[&str]>); 24] = [
+            (
+                &["bash"],
+                Some(&["bash", "--init-file", "/r/shell/termd.bash"]),
+            ),
+            (
+                &["/bin/bash", "-i"],
+                Some(&["/bin/bash", "--init-file", "/r/shell/termd.bash", "-i"]),
+            ),
+            (&["bash", "-l"], Some(&["bash", "--posix", "-l"])),
+            (&["bash", "--login"], Some(&["bash", "--posix", "--login"])),
+            (&["-bash"], Some(&["-bash", "--posix"])),
+            (&["/usr/bin/zsh"], Some(&["/usr/bin/zsh"])),
+            (&["zsh", "-il"], Some(&["zsh", "-il"])),
+            (&["-zsh"], Some(&["-zsh"])),
+            (&["fish", "--login"], Some(&["fish", "--login"])),
+            (&["bash", "-c", "ls"], None),
+            (&["bash", "-lc", "ls"], None),
+            (&["bash", "script.sh"], None),
+            (&["bash", "--norc"], None),
+            (&["bash", "--rcfile", "x"], None),
+            (&["bash", "--posix"], None),
+            (&["bash", "-s"], None),
+            (&["zsh", "-f"], None),
+            (&["zsh", "-c", "ls"], None),
+            (&["fish", "--no-config"], None),
+            (&["fish", "-c", "ls"], None),
+            (&["sh"], None),
+            (&["rbash"], None),
+            (&["vim", "bash"], None),
+            (&[], None),
+        ];
+        for (argv, expected) in table {
+            let got = decided(argv, &[]).map(|injection| injection.argv);
+            let expected =
+                expected.map(|argv| argv.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+            assert_eq!(got, expected, "{argv:?}");
+        }
+    }
+
+    type Variables = &'static [(&'static str, &'static str)];
+
+    #[test]
+    fn the_users_own_variables_are_handed_on_and_stale_ones_taken_out() {
+        const N: (&str, &str) = ("TERMD_SHELL_NONCE", "n");
+        let table: [(&str, Variables, Variables); 7] = [
+            ("bash", &[("ENV", "/e")], &[N]),
+            ("-bash", &[], &[N, ("ENV", "/r/shell/termd.bash")]),
+            (
+                "-bash",
+                &[("ENV", "/e")],
+                &[N, ("TERMD_SHELL_ENV", "/e"), ("ENV", "/r/shell/termd.bash")],
+            ),
+            ("zsh", &[], &[N, ("ZDOTDIR", "/r/shell/zsh")]),
+            (
+                "zsh",
+                &[("ZDOTDIR", "")],
+                &[N, ("TERMD_SHELL_ZDOTDIR", ""), ("ZDOTDIR", "/r/shell/zsh")],
+            ),
+            (
+                "fish",
+                &[],
+                &[
+                    N,
+                    ("XDG_DATA_DIRS", "/r/shell:/usr/local/share:/usr/share"),
+                    ("TERMD_SHELL_DATA_DIR", "/r/shell"),
+                ],
+            ),
+            (
+                "fish",
+                &[("XDG_DATA_DIRS", "/a:/b")],
+                &[
+                    N,
+                    ("TERMD_SHELL_XDG_DATA_DIRS", "/a:/b"),
+                    ("XDG_DATA_DIRS", "/r/shell:/a:/b"),
+                    ("TERMD_SHELL_DATA_DIR", "/r/shell"),
+                ],
+            ),
+        ];
+        for (shell, env, expected) in table {
+            let got = decided(&[shell], env).unwrap();
+            let expected: Vec<(OsString, OsString)> = expected
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect();
+            assert_eq!(got.env_set, expected, "{shell} {env:?}");
+            for ours in OUR_VARIABLES {
+                let ours = OsString::from(ours);
+                let is_set = expected.iter().any(|(name, _)| *name == ours);
+                assert_ne!(got.env_unset.contains(&ours), is_set, "{shell} {ours:?}");
+            }
+        }
+    }
+}

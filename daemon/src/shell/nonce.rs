@@ -1,0 +1,57 @@
+//! The word by which a terminal knows its own shell's command lines from others'.
+
+use std::fmt::{self, Write as _};
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+/// Random bytes in it: 128 bits are not guessed.
+const RANDOM_BYTES: usize = 16;
+
+/// A random value for one terminal, in hexadecimal. The shell signs OSC 633;E with it, so that a
+/// program's output, or a file shown by `cat`, cannot pass for a command line. It is no secret from
+/// processes of the same user. `Debug` does not show it: the log is no place for it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ShellNonce(String);
+
+impl ShellNonce {
+    /// A fresh one, by getrandom(2).
+    pub fn random() -> io::Result<Self> {
+        let mut bytes = [0; RANDOM_BYTES];
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        Ok(Self::from_bytes(bytes))
+    }
+
+    fn from_bytes(bytes: [u8; RANDOM_BYTES]) -> Self {
+        let mut text = String::with_capacity(2 * RANDOM_BYTES);
+        for byte in bytes {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Self(text)
+    }
+
+    /// As it stands in the environment and in the mark.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ShellNonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShellNonce(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_hexadecimal_and_the_log_does_not_show_it() {
+        let nonce = ShellNonce::from_bytes([0xa5; RANDOM_BYTES]);
+        assert_eq!(nonce.as_str(), "a5".repeat(16));
+        assert!(!format!("{nonce:?}").contains("a5"));
+        assert_ne!(ShellNonce::random().unwrap(), ShellNonce::random().unwrap());
+    }
+}
