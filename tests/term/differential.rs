@@ -113,3 +113,45 @@ fn alacritty_shows_the_same() {
 fn vt100_shows_the_same() {
     compare(vt100, any_common);
 }
+
+/// What xterm does, and so do we, where another terminal does otherwise.
+#[test]
+fn differences_are_as_xterm_decides() {
+    let size = Size { cols: 6, rows: 4 };
+    type Other = fn(&[u8], Size) -> Shown;
+    let cases: [(&str, Other, &str, &[&str], (usize, usize)); 8] = [
+        // ctlseqs, ED 1: "Erase Above"; alacritty leaves the first row when the cursor is in the
+        // second.
+        ("ED 1", alacritty, "a\n\x1b[1J", &[], (1, 1)),
+        // DEC STD 070: the cursor goes to the left margin.
+        ("IL", alacritty, "ab\x1b[L", &["", "ab"], (0, 0)),
+        ("IL", vt100, "ab\x1b[L", &["", "ab"], (0, 0)),
+        // CUU and CUD stop at a margin that they begin within.
+        ("CUU", alacritty, "\x1b[2;4r\x1b[3H\x1b[4A", &[], (0, 1)),
+        ("CUD", alacritty, "\x1b[1;2r\x1b[4B", &[], (0, 1)),
+        // DECSTBM moves the cursor to the first row, and not to the first of the region.
+        ("DECSTBM", vt100, "\x1b[2;3r", &[], (0, 0)),
+        // IND is not known to vt100.
+        ("IND", vt100, "a\x1bDb", &["a", " b"], (2, 1)),
+        // RI scrolls at the top margin alone, and not at the top of the screen above it.
+        (
+            "RI",
+            vt100,
+            "\x1b[2;4r\x1b[2;1Hx\x1b[H\x1bM",
+            &["", "x"],
+            (0, 0),
+        ),
+    ];
+    for (name, other, bytes, rows, cursor) in cases {
+        let ours = termd(bytes.as_bytes(), size);
+        let mut expected: Vec<String> = rows.iter().map(ToString::to_string).collect();
+        expected.resize(size.rows, String::new());
+        assert_eq!(ours.rows, expected, "{name}");
+        assert_eq!(ours.cursor, cursor, "{name}");
+        assert_ne!(
+            other(bytes.as_bytes(), size),
+            ours,
+            "{name}: no difference any more"
+        );
+    }
+}

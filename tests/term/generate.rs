@@ -269,7 +269,8 @@ fn program(random: &mut Random, out: &mut Vec<u8>) {
     out.extend_from_slice(random.pick(&PROGRAMS).as_bytes());
 }
 
-/// About `length` bytes of what every terminal knows, for a screen of this size.
+/// About `length` bytes of what every terminal knows, for a screen of this size; what is told
+/// differently (`differential.rs`) is left out.
 pub(crate) fn common(random: &mut Random, length: usize, cols: usize, rows: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < length {
@@ -282,9 +283,12 @@ pub(crate) fn common(random: &mut Random, length: usize, cols: usize, rows: usiz
             }
             8..10 => "\r\n".to_owned(),
             10..14 => format!("\x1b[{row};{col}H"),
-            14 => format!("\x1b[{count}{}", random.pick(&["A", "B", "C", "D"])),
+            14 => format!("\x1b[{count}{}", random.pick(&["C", "D"])),
             15 => format!("\x1b[{row};{col}H\x1b[{}K", random.below(3)),
-            16 => format!("\x1b[{row};{col}H\x1b[{}J", random.below(2)),
+            16 => {
+                let what = if row == 2 { 0 } else { random.below(2) };
+                format!("\x1b[{row};{col}H\x1b[{what}J")
+            }
             17 => format!(
                 "\x1b[{row};{col}H\x1b[{count}{}",
                 random.pick(&["@", "P", "X"])
@@ -293,14 +297,14 @@ pub(crate) fn common(random: &mut Random, length: usize, cols: usize, rows: usiz
             19 => format!("\x1b[{count}{}", random.pick(&["S", "T"])),
             20 => {
                 let bottom = (row + 1 + random.below(rows)).min(rows);
-                format!("\x1b[{};{bottom}r", row.min(rows - 1))
+                format!("\x1b[{};{bottom}r\x1b[{row};{col}H", row.min(rows - 1))
             }
-            21 => format!("\x1b[{row};1H{}", random.pick(&["\x1bM", "\x1bD"])),
+            21 => format!("\x1b[r\x1b[{row};1H\x1bM"),
             22 => {
                 rendition(random, &mut out);
                 continue;
             }
-            _ => "\x1b[r".to_owned(),
+            _ => "\x1b[r\x1b[H".to_owned(),
         };
         out.extend_from_slice(sequence.as_bytes());
     }
