@@ -106,7 +106,7 @@ pub(crate) struct RunArgs {
     /// Leave the terminal open when termctl ends
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Pass on exact bytes where standard output is no terminal (default: CR LF becomes LF)
+    /// Pass on exact bytes where standard output is no terminal (default: plain text)
     #[arg(long)]
     pub(crate) raw: bool,
     /// Type standard input into it, then end of file
@@ -156,6 +156,9 @@ pub(crate) struct ReadArgs {
     /// Exact bytes, escape sequences and all
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Plain text on a terminal too, redraws applied: what a pipe gets
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) plain: bool,
 }
 
 /// How `termctl screen` prints.

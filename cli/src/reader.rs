@@ -2,8 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use termd_proto::command::CommandsClient;
 use termd_proto::terminal::{
-    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadOptions, TerminalState, read_terminal,
+    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadOptions, ReadResult, TerminalState,
+    read_terminal,
 };
 use termd_proto::{Offset, TerminalRef};
 
@@ -16,10 +18,19 @@ const WAIT_MS: u64 = 30_000;
 /// The least that the daemon is asked for: a whole character of UTF-8.
 const MIN_READ_BYTES: u64 = 4;
 
-/// A part of the output, exact.
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The exact bytes.
+    Exact,
+    /// Plain text: escape sequences resolved, redraws applied.
+    Plain,
+}
+
+/// A part of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// The bytes.
+    /// The bytes, or the text's.
     pub(crate) bytes: Vec<u8>,
     /// The first one's offset.
     pub(crate) start: Offset,
@@ -27,6 +38,8 @@ pub(crate) struct Page {
     pub(crate) end: Offset,
     /// Whether output between the page before and this one is no longer kept.
     pub(crate) gap: bool,
+    /// Whether text was left out at its end: it was longer than asked for.
+    pub(crate) cut: bool,
     /// Whether nothing more was there at that moment.
     pub(crate) at_end: bool,
     /// Where the terminal is in its life.
@@ -48,12 +61,37 @@ pub(crate) struct Reader<'a> {
     link: &'a Link,
     id: TerminalRef,
     from: ReadFrom,
+    form: Form,
+    /// Only what this command printed.
+    command: Option<i64>,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from here on.
+    /// Reads the exact bytes from here on.
     pub(crate) fn new(link: &'a Link, id: TerminalRef, from: ReadFrom) -> Self {
-        Self { link, id, from }
+        let form = Form::Exact;
+        Self {
+            link,
+            id,
+            from,
+            form,
+            command: None,
+        }
+    }
+
+    /// Reads only what one command printed, from its start.
+    #[must_use]
+    pub(crate) fn of_command(self, number: i64) -> Self {
+        Self {
+            command: Some(number),
+            ..self
+        }
+    }
+
+    /// Reads it in this form.
+    #[must_use]
+    pub(crate) fn in_form(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 
     /// What is there now, at most `max_bytes`.
@@ -71,47 +109,94 @@ impl<'a> Reader<'a> {
         }
     }
 
+    async fn ask(&self, options: &ReadOptions) -> Result<ReadResult, CliError> {
+        let command = self.command;
+        self.link
+            .repeat(move |rpc| {
+                let (id, options) = (self.id.clone(), options.clone());
+                async move {
+                    let Some(number) = command else {
+                        return read_terminal(&*rpc, id, options).await;
+                    };
+                    let since = offset_of(options.from);
+                    let encoding = Some(options.encoding);
+                    CommandsClient::read(&*rpc, id, number, since, options.max_bytes, encoding)
+                        .await
+                }
+            })
+            .await
+    }
+
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, CliError> {
         let options = ReadOptions {
             from: self.from,
             max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES)),
             max_lines: None,
-            // A chunk's end may cut a character: text would lose what base64 keeps.
-            encoding: Encoding::Base64,
+            encoding: match self.form {
+                // A chunk's end may cut a character: text would lose what base64 keeps.
+                Form::Exact => Encoding::Base64,
+                Form::Plain => Encoding::Text,
+            },
             wait_ms,
         };
-        let (id, asked) = (&self.id, &options);
-        let result = self
-            .link
-            .repeat(move |rpc| {
-                let (id, options) = (id.clone(), asked.clone());
-                async move { read_terminal(&*rpc, id, options).await }
-            })
-            .await?;
-        let mut bytes = STANDARD
-            .decode(result.data.as_deref().unwrap_or_default())
-            .map_err(|error| CliError::Nonsense(error.to_string()))?;
+        let result = self.ask(&options).await?;
+        let mut bytes = match self.form {
+            Form::Exact => STANDARD
+                .decode(result.data.as_deref().unwrap_or_default())
+                .map_err(|error| CliError::Nonsense(error.to_string()))?,
+            Form::Plain => result.text.unwrap_or_default().into_bytes(),
+        };
         let gap = match self.from {
             ReadFrom::Offset(asked) => result.start > asked,
             ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => false,
         };
         let wanted = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         let cut = bytes.len() > wanted;
-        bytes.truncate(wanted);
-        let end = if cut {
-            result.start + max_bytes
-        } else {
-            result.end
+        let end = match self.form {
+            Form::Exact if cut => result.start + max_bytes,
+            Form::Exact | Form::Plain => result.end,
         };
+        bytes.truncate(match self.form {
+            Form::Exact => wanted,
+            Form::Plain => whole_characters(&bytes, wanted),
+        });
         self.from = ReadFrom::Offset(end);
         Ok(Page {
             bytes,
             start: result.start,
             end,
             gap,
+            cut,
             at_end: result.at_end && !cut,
             state: result.state,
             exit_status: result.exit_status,
         })
+    }
+}
+
+/// An offset that was asked for; from another place nothing was.
+fn offset_of(from: ReadFrom) -> Option<Offset> {
+    match from {
+        ReadFrom::Offset(offset) if offset > Offset::ZERO => Some(offset),
+        _ => None,
+    }
+}
+
+/// Where to cut UTF-8 so that it is at most this long and no character is cut.
+fn whole_characters(text: &[u8], most: usize) -> usize {
+    let begins = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    (0..=most.min(text.len())).rev().find(begins).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_never_cut() {
+        let text = "aé😀".as_bytes();
+        for (most, want) in [(0, 0), (1, 1), (2, 1), (3, 3), (6, 3), (7, 7), (9, 7)] {
+            assert_eq!(whole_characters(text, most), want, "{most}");
+        }
     }
 }

@@ -1,61 +1,20 @@
-//! A terminal's output as text: the tty's CR LF turned back into LF, and for a person's tty
-//! nothing that could control it.
+//! A terminal's output for a person's tty: nothing that could control it.
 //!
-//! Pure, chunk by chunk; a chunk may end anywhere. This is the seam at which output that the
-//! daemon's terminal model has rendered will come in: what is here knows bytes and no screen.
+//! Pure, chunk by chunk; a chunk may end anywhere. Plain text for pipes comes from the daemon and
+//! passes here unchanged.
 
 use crate::sequence::{Piece, Splitter};
-
-/// Turns CR LF into LF, and leaves every other CR.
-#[derive(Debug, Default)]
-pub(crate) struct NewlineFilter {
-    /// The last chunk ended with a CR that may belong to a LF.
-    held: bool,
-}
-
-impl NewlineFilter {
-    /// The chunk as text, but for a CR at its end.
-    pub(crate) fn feed(&mut self, chunk: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(chunk.len() + 1);
-        for &byte in chunk {
-            if self.held && byte != b'\n' {
-                out.push(b'\r');
-            }
-            self.held = byte == b'\r';
-            if !self.held {
-                out.push(byte);
-            }
-        }
-        out
-    }
-
-    /// What is left when nothing more comes.
-    pub(crate) fn finish(&mut self) -> &'static [u8] {
-        if std::mem::take(&mut self.held) {
-            b"\r"
-        } else {
-            b""
-        }
-    }
-}
 
 /// How output is written.
 #[derive(Debug)]
 pub(crate) enum Rendering {
-    /// The exact bytes.
+    /// As it is.
     Raw,
-    /// For a pipe or a file: CR LF as LF, all else as it was.
-    Text(NewlineFilter),
     /// For a person's tty: text, newlines and tabs; escape sequences and controls are left out.
     Plain(Splitter),
 }
 
 impl Rendering {
-    /// Text for a pipe.
-    pub(crate) fn text() -> Self {
-        Self::Text(NewlineFilter::default())
-    }
-
     /// Text for a tty.
     pub(crate) fn plain() -> Self {
         Self::Plain(Splitter::default())
@@ -65,7 +24,6 @@ impl Rendering {
     pub(crate) fn feed(&mut self, chunk: Vec<u8>) -> Vec<u8> {
         match self {
             Self::Raw => chunk,
-            Self::Text(filter) => filter.feed(&chunk),
             Self::Plain(splitter) => {
                 let mut out = Vec::with_capacity(chunk.len());
                 splitter.feed(&chunk, |piece| match piece {
@@ -75,14 +33,6 @@ impl Rendering {
                 });
                 out
             }
-        }
-    }
-
-    /// What is left when nothing more comes.
-    pub(crate) fn finish(&mut self) -> &'static [u8] {
-        match self {
-            Self::Text(filter) => filter.finish(),
-            Self::Raw | Self::Plain(_) => b"",
         }
     }
 }
@@ -98,7 +48,6 @@ mod tests {
             let (head, tail) = input.split_at(cut);
             let mut got = rendering.feed(head.to_vec());
             got.extend(rendering.feed(tail.to_vec()));
-            got.extend(rendering.finish());
             assert_eq!(
                 got.escape_ascii().to_string(),
                 want.escape_ascii().to_string(),
@@ -108,19 +57,9 @@ mod tests {
     }
 
     #[test]
-    fn newlines_come_back() {
-        let table: [(&[u8], &[u8]); 6] = [
-            (b"a\r\nb\r\n", b"a\nb\n"),
-            (b"10%\r20%\r\n", b"10%\r20%\n"),
-            (b"a\r\r\nb", b"a\r\nb"),
-            (b"end\r", b"end\r"),
-            (b"\n\r\n", b"\n\n"),
-            (b"\x1b[31mred\x1b[0m\r\n", b"\x1b[31mred\x1b[0m\n"),
-        ];
-        for (input, want) in table {
-            check(Rendering::text, input, want);
-            check(|| Rendering::Raw, input, input);
-        }
+    fn exact_bytes_stay() {
+        let input: &[u8] = b"10%\r20%\r\n\x1b[31mred\x1b[0m\xff";
+        check(|| Rendering::Raw, input, input);
     }
 
     #[test]

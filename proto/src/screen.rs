@@ -323,6 +323,9 @@ pub enum ScreenFormat {
     TextJoined,
     /// Text with the SGR sequences that draw it on a cleared screen, in `rendering`.
     Ansi,
+    /// What makes the tty of somebody who attaches show the screen, whatever it showed before, in
+    /// `view_cols` and `view_rows`, and what the output that follows goes on from.
+    Attach,
     /// One `<pre>` element with inline styles, in `rendering`.
     Html,
 }
@@ -345,6 +348,32 @@ pub struct ScreenOptions {
     /// The longest that both waits together may take, in milliseconds; absent: 30,000. What the
     /// screen is then is the answer.
     pub timeout_ms: Option<u64>,
+    /// Columns of the tty that [`ScreenFormat::Attach`] is for; absent: the screen's.
+    pub view_cols: Option<u16>,
+    /// Rows of it.
+    pub view_rows: Option<u16>,
+}
+
+/// `session.screen` with its params in one value.
+pub async fn read_screen<C: ScreensClient + Sync>(
+    client: &C,
+    id: TerminalRef,
+    options: ScreenOptions,
+) -> Result<ScreenResult, jsonrpsee::core::ClientError> {
+    client
+        .screen(
+            id,
+            Some(options.format),
+            options.since,
+            options.from_row,
+            options.to_row,
+            options.changed_after,
+            options.settle_ms,
+            options.timeout_ms,
+            options.view_cols,
+            options.view_rows,
+        )
+        .await
 }
 
 /// Answer to `session.screen`.
@@ -375,5 +404,7 @@ pub trait Screens {
         changed_after: Option<u64>,
         settle_ms: Option<u64>,
         timeout_ms: Option<u64>,
+        view_cols: Option<u16>,
+        view_rows: Option<u16>,
     ) -> RpcResult<ScreenResult>;
 }

@@ -194,9 +194,15 @@ pub enum ListScope {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
-    /// UTF-8 in `text`, each invalid part as U+FFFD; a character is never cut in two.
+    /// Plain text in `text`: escape sequences resolved, carriage returns, backspaces and redraws
+    /// applied, so that a progress bar is its last state. Lines are given when they are ended; an
+    /// unfinished one, and rows being redrawn, once the terminal is quiet. Read on from `end`, and no
+    /// line comes twice unless it was changed.
     #[default]
     Text,
+    /// UTF-8 in `text` with escape sequences and line ends as they came, each invalid part as
+    /// U+FFFD; a character is never cut in two.
+    Raw,
     /// The exact bytes, base64 (RFC 4648 §4, padded) in `data`.
     Base64,
 }
@@ -224,7 +230,8 @@ impl Default for ReadFrom {
 pub struct ReadOptions {
     /// Where to start.
     pub from: ReadFrom,
-    /// Most bytes to return, 4 (a whole character) to [`MAX_READ_BYTES`]; absent: 65,536.
+    /// Most bytes of output to go through, 4 (a whole character) to [`MAX_READ_BYTES`]; absent:
+    /// 65,536. What is returned is not longer, but for plain text by some of a screen's rows.
     pub max_bytes: Option<u64>,
     /// Most lines to return.
     pub max_lines: Option<u64>,
@@ -237,7 +244,7 @@ pub struct ReadOptions {
 /// Answer to `session.read`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReadResult {
-    /// The bytes as text, as the encoding asked.
+    /// The output as text, as the encoding asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The bytes as base64, as the encoding asked.
@@ -245,7 +252,7 @@ pub struct ReadResult {
     pub data: Option<String>,
     /// The offset of the first byte returned. Later than asked for: what lies between is gone.
     pub start: Offset,
-    /// Where to go on.
+    /// Where to go on. For plain text that is before a line that is not given yet.
     pub end: Offset,
     /// Whether nothing more was there to be read at that moment.
     pub at_end: bool,

@@ -60,7 +60,7 @@ fn history_lists_and_searches_and_read_prints_one() {
         assert_eq!((said.code, said.out.as_str()), (Some(0), "one\ntwo\n"));
     }
     let bytes = termctl(&daemon, &["read", &good, "--command", "0", "--bytes", "4"]);
-    assert_eq!(bytes.out, "one\r");
+    assert_eq!(bytes.out, "one\n");
     let empty = termctl(&daemon, &["read", &bad, "--command", "0", "--json"]).json();
     assert_eq!((&empty["start"], &empty["text"]), (&json!(0), &json!("")));
 

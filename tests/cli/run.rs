@@ -34,7 +34,10 @@ fn exit_codes_and_signals_are_passed_on() {
 fn output_is_streamed_whole_with_the_programs_line_ends() {
     let daemon = TestDaemon::start();
     let said = termctl(&daemon, &["run", "--", "printf", "a\\nb\\r\\nc"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(0), "a\nb\r\nc"));
+    assert_eq!((said.code, said.out.as_str()), (Some(0), "a\nb\nc"));
+    let bar = "\\033[32m10%%\\r\\033[K100%%\\033[m\\n";
+    let said = termctl(&daemon, &["run", "--", "printf", bar]);
+    assert_eq!(said.out, "100%\n");
     let said = termctl(&daemon, &["run", "--raw", "--", "printf", "a\\nb"]);
     assert_eq!(said.out, "a\r\nb");
     let said = termctl(&daemon, &["run", "--", "seq", "1", "300000"]);

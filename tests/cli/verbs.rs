@@ -105,15 +105,36 @@ fn read_starts_where_it_is_told() {
         );
     }
     let page = termctl(&daemon, &["read", "--json", &id]).json();
-    assert_eq!(
-        page["text"].as_str().unwrap().replace("\r\n", "\n"),
-        "one\ntwo\nthree\nfour\n"
-    );
+    assert_eq!(page["text"], "one\ntwo\nthree\nfour\n");
     assert_eq!((&page["start"], &page["end"]), (&json!(0), &json!(23)));
     assert_eq!(
         page["exit_status"],
         json!({ "exit_code": 0, "signal": null })
     );
+}
+
+#[test]
+fn read_gives_a_pipe_plain_text() {
+    let daemon = TestDaemon::start();
+    let bar = "\\033[1mbuild\\033[m\\n10%%\\r\\033[K100%%\\n";
+    let id = ok(&daemon, &["create", "--", "printf", bar]);
+    ok(&daemon, &["wait", &id]);
+    for (args, expected) in [
+        (&[][..], "build\n100%\n"),
+        (&["--follow"], "build\n100%\n"),
+        (&["--plain"], "build\n100%\n"),
+        (&["--tail", "1"], "100%\n"),
+        (&["--bytes", "7"], "build\n1"),
+        (
+            &["--raw"],
+            "\u{1b}[1mbuild\u{1b}[m\r\n10%\r\u{1b}[K100%\r\n",
+        ),
+    ] {
+        let all = [&["read", &id], args].concat();
+        assert_eq!(termctl(&daemon, &all).out, expected, "{args:?}");
+    }
+    let page = termctl(&daemon, &["read", "--json", &id]).json();
+    assert_eq!(page["text"], "build\n100%\n");
 }
 
 #[test]

@@ -37,7 +37,9 @@ fn the_environment_is_the_daemons_with_few_additions() {
     ]);
     let daemon = TestDaemon::start_with(Home::new(), &env);
     let mut agent = daemon.agent();
-    let params = json!({ "command": "env", "args": ["-0"] });
+    // Plain text has no NUL.
+    let raw = json!({ "termd": { "output": "raw" } });
+    let params = json!({ "command": "env", "args": ["-0"], "_meta": raw });
     let id = agent.create(&params);
     agent.wait(&id);
     let text = agent.text(&id);
@@ -82,7 +84,8 @@ fn the_environment_is_the_daemons_with_few_additions() {
 #[test]
 fn the_requests_environment_wins() {
     let daemon = TestDaemon::start();
-    let params = json!({ "command": "env", "args": ["-0"], "env": [
+    let raw = json!({ "termd": { "output": "raw" } });
+    let params = json!({ "command": "env", "args": ["-0"], "_meta": raw, "env": [
         { "name": "PAGER", "value": "more" },
         { "name": "GIT_PAGER", "value": "" },
         { "name": "TERM", "value": "vt100" },

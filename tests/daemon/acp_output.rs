@@ -19,10 +19,10 @@ fn line_ends_are_the_programs_own() {
     let mut agent = daemon.agent();
     for (format, expected) in [
         ("a\\nb\\n", "a\nb\n"),
-        ("a\\rb\\n", "a\rb\n"),
-        ("a\\r\\nb", "a\r\nb"),
+        ("a\\rb\\n", "b\n"),
+        ("a\\r\\nb", "a\nb"),
         ("\\n\\n", "\n\n"),
-        ("end\\r", "end\r"),
+        ("end\\r", "end"),
         ("", ""),
     ] {
         assert_eq!(
@@ -36,18 +36,75 @@ fn line_ends_are_the_programs_own() {
     assert_eq!(text.replace("\r\n", "\n"), "a\nb\n");
 }
 
+const COLOURED: &str =
+    "\\033[31mred\\033[0m \\033]0;title\\007\\010\\177\\n10%%\\r\\033[K20%%\\r\\033[K100%%\\n";
+
 #[test]
-fn escape_sequences_stay() {
+fn output_is_plain_text() {
     let daemon = TestDaemon::start();
-    let result = printed(
-        &mut daemon.agent(),
-        "\\033[31mred\\033[0m \\033]0;title\\007\\010\\177",
-        None,
-    );
+    let result = printed(&mut daemon.agent(), COLOURED, None);
+    assert_eq!(result["output"], "red \n100%\n");
+    assert_eq!(result["truncated"], false);
+    assert_eq!(result["_meta"]["termd"]["start"], 0);
+}
+
+/// `_meta` of the creation keeps the escapes.
+#[test]
+fn escape_sequences_stay_where_they_were_asked_for() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    let request = json!({ "command": "printf", "args": [COLOURED],
+                          "_meta": { "termd": { "output": "raw" } } });
+    let id = agent.create(&request);
+    agent.wait(&id);
     assert_eq!(
-        result["output"],
-        "\x1b[31mred\x1b[0m \x1b]0;title\x07\x08\x7f"
+        agent.output(&id)["output"],
+        "\x1b[31mred\x1b[0m \x1b]0;title\x07\x08\x7f\n10%\r\x1b[K20%\r\x1b[K100%\n"
     );
+    let wrong = json!({ "sessionId": "s", "command": "true",
+                        "_meta": { "termd": { "output": "html" } } });
+    let error = agent.err("terminal/create", &wrong);
+    assert_eq!(error.code, -32602);
+    assert_eq!(error.data["field"], "_meta.termd.output");
+}
+
+/// A thousand states of a bar are one line, and the limit counts on that.
+#[test]
+fn a_progress_bar_is_its_last_state() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    let script = "echo begin; i=0; while [ $i -le 1000 ]; do \
+                  printf '\\r\\033[Kstep %d of 1000 ###############' $i; i=$((i+1)); done; \
+                  printf '\\n'; echo end";
+    for limit in [Value::Null, json!(100)] {
+        let id = agent.create(&merged(&sh(script), &json!({ "outputByteLimit": limit })));
+        agent.wait(&id);
+        let result = agent.output(&id);
+        let text = "begin\nstep 1000 of 1000 ###############\nend\n";
+        assert_eq!(result["output"], text, "limit {limit}");
+        assert_eq!(result["truncated"], false, "limit {limit}");
+        // Asked for again, and by offsets: the exact output is all there.
+        assert_eq!(agent.output(&id)["output"], text);
+        assert!(agent.transcript(&id).len() > 30_000);
+    }
+}
+
+/// Polled while it grows, the text is what it would be in one go; a prompt is there at once.
+#[test]
+fn polling_sees_the_screen_as_it_stands() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    let script = "stty -echo; printf 'one\\r\\nbar 1\\r'; read x; printf 'bar 2\\r\\ntwo: '; read x; \
+                  printf '\\033[1A\\033[2KBAR\\r\\n\\033[3Cthree'";
+    let id = agent.script(script);
+    agent.wait_for_text(&id, "bar 1\r");
+    assert_eq!(agent.output(&id)["output"], "one\nbar 1");
+    agent.ok("session.send", &json!({ "id": id, "text": "\n" }));
+    agent.wait_for_text(&id, "two: ");
+    assert_eq!(agent.output(&id)["output"], "one\nbar 2\ntwo: ");
+    agent.ok("session.send", &json!({ "id": id, "text": "\n" }));
+    agent.wait(&id);
+    assert_eq!(agent.output(&id)["output"], "one\n     BAR\ntwothree");
 }
 
 #[test]

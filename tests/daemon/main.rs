@@ -26,6 +26,7 @@ mod native;
 mod native_events;
 mod native_io;
 mod native_life;
+mod native_plain;
 mod other_uid;
 mod protocol;
 mod runtime_dir;

@@ -50,7 +50,9 @@ fn reads_start_where_they_are_told() {
         (json!({ "tail_lines": 2 }), 8, "three\nfour"),
         (json!({ "tail_lines": 4 }), 0, "one\ntwo\nthree\nfour"),
         (json!({ "tail_lines": 99 }), 0, "one\ntwo\nthree\nfour"),
-        (json!({ "max_bytes": 5 }), 0, "one\nt"),
+        // The line that is not ended there comes whole with the next page.
+        (json!({ "max_bytes": 5 }), 0, "one\n"),
+        (json!({ "max_bytes": 5, "encoding": "raw" }), 0, "one\nt"),
         (json!({ "max_lines": 2 }), 0, "one\ntwo\n"),
         (json!({ "since": 4, "max_lines": 1 }), 4, "two\n"),
         (json!({ "since": 14, "max_lines": 1 }), 14, "four"),

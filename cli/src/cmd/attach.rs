@@ -1,21 +1,24 @@
 //! `termctl attach`: a person's tty becomes the terminal's keyboard and screen.
 //!
-//! Promises that the tty is put back on every way out. What was printed before comes filtered of
-//! queries; what comes live is passed on as it is. What is typed is sent and kept nowhere.
+//! Promises that the tty is put back on every way out. It is made to show the terminal's screen at
+//! once; what comes then is passed on as it is, but for queries, which the terminal has answered.
+//! What is typed is sent and kept nowhere.
 
 use std::env;
 use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU8;
 use std::time::Duration;
 
+use termd_proto::TerminalRef;
+use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult};
 use termd_proto::terminal::{ExitStatus, ReadFrom, TerminalInfo, TerminalState};
-use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::Context;
 use super::resize::resize;
+use super::screen::screen;
 use super::show::show;
 use crate::args::AttachArgs;
 use crate::attach::detach::DetachMatcher;
@@ -28,9 +31,10 @@ use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::output::{self, Pump};
 use crate::reader::Reader;
+use crate::values::Size;
 
-/// How much of what was printed before is shown: a few screens, drawn at once.
-const REPLAY_BYTES: u64 = 32 * 1024;
+/// Between two pictures of a screen that has another size than the tty: 30 a second.
+const PICTURE_PAUSE_MS: u64 = 33;
 /// Bytes a page of live output: latency before throughput.
 const PAGE_BYTES: u64 = 64 * 1024;
 /// Input that waits for a program that does not read; beyond it, it is dropped, as a tty does.
@@ -158,6 +162,10 @@ impl<'a> Session<'a> {
     /// Serves until the person leaves or the command has ended.
     async fn serve(mut self, pump: &mut Pump, residue: &mut Residue) -> Result<Ending, CliError> {
         let (link, id) = (self.link, self.id.clone());
+        if self.resizes {
+            // Before the first picture, which then has the right size.
+            resize_to_window(link, &id).await?;
+        }
         let shown = show_output(link, &id, pump, residue);
         tokio::pin!(shown);
         let mut pending: Vec<u8> = Vec::new();
@@ -165,7 +173,7 @@ impl<'a> Session<'a> {
         let resizing = resize_to_window(link, &id);
         tokio::pin!(sending, resizing);
         let mut is_sending = false;
-        let mut is_resizing = self.resizes;
+        let mut is_resizing = false;
         loop {
             if !is_sending && !pending.is_empty() {
                 sending.set(send_pending(link, &id, std::mem::take(&mut pending)));
@@ -221,33 +229,82 @@ fn signalled(number: u8) -> Ending {
     NonZeroU8::new(number).map_or(Ending::Detached, Ending::Signalled)
 }
 
-/// Shows what was printed last, and then what comes, until the command has ended.
+/// Draws the screen, and then passes on what comes, until the command has ended.
 async fn show_output(
     link: &Link,
     id: &TerminalRef,
     pump: &mut Pump,
     residue: &mut Residue,
 ) -> Result<Option<ExitStatus>, CliError> {
-    let mut reader = Reader::new(link, id.clone(), ReadFrom::TailBytes(REPLAY_BYTES));
-    let mut page = reader.page(REPLAY_BYTES).await?;
-    let replay = QueryFilter::default().feed(from_line_start(&page.bytes, page.start));
-    residue.watch(&replay);
-    pump.write(replay).await?;
-    while !page.is_last() {
-        page = reader.follow(PAGE_BYTES).await?;
-        residue.watch(&page.bytes);
-        pump.write(std::mem::take(&mut page.bytes)).await?;
+    let view = tty::stdout_size();
+    let mut drawn = redraw(link, id, view, None).await?;
+    let is_part =
+        view.is_some_and(|view| (view.cols, view.rows) != (drawn.screen.cols, drawn.screen.rows));
+    draw(&mut drawn, pump, residue).await?;
+    if is_part {
+        return show_part(link, id, drawn.screen.seq, pump, residue).await;
     }
-    Ok(page.exit_status)
+    // The terminal answers what programs ask it; a second answer would be typed into them.
+    let mut filter = QueryFilter::default();
+    let mut reader = Reader::new(link, id.clone(), ReadFrom::Offset(drawn.screen.end));
+    loop {
+        let page = reader.follow(PAGE_BYTES).await?;
+        let bytes = filter.feed(&page.bytes);
+        residue.watch(&bytes);
+        pump.write(bytes).await?;
+        if page.is_last() {
+            return Ok(page.exit_status);
+        }
+    }
 }
 
-/// What was cut somewhere is shown from its first whole line on, where it has lines.
-fn from_line_start(bytes: &[u8], start: Offset) -> &[u8] {
-    if start == Offset::ZERO {
-        return bytes;
+/// A tty of another size than the terminal cannot be given its output: it is given a picture after
+/// each change.
+async fn show_part(
+    link: &Link,
+    id: &TerminalRef,
+    mut seq: u64,
+    pump: &mut Pump,
+    residue: &mut Residue,
+) -> Result<Option<ExitStatus>, CliError> {
+    loop {
+        let mut drawn = redraw(link, id, tty::stdout_size(), Some(seq)).await?;
+        seq = drawn.screen.seq;
+        draw(&mut drawn, pump, residue).await?;
+        let info = show(link, id).await?;
+        if info.state != TerminalState::Running && info.end <= drawn.screen.end {
+            return Ok(info.exit_status);
+        }
     }
-    let line = bytes.iter().position(|&byte| byte == b'\n');
-    line.and_then(|at| bytes.get(at + 1..)).unwrap_or(bytes)
+}
+
+async fn draw(
+    drawn: &mut ScreenResult,
+    pump: &mut Pump,
+    residue: &mut Residue,
+) -> Result<(), CliError> {
+    let picture = drawn.rendering.take().unwrap_or_default().into_bytes();
+    residue.watch(&picture);
+    pump.write(picture).await
+}
+
+/// The screen as a tty of this size is made to show it; after a change that comes later than this
+/// one, when it has settled.
+async fn redraw(
+    link: &Link,
+    id: &TerminalRef,
+    view: Option<Size>,
+    changed_after: Option<u64>,
+) -> Result<ScreenResult, CliError> {
+    let options = ScreenOptions {
+        format: ScreenFormat::Attach,
+        changed_after,
+        settle_ms: changed_after.map(|_| PICTURE_PAUSE_MS),
+        view_cols: view.map(|view| view.cols),
+        view_rows: view.map(|view| view.rows),
+        ..ScreenOptions::default()
+    };
+    screen(link, id, options).await
 }
 
 /// Sends what was typed; to a command that has ended, nothing.
@@ -266,23 +323,5 @@ async fn resize_to_window(link: &Link, id: &TerminalRef) -> Result<(), CliError>
     match tty::stdout_size() {
         Some(size) => resize(link, id, size).await,
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_replay_begins_with_a_whole_line() {
-        let table: [(&[u8], u64, &[u8]); 4] = [
-            (b"tail\nline\n", 0, b"tail\nline\n"),
-            (b"tail\nline\n", 5, b"line\n"),
-            (b"one long line", 5, b"one long line"),
-            (b"tail\n", 5, b""),
-        ];
-        for (bytes, start, want) in table {
-            assert_eq!(from_line_start(bytes, Offset(start)), want);
-        }
     }
 }

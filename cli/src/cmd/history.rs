@@ -59,19 +59,6 @@ async fn list(
     }
 }
 
-/// One command of a terminal; a negative number counts from the newest.
-pub(super) async fn command(
-    link: &Link,
-    terminal: &TerminalRef,
-    number: i64,
-) -> Result<CommandInfo, CliError> {
-    link.repeat(|rpc| {
-        let terminal = terminal.clone();
-        async move { rpc.show(terminal, number).await }
-    })
-    .await
-}
-
 fn render(commands: &[CommandInfo]) -> String {
     let mut table = Table::new(&[
         "TERMINAL",

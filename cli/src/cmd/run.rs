@@ -24,8 +24,7 @@ use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output::{self, Pump};
-use crate::reader::Reader;
-use crate::text::{NewlineFilter, Rendering};
+use crate::reader::{Form, Reader};
 
 /// Bytes a page: few calls under flood, and a chunk that a pipe's reader takes soon.
 const PAGE_BYTES: u64 = 256 * 1024;
@@ -205,12 +204,14 @@ async fn watch(
 
 /// Passes the output on until there is no more of it.
 async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitStatus>, CliError> {
-    let mut rendering = if raw || io::stdout().is_terminal() {
-        Rendering::Raw
+    // A pipe's reader wants text: the command thinks that it is on a tty, and colours what it says.
+    let form = if raw || io::stdout().is_terminal() {
+        Form::Exact
     } else {
-        Rendering::text()
+        Form::Plain
     };
-    let mut reader = Reader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO));
+    let from = ReadFrom::Offset(Offset::ZERO);
+    let mut reader = Reader::new(link, id.clone(), from).in_form(form);
     let mut pump = Pump::start()?;
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
@@ -221,9 +222,8 @@ async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitS
             ));
         }
         let last = page.is_last();
-        pump.write(rendering.feed(page.bytes)).await?;
+        pump.write(page.bytes).await?;
         if last {
-            pump.write(rendering.finish().to_vec()).await?;
             pump.finish().await?;
             return Ok(page.exit_status);
         }
@@ -237,11 +237,9 @@ async fn describe(
     status: Option<&ExitStatus>,
     timed_out: bool,
 ) -> Result<Value, CliError> {
-    let mut reader = Reader::new(link, id.clone(), ReadFrom::TailBytes(MAX_READ_BYTES));
+    let from = ReadFrom::TailBytes(MAX_READ_BYTES);
+    let mut reader = Reader::new(link, id.clone(), from).in_form(Form::Plain);
     let page = reader.page(MAX_READ_BYTES).await?;
-    let mut filter = NewlineFilter::default();
-    let mut text = filter.feed(&page.bytes);
-    text.extend(filter.finish());
     Ok(json!({
         "id": id,
         "exit_code": status.and_then(|status| status.exit_code),
@@ -249,7 +247,7 @@ async fn describe(
         "timed_out": timed_out,
         "start": page.start,
         "end": page.end,
-        "output": String::from_utf8_lossy(&text),
+        "output": String::from_utf8_lossy(&page.bytes),
     }))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use termd_proto::TerminalRef;
-use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensClient as _};
+use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, read_screen};
 
 use super::Context;
 use crate::args::{ScreenArgs, ScreenFormatArg};
@@ -78,19 +78,7 @@ pub(super) async fn screen(
 ) -> Result<ScreenResult, CliError> {
     link.repeat(|rpc| {
         let (id, options) = (id.clone(), options.clone());
-        async move {
-            rpc.screen(
-                id,
-                Some(options.format),
-                options.since,
-                options.from_row,
-                options.to_row,
-                options.changed_after,
-                options.settle_ms,
-                options.timeout_ms,
-            )
-            .await
-        }
+        async move { read_screen(&*rpc, id, options).await }
     })
     .await
 }

@@ -16,8 +16,10 @@ use termd_proto::terminal::{ExitStatus, Front};
 
 use super::caller::{acp_owner, connection};
 use super::error::{invalid_params, terminal_not_found};
-use crate::terminal::record::Exit;
+use crate::terminal::record::{Exit, Progress};
+use crate::terminal::resolved::UntilExit;
 use crate::terminal::text::Completeness;
+use crate::terminal::transcript::{Tail, TranscriptError};
 use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals};
 
 /// Longest ACP `sessionId`, in bytes: it stands in every record.
@@ -69,6 +71,7 @@ impl AcpTerminalsServer for AcpHandler {
         let context = connection(ext)?;
         let meta = given(meta);
         let size = size_in(meta.as_ref())?;
+        output_form(meta.as_ref())?;
         let request = CreateRequest {
             owner: acp_owner(&context, &session_id),
             command: Some(command),
@@ -111,13 +114,7 @@ impl AcpTerminalsServer for AcpHandler {
         let context = connection(ext)?;
         let _turn = context.turn(limit.min(terminal.end().0)).await;
         let progress = terminal.progress();
-        let completeness = match progress.exit {
-            Some(_) => Completeness::Final,
-            None => Completeness::MayGrow,
-        };
-        let tail = terminal
-            .transcript
-            .tail(progress.end, limit, completeness)
+        let tail = tail(&terminal, &progress, limit)
             .await
             .map_err(TerminalError::from)?;
         let range = OutputRange {
@@ -128,7 +125,7 @@ impl AcpTerminalsServer for AcpHandler {
         meta.insert(META_KEY.to_owned(), json!(range));
         Ok(TerminalOutputResponse {
             output: tail.text,
-            truncated: tail.start.0 > 0,
+            truncated: tail.truncated,
             exit_status: progress.exit.as_ref().map(acp_status),
             meta: Some(meta),
         })
@@ -201,6 +198,59 @@ fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), ErrorObjec
         dimension("cols", "_meta.termd.cols")?,
         dimension("rows", "_meta.termd.rows")?,
     ))
+}
+
+/// What `terminal/output` shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputForm {
+    /// Plain text, escape sequences resolved.
+    Plain,
+    /// Escape sequences as they came.
+    Raw,
+}
+
+/// `_meta.termd.output` of a create.
+fn output_form(meta: Option<&Meta>) -> Result<OutputForm, ErrorObjectOwned> {
+    match meta
+        .and_then(|meta| meta.get(META_KEY))
+        .and_then(|ours| ours.get("output"))
+    {
+        None | Some(serde_json::Value::Null) => Ok(OutputForm::Plain),
+        Some(form) if form == "plain" => Ok(OutputForm::Plain),
+        Some(form) if form == "raw" => Ok(OutputForm::Raw),
+        Some(_) => Err(invalid_params(
+            "_meta.termd.output",
+            "must be \"plain\" or \"raw\"",
+        )),
+    }
+}
+
+/// The end of the output, in the form that the terminal was created for.
+async fn tail(
+    terminal: &Terminal,
+    progress: &Progress,
+    limit: u64,
+) -> Result<Tail, TranscriptError> {
+    let transcript = &terminal.transcript;
+    match output_form(terminal.record.meta.as_ref()) {
+        Ok(OutputForm::Raw) => {
+            let completeness = match progress.exit {
+                Some(_) => Completeness::Final,
+                None => Completeness::MayGrow,
+            };
+            transcript.tail(progress.end, limit, completeness).await
+        }
+        Ok(OutputForm::Plain) | Err(_) => {
+            let until_exit = match progress.exit {
+                Some(_) => UntilExit::Over,
+                None => UntilExit::Running,
+            };
+            let size = progress.size.into();
+            transcript
+                .plain_tail(progress.end, limit, size, until_exit)
+                .await
+        }
+    }
 }
 
 fn acp_status(exit: &Exit) -> TerminalExitStatus {

@@ -23,6 +23,7 @@ mod keyboard;
 mod marks;
 mod mode;
 mod palette;
+pub mod plain;
 mod print;
 mod reflow;
 pub mod render;

@@ -15,6 +15,7 @@ use super::cell::{Cell, Content};
 use super::core::{Core, Shown};
 use super::grapheme::Graphemes;
 use super::grid::Grid;
+use super::render::{self, View};
 use super::row::Row;
 use super::style::{Attributes, StyleId, Styles};
 
@@ -49,6 +50,45 @@ impl Model {
             scrollback_rows: scrollback_rows as u64,
             lines: lines(core, options),
         }
+    }
+}
+
+impl Model {
+    /// What makes a tty of this size show the screen and go on as the terminal does: the primary
+    /// screen first, where the alternate one is shown over it.
+    pub fn redraw(&self, view: View) -> String {
+        let options = ScreenOptions::default();
+        let mut out = String::new();
+        if let Some(behind) = self.behind() {
+            out.push_str(&render::attach(&behind.screen(&options), view));
+        }
+        out.push_str(&render::attach(&self.screen(&options), view));
+        let whole =
+            view.cols == narrow(self.core.size.cols) && view.rows == narrow(self.core.size.rows);
+        // A part of the screen cannot go on by itself: it is drawn anew with each change.
+        if whole {
+            out.push_str(&self.core.continuation());
+        }
+        out
+    }
+
+    /// The primary screen as it will be seen when the alternate one is left.
+    fn behind(&self) -> Option<Self> {
+        let hidden = self.core.hidden.as_ref()?;
+        if self.core.shown != Shown::Alternate {
+            return None;
+        }
+        let mut core = Core::new(self.core.size, self.core.scrollback.emptied());
+        core.grid = hidden.clone();
+        core.styles = self.core.styles.clone();
+        core.graphemes = self.core.graphemes.clone();
+        core.cursor = self.core.saved[Shown::Primary as usize]
+            .clone()
+            .unwrap_or_default();
+        Some(Self {
+            input: super::Input::default(),
+            core,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use rustix::termios::LocalModes;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use tokio::io::unix::AsyncFd;
@@ -362,6 +363,12 @@ impl Actor {
                 }
             }
             Command::Resize(size) => self.resize(size),
+            Command::Echo(answer) => {
+                // Dropped where the tty cannot say: nobody has it open any more.
+                if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref()) {
+                    let _ = answer.send(termios.local_modes.contains(LocalModes::ECHO));
+                }
+            }
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Command {
     Input(Input),
     /// Take this size.
     Resize(Size),
+    /// Say whether the tty echoes what is typed.
+    Echo(oneshot::Sender<bool>),
 }
 
 /// One terminal.
@@ -234,6 +236,13 @@ impl Terminal {
     pub async fn resize(&self, size: Size) {
         // Its task is gone only when it has exited.
         let _ = self.commands.send(Command::Resize(size)).await;
+    }
+
+    /// The tty's ECHO flag (termios(3)); `None` once it has exited.
+    pub async fn echo(&self) -> Option<bool> {
+        let (answer, echo) = oneshot::channel();
+        self.commands.send(Command::Echo(answer)).await.ok()?;
+        echo.await.ok()
     }
 
     /// Bytes of its output that are not in the database yet.

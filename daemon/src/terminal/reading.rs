@@ -1,4 +1,5 @@
-//! `session.read`: some output from somewhere on, written as asked.
+//! `session.read`: some output from somewhere on, written as asked. Plain text is read by
+//! `plain_reading`, for it is not made of the bytes one by one.
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadOptions, Rea
 
 use super::error::TerminalError;
 use super::handle::Terminal;
+use super::plain_reading;
 use super::text::{Completeness, Front, LineEnds, render};
 use super::transcript::Span;
 
@@ -27,13 +29,18 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
         });
     }
     let end = terminal.end();
+    if let ReadFrom::Offset(offset) = options.from
+        && offset > end
+    {
+        return Err(TerminalError::Invalid {
+            field: "since",
+            problem: format!("is past the end of the output, which is {end}"),
+        });
+    }
+    if options.encoding == Encoding::Text {
+        return plain_reading::read(terminal, options, max).await;
+    }
     let since = match options.from {
-        ReadFrom::Offset(offset) if offset > end => {
-            return Err(TerminalError::Invalid {
-                field: "since",
-                problem: format!("is past the end of the output, which is {end}"),
-            });
-        }
         ReadFrom::Offset(offset) => offset,
         ReadFrom::TailBytes(bytes) => end.back(bytes),
         ReadFrom::TailLines(lines) => terminal.transcript.line_start(end, lines).await?,
@@ -77,7 +84,7 @@ async fn read_now(
     let (start, seen) = (span.start, span.end());
     let (text, data, end) = match options.encoding {
         Encoding::Base64 => (None, Some(BASE64.encode(&span.bytes)), seen),
-        Encoding::Text => {
+        Encoding::Raw | Encoding::Text => {
             let is_last = progress.exit.is_some() && seen >= progress.end;
             let completeness = if is_last {
                 Completeness::Final

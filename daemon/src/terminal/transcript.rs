@@ -2,13 +2,15 @@
 
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
+use tokio::sync::Mutex as AsyncMutex;
 
+use super::resolved::{Kept, Readers};
 use super::spool::Spool;
 use super::text::{Completeness, Front, LineEnds, render};
 use crate::store::{Store, StoreError};
 
 /// How far back a search for lines goes, in bytes: a file without newlines must not be read whole.
-const MAX_LINE_SEARCH_BYTES: u64 = 16 << 20;
+pub(super) const MAX_LINE_SEARCH_BYTES: u64 = 16 << 20;
 /// How much a search for lines reads at a time, in bytes.
 const LINE_SEARCH_STEP_BYTES: u64 = 64 << 10;
 /// Text longer than this is made on a thread of its own, so that it stalls nobody, in bytes.
@@ -31,6 +33,8 @@ pub struct Transcript {
     id: TerminalId,
     spool: Option<Spool>,
     store: Store,
+    readers: Readers,
+    kept: AsyncMutex<Option<Kept>>,
 }
 
 /// Bytes of output, without a gap.
@@ -58,6 +62,8 @@ pub struct Tail {
     pub start: Offset,
     /// The offset after the last byte in it.
     pub end: Offset,
+    /// Whether there is text before it.
+    pub truncated: bool,
 }
 
 impl Transcript {
@@ -67,6 +73,8 @@ impl Transcript {
             id,
             spool: Some(spool),
             store,
+            readers: Readers::default(),
+            kept: AsyncMutex::default(),
         }
     }
 
@@ -76,7 +84,19 @@ impl Transcript {
             id,
             spool: None,
             store,
+            readers: Readers::default(),
+            kept: AsyncMutex::default(),
         }
+    }
+
+    /// States of readers of plain text.
+    pub(super) fn readers(&self) -> &Readers {
+        &self.readers
+    }
+
+    /// What was resolved for `terminal/output`.
+    pub(super) fn kept(&self) -> &AsyncMutex<Option<Kept>> {
+        &self.kept
     }
 
     /// The spool, where there is one.
@@ -117,7 +137,11 @@ impl Transcript {
     }
 
     /// Reads all of a range that is still kept, less what stands before a gap in it.
-    async fn read_range(&self, from: Offset, to: Offset) -> Result<Span, TranscriptError> {
+    pub(super) async fn read_range(
+        &self,
+        from: Offset,
+        to: Offset,
+    ) -> Result<Span, TranscriptError> {
         let mut span = self.read(from, to.since(from)).await?;
         while span.end() < to {
             let next = self.read(span.end(), to.since(span.end())).await?;
@@ -135,7 +159,7 @@ impl Transcript {
         Ok(span)
     }
 
-    /// The last `limit` bytes of text before `end`, line ends as the program wrote them.
+    /// The last `limit` bytes of text before `end`, escape sequences as they came, line ends as the program wrote them.
     pub async fn tail(
         &self,
         end: Offset,
@@ -178,6 +202,7 @@ impl Transcript {
                     text: rendered.text,
                     start: start + rendered.start as u64,
                     end: start + rendered.end as u64,
+                    truncated: start.0 + rendered.start as u64 > 0,
                 });
             }
             // Folding made the text shorter than its bytes: some more, and it is long enough.

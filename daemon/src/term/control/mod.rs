@@ -6,6 +6,7 @@
 mod charset;
 mod checksum;
 mod colors;
+mod continuation;
 mod cursor;
 mod dcs;
 mod edit;

@@ -30,6 +30,10 @@ pub fn render(screen: &Screen, format: ScreenFormat) -> Option<String> {
         ScreenFormat::Text => Some(text(screen, WrappedLines::Apart)),
         ScreenFormat::TextJoined => Some(text(screen, WrappedLines::Joined)),
         ScreenFormat::Ansi => Some(ansi(screen)),
+        ScreenFormat::Attach => {
+            let (cols, rows) = (screen.cols, screen.rows);
+            Some(attach(screen, View { cols, rows }))
+        }
         ScreenFormat::Html => Some(html(screen)),
     }
 }

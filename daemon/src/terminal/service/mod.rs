@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
+use termd_proto::screen::{Screen, ScreenOptions};
 use termd_proto::terminal::{Owner, TerminalState};
 use termd_proto::{Label, TerminalId, TerminalRef};
 use tokio::sync::broadcast;
@@ -29,6 +30,7 @@ use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
+use crate::term::Model;
 
 /// Events that a subscriber may be behind before it is told that it lags.
 const EVENT_QUEUE: usize = 1_024;
@@ -270,7 +272,7 @@ impl Terminals {
     }
 
     /// Sees to it that a terminal has its screen, which one that ended long ago has not at once.
-    pub async fn wake_screen(&self, terminal: &Terminal) -> Result<(), TerminalError> {
+    async fn wake_screen(&self, terminal: &Terminal) -> Result<(), TerminalError> {
         if terminal.screen.look(|_| ()).is_some() {
             return Ok(());
         }
@@ -282,6 +284,29 @@ impl Terminals {
         let restored = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
         terminal.screen.put(restored.model);
         Ok(())
+    }
+
+    /// What a terminal's screen shows.
+    pub async fn screen(
+        &self,
+        terminal: &Terminal,
+        options: &ScreenOptions,
+    ) -> Result<Screen, TerminalError> {
+        let echo = terminal.echo().await;
+        let screen = self
+            .look_at(terminal, |model| model.screen(options))
+            .await?;
+        Ok(Screen { echo, ..screen })
+    }
+
+    /// Looks at a terminal's model.
+    pub async fn look_at<T>(
+        &self,
+        terminal: &Terminal,
+        look: impl FnOnce(&Model) -> T,
+    ) -> Result<T, TerminalError> {
+        self.wake_screen(terminal).await?;
+        terminal.screen.look(look).ok_or(TerminalError::Stopping)
     }
 
     /// Records that a connection types into a terminal, once for each: never what it types.

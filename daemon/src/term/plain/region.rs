@@ -1,0 +1,372 @@
+//! The live region: the rows that a program can still change, with its cursor in them.
+//!
+//! Here is how text and the cursor move in it; [`super::editing`] erases and scrolls. It is the screen, of at most [`MAX_LIVE_ROWS`] rows, and grows as it is printed on. What leaves
+//! it at the top is final. All positions are from 0, inside the screen.
+
+use std::collections::VecDeque;
+
+use super::PlainSize;
+use super::giving::Giver;
+use super::row::{Row, RowEnd, columns_of};
+
+/// Rows that can still change, whatever the terminal's size: taller screens are full-screen
+/// programs', and those use the alternate screen.
+pub(super) const MAX_LIVE_ROWS: usize = 64;
+/// Tab stops: nobody sets others in output that is read as text.
+const TAB_COLUMNS: usize = 8;
+
+/// Where text goes next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) row: usize,
+    /// Equal to the columns of the screen: the row is full, and the next character wraps.
+    pub(super) column: usize,
+}
+
+/// Whether a full row is followed by the next (DECAWM).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Autowrap {
+    #[default]
+    On,
+    /// What comes at the margin overwrites the last column.
+    Off,
+}
+
+/// Scroll margins (DECSTBM): both rows are inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Margins {
+    pub(super) top: usize,
+    pub(super) bottom: usize,
+}
+
+/// The rows and what moves in them.
+#[derive(Debug, Clone)]
+pub(super) struct Region {
+    size: PlainSize,
+    pub(super) columns: usize,
+    pub(super) height: usize,
+    pub(super) rows: VecDeque<Row>,
+    pub(super) cursor: Cursor,
+    saved: Cursor,
+    pub(super) margins: Option<Margins>,
+    pub(super) autowrap: Autowrap,
+    /// Raw offset of what is being obeyed now.
+    pub(super) offset: u64,
+    pub(super) next_id: u64,
+    /// A row that left, for reuse.
+    spare: Row,
+    /// Where rows go that leave.
+    pub(super) giver: Giver,
+}
+
+impl Region {
+    pub(super) fn new(size: PlainSize, offset: u64) -> Self {
+        let mut region = Self {
+            size,
+            columns: 0,
+            height: 0,
+            rows: VecDeque::new(),
+            cursor: Cursor::default(),
+            saved: Cursor::default(),
+            margins: None,
+            autowrap: Autowrap::On,
+            offset,
+            next_id: 0,
+            spare: Row::default(),
+            giver: Giver::default(),
+        };
+        region.resize(size);
+        region.push_row();
+        region
+    }
+
+    /// Takes another size. Rows stay as they are: there is no reflow of text on its way out.
+    pub(super) fn resize(&mut self, size: PlainSize) {
+        self.size = size;
+        self.columns = usize::from(size.cols.max(2));
+        self.height = usize::from(size.rows.max(1)).min(MAX_LIVE_ROWS);
+        self.margins = None;
+        while self.rows.len() > self.height {
+            self.leave();
+        }
+        self.cursor.column = self.cursor.column.min(self.columns);
+    }
+
+    pub(super) fn size(&self) -> PlainSize {
+        self.size
+    }
+
+    pub(super) fn cursor(&self) -> Cursor {
+        self.cursor
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(super) fn rows(&self) -> &VecDeque<Row> {
+        &self.rows
+    }
+
+    pub(super) fn rows_and_giver(&mut self) -> (&mut VecDeque<Row>, &mut Giver) {
+        (&mut self.rows, &mut self.giver)
+    }
+
+    /// Rows that have text, or the cursor below them.
+    pub(super) fn used(&self) -> usize {
+        let blank = self.rows.iter().rev().take_while(|row| row.is_blank());
+        (self.rows.len() - blank.count()).max(self.cursor.row + 1)
+    }
+
+    pub(super) fn new_row(&mut self) -> Row {
+        let mut row = std::mem::take(&mut self.spare);
+        row.renew(self.next_id, self.offset);
+        self.next_id += 1;
+        row
+    }
+
+    pub(super) fn push_row(&mut self) {
+        let row = self.new_row();
+        self.rows.push_back(row);
+    }
+
+    /// The top row leaves: its text is final.
+    pub(super) fn leave(&mut self) {
+        if let Some(row) = self.rows.pop_front() {
+            self.giver.give_leaving(&row);
+            self.spare = row;
+            self.cursor.row = self.cursor.row.saturating_sub(1);
+        }
+    }
+
+    #[inline]
+    pub(super) fn row(&mut self, index: usize) -> Option<&mut Row> {
+        while self.rows.len() <= index {
+            self.push_row();
+        }
+        self.rows.get_mut(index)
+    }
+
+    pub(super) fn current(&mut self) -> Option<&mut Row> {
+        self.row(self.cursor.row)
+    }
+
+    // Text.
+
+    /// Printable ASCII.
+    pub(super) fn print_ascii(&mut self, mut text: &[u8]) {
+        while !text.is_empty() {
+            self.wrap_for(1);
+            let cursor = self.cursor;
+            let room = self.columns.saturating_sub(cursor.column).max(1);
+            let (head, rest) = text.split_at(text.len().min(room));
+            if let Some(row) = self.current() {
+                row.put_ascii(cursor.column, head);
+            }
+            self.cursor.column = cursor.column + head.len();
+            // What comes now stands where this was, plus what of it was printed.
+            self.offset += head.len() as u64;
+            text = rest;
+        }
+    }
+
+    /// One character; C1 controls are none (ECMA-48 in UTF-8), and take no part in text.
+    pub(super) fn print(&mut self, character: char) {
+        if character.is_control() {
+            return;
+        }
+        let columns = columns_of(character);
+        if columns == 0 {
+            let column = self.cursor.column;
+            if let Some(row) = self.current() {
+                row.put_mark(column, character);
+            }
+            return;
+        }
+        self.wrap_for(columns);
+        let column = self.cursor.column;
+        if let Some(row) = self.current() {
+            row.put(column, character, columns);
+        }
+        self.cursor.column = column + columns;
+    }
+
+    /// Goes to the next row if this many columns do not fit.
+    fn wrap_for(&mut self, columns: usize) {
+        if self.cursor.column + columns <= self.columns {
+            return;
+        }
+        match self.autowrap {
+            Autowrap::On => self.wrap(),
+            Autowrap::Off => self.cursor.column = self.columns.saturating_sub(columns),
+        }
+    }
+
+    fn wrap(&mut self) {
+        if let Some(row) = self.current() {
+            row.end = RowEnd::Wrap;
+        }
+        self.index();
+        self.cursor.column = 0;
+    }
+
+    // Controls.
+
+    /// LF, VT, FF and NEL: to the start of the next line. A bare LF too: what programs print with
+    /// the tty's translation off is meant as lines.
+    pub(super) fn next_line(&mut self) {
+        if let Some(row) = self.current() {
+            row.end = RowEnd::Line;
+        }
+        self.index();
+        self.cursor.column = 0;
+    }
+
+    /// IND: one down; scrolls at the bottom.
+    pub(super) fn index(&mut self) {
+        let margins = self.margins();
+        if self.cursor.row == margins.bottom {
+            self.scroll_up(margins.top, 1);
+        } else {
+            self.cursor.row = (self.cursor.row + 1).min(self.height - 1);
+        }
+        let below = self.cursor.row;
+        let offset = self.offset;
+        if let Some(row) = self.row(below)
+            && row.is_blank()
+            && row.given.is_none()
+        {
+            row.start = offset;
+        }
+    }
+
+    /// RI: one up; scrolls at the top.
+    pub(super) fn reverse_index(&mut self) {
+        let margins = self.margins();
+        if self.cursor.row == margins.top {
+            self.scroll_down(margins.top, 1);
+        } else {
+            self.cursor.row = self.cursor.row.saturating_sub(1);
+        }
+        self.hold();
+    }
+
+    /// CR.
+    pub(super) fn carriage_return(&mut self) {
+        self.cursor.column = 0;
+    }
+
+    /// BS, CUB.
+    pub(super) fn left(&mut self, count: usize) {
+        let column = self.cursor.column.min(self.columns - 1);
+        self.cursor.column = column.saturating_sub(count);
+    }
+
+    /// CUF, HPR.
+    pub(super) fn right(&mut self, count: usize) {
+        self.set_column(self.cursor.column.saturating_add(count));
+    }
+
+    /// CHA, HPA.
+    pub(super) fn set_column(&mut self, column: usize) {
+        self.cursor.column = column.min(self.columns - 1);
+    }
+
+    /// HT. At the margin it wraps, where a terminal would lose it: no text may run together.
+    pub(super) fn tab(&mut self) {
+        self.wrap_for(1);
+        let column = self.cursor.column;
+        let stop = ((column / TAB_COLUMNS + 1) * TAB_COLUMNS).min(self.columns);
+        if let Some(row) = self.current() {
+            row.put_tab(column, stop);
+        }
+        self.cursor.column = stop;
+    }
+
+    /// CUU: stops at the top, or at the margin.
+    pub(super) fn up(&mut self, count: usize) {
+        let margins = self.margins();
+        let stop = if self.cursor.row >= margins.top {
+            margins.top
+        } else {
+            0
+        };
+        self.cursor.row = self.cursor.row.saturating_sub(count).max(stop);
+        self.hold();
+    }
+
+    /// CUD, VPR: stops at the bottom, or at the margin.
+    pub(super) fn down(&mut self, count: usize) {
+        let margins = self.margins();
+        let stop = if self.cursor.row <= margins.bottom {
+            margins.bottom
+        } else {
+            self.height - 1
+        };
+        self.cursor.row = self.cursor.row.saturating_add(count).min(stop);
+        self.current();
+    }
+
+    /// VPA, and the row of CUP.
+    pub(super) fn set_row(&mut self, row: usize) {
+        let before = self.cursor.row;
+        self.cursor.row = row.min(self.height - 1);
+        self.current();
+        if self.cursor.row < before {
+            self.hold();
+        }
+    }
+
+    /// DECSC.
+    pub(super) fn save_cursor(&mut self) {
+        self.saved = self.cursor;
+    }
+
+    /// DECRC.
+    pub(super) fn restore_cursor(&mut self) {
+        let saved = self.saved;
+        self.cursor.column = saved.column.min(self.columns);
+        self.set_row(saved.row);
+    }
+
+    /// The primary screen is on again: its cursor stands where it did, which is no redraw.
+    pub(super) fn restore_cursor_in_place(&mut self) {
+        self.margins = None;
+        self.autowrap = Autowrap::On;
+        self.cursor.column = self.saved.column.min(self.columns);
+        self.cursor.row = self.saved.row.min(self.height - 1);
+        self.current();
+    }
+
+    /// DECSTBM, which moves the cursor home.
+    pub(super) fn set_margins(&mut self, top: usize, bottom: usize) {
+        let bottom = bottom.min(self.height - 1);
+        if top < bottom {
+            let whole = top == 0 && bottom == self.height - 1;
+            self.margins = (!whole).then_some(Margins { top, bottom });
+            self.carriage_return();
+            self.set_row(0);
+        }
+    }
+
+    pub(super) fn margins(&self) -> Margins {
+        self.margins.unwrap_or(Margins {
+            top: 0,
+            bottom: self.height - 1,
+        })
+    }
+
+    /// The rows from the cursor down are being redrawn.
+    pub(super) fn hold(&mut self) {
+        for row in self.rows.iter_mut().skip(self.cursor.row) {
+            row.held = true;
+        }
+    }
+
+    /// Everything but the text on the screen, as it was at the start.
+    pub(super) fn reset_modes(&mut self) {
+        self.margins = None;
+        self.autowrap = Autowrap::On;
+        self.saved = Cursor::default();
+    }
+}

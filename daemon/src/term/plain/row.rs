@@ -1,0 +1,322 @@
+//! One row of the live region: its cells, and what of it the reader was given already.
+
+use unicode_width::UnicodeWidthChar;
+
+use super::offset::Given;
+
+/// Bytes that combining marks of one cell may take; further marks are dropped. The longest emoji
+/// sequences take 35.
+const MAX_CLUSTER_BYTES: usize = 64;
+/// Bytes that all characters with combining marks of one row may take together.
+const MAX_ROW_CLUSTER_BYTES: usize = 16 << 10;
+/// ASCII cells that are written out at a time.
+const ASCII_STEP: usize = 128;
+
+/// Nothing was printed here, or it was erased.
+const BLANK: Cell = 0;
+/// The right half of a wide character.
+const WIDE_TAIL: Cell = 1;
+/// A further column of the tab to the left.
+const TAB_TAIL: Cell = 2;
+const TAB: Cell = 9;
+const SPACE: Cell = 0x20;
+/// The lower bits are an index into the row's clusters.
+const CLUSTER: Cell = 0x8000_0000;
+
+/// A character's code point, or one of the constants above. Not larger: rows are what the resolver
+/// spends its time on.
+type Cell = u32;
+
+/// Whether the line goes on in the row below.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum RowEnd {
+    /// Nothing has ended it.
+    #[default]
+    Open,
+    /// A line feed did.
+    Line,
+    /// It was full: autowrap. The next row is the same line of text.
+    Wrap,
+}
+
+/// A row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Row {
+    /// Tells it from all other rows of one resolver.
+    pub(super) id: u64,
+    /// The raw offset that it began at.
+    pub(super) start: u64,
+    /// What ended it.
+    pub(super) end: RowEnd,
+    /// The cursor has been moved up over it: a program redraws it.
+    pub(super) held: bool,
+    /// What the reader was given of it.
+    pub(super) given: Option<Given>,
+    /// Something was printed over its text: spaces at its end were printed to erase.
+    redrawn: bool,
+    cells: Vec<Cell>,
+    clusters: Option<Box<Clusters>>,
+}
+
+/// Characters with combining marks.
+#[derive(Debug, Clone, Default)]
+struct Clusters {
+    /// Marks at the start of the line, and a byte order mark: they have no base.
+    lead: String,
+    texts: Vec<String>,
+    bytes: usize,
+    /// The row holds too many: further marks are dropped until it is cleared.
+    full: bool,
+}
+
+impl Row {
+    /// An empty row, in the same memory.
+    pub(super) fn renew(&mut self, id: u64, start: u64) {
+        self.id = id;
+        self.start = start;
+        self.end = RowEnd::Open;
+        self.held = false;
+        self.given = None;
+        self.redrawn = false;
+        self.cells.clear();
+        self.clusters = None;
+    }
+
+    /// Whether there is no text on it.
+    pub(super) fn is_blank(&self) -> bool {
+        self.text_end() == 0 && self.lead().is_empty()
+    }
+
+    /// Columns that the text takes, less blanks at its end that nobody printed.
+    fn text_end(&self) -> usize {
+        let blank = if self.redrawn { SPACE } else { BLANK };
+        self.cells
+            .iter()
+            .rposition(|cell| *cell != BLANK && *cell != blank)
+            .map_or(0, |last| last + 1)
+    }
+
+    fn lead(&self) -> &str {
+        self.clusters.as_ref().map_or("", |clusters| &clusters.lead)
+    }
+
+    /// Writes printable ASCII; the caller keeps it inside the screen.
+    pub(super) fn put_ascii(&mut self, column: usize, text: &[u8]) {
+        let end = column + text.len();
+        let length = self.cells.len();
+        if column < length {
+            self.sever(column);
+            self.sever(end);
+        } else {
+            self.cells.resize(column, BLANK);
+        }
+        let over = length.saturating_sub(column).min(text.len());
+        self.redrawn |= over > 0;
+        let (over, beyond) = text.split_at(over);
+        for (cell, byte) in self.cells.iter_mut().skip(column).zip(over) {
+            *cell = u32::from(*byte);
+        }
+        self.cells
+            .extend(beyond.iter().map(|byte| u32::from(*byte)));
+    }
+
+    /// Writes one character of one or two columns.
+    pub(super) fn put(&mut self, column: usize, character: char, columns: usize) {
+        let end = column + columns;
+        self.sever(column);
+        self.sever(end);
+        self.redrawn |= column < self.cells.len();
+        if self.cells.len() < end {
+            self.cells.resize(end, BLANK);
+        }
+        if let Some([cell, tail @ ..]) = self.cells.get_mut(column..end) {
+            *cell = u32::from(character);
+            tail.fill(WIDE_TAIL);
+        }
+    }
+
+    /// Writes a tab that ends before `stop`, where there is nothing from `column` on.
+    pub(super) fn put_tab(&mut self, column: usize, stop: usize) {
+        if self.cells.len() <= column && stop > column {
+            self.cells.resize(column, BLANK);
+            self.cells.push(TAB);
+            self.cells.resize(stop, TAB_TAIL);
+        }
+    }
+
+    /// Adds a mark that takes no column to the character left of `column`.
+    pub(super) fn put_mark(&mut self, column: usize, mark: char) {
+        if self.cells.len() < column {
+            self.cells.resize(column, BLANK);
+        }
+        let base = self
+            .cells
+            .iter()
+            .take(column)
+            .rposition(|cell| *cell != WIDE_TAIL);
+        let clusters = self.clusters.get_or_insert_with(Box::default);
+        let Some(cell) = base.and_then(|at| self.cells.get_mut(at)) else {
+            if clusters.lead.len() + mark.len_utf8() <= MAX_CLUSTER_BYTES {
+                clusters.lead.push(mark);
+            }
+            return;
+        };
+        if *cell & CLUSTER != 0 {
+            clusters.extend(*cell, mark);
+        } else if *cell != TAB_TAIL && *cell != TAB {
+            if clusters.bytes >= MAX_ROW_CLUSTER_BYTES && !clusters.full {
+                let kept = clusters.compact(&mut self.cells);
+                if kept {
+                    self.put_mark(column, mark);
+                }
+                return;
+            }
+            if let Some(index) = clusters.add(printed(*cell), mark) {
+                *cell = CLUSTER | index;
+            }
+        }
+    }
+
+    /// Erases columns (EL, ECH, and ED for its rows).
+    pub(super) fn erase(&mut self, from: usize, to: usize) {
+        if from == 0 && to >= self.cells.len() {
+            self.cells.clear();
+            self.clusters = None;
+            self.redrawn = false;
+            return;
+        }
+        self.sever(from);
+        self.sever(to);
+        if to >= self.cells.len() {
+            self.cells.truncate(from);
+        } else if let Some(cells) = self.cells.get_mut(from..to) {
+            cells.fill(BLANK);
+        }
+        if from == 0
+            && let Some(clusters) = &mut self.clusters
+        {
+            clusters.lead.clear();
+        }
+    }
+
+    /// Inserts blanks; what leaves the screen on the right is gone (ICH).
+    pub(super) fn insert(&mut self, column: usize, count: usize, columns: usize) {
+        if column < self.cells.len() {
+            self.sever(column);
+            let count = count.min(columns.saturating_sub(column));
+            let blanks = std::iter::repeat_n(BLANK, count);
+            self.cells.splice(column..column, blanks);
+            self.sever(columns);
+            self.cells.truncate(columns);
+        }
+    }
+
+    /// Deletes columns; what is right of them moves left (DCH).
+    pub(super) fn delete(&mut self, column: usize, count: usize) {
+        let end = column.saturating_add(count).min(self.cells.len());
+        if column < end {
+            self.sever(column);
+            self.sever(end);
+            self.cells.drain(column..end);
+        }
+    }
+
+    /// A character that lies on both sides of this column's left edge becomes blank.
+    fn sever(&mut self, column: usize) {
+        let is_tail = |cell: &Cell| matches!(*cell, WIDE_TAIL | TAB_TAIL);
+        if !self.cells.get(column).is_some_and(is_tail) {
+            return;
+        }
+        let tail = self.cells.iter().skip(column).take_while(|c| is_tail(c));
+        let end = column + tail.count();
+        let head = self.cells.iter().take(column).rposition(|c| !is_tail(c));
+        if let Some(cells) = self.cells.get_mut(head.unwrap_or(0)..end) {
+            cells.fill(BLANK);
+        }
+    }
+
+    /// Appends the text of the row.
+    pub(super) fn write(&self, out: &mut String) {
+        out.push_str(self.lead());
+        let mut rest = self.cells.get(..self.text_end()).unwrap_or_default();
+        while !rest.is_empty() {
+            let step = rest.len().min(ASCII_STEP);
+            let (cells, after) = rest.split_at(step);
+            let mut ascii = [0_u8; ASCII_STEP];
+            let mut all_printable = true;
+            for (byte, cell) in ascii.iter_mut().zip(cells) {
+                all_printable &= cell.wrapping_sub(0x20) < 0x5f;
+                *byte = (cell & 0x7f) as u8;
+            }
+            match ascii.get(..step).map(std::str::from_utf8) {
+                Some(Ok(text)) if all_printable => out.push_str(text),
+                _ => cells.iter().for_each(|cell| self.write_cell(*cell, out)),
+            }
+            rest = after;
+        }
+    }
+
+    fn write_cell(&self, cell: Cell, out: &mut String) {
+        if cell & CLUSTER != 0 {
+            let index = (cell & !CLUSTER) as usize;
+            let texts = self.clusters.as_ref().map(|clusters| &clusters.texts);
+            if let Some(text) = texts.and_then(|texts| texts.get(index)) {
+                out.push_str(text);
+            }
+        } else if !matches!(cell, WIDE_TAIL | TAB_TAIL) {
+            out.push(printed(cell));
+        }
+    }
+}
+
+fn printed(cell: Cell) -> char {
+    match cell {
+        BLANK => ' ',
+        cell => char::from_u32(cell).unwrap_or(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+impl Clusters {
+    fn add(&mut self, base: char, mark: char) -> Option<u32> {
+        if self.full {
+            return None;
+        }
+        let index = u32::try_from(self.texts.len()).ok()?;
+        let text = String::from_iter([base, mark]);
+        self.bytes += text.len();
+        self.texts.push(text);
+        Some(index)
+    }
+
+    fn extend(&mut self, cell: Cell, mark: char) {
+        let text = self.texts.get_mut((cell & !CLUSTER) as usize);
+        if let Some(text) = text
+            && text.len() + mark.len_utf8() <= MAX_CLUSTER_BYTES
+            && self.bytes < MAX_ROW_CLUSTER_BYTES
+        {
+            text.push(mark);
+            self.bytes += mark.len_utf8();
+        }
+    }
+
+    /// Forgets what was overwritten; whether there is room again.
+    fn compact(&mut self, cells: &mut [Cell]) -> bool {
+        let old = std::mem::take(&mut self.texts);
+        self.bytes = 0;
+        for cell in cells.iter_mut().filter(|cell| **cell & CLUSTER != 0) {
+            let text = old.get((*cell & !CLUSTER) as usize).cloned();
+            let text = text.unwrap_or_default();
+            self.bytes += text.len();
+            *cell = u32::try_from(self.texts.len()).map_or(BLANK, |index| CLUSTER | index);
+            self.texts.push(text);
+        }
+        // Or else it would be compacted again at the next mark, and the one after it.
+        self.full = self.bytes > MAX_ROW_CLUSTER_BYTES / 2;
+        !self.full
+    }
+}
+
+/// Columns that a character takes: 0 for marks and joiners.
+pub(super) fn columns_of(character: char) -> usize {
+    character.width().unwrap_or(0)
+}

@@ -1,0 +1,266 @@
+//! `session.read` of plain text: lines when they are ended, and what is not ended once the terminal
+//! is quiet.
+//!
+//! Without a wait a reader gets all there is. With one it follows: it is given ended lines at once;
+//! where there are none, a prompt or a redraw after [`SETTLED_AFTER`] without output, or when its
+//! wait is over. [`crate::term::plain`] says what is given again when it changes.
+
+use std::time::Duration;
+
+use termd_proto::Offset;
+use termd_proto::terminal::{ReadFrom, ReadOptions, ReadResult};
+use tokio::time::Instant;
+
+use super::error::TerminalError;
+use super::handle::Terminal;
+use super::record::{Progress, Size};
+use super::transcript::MAX_LINE_SEARCH_BYTES;
+use crate::term::plain::{PlainSize, PlainText, Until};
+
+/// A terminal that has printed nothing for this long waits for somebody: its prompt is shown to
+/// those who follow. Longer than the pauses of a spinner, shorter than a person's patience.
+const SETTLED_AFTER: Duration = Duration::from_millis(300);
+/// Output resolved before it is looked whether the answer is full: a few bytes of it can make a
+/// whole row.
+const STEP_BYTES: usize = 4 << 10;
+
+impl From<Size> for PlainSize {
+    fn from(size: Size) -> Self {
+        Self {
+            cols: size.cols,
+            rows: size.rows,
+        }
+    }
+}
+
+/// What the caller asked for, checked.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    bytes: usize,
+    lines: Option<usize>,
+}
+
+/// Reads plain text; `max` is what bounds it, in bytes.
+pub(super) async fn read(
+    terminal: &Terminal,
+    options: &ReadOptions,
+    max: u64,
+) -> Result<ReadResult, TerminalError> {
+    let bounds = Bounds {
+        bytes: usize::try_from(max).unwrap_or(usize::MAX),
+        lines: options
+            .max_lines
+            .map(|lines| usize::try_from(lines).unwrap_or(usize::MAX)),
+    };
+    let end = terminal.end();
+    let since = match options.from {
+        ReadFrom::Offset(offset) => offset,
+        ReadFrom::TailBytes(bytes) => end.back(bytes),
+        ReadFrom::TailLines(0) => end,
+        ReadFrom::TailLines(lines) => match tail(terminal, lines, bounds).await? {
+            TailRead::Whole(result) => return Ok(*result),
+            TailRead::From(offset) => offset,
+        },
+    };
+    let deadline = options
+        .wait_ms
+        .map(|wait_ms| Instant::now() + Duration::from_millis(wait_ms));
+    let mut reading = Reading::begin(terminal, since).await?;
+    loop {
+        let patience = match deadline {
+            Some(deadline) if Instant::now() < deadline => Until::Lines,
+            _ => Until::Settled,
+        };
+        let progress = reading.go_on(terminal, bounds, patience).await?;
+        let has_ended = progress.exit.is_some();
+        if !reading.text.is_empty() || has_ended || patience == Until::Settled {
+            return Ok(reading.answer(terminal, &progress));
+        }
+        let Some(deadline) = deadline else {
+            return Ok(reading.answer(terminal, &progress));
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if reading.is_settled() {
+            // Nothing waits to be given: only output can change that.
+            terminal.wait_for_output(reading.seen(), left).await;
+            continue;
+        }
+        terminal
+            .wait_for_output(reading.seen(), left.min(SETTLED_AFTER))
+            .await;
+        if terminal.end() <= reading.seen() && terminal.progress().exit.is_none() {
+            reading.settle();
+            if !reading.text.is_empty() {
+                return Ok(reading.answer(terminal, &progress));
+            }
+        }
+    }
+}
+
+/// One call's reading.
+struct Reading {
+    plain: PlainText,
+    start: Offset,
+    text: String,
+    /// All that waited was given, and nothing came since.
+    quiet: Quiet,
+    is_full: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quiet {
+    /// There may be something to give when the terminal has been quiet.
+    NotYet,
+    /// It was, and it has been given.
+    Given,
+}
+
+impl Reading {
+    async fn begin(terminal: &Terminal, since: Offset) -> Result<Self, TerminalError> {
+        let size = terminal.progress().size.into();
+        let mut plain = terminal.transcript.resolver(since, size).await?;
+        if plain.size() != size {
+            plain.resize(size);
+        }
+        Ok(Self {
+            plain,
+            start: since,
+            text: String::new(),
+            quiet: Quiet::NotYet,
+            is_full: false,
+        })
+    }
+
+    /// What was looked at.
+    fn seen(&self) -> Offset {
+        Offset(self.plain.fed())
+    }
+
+    fn is_settled(&self) -> bool {
+        self.quiet == Quiet::Given
+    }
+
+    fn settle(&mut self) {
+        self.plain.give(Until::Settled);
+        self.text.push_str(&self.plain.take().text);
+        self.quiet = Quiet::Given;
+    }
+
+    /// Resolves what has come, as far as the bounds allow, and takes what can be given.
+    async fn go_on(
+        &mut self,
+        terminal: &Terminal,
+        bounds: Bounds,
+        patience: Until,
+    ) -> Result<Progress, TerminalError> {
+        // Before the bytes: whoever is told of the exit has been told of all output.
+        let progress = terminal.progress();
+        let seen = self.seen();
+        let most = progress.end.since(seen).min(bounds.bytes as u64);
+        let span = terminal.transcript.read(seen, most).await?;
+        if span.start > seen {
+            // What lies between is gone.
+            self.start = span.start;
+            self.plain = terminal
+                .transcript
+                .resolver(span.start, self.plain.size())
+                .await?;
+        }
+        if !span.bytes.is_empty() {
+            self.quiet = Quiet::NotYet;
+        }
+        let mut rest = span.bytes.as_slice();
+        while !rest.is_empty() && !self.look_whether_full(bounds) {
+            let step = match bounds.lines {
+                Some(_) => rest.iter().position(|byte| *byte == b'\n').map(|at| at + 1),
+                None => None,
+            };
+            let (head, tail) = rest.split_at(step.unwrap_or(STEP_BYTES).min(rest.len()));
+            self.plain.advance(head);
+            if bounds.lines.is_some() {
+                self.plain.give(Until::Lines);
+            }
+            rest = tail;
+        }
+        self.look_whether_full(bounds);
+        self.plain.give(Until::Lines);
+        let at_end = self.seen() >= progress.end;
+        let nothing = self.plain.waiting() == 0;
+        if at_end && !self.is_full && progress.exit.is_some() {
+            self.plain.give(Until::Final);
+        } else if (at_end && !self.is_full && patience == Until::Settled) || (!at_end && nothing) {
+            // A page without an ended line: what there is of it, or nobody would get further.
+            self.plain.give(Until::Settled);
+            self.quiet = Quiet::Given;
+        }
+        self.text.push_str(&self.plain.take().text);
+        Ok(progress)
+    }
+
+    fn look_whether_full(&mut self, bounds: Bounds) -> bool {
+        self.is_full = match bounds.lines {
+            Some(lines) => self.plain.waiting_lines() >= lines,
+            None => self.plain.waiting() >= bounds.bytes,
+        };
+        self.is_full
+    }
+
+    fn answer(self, terminal: &Terminal, progress: &Progress) -> ReadResult {
+        let seen = self.seen();
+        let at_end = seen >= progress.end;
+        let state = terminal.state();
+        let end = Offset(self.plain.next()).max(self.start);
+        if progress.exit.is_some() && at_end {
+            terminal.transcript.readers().forget();
+        } else {
+            terminal.transcript.readers().keep(end, self.plain);
+        }
+        ReadResult {
+            text: Some(self.text),
+            data: None,
+            start: self.start,
+            end,
+            at_end,
+            state,
+            exit_status: progress.exit.as_ref().and_then(|exit| exit.status.clone()),
+        }
+    }
+}
+
+/// How the last lines are read.
+enum TailRead {
+    /// They fit into the answer.
+    Whole(Box<ReadResult>),
+    /// They are read page by page from here.
+    From(Offset),
+}
+
+async fn tail(terminal: &Terminal, lines: u64, bounds: Bounds) -> Result<TailRead, TerminalError> {
+    let progress = terminal.progress();
+    let found = terminal
+        .transcript
+        .plain_lines(
+            progress.end,
+            lines,
+            progress.size.into(),
+            MAX_LINE_SEARCH_BYTES,
+        )
+        .await?;
+    if found.text.len() > bounds.bytes || bounds.lines.is_some() {
+        return Ok(TailRead::From(found.start));
+    }
+    let mut reading = Reading {
+        plain: found.plain,
+        start: found.start,
+        text: found.text,
+        quiet: Quiet::Given,
+        is_full: false,
+    };
+    if progress.exit.is_some() {
+        reading.plain.give(Until::Final);
+        reading.text.push_str(&reading.plain.take().text);
+    }
+    Ok(TailRead::Whole(Box::new(
+        reading.answer(terminal, &progress),
+    )))
+}

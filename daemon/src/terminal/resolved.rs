@@ -1,0 +1,411 @@
+//! Plain text of a terminal's output by offset: what readers follow, and what `terminal/output`
+//! shows.
+//!
+//! A resolver's state is not in the offset that a client goes on from. So the newest ones are kept
+//! with the terminal, each under the offset that it was left at; one that is not there (the server
+//! was replaced, many readers) is made anew from the output just before the offset. What a client
+//! holds stays a plain number, and the worst that a lost state costs is a redrawn line told twice.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use termd_proto::Offset;
+
+use super::transcript::{Tail, Transcript, TranscriptError};
+use crate::term::plain::{Anchor, PlainSize, PlainText, Screen, Until, first_switch, last_switch};
+
+/// Readers' states kept for each running terminal: some readers, and the last answer of each asked
+/// for again. One takes the size of a screen.
+const KEPT_READERS: usize = 3;
+/// Output that a lost state is made from: many screens of text, some of redraws.
+const CONTEXT_BYTES: u64 = 32 << 10;
+/// How far back a switch of screens is looked for where a state is lost. A full-screen program that
+/// has printed more than this since it began is taken for lines, until it ends.
+const SCREEN_SEARCH_BYTES: u64 = 1 << 20;
+/// Output that is resolved at a time.
+const STEP_BYTES: u64 = 1 << 20;
+/// Output resolved before text beyond the limit is cut: a few bytes can make a whole row of it.
+const PART_BYTES: usize = 4 << 10;
+/// Text looked through for the last lines, at the most.
+const LAST_LINES_BYTES: usize = 16 << 20;
+/// More than this is resolved on a thread of its own, so that it stalls nobody.
+const INLINE_BYTES: usize = 128 << 10;
+/// How much output is resolved for a limit at first, beside the limit: escapes take some.
+const FIRST_SLACK_BYTES: u64 = 64 << 10;
+/// By how much more each time where that was too little text.
+const WIDEN: u64 = 8;
+/// Text kept beyond a limit before it is cut: a part of the limit, and this at the least.
+const RING_SLACK_BYTES: usize = 64 << 10;
+/// Text that is kept once the command has exited; longer ones are resolved again when asked for.
+const KEPT_AFTER_EXIT_BYTES: usize = 16 << 10;
+
+/// Readers' states by the offset that they go on from, the newest last.
+#[derive(Debug, Default)]
+pub struct Readers(Mutex<VecDeque<(Offset, PlainText)>>);
+
+impl Readers {
+    fn states(&self) -> MutexGuard<'_, VecDeque<(Offset, PlainText)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at(&self, offset: Offset) -> Option<PlainText> {
+        let states = self.states();
+        let found = states.iter().rev().find(|(at, _)| *at == offset);
+        found.map(|(_, plain)| plain.clone())
+    }
+
+    /// Keeps a state for who goes on from here.
+    pub fn keep(&self, offset: Offset, plain: PlainText) {
+        let mut states = self.states();
+        states.retain(|(at, _)| *at != offset);
+        if states.len() >= KEPT_READERS {
+            states.pop_front();
+        }
+        states.push_back((offset, plain));
+    }
+
+    /// Nothing follows any more.
+    pub fn forget(&self) {
+        self.states().clear();
+    }
+}
+
+/// The text that `terminal/output` shows, as far as it was resolved.
+#[derive(Debug)]
+pub struct Kept {
+    plain: PlainText,
+    /// The end of the text that is final.
+    text: String,
+    /// Ascending; their `text` counts from `text_start`'s zero.
+    anchors: VecDeque<Anchor>,
+    /// How much text was cut off before `text`.
+    text_start: usize,
+    /// The raw offset that it began at.
+    raw_start: u64,
+}
+
+impl Kept {
+    fn begin(size: PlainSize, offset: u64, screen: Screen) -> Self {
+        Self {
+            plain: PlainText::at(size, offset, screen),
+            text: String::new(),
+            anchors: VecDeque::new(),
+            text_start: 0,
+            raw_start: offset,
+        }
+    }
+
+    fn feed(&mut self, raw: &[u8], limit: usize) {
+        for part in raw.chunks(PART_BYTES) {
+            self.plain.advance(part);
+            self.drain(limit);
+        }
+    }
+
+    fn drain(&mut self, limit: usize) {
+        let out = self.plain.take();
+        let before = self.text_start + self.text.len();
+        self.anchors.extend(out.anchors.iter().map(|anchor| Anchor {
+            text: anchor.text + before,
+            raw: anchor.raw,
+        }));
+        self.text.push_str(&out.text);
+        let slack = (limit / 4).max(RING_SLACK_BYTES);
+        if self.text.len() > limit.saturating_add(slack) {
+            let cut = boundary(&self.text, self.text.len() - limit);
+            self.text.drain(..cut);
+            self.text_start += cut;
+            let start = self.text_start;
+            while self.anchors.get(1).is_some_and(|next| next.text <= start) {
+                self.anchors.pop_front();
+            }
+        }
+    }
+
+    /// The last `limit` bytes of text, and what they were made of.
+    fn tail(&self, limit: usize) -> Tail {
+        let pending = self.plain.pending_output();
+        let length = self.text.len() + pending.text.len();
+        let end = Offset(self.plain.end());
+        let mut cut = length.saturating_sub(limit);
+        let mut text = String::with_capacity(length - cut);
+        if let Some(beyond) = cut.checked_sub(self.text.len()) {
+            let at = boundary(&pending.text, beyond);
+            cut = self.text.len() + at;
+            text.push_str(pending.text.get(at..).unwrap_or_default());
+        } else {
+            cut = boundary(&self.text, cut);
+            text.push_str(self.text.get(cut..).unwrap_or_default());
+            text.push_str(&pending.text);
+        }
+        let is_cut = cut > 0 || self.text_start > 0;
+        let start = if cut == length && is_cut {
+            end.0
+        } else if is_cut {
+            let before = self.text_start + self.text.len();
+            let later = pending.anchors.iter().map(|anchor| Anchor {
+                text: anchor.text + before,
+                raw: anchor.raw,
+            });
+            let known = self.anchors.iter().copied().chain(later);
+            raw_offset(known, self.text_start + cut, self.raw_start, end.0)
+        } else {
+            self.raw_start
+        };
+        Tail {
+            text,
+            start: Offset(start),
+            end,
+            truncated: is_cut || self.raw_start > 0,
+        }
+    }
+}
+
+/// The raw offset of a place in the text: from the anchor before it on byte by byte, and not past
+/// the one after it.
+fn raw_offset(anchors: impl Iterator<Item = Anchor>, at: usize, start: u64, end: u64) -> u64 {
+    let mut before = Anchor {
+        text: 0,
+        raw: start,
+    };
+    let mut most = end;
+    for anchor in anchors {
+        if anchor.text > at {
+            most = anchor.raw;
+            break;
+        }
+        before = anchor;
+    }
+    let most = most.max(before.raw);
+    (before.raw + (at - before.text.min(at)) as u64).min(most)
+}
+
+/// The first character boundary at or after this.
+fn boundary(text: &str, at: usize) -> usize {
+    (at..text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
+}
+
+impl Transcript {
+    /// A resolver that has given what stands before this offset, as it was left or made anew.
+    pub async fn resolver(
+        &self,
+        since: Offset,
+        size: PlainSize,
+    ) -> Result<PlainText, TranscriptError> {
+        if since == Offset::ZERO {
+            return Ok(PlainText::new(size));
+        }
+        if let Some(plain) = self.readers().at(since) {
+            return Ok(plain);
+        }
+        let from = since.back(CONTEXT_BYTES);
+        let span = self.read_range(from, since).await?;
+        let raw = span.bytes.as_slice();
+        // Whole lines, where there are any.
+        let cut = match raw.iter().position(|byte| *byte == b'\n') {
+            Some(newline) if span.start > Offset::ZERO => newline + 1,
+            _ => 0,
+        };
+        let screen = self.screen_before(span.start, raw).await?;
+        let head = last_switch(raw.get(..cut).unwrap_or_default()).unwrap_or(screen);
+        let raw = raw.get(cut..).unwrap_or_default();
+        let start = since.back(raw.len() as u64);
+        Ok(PlainText::resume(size, start.0, head, raw))
+    }
+
+    /// Which screen was on at `start`, from which on the output is `raw`.
+    async fn screen_before(&self, start: Offset, raw: &[u8]) -> Result<Screen, TranscriptError> {
+        if start == Offset::ZERO {
+            return Ok(Screen::Primary);
+        }
+        match first_switch(raw) {
+            Some(Screen::Primary) => return Ok(Screen::Alternate),
+            Some(Screen::Alternate) => return Ok(Screen::Primary),
+            None => {}
+        }
+        let before = self
+            .read_range(start.back(SCREEN_SEARCH_BYTES), start)
+            .await?;
+        Ok(last_switch(&before.bytes).unwrap_or_default())
+    }
+
+    /// The last `limit` bytes of plain text before `end`. What was resolved once stays so: a client
+    /// that asks four times a second costs what is new.
+    pub async fn plain_tail(
+        &self,
+        end: Offset,
+        limit: u64,
+        size: PlainSize,
+        until_exit: UntilExit,
+    ) -> Result<Tail, TranscriptError> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut place = self.kept().lock().await;
+        let mut kept = match place.take() {
+            Some(mut kept) => {
+                if kept.plain.size() != size {
+                    kept.plain.resize(size);
+                }
+                self.catch_up(kept, end, limit).await?
+            }
+            None => self.resolve_tail(end, limit, size).await?,
+        };
+        if until_exit == UntilExit::Over {
+            kept.plain.give(Until::Final);
+            kept.drain(limit);
+        }
+        let tail = kept.tail(limit);
+        if until_exit == UntilExit::Running || kept.text.len() <= KEPT_AFTER_EXIT_BYTES {
+            *place = Some(kept);
+        }
+        Ok(tail)
+    }
+
+    async fn resolve_tail(
+        &self,
+        end: Offset,
+        limit: usize,
+        size: PlainSize,
+    ) -> Result<Kept, TranscriptError> {
+        let mut length = (limit as u64).saturating_add(FIRST_SLACK_BYTES);
+        loop {
+            let from = end.back(length);
+            let head = self.read(from, end.since(from).min(CONTEXT_BYTES)).await?;
+            let screen = self.screen_before(head.start, &head.bytes).await?;
+            let kept = Kept::begin(size, head.start.0, screen);
+            let kept = self.catch_up(kept, end, limit).await?;
+            let dropped_by_retention = head.start > from;
+            let length_there = kept.text.len() + kept.plain.pending().len();
+            // Equal is not enough: the first line may be half a line.
+            if length_there > limit.saturating_add(RING_SLACK_BYTES / 2)
+                || from == Offset::ZERO
+                || dropped_by_retention
+            {
+                return Ok(kept);
+            }
+            length = length.saturating_mul(WIDEN);
+        }
+    }
+
+    async fn catch_up(
+        &self,
+        mut kept: Kept,
+        end: Offset,
+        limit: usize,
+    ) -> Result<Kept, TranscriptError> {
+        while kept.plain.fed() < end.0 {
+            let from = Offset(kept.plain.fed());
+            let to = Offset((from.0 + STEP_BYTES).min(end.0));
+            let span = self.read_range(from, to).await?;
+            if span.bytes.is_empty() {
+                break;
+            }
+            let resolve = move || {
+                if span.start > from {
+                    // Retention took what lies between.
+                    let size = kept.plain.size();
+                    kept = Kept::begin(size, span.start.0, Screen::Primary);
+                }
+                kept.feed(&span.bytes, limit);
+                (kept, span.bytes.len())
+            };
+            let large = to.since(from) > INLINE_BYTES as u64;
+            (kept, _) = if large {
+                tokio::task::spawn_blocking(resolve)
+                    .await
+                    .map_err(std::io::Error::other)?
+            } else {
+                resolve()
+            };
+        }
+        Ok(kept)
+    }
+
+    /// Where the last `lines` lines of plain text before `end` begin, a last line without its
+    /// newline counted; from `most` bytes back at the most.
+    pub async fn plain_lines(
+        &self,
+        end: Offset,
+        lines: u64,
+        size: PlainSize,
+        most: u64,
+    ) -> Result<LastLines, TranscriptError> {
+        let mut length = FIRST_SLACK_BYTES;
+        loop {
+            let from = end.back(length.min(most));
+            let span = self.read_range(from, end).await?;
+            let screen = self.screen_before(span.start, &span.bytes).await?;
+            let resolve = move || last_lines(&span.bytes, span.start, screen, size, lines);
+            let found = if end.since(from) > INLINE_BYTES as u64 {
+                tokio::task::spawn_blocking(resolve)
+                    .await
+                    .map_err(std::io::Error::other)?
+            } else {
+                resolve()
+            };
+            if found.is_enough || from == Offset::ZERO || length >= most {
+                return Ok(found);
+            }
+            length = length.saturating_mul(WIDEN);
+        }
+    }
+}
+
+/// Whether the command may print more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UntilExit {
+    /// It may.
+    Running,
+    /// Nothing follows.
+    Over,
+}
+
+/// The end of the output as lines of plain text.
+#[derive(Debug, Clone)]
+pub struct LastLines {
+    /// The raw offset that the first of them began at.
+    pub start: Offset,
+    /// The lines.
+    pub text: String,
+    /// The resolver that gave all of it.
+    pub plain: PlainText,
+    is_enough: bool,
+}
+
+fn last_lines(raw: &[u8], start: Offset, screen: Screen, size: PlainSize, lines: u64) -> LastLines {
+    let mut kept = Kept::begin(size, start.0, screen);
+    kept.plain = kept.plain.with_every_anchor();
+    kept.feed(raw, LAST_LINES_BYTES);
+    kept.plain.give(Until::Settled);
+    kept.drain(LAST_LINES_BYTES);
+    let text = &kept.text;
+    let wanted = usize::try_from(lines).unwrap_or(usize::MAX);
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let found = match wanted.checked_sub(1) {
+        None => Some(text.len()),
+        Some(newlines) => body
+            .rmatch_indices('\n')
+            .nth(newlines)
+            .map(|(newline, _)| newline + 1),
+    };
+    let at = found.unwrap_or(0);
+    let end = kept.plain.end();
+    let begins = match found {
+        None if kept.text_start == 0 => start.0,
+        _ => {
+            let anchors = kept.anchors.iter().copied();
+            raw_offset(anchors, kept.text_start + at, start.0, end)
+        }
+    };
+    LastLines {
+        start: Offset(begins),
+        text: text.get(at..).unwrap_or_default().to_owned(),
+        is_enough: found.is_some() || kept.text_start > 0,
+        plain: kept.plain,
+    }
+}
+
+#[cfg(test)]
+#[path = "resolved_tests.rs"]
+mod tests;
