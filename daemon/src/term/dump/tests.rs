@@ -30,6 +30,8 @@ fn a_sequence_goes_on_where_it_was_cut() {
         ("\x1b]0;ti", "tle\x07x"),
         ("\x1b", "7x"),
         ("\x1b(", "0q\x1b(Bx"),
+        ("\x1b/\x07", "Ax"),
+        ("\x1b[1\x07", "mx"),
         ("\x1b]8;;http://e/\x1b", "\\x"),
     ] {
         let mut model = Model::new(Size { cols: 10, rows: 3 }, bounds());
