@@ -151,7 +151,7 @@ impl<'a> StoredRow<'a> {
     }
 
     /// A row of the model again, its looks and graphemes in the model's tables.
-    pub fn to_row(&self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
+    pub fn to_row(self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
         let mut row = Row::default();
         row.wrapped = self.wrapped();
         row.size = self.size;
