@@ -1,5 +1,8 @@
 //! What programs print, made here so that every run has the same.
 
+// Small numbers, and lines made once.
+#![allow(clippy::cast_possible_truncation, clippy::format_push_string)]
+
 /// About so many bytes of each.
 pub(crate) const INPUT_BYTES: usize = 8 << 20;
 
