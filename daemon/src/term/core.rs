@@ -297,7 +297,8 @@ impl Core {
     pub fn sweep_styles(&mut self) {
         let mut used = vec![self.cursor.style_id];
         let mut links = vec![self.cursor.style.link];
-        for saved in self.saved.iter().flatten() {
+        let before_vt52 = self.stash.before_vt52.as_ref().map(|before| &before.cursor);
+        for saved in self.saved.iter().flatten().chain(before_vt52) {
             used.push(saved.style_id);
             links.push(saved.style.link);
         }
@@ -314,10 +315,18 @@ impl Core {
                 row.map(|cell| cell.with_style(sweep.style(cell.style())));
             }
         }
-        for cursor in std::iter::once(&mut self.cursor).chain(self.saved.iter_mut().flatten()) {
+        for cursor in self.cursors_mut() {
             cursor.style_id = sweep.style(cursor.style_id);
             cursor.style.link = sweep.link(cursor.style.link);
         }
+    }
+
+    /// The cursor, and those that were put aside.
+    pub fn cursors_mut(&mut self) -> impl Iterator<Item = &mut Cursor> {
+        let before_vt52 = self.stash.before_vt52.as_mut();
+        std::iter::once(&mut self.cursor)
+            .chain(self.saved.iter_mut().flatten())
+            .chain(before_vt52.map(|before| &mut before.cursor))
     }
 
     /// Forgets graphemes that no cell holds.

@@ -17,7 +17,8 @@ pub struct Cursor {
     pub wrap_pending: bool,
     /// SGR.
     pub style: Style,
-    /// Its number.
+    /// Its number; in a dump it would mean nothing.
+    #[serde(skip)]
     pub style_id: StyleId,
     /// DECSCA, SPA.
     pub protection: Protection,

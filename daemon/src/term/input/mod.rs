@@ -201,7 +201,10 @@ impl Input {
                     self.slow.advance(core, &[byte]);
                 }
                 _ => {
-                    self.remember(byte);
+                    if byte >= 0x20 {
+                        // Controls are done at once and must not be done again.
+                        self.remember(byte);
+                    }
                     self.state = State::EscapeIntermediate;
                     self.slow.advance(core, &[byte]);
                 }

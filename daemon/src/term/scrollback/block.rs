@@ -321,14 +321,12 @@ impl Block {
             return LinkId(0);
         };
         let recent = self.links.len().saturating_sub(LINKS_LOOKED_AT);
-        let index = match self.links[recent..].iter().position(|known| known == link) {
-            Some(at) => recent + at,
-            None => {
-                self.links.push(link.clone());
-                self.link_bytes += link.text_bytes();
-                self.links.len() - 1
-            }
-        };
+        let known = self.links[recent..].iter().position(|known| known == link);
+        let index = known.map_or(self.links.len(), |at| recent + at);
+        if index == self.links.len() {
+            self.links.push(link.clone());
+            self.link_bytes += link.text_bytes();
+        }
         LinkId(u32::try_from(index + 1).unwrap_or(0))
     }
 }

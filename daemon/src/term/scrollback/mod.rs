@@ -18,7 +18,7 @@ mod transfer;
 
 use std::collections::VecDeque;
 
-pub use self::stored::{StoredCell, StoredRow, StoredStyle};
+pub use self::stored::StoredRow;
 pub use self::transfer::{read_link, read_rows, write_link, write_rows};
 
 use self::block::{Block, MAX_BLOCK_BYTES, Numbers};
