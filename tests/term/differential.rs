@@ -114,12 +114,20 @@ fn vt100_shows_the_same() {
     compare(vt100, any_common);
 }
 
+/// The function, who does otherwise, the bytes, xterm's rows and cursor.
+type Difference = (
+    &'static str,
+    fn(&[u8], Size) -> Shown,
+    &'static str,
+    &'static [&'static str],
+    (usize, usize),
+);
+
 /// What xterm does, and so do we, where another terminal does otherwise.
 #[test]
 fn differences_are_as_xterm_decides() {
     let size = Size { cols: 6, rows: 4 };
-    type Other = fn(&[u8], Size) -> Shown;
-    let cases: [(&str, Other, &str, &[&str], (usize, usize)); 8] = [
+    let cases: [Difference; 8] = [
         // ctlseqs, ED 1: "Erase Above"; alacritty leaves the first row when the cursor is in the
         // second.
         ("ED 1", alacritty, "a\n\x1b[1J", &[], (1, 1)),

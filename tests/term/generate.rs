@@ -89,7 +89,10 @@ pub(crate) fn text(random: &mut Random, out: &mut Vec<u8>) {
 pub(crate) fn wide(random: &mut Random, out: &mut Vec<u8>) {
     for _ in 0..random.below(12) {
         let base = [0x4e00, 0xac00, 0x3041, 0xff21, 0x1f300][random.below(5)];
-        push(out, char::from_u32(base + random.below(80) as u32));
+        push(
+            out,
+            char::from_u32(base + u32::try_from(random.below(80)).unwrap_or(0)),
+        );
         if random.one_in(4) {
             out.push(b'-');
         }

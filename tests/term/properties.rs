@@ -19,6 +19,8 @@ fn from_env(name: &str, default: u64) -> u64 {
 /// Runs cases, each with a generator of its own; of one that fails the seed is printed.
 pub(crate) fn for_each_case(usual: u64, case: impl Fn(&mut Random)) {
     struct Says(u64);
+    // A panic's message goes there too.
+    #[allow(clippy::print_stderr)]
     impl Drop for Says {
         fn drop(&mut self) {
             if std::thread::panicking() {
@@ -113,7 +115,7 @@ fn any_split_of_the_bytes_gives_the_same_model_replies_and_events() {
 fn a_model_restored_from_its_dump_is_equal_and_goes_on_alike() {
     for_each_case(1_500, |random| {
         let mut model = any_model(random);
-        for _ in 0..1 + random.below(4) {
+        for _ in 0..=random.below(4) {
             let length = random.below(500);
             model.feed(&anything(random, length));
             if random.below(3) == 0 {
@@ -140,7 +142,7 @@ fn a_damaged_dump_gives_a_model_or_none() {
         let mut model = any_model(random);
         model.feed(&anything(random, 400));
         let mut dump = model.dump();
-        for _ in 0..1 + random.below(4) {
+        for _ in 0..=random.below(4) {
             let at = random.below(dump.len());
             match random.below(3) {
                 0 => dump.truncate(at.max(1)),

@@ -102,7 +102,7 @@ fn vim_step(at: usize) -> Vec<u8> {
         at % 100,
         at % 100
     );
-    if at % 16 == 0 {
+    if at.is_multiple_of(16) {
         step.push_str("\x1b[1;22r\x1b[1;1H\x1bM\x1b[1;24r");
     }
     step.into_bytes()
@@ -113,7 +113,7 @@ fn short_line(at: usize) -> Vec<u8> {
 }
 
 fn region_line(at: usize) -> Vec<u8> {
-    let margins = if at % 64 == 0 {
+    let margins = if at.is_multiple_of(64) {
         "\x1b[3;20r\x1b[20;1H"
     } else {
         ""

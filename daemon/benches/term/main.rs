@@ -73,7 +73,7 @@ fn timed(work: impl FnOnce()) -> Duration {
     };
     let begin = now();
     work();
-    now() - begin
+    now().saturating_sub(begin)
 }
 
 fn feed_termd(bytes: &[u8]) -> Duration {
@@ -208,7 +208,7 @@ fn ten_thousand_lines(report: &mut Report) {
         drop(Model::restored(
             Scrollback::new(MANY_LINES, 64 << 20),
             &dump,
-        ))
+        ));
     });
     report.beside("restoring them", "ms", millis(time));
 }

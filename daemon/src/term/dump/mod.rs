@@ -11,7 +11,7 @@
 //! | rows | the scrollback, the shown screen, the hidden one if there is one |
 //! | bytes | what the parser has read of a sequence that is not whole yet |
 
-pub mod wire;
+pub(super) mod wire;
 
 #[cfg(test)]
 mod tests;

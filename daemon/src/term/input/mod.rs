@@ -11,8 +11,8 @@ mod string;
 
 use memchr::memchr;
 
-pub use self::sequence::{ControlSequence, Params};
-pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind, Terminator};
+pub(super) use self::sequence::{ControlSequence, Params};
+pub(super) use self::string::{Gathered, StringKind, Terminator};
 
 use self::sequence::{Numbers, Parsed, Slow};
 
@@ -46,7 +46,7 @@ enum State {
 
 /// The reader of the byte stream.
 #[derive(Debug, Default)]
-pub struct Input {
+pub(super) struct Input {
     state: State,
     slow: Slow,
     /// The beginning of a UTF-8 sequence that was cut.
@@ -72,24 +72,23 @@ const TEXT_WINDOW: usize = 4_096;
 
 impl Input {
     /// Reads bytes and does to the core what they say.
-    pub fn feed(&mut self, core: &mut Core, bytes: &[u8]) {
+    pub(super) fn feed(&mut self, core: &mut Core, bytes: &[u8]) {
         let base = core.offset;
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
-            at += match self.state {
-                State::Ground => self.ground(core, rest, base + at as u64),
-                _ => {
-                    core.offset = base + at as u64 + 1;
-                    self.byte(core, rest)
-                }
+            at += if let State::Ground = self.state {
+                self.ground(core, rest, base + at as u64)
+            } else {
+                core.offset = base + at as u64 + 1;
+                self.byte(core, rest)
             };
         }
         core.offset = base;
     }
 
     /// The bytes of what is not whole yet: fed again, they bring the same state about.
-    pub fn unfinished(&self) -> Vec<u8> {
+    pub(super) fn unfinished(&self) -> Vec<u8> {
         let mut bytes = self.partial.bytes[..self.partial.len].to_vec();
         bytes.extend_from_slice(&self.pending);
         match &self.state {

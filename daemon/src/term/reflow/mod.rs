@@ -39,7 +39,7 @@ impl Model {
 
 impl Core {
     /// Takes another size.
-    pub fn resize(&mut self, size: Size) {
+    pub(super) fn resize(&mut self, size: Size) {
         let size = size.clamped();
         if size == self.size {
             return;

@@ -18,8 +18,8 @@ mod transfer;
 
 use std::collections::VecDeque;
 
-pub use self::stored::StoredRow;
-pub use self::transfer::{read_link, read_rows, write_link, write_rows};
+pub(super) use self::stored::StoredRow;
+pub(super) use self::transfer::{read_link, read_rows, write_link, write_rows};
 
 use self::block::{Block, MAX_BLOCK_BYTES, Numbers};
 use super::grapheme::Graphemes;
