@@ -16,7 +16,7 @@ use tokio::time::sleep_until;
 
 use super::clock::now_ms;
 use super::flow::{Due, Flow};
-use super::handle::{Command, TaskEnds, Terminal};
+use super::handle::{Command, LineDiscipline, TaskEnds, Terminal};
 use super::input::InputQueue;
 use super::intake::Reading;
 use super::master;
@@ -363,10 +363,13 @@ impl Actor {
                 }
             }
             Command::Resize(size) => self.resize(size),
-            Command::Echo(answer) => {
+            Command::LineDiscipline(answer) => {
                 // Dropped where the tty cannot say: nobody has it open any more.
                 if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref()) {
-                    let _ = answer.send(termios.local_modes.contains(LocalModes::ECHO));
+                    let _ = answer.send(LineDiscipline {
+                        echo: termios.local_modes.contains(LocalModes::ECHO),
+                        canonical: termios.local_modes.contains(LocalModes::ICANON),
+                    });
                 }
             }
         }

@@ -292,11 +292,15 @@ impl Terminals {
         terminal: &Terminal,
         options: &ScreenOptions,
     ) -> Result<Screen, TerminalError> {
-        let echo = terminal.echo().await;
+        let tty = terminal.line_discipline().await;
         let screen = self
             .look_at(terminal, |model| model.screen(options))
             .await?;
-        Ok(Screen { echo, ..screen })
+        Ok(Screen {
+            echo: tty.map(|tty| tty.echo),
+            canonical: tty.map(|tty| tty.canonical),
+            ..screen
+        })
     }
 
     /// Looks at a terminal's model.
