@@ -2,7 +2,7 @@
 //! again goes into the scrollback as it is.
 //!
 //! **Invariant:** whether this way is taken makes no difference to the model but the time it takes;
-//! `chunking_never_matters` holds it, since pieces of another size go the other way.
+//! `many_lines_at_once_are_as_many_lines_one_by_one` holds it, as do the properties of any split.
 
 use termd_proto::screen::Color;
 
@@ -112,6 +112,63 @@ impl Core {
                 super::cell::Cell::erased(style),
             );
             row.wrapped = piece.wrapped;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Model, Scrollback, Size};
+
+    /// Lines of all lengths, with a colour, a bell or a tab in some; now and then a line end that is
+    /// none.
+    fn lines(seed: u64) -> Vec<u8> {
+        let mut state = seed | 1;
+        let mut below = |end: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % end
+        };
+        let mut bytes = Vec::new();
+        for number in 0..200 {
+            match below(40) {
+                0 => bytes.extend(b"\x1b[3"),
+                1 => bytes.extend(b"\x1b[1;31m"),
+                2 => bytes.extend(b"\x1b[m"),
+                3 => bytes.extend(b"\t"),
+                4 => bytes.extend(b"\x1b[44m"),
+                5 => bytes.extend("é漢".as_bytes()),
+                6 => bytes.extend(b"\x1b[2;4r\x1b[9H"),
+                7 => bytes.extend(b"\x1b[r\x1b[9H"),
+                8 => bytes.extend(b"\x1b[?1049h"),
+                9 => bytes.extend(b"\x1b[?1049l"),
+                _ => {}
+            }
+            let length = usize::try_from(below(30)).unwrap_or(0);
+            bytes.extend(format!("{number} {}", "x".repeat(length)).bytes());
+            bytes.extend(match below(20) {
+                0 => &b"\n"[..],
+                1 => b"\r",
+                _ => b"\r\n",
+            });
+        }
+        bytes
+    }
+
+    #[test]
+    fn many_lines_at_once_are_as_many_lines_one_by_one() {
+        for seed in 1..200 {
+            let bytes = lines(seed * 7_919);
+            for (cols, rows, kept) in [(80, 4, 1_000), (7, 5, 30), (12, 1, 0), (2, 3, 50)] {
+                let fresh = || Model::new(Size { cols, rows }, Scrollback::new(kept, 1 << 20));
+                let (mut whole, mut split) = (fresh(), fresh());
+                whole.feed(&bytes);
+                for piece in bytes.chunks(5) {
+                    split.feed(piece);
+                }
+                assert_eq!(whole.snapshot(), split.snapshot(), "{seed}: {cols}x{rows}");
+            }
         }
     }
 }
