@@ -59,7 +59,7 @@ pub struct Fed {
 }
 
 impl Fed {
-    /// Adds an answer; beyond [`MAX_REPLY_BYTES`] it is left out, whole.
+    /// Adds an answer; beyond `MAX_REPLY_BYTES` it is left out, whole.
     pub fn reply(&mut self, bytes: &[u8]) {
         if self.replies.len() + bytes.len() <= MAX_REPLY_BYTES {
             self.replies.extend_from_slice(bytes);
