@@ -364,8 +364,11 @@ impl Actor {
             }
             Command::Resize(size) => self.resize(size),
             Command::Echo(answer) => {
-                // Dropped where the tty cannot say: nobody has it open any more.
-                if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref()) {
+                // Dropped where the tty cannot say, or the command has ended: nobody asks for a
+                // password any more.
+                if !matches!(self.phase, Phase::Storing)
+                    && let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
+                {
                     let _ = answer.send(termios.local_modes.contains(LocalModes::ECHO));
                 }
             }
