@@ -255,7 +255,7 @@ fn what_was_cut_is_put_together() {
 fn a_flood_ends_in_the_same_screen() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
-    let flood = "i=0; while [ $i -lt 20000 ]; do \
+    let flood = "i=0; while [ $i -lt 80000 ]; do \
                  printf '\\033[3%dm%d\\033[m\\033[%d;5Hx\\r\\n' $((i % 8)) $i $((i % 24)); i=$((i+1)); done;";
     let parts = ["", flood];
     let (struck, untouched) = (terminal(&mut client, &parts), terminal(&mut client, &parts));

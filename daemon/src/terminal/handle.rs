@@ -28,8 +28,8 @@ const MAX_REMEMBERED_TYPISTS: usize = 1_024;
 pub enum Command {
     /// Type this.
     Input(Input),
-    /// Take this size.
-    Resize(Size),
+    /// Take this size, and say when it is taken and queued for the database.
+    Resize(Size, oneshot::Sender<()>),
     /// Say whether the tty echoes what is typed.
     Echo(oneshot::Sender<bool>),
 }
@@ -232,10 +232,13 @@ impl Terminal {
         self.input_queued.fetch_sub(bytes, Ordering::AcqRel);
     }
 
-    /// Sets its size. On an exited terminal: nothing.
-    pub async fn resize(&self, size: Size) {
+    /// Sets its size; resolves when it has it. On an exited terminal: nothing.
+    pub(super) async fn resize(&self, size: Size) {
+        let (done, told) = oneshot::channel();
         // Its task is gone only when it has exited.
-        let _ = self.commands.send(Command::Resize(size)).await;
+        if (self.commands.send(Command::Resize(size, done)).await).is_ok() {
+            let _ = told.await;
+        }
     }
 
     /// The tty's ECHO flag (termios(3)); `None` once it has exited.
