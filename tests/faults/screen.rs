@@ -262,17 +262,25 @@ fn a_flood_ends_in_the_same_screen() {
     go_on(&mut client, &untouched, 1);
     let expected = whole_screen(&daemon, &untouched);
     client.ok("session.send", &json!({ "id": struck, "text": "\n" }));
-    let mut last = 0;
+    let (mut last, mut strikes) = (0, 0);
     for fault in [Fault::Kill, Fault::Replace, Fault::Kill] {
+        let mut is_over = false;
         wait_until("the flood goes on", || {
-            let info = daemon.client().ok("session.show", &json!({ "id": struck }));
-            let end = info["end"].as_u64().unwrap();
+            let params = json!({ "id": struck, "to_row": 0 });
+            let screen = daemon.client().ok("session.screen", &params);
+            is_over = screen["title"] == "part 1";
+            let end = screen["end"].as_u64().unwrap();
             let moved = end > last + 50_000;
             last = if moved { end } else { last };
-            moved
+            moved || is_over
         });
+        if is_over {
+            break;
+        }
         fault.strike(&daemon);
+        strikes += 1;
     }
+    assert!(strikes > 0, "the flood was over before the first strike");
     wait_for_part(&mut daemon.client(), &struck, 1);
     let now = whole_screen(&daemon, &struck);
     assert_same_screen(&now, &expected, "after the flood");

@@ -103,9 +103,9 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
             "exit_status": status,
         }))?;
     } else {
-        // The program may have left the cursor anywhere in its line.
+        // The program may have left the cursor anywhere in its line, and its picture below that.
         if io::stderr().is_terminal() {
-            output::print(b"\r\n")?;
+            output::print(b"\r\n\x1b[J")?;
         }
         output::status_line(&line);
     }
