@@ -47,6 +47,8 @@ pub enum Underline {
 
 /// How characters look: the attributes of SGR, and the hyperlink of OSC 8. What is default is
 /// left out of the JSON.
+// Each is one attribute or mode, on or off, with a name of its own.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Style {
@@ -208,6 +210,8 @@ pub enum MouseEncoding {
 }
 
 /// The modes that decide how input is to be written, and what a viewer has to know.
+// Each is one attribute or mode, on or off, with a name of its own.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScreenModes {
     /// DECCKM: arrow keys send SS3.

@@ -77,7 +77,11 @@ pub(crate) fn lines(random: &mut Random, length: usize) -> Vec<u8> {
 pub(crate) fn text(random: &mut Random, out: &mut Vec<u8>) {
     let most = if random.one_in(10) { 200 } else { 20 };
     for _ in 0..random.below(most) {
-        let byte = if random.one_in(5) { 0 } else { random.below(95) };
+        let byte = if random.one_in(5) {
+            0
+        } else {
+            random.below(95)
+        };
         out.push(b' ' + u8::try_from(byte).unwrap_or(0));
     }
 }
@@ -85,7 +89,10 @@ pub(crate) fn text(random: &mut Random, out: &mut Vec<u8>) {
 pub(crate) fn wide(random: &mut Random, out: &mut Vec<u8>) {
     for _ in 0..random.below(12) {
         let base = [0x4e00, 0xac00, 0x3041, 0xff21, 0x1f300][random.below(5)];
-        push(out, char::from_u32(base + random.below(80) as u32));
+        push(
+            out,
+            char::from_u32(base + u32::try_from(random.below(80)).unwrap_or(0)),
+        );
         if random.one_in(4) {
             out.push(b'-');
         }
@@ -115,7 +122,11 @@ fn push(out: &mut Vec<u8>, c: Option<char>) {
 }
 
 fn new_line(random: &mut Random, out: &mut Vec<u8>) {
-    out.extend_from_slice(random.pick(&["\r\n", "\r\n", "\n", "\x1bE", "\x1bD", "\x1bM"]).as_bytes());
+    out.extend_from_slice(
+        random
+            .pick(&["\r\n", "\r\n", "\n", "\x1bE", "\x1bD", "\x1bM"])
+            .as_bytes(),
+    );
 }
 
 pub(crate) fn number(random: &mut Random, out: &mut Vec<u8>) {
@@ -131,11 +142,19 @@ pub(crate) fn number(random: &mut Random, out: &mut Vec<u8>) {
 }
 
 fn control_sequence(random: &mut Random, out: &mut Vec<u8>) {
-    out.extend_from_slice(random.pick(&["\x1b[", "\x1b[", "\x1b[", "\u{9b}"]).as_bytes());
+    out.extend_from_slice(
+        random
+            .pick(&["\x1b[", "\x1b[", "\x1b[", "\u{9b}"])
+            .as_bytes(),
+    );
     if random.one_in(5) {
         out.push(random.byte_of(b"?>=<"));
     }
-    let count = if random.one_in(30) { 40 } else { random.below(5) };
+    let count = if random.one_in(30) {
+        40
+    } else {
+        random.below(5)
+    };
     for at in 0..count {
         if at > 0 {
             out.push(random.byte_of(b";;;;:"));
@@ -153,8 +172,22 @@ fn control_sequence(random: &mut Random, out: &mut Vec<u8>) {
 
 pub(crate) fn rendition(random: &mut Random, out: &mut Vec<u8>) {
     const RENDITIONS: [&str; 16] = [
-        "", "0", "1", "1;31", "32", "44", "7", "4:3", "38;5;200", "48;5;17", "38;2;1;2;3",
-        "48:2::9:8:7", "58;5;3", "9;53", "22;27;39;49", "97;100",
+        "",
+        "0",
+        "1",
+        "1;31",
+        "32",
+        "44",
+        "7",
+        "4:3",
+        "38;5;200",
+        "48;5;17",
+        "38;2;1;2;3",
+        "48:2::9:8:7",
+        "58;5;3",
+        "9;53",
+        "22;27;39;49",
+        "97;100",
     ];
     out.extend_from_slice(format!("\x1b[{}m", random.pick(&RENDITIONS)).as_bytes());
 }
@@ -180,10 +213,30 @@ fn escape(random: &mut Random, out: &mut Vec<u8>) {
 
 fn string(random: &mut Random, out: &mut Vec<u8>) {
     const STRINGS: [&str; 24] = [
-        "]0;a title", "]2;ü", "]8;;https://example.org/", "]8;id=x;file:///tmp", "]8;;", "]133;A",
-        "]133;B", "]133;C", "]133;D;1", "]133;D;5;aid=1", "]633;A", "]633;E;ls\\x3b;nonce", "]633;C",
-        "]7;file://host/tmp/%20a", "]9;4;1;50", "]4;1;rgb:11/22/33", "]10;?", "]104", "P$qm",
-        "P+q544e", "Pq#0~~", "_Gi=1;AAAA", "^private", "Xstart",
+        "]0;a title",
+        "]2;ü",
+        "]8;;https://example.org/",
+        "]8;id=x;file:///tmp",
+        "]8;;",
+        "]133;A",
+        "]133;B",
+        "]133;C",
+        "]133;D;1",
+        "]133;D;5;aid=1",
+        "]633;A",
+        "]633;E;ls\\x3b;nonce",
+        "]633;C",
+        "]7;file://host/tmp/%20a",
+        "]9;4;1;50",
+        "]4;1;rgb:11/22/33",
+        "]10;?",
+        "]104",
+        "P$qm",
+        "P+q544e",
+        "Pq#0~~",
+        "_Gi=1;AAAA",
+        "^private",
+        "Xstart",
     ];
     out.push(0x1b);
     out.extend_from_slice(random.pick(&STRINGS).as_bytes());
@@ -217,4 +270,46 @@ fn program(random: &mut Random, out: &mut Vec<u8>) {
         "\x1b[2;3;4;20$x",
     ];
     out.extend_from_slice(random.pick(&PROGRAMS).as_bytes());
+}
+
+/// About `length` bytes of what every terminal knows, for a screen of this size; what is told
+/// differently (`differential.rs`) is left out.
+pub(crate) fn common(random: &mut Random, length: usize, cols: usize, rows: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    while out.len() < length {
+        let (row, col) = (1 + random.below(rows), 1 + random.below(cols));
+        let count = 1 + random.below(4);
+        let sequence = match random.below(24) {
+            0..8 => {
+                text(random, &mut out);
+                continue;
+            }
+            8..10 => "\r\n".to_owned(),
+            10..14 => format!("\x1b[{row};{col}H"),
+            14 => format!("\x1b[{count}{}", random.pick(&["C", "D"])),
+            15 => format!("\x1b[{row};{col}H\x1b[{}K", random.below(3)),
+            16 => {
+                let what = if row == 2 { 0 } else { random.below(2) };
+                format!("\x1b[{row};{col}H\x1b[{what}J")
+            }
+            17 => format!(
+                "\x1b[{row};{col}H\x1b[{count}{}",
+                random.pick(&["@", "P", "X"])
+            ),
+            18 => format!("\x1b[{row};1H\x1b[{count}{}", random.pick(&["L", "M"])),
+            19 => format!("\x1b[{count}{}", random.pick(&["S", "T"])),
+            20 => {
+                let bottom = (row + 1 + random.below(rows)).min(rows);
+                format!("\x1b[{};{bottom}r\x1b[{row};{col}H", row.min(rows - 1))
+            }
+            21 => format!("\x1b[r\x1b[{row};1H\x1bM"),
+            22 => {
+                rendition(random, &mut out);
+                continue;
+            }
+            _ => "\x1b[r\x1b[H".to_owned(),
+        };
+        out.extend_from_slice(sequence.as_bytes());
+    }
+    out
 }

@@ -24,7 +24,7 @@ const FILLER: u64 = 1 << 26;
 const STYLE_SHIFT: u32 = 32;
 
 /// Most graphemes that the side table can hold: what an index of 21 bits reaches.
-pub const MAX_GRAPHEMES: usize = 1 << 21;
+pub(super) const MAX_GRAPHEMES: usize = 1 << 21;
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,18 +180,6 @@ impl Cell {
     #[inline]
     pub fn is_blank(self) -> bool {
         self.0 & (CODE_MASK | TAIL | GRAPHEME) == 0
-    }
-
-    /// Whether it holds one printable ASCII character and nothing else is to be known of it but
-    /// the style.
-    #[inline]
-    pub fn as_plain_ascii(self) -> Option<u8> {
-        let low = self.0 & 0xffff_ffff;
-        if low < 0x80 && low != 0 {
-            Some(low as u8)
-        } else {
-            None
-        }
     }
 
     /// How it is protected from being erased.

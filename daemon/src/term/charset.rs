@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A designated set (SCS).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Charset {
+pub(super) enum Charset {
     /// B: US ASCII, and UTF-8 above it. The 96-character sets too: in GL their low half is ASCII,
     /// in GR their high half is Latin-1.
     #[default]
@@ -48,7 +48,7 @@ impl Charset {
     /// The set of 94 characters that SCS's final bytes name; ASCII for one that is not known, as in
     /// xterm. The national sets are there only where DECNRCM is set, but for the British one, which
     /// a VT100 has too.
-    pub fn named(intermediates: &[u8], byte: u8, national: bool) -> Self {
+    pub(super) fn named(intermediates: &[u8], byte: u8, national: bool) -> Self {
         let set = match (intermediates, byte) {
             ([], b'A') => return Self::British,
             ([], b'0' | b'2') => return Self::DecSpecialGraphics,
@@ -71,7 +71,7 @@ impl Charset {
     }
 
     /// The final bytes of the SCS that designates it.
-    pub fn designator(self) -> &'static str {
+    pub(super) fn designator(self) -> &'static str {
         match self {
             Self::Ascii => "B",
             Self::DecSpecialGraphics => "0",
@@ -94,14 +94,13 @@ impl Charset {
 
     /// The character that a byte of 0x20 to 0x7e stands for.
     #[inline]
-    pub fn map(self, byte: u8) -> char {
+    pub(super) fn map(self, byte: u8) -> char {
         match self {
-            Self::Ascii => char::from(byte),
             Self::DecSpecialGraphics => pick(&SPECIAL_GRAPHICS, 0x5f, byte),
             Self::DecTechnical => pick(&TECHNICAL, 0x21, byte),
             Self::DecSupplemental => supplemental(byte),
             Self::British if byte == b'#' => '£',
-            Self::British => char::from(byte),
+            Self::Ascii | Self::British => char::from(byte),
             _ => self.national(byte),
         }
     }
@@ -172,7 +171,7 @@ fn supplemental(byte: u8) -> char {
 
 /// The four sets and the shifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Charsets {
+pub(super) struct Charsets {
     /// G0 to G3.
     pub designated: [Charset; 4],
     /// Which is in GL (SI, SO, LS2, LS3).
@@ -197,18 +196,18 @@ impl Default for Charsets {
 impl Charsets {
     /// The set in GL.
     #[inline]
-    pub fn left(&self) -> Charset {
+    pub(super) fn left(self) -> Charset {
         self.designated[usize::from(self.gl & 3)]
     }
 
     /// Whether a byte of 0x20 to 0x7e is what it says.
     #[inline]
-    pub fn is_ascii(&self) -> bool {
+    pub(super) fn is_ascii(self) -> bool {
         self.left() == Charset::Ascii && self.single_shift.is_none()
     }
 
     /// The set for the next character, the single shift taken.
-    pub fn take(&mut self) -> Charset {
+    pub(super) fn take(&mut self) -> Charset {
         match self.single_shift.take() {
             Some(shift) => self.designated[usize::from(shift & 3)],
             None => self.left(),

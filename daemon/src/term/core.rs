@@ -19,7 +19,7 @@ use super::tabs::TabStops;
 
 /// Which screen is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Shown {
+pub(super) enum Shown {
     /// The one with scrollback.
     #[default]
     Primary,
@@ -29,7 +29,7 @@ pub enum Shown {
 
 /// DECSTBM and DECSLRM: rows and columns that scroll, all included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Margins {
+pub(super) struct Margins {
     /// First row.
     pub top: usize,
     /// Last row.
@@ -42,7 +42,7 @@ pub struct Margins {
 
 impl Margins {
     /// The whole screen.
-    pub fn whole(size: Size) -> Self {
+    pub(super) fn whole(size: Size) -> Self {
         Self {
             top: 0,
             bottom: size.rows - 1,
@@ -54,7 +54,7 @@ impl Margins {
 
 /// The state.
 #[derive(Debug, Clone)]
-pub struct Core {
+pub(super) struct Core {
     /// The screen's size.
     pub size: Size,
     /// The rows that are shown.
@@ -94,6 +94,8 @@ pub struct Core {
     pub offset: u64,
     /// What has come of the bytes at hand.
     pub fed: Fed,
+    /// Room for lines that are looked for, kept from one time to the next.
+    pub(super) lines: super::lines::Lines,
     /// Whether runs of ASCII can be written as they are; kept by
     /// [`choose_way_of_text`](Self::choose_way_of_text).
     pub(super) plain_text: bool,
@@ -101,7 +103,7 @@ pub struct Core {
 
 impl Core {
     /// A fresh terminal.
-    pub fn new(size: Size, scrollback: Scrollback) -> Self {
+    pub(super) fn new(size: Size, scrollback: Scrollback) -> Self {
         let mut core = Self {
             size,
             grid: Grid::new(size),
@@ -122,6 +124,7 @@ impl Core {
             seq: 0,
             offset: 0,
             fed: Fed::default(),
+            lines: super::lines::Lines::default(),
             plain_text: true,
         };
         core.choose_way_of_text();
@@ -130,7 +133,7 @@ impl Core {
 
     /// What an erased cell looks like now.
     #[inline]
-    pub fn blank(&mut self) -> Cell {
+    pub(super) fn blank(&mut self) -> Cell {
         if self.cursor.style.background == termd_proto::screen::Color::Default {
             return Cell::BLANK;
         }
@@ -139,19 +142,19 @@ impl Core {
 
     /// The cursor's row, to change.
     #[inline]
-    pub fn cursor_row(&mut self) -> &mut Row {
+    pub(super) fn cursor_row(&mut self) -> &mut Row {
         self.grid.row_mut(self.cursor.row, self.seq)
     }
 
     /// Says a fact, at the end of the bytes read so far.
-    pub fn event(&mut self, event: Event) {
+    pub(super) fn event(&mut self, event: Event) {
         let offset = self.offset;
         self.fed.event(offset, event);
     }
 
     /// Must be called after anything that decides how text is written has changed: modes, charsets,
     /// margins, protection.
-    pub fn choose_way_of_text(&mut self) {
+    pub(super) fn choose_way_of_text(&mut self) {
         let whole_width = self.margins.left == 0 && self.margins.right + 1 == self.size.cols;
         self.plain_text = whole_width
             && self.modes.autowrap
@@ -162,7 +165,8 @@ impl Core {
     }
 
     /// Sets the cursor's look after SGR or OSC 8 changed it.
-    pub fn style_changed(&mut self) {
+    #[inline]
+    pub(super) fn style_changed(&mut self) {
         self.cursor.style_id = self.styles.number(self.cursor.style);
         if self.styles.is_crowded() {
             self.sweep_styles();
@@ -171,7 +175,7 @@ impl Core {
 
     /// IND: down one row; at the bottom margin the region scrolls.
     #[inline]
-    pub fn index(&mut self) {
+    pub(super) fn index(&mut self) {
         if self.cursor.row == self.margins.bottom {
             let inside = (self.margins.left..=self.margins.right).contains(&self.cursor.col);
             if inside {
@@ -184,7 +188,7 @@ impl Core {
 
     /// SU inside the margins; what leaves the primary screen at its very top is kept.
     #[inline]
-    pub fn scroll_up(&mut self, count: usize) {
+    pub(super) fn scroll_up(&mut self, count: usize) {
         let blank = self.blank();
         let margins = self.margins;
         if margins.left > 0 || margins.right + 1 < self.size.cols {
@@ -205,7 +209,7 @@ impl Core {
     }
 
     /// SD inside the margins.
-    pub fn scroll_down(&mut self, count: usize) {
+    pub(super) fn scroll_down(&mut self, count: usize) {
         let blank = self.blank();
         let margins = self.margins;
         if margins.left > 0 || margins.right + 1 < self.size.cols {
@@ -255,7 +259,7 @@ impl Core {
 
     /// Before columns from `col` on are overwritten or moved: a wide character that lies over the
     /// border becomes blanks.
-    pub fn split_wide_at(&mut self, y: usize, col: usize) {
+    pub(super) fn split_wide_at(&mut self, y: usize, col: usize) {
         let row = self.grid.row(y);
         if !row.intricate || col == 0 || !row.cell(col).is_tail() {
             return;
@@ -268,7 +272,7 @@ impl Core {
 
     /// After cells of a row were moved about: halves of wide characters that lost the other half
     /// become blanks.
-    pub fn mend_halves(&mut self, y: usize) {
+    pub(super) fn mend_halves(&mut self, y: usize) {
         if !self.grid.row(y).intricate {
             return;
         }
@@ -290,10 +294,11 @@ impl Core {
     }
 
     /// Forgets looks and links that nothing on the screens has. Scrollback has its own.
-    pub fn sweep_styles(&mut self) {
+    pub(super) fn sweep_styles(&mut self) {
         let mut used = vec![self.cursor.style_id];
         let mut links = vec![self.cursor.style.link];
-        for saved in self.saved.iter().flatten() {
+        let before_vt52 = self.stash.before_vt52.as_ref().map(|before| &before.cursor);
+        for saved in self.saved.iter().flatten().chain(before_vt52) {
             used.push(saved.style_id);
             links.push(saved.style.link);
         }
@@ -310,14 +315,22 @@ impl Core {
                 row.map(|cell| cell.with_style(sweep.style(cell.style())));
             }
         }
-        for cursor in std::iter::once(&mut self.cursor).chain(self.saved.iter_mut().flatten()) {
+        for cursor in self.cursors_mut() {
             cursor.style_id = sweep.style(cursor.style_id);
             cursor.style.link = sweep.link(cursor.style.link);
         }
     }
 
+    /// The cursor, and those that were put aside.
+    pub(super) fn cursors_mut(&mut self) -> impl Iterator<Item = &mut Cursor> {
+        let before_vt52 = self.stash.before_vt52.as_mut();
+        std::iter::once(&mut self.cursor)
+            .chain(self.saved.iter_mut().flatten())
+            .chain(before_vt52.map(|before| &mut before.cursor))
+    }
+
     /// Forgets graphemes that no cell holds.
-    pub fn sweep_graphemes(&mut self) {
+    pub(super) fn sweep_graphemes(&mut self) {
         let grids = || std::iter::once(&self.grid).chain(&self.hidden);
         let used = grids()
             .flat_map(Grid::rows)

@@ -8,7 +8,7 @@ use super::style::{Style, StyleId};
 
 /// Where the next character goes, and how it will look.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
+pub(super) struct Cursor {
     /// Row, 0 at the top.
     pub row: usize,
     /// Column, 0 at the left; never past the last one.
@@ -17,7 +17,8 @@ pub struct Cursor {
     pub wrap_pending: bool,
     /// SGR.
     pub style: Style,
-    /// Its number.
+    /// Its number; in a dump it would mean nothing.
+    #[serde(skip)]
     pub style_id: StyleId,
     /// DECSCA, SPA.
     pub protection: Protection,

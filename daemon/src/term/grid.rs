@@ -32,7 +32,7 @@ impl Size {
 
 /// The rows of a screen.
 #[derive(Debug, Clone)]
-pub struct Grid {
+pub(super) struct Grid {
     rows: Vec<Row>,
     /// Which of `rows` stands where.
     order: Vec<u32>,
@@ -50,7 +50,7 @@ struct Moved {
 
 impl Grid {
     /// An empty one.
-    pub fn new(size: Size) -> Self {
+    pub(super) fn new(size: Size) -> Self {
         Self {
             rows: vec![Row::default(); size.rows],
             order: (0..u32::try_from(size.rows).unwrap_or(u32::MAX)).collect(),
@@ -60,7 +60,7 @@ impl Grid {
     }
 
     /// Its size.
-    pub fn size(&self) -> Size {
+    pub(super) fn size(&self) -> Size {
         Size {
             cols: self.cols,
             rows: self.order.len(),
@@ -69,20 +69,20 @@ impl Grid {
 
     /// A row, 0 at the top.
     #[inline]
-    pub fn row(&self, y: usize) -> &Row {
+    pub(super) fn row(&self, y: usize) -> &Row {
         &self.rows[self.order[y] as usize]
     }
 
     /// A row to change; the change is marked on it.
     #[inline]
-    pub fn row_mut(&mut self, y: usize, seq: u64) -> &mut Row {
+    pub(super) fn row_mut(&mut self, y: usize, seq: u64) -> &mut Row {
         let row = &mut self.rows[self.order[y] as usize];
         row.seq = seq;
         row
     }
 
     /// The last change of what stands in row `y`.
-    pub fn seq(&self, y: usize) -> u64 {
+    pub(super) fn seq(&self, y: usize) -> u64 {
         let own = self.row(y).seq;
         match self.moved {
             Some(moved) if (moved.top..=moved.bottom).contains(&y) => own.max(moved.seq),
@@ -93,7 +93,7 @@ impl Grid {
     /// Moves rows `top..=bottom` up by one; the row that leaves is cleared and comes in at the
     /// bottom. Whoever wants to keep it takes it before.
     #[inline]
-    pub fn scroll_up_one(&mut self, top: usize, bottom: usize, blank: Cell, seq: u64) {
+    pub(super) fn scroll_up_one(&mut self, top: usize, bottom: usize, blank: Cell, seq: u64) {
         self.order[top..=bottom].rotate_left(1);
         self.mark_moved(top, bottom, seq);
         let cols = self.cols;
@@ -101,7 +101,14 @@ impl Grid {
     }
 
     /// Moves rows `top..=bottom` up by `count`; cleared rows come in at the bottom.
-    pub fn scroll_up(&mut self, top: usize, bottom: usize, count: usize, blank: Cell, seq: u64) {
+    pub(super) fn scroll_up(
+        &mut self,
+        top: usize,
+        bottom: usize,
+        count: usize,
+        blank: Cell,
+        seq: u64,
+    ) {
         let height = bottom + 1 - top;
         let count = count.min(height);
         self.order[top..=bottom].rotate_left(count);
@@ -113,7 +120,14 @@ impl Grid {
     }
 
     /// Moves rows `top..=bottom` down by `count`; cleared rows come in at the top.
-    pub fn scroll_down(&mut self, top: usize, bottom: usize, count: usize, blank: Cell, seq: u64) {
+    pub(super) fn scroll_down(
+        &mut self,
+        top: usize,
+        bottom: usize,
+        count: usize,
+        blank: Cell,
+        seq: u64,
+    ) {
         let height = bottom + 1 - top;
         let count = count.min(height);
         self.order[top..=bottom].rotate_right(count);
@@ -125,7 +139,7 @@ impl Grid {
     }
 
     /// Takes another width; what is beyond it is cut off (DECCOLM: no reflow).
-    pub fn set_cols(&mut self, cols: usize, seq: u64) {
+    pub(super) fn set_cols(&mut self, cols: usize, seq: u64) {
         self.cols = cols;
         for row in &mut self.rows {
             row.truncate(cols);
@@ -135,8 +149,13 @@ impl Grid {
     }
 
     /// Marks every row as changed: another screen is shown.
-    pub fn mark_all(&mut self, seq: u64) {
+    pub(super) fn mark_all(&mut self, seq: u64) {
         self.mark_moved(0, self.order.len() - 1, seq);
+    }
+
+    /// All of these rows stand for something else now.
+    pub(super) fn moved(&mut self, top: usize, bottom: usize, seq: u64) {
+        self.mark_moved(top, bottom, seq);
     }
 
     #[inline]
@@ -152,7 +171,7 @@ impl Grid {
     }
 
     /// All rows from the top, to take apart in a resize.
-    pub fn into_rows(mut self) -> Vec<Row> {
+    pub(super) fn into_rows(mut self) -> Vec<Row> {
         self.order
             .iter()
             .map(|index| std::mem::take(&mut self.rows[*index as usize]))
@@ -160,7 +179,7 @@ impl Grid {
     }
 
     /// Of these rows; missing ones are empty, `seq` marks them all.
-    pub fn from_rows(size: Size, rows: Vec<Row>, seq: u64) -> Self {
+    pub(super) fn from_rows(size: Size, rows: Vec<Row>, seq: u64) -> Self {
         let mut grid = Self::new(size);
         for (slot, row) in grid.rows.iter_mut().zip(rows) {
             *slot = row;
@@ -172,17 +191,17 @@ impl Grid {
     }
 
     /// All rows in any order, to sweep.
-    pub fn rows(&self) -> &[Row] {
+    pub(super) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
     /// All rows in any order, to renumber.
-    pub fn rows_mut(&mut self) -> &mut [Row] {
+    pub(super) fn rows_mut(&mut self) -> &mut [Row] {
         &mut self.rows
     }
 
     /// Bytes that it takes.
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.rows
             .iter()
             .map(|row| size_of::<Row>() + row.memory())

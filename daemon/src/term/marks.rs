@@ -12,7 +12,7 @@ use super::core::{Core, Shown};
 
 /// Most marks that are kept; the oldest goes first. Four a command: what 2,000 commands leave, and
 /// at 24 bytes each under 200 KiB.
-pub const MAX_MARKS: usize = 8_192;
+pub(super) const MAX_MARKS: usize = 8_192;
 
 /// What is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,13 +42,13 @@ pub struct Mark {
 
 /// The marks, in the order in which they were made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks {
+pub(super) struct Marks {
     marks: VecDeque<Mark>,
 }
 
 impl Marks {
     /// Adds one. The oldest row that is kept is needed to forget marks on rows that are not.
-    pub fn add(&mut self, mark: Mark, oldest: u64) {
+    pub(super) fn add(&mut self, mark: Mark, oldest: u64) {
         self.forget_before(oldest);
         if self.marks.len() == MAX_MARKS {
             self.marks.pop_front();
@@ -57,14 +57,14 @@ impl Marks {
     }
 
     /// Forgets marks on rows before this one.
-    pub fn forget_before(&mut self, oldest: u64) {
+    pub(super) fn forget_before(&mut self, oldest: u64) {
         while self.marks.front().is_some_and(|mark| mark.row < oldest) {
             self.marks.pop_front();
         }
     }
 
     /// Those on rows from `oldest` on.
-    pub fn since(&self, oldest: u64) -> impl DoubleEndedIterator<Item = &Mark> {
+    pub(super) fn since(&self, oldest: u64) -> impl DoubleEndedIterator<Item = &Mark> {
         self.marks.iter().filter(move |mark| mark.row >= oldest)
     }
 
@@ -79,19 +79,14 @@ impl Marks {
     }
 
     /// How many are held.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.marks.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.marks.is_empty()
     }
 }
 
 impl Core {
     /// Marks the cursor's place. On the alternate screen, whose rows have no ids, nothing is marked.
-    pub fn mark(&mut self, kind: MarkKind) {
+    pub(super) fn mark(&mut self, kind: MarkKind) {
         if self.shown == Shown::Alternate {
             return;
         }

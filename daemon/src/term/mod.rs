@@ -20,6 +20,7 @@ mod grapheme;
 mod grid;
 mod input;
 mod keyboard;
+mod lines;
 mod marks;
 mod mode;
 mod palette;
@@ -105,18 +106,23 @@ impl Model {
 
     /// The rows' text, for tests and for the conformance runner: blanks at the end left out.
     pub fn row_text(&self, y: usize) -> String {
-        let row = self.core.grid.row(y);
         let mut text = String::new();
-        for cell in row.cells() {
+        self.push_row_text(y, &mut text);
+        text.truncate(text.trim_end_matches(' ').len());
+        text
+    }
+
+    /// A row's text with the blanks at its end, so that the next row's may follow.
+    fn push_row_text(&self, y: usize, text: &mut String) {
+        for cell in self.core.grid.row(y).cells() {
             match cell.content() {
+                cell::Content::Blank if cell.is_filler() => {}
                 cell::Content::Blank => text.push(' '),
                 cell::Content::Char(c) => text.push(c),
                 cell::Content::Grapheme(number) => text.push_str(self.core.graphemes.get(number)),
                 cell::Content::Tail => {}
             }
         }
-        text.truncate(text.trim_end_matches(' ').len());
-        text
     }
 
     /// All lines as text, those of the scrollback first; rows that belong to one line are joined.
@@ -127,8 +133,11 @@ impl Model {
             row.push_text(&mut text);
             Some((text, row.wrapped()))
         });
-        let shown =
-            (0..self.core.size.rows).map(|y| (self.row_text(y), self.core.grid.row(y).wrapped));
+        let shown = (0..self.core.size.rows).map(|y| {
+            let mut text = String::new();
+            self.push_row_text(y, &mut text);
+            (text, self.core.grid.row(y).wrapped)
+        });
         let mut lines = Vec::new();
         let mut line = String::new();
         for (text, wrapped) in stored.chain(shown) {
@@ -139,6 +148,11 @@ impl Model {
             }
         }
         lines
+    }
+
+    /// The id of the screen's first row: the rows that left the screen at the top so far.
+    pub fn rows_printed(&self) -> u64 {
+        self.core.scrollback.pushed()
     }
 
     /// An empty scrollback with the bounds of this model's.

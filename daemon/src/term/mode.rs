@@ -8,7 +8,7 @@ use super::cell::Protection;
 
 /// What SM, RM, DECSET and DECRST do to a mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Switch {
+pub(super) enum Switch {
     /// SM, DECSET.
     On,
     /// RM, DECRST.
@@ -18,7 +18,7 @@ pub enum Switch {
 impl Switch {
     /// Whether the mode is set after it.
     #[inline]
-    pub fn is_on(self) -> bool {
+    pub(super) fn is_on(self) -> bool {
         self == Self::On
     }
 }
@@ -31,7 +31,7 @@ impl From<bool> for Switch {
 
 /// DECSACE: what DECCARA and DECRARA change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChangeExtent {
+pub(super) enum ChangeExtent {
     /// 0, 1: the characters from the first corner to the last, over whole rows between.
     #[default]
     Stream,
@@ -40,11 +40,11 @@ pub enum ChangeExtent {
 }
 
 /// DECSCL's operating level that a terminal starts with: a VT420's, as xterm's.
-pub const FIRST_LEVEL: u8 = 4;
+pub(super) const FIRST_LEVEL: u8 = 4;
 
 /// Private modes of xterm that change nothing here: kept, so that XTSAVE, XTRESTORE and DECRQM
 /// answer as xterm does. With what they are at the beginning.
-pub const KEPT_MODES: [(u16, bool); 39] = [
+pub(super) const KEPT_MODES: [(u16, bool); 39] = [
     (4, false),
     (8, true),
     (10, false),
@@ -87,13 +87,13 @@ pub const KEPT_MODES: [(u16, bool); 39] = [
 ];
 
 /// The program wants to be told when dark colours become light: kitty's and Contour's.
-pub const COLOR_SCHEME_REPORTS: u16 = 2031;
+pub(super) const COLOR_SCHEME_REPORTS: u16 = 2031;
 /// The program wants to be told the size in band.
-pub const SIZE_REPORTS: u16 = 2048;
+pub(super) const SIZE_REPORTS: u16 = 2048;
 
 /// The settings of [`KEPT_MODES`], a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptModes(pub u64);
+pub(super) struct KeptModes(pub u64);
 
 impl Default for KeptModes {
     fn default() -> Self {
@@ -104,13 +104,13 @@ impl Default for KeptModes {
 
 impl KeptModes {
     /// A mode's setting; `None`: it is not one of them.
-    pub fn get(self, mode: u16) -> Option<bool> {
+    pub(super) fn get(self, mode: u16) -> Option<bool> {
         let at = KEPT_MODES.iter().position(|(kept, _)| *kept == mode)?;
         Some(self.0 & 1 << at != 0)
     }
 
     /// Sets or resets it, if it is one of them.
-    pub fn set(&mut self, mode: u16, switch: Switch) {
+    pub(super) fn set(&mut self, mode: u16, switch: Switch) {
         if let Some(at) = KEPT_MODES.iter().position(|(kept, _)| *kept == mode) {
             self.0 &= !(1 << at);
             self.0 |= u64::from(switch.is_on()) << at;
@@ -122,7 +122,7 @@ impl KeptModes {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 // Each is one bit of the terminal's own and has a name of its own.
 #[allow(clippy::struct_excessive_bools)]
-pub struct Modes {
+pub(super) struct Modes {
     /// DECAWM, 7.
     pub autowrap: bool,
     /// Reverse wraparound, 45.

@@ -13,7 +13,7 @@ use termd_proto::screen::LineSize;
 impl Core {
     /// Prints printable ASCII, as the character sets have it.
     #[inline]
-    pub fn print_ascii(&mut self, text: &[u8]) {
+    pub(super) fn print_ascii(&mut self, text: &[u8]) {
         if !self.plain_text {
             for byte in text {
                 let c = self.cursor.charsets.take().map(*byte);
@@ -56,7 +56,7 @@ impl Core {
 
     /// Columns of a row: double-width lines have half of them.
     #[inline]
-    pub fn row_cols(&self, row: usize) -> usize {
+    pub(super) fn row_cols(&self, row: usize) -> usize {
         match self.grid.row(row).size {
             LineSize::Single => self.size.cols,
             _ => self.size.cols.div_ceil(2),
@@ -85,7 +85,7 @@ impl Core {
     }
 
     /// Prints text without controls.
-    pub fn print(&mut self, text: &str) {
+    pub(super) fn print(&mut self, text: &str) {
         let mut rest = text;
         while let Some(first) = rest.as_bytes().first() {
             if *first < 0x80 {
@@ -166,7 +166,7 @@ impl Core {
     }
 
     /// Prints a byte of 0xa0 and above where UTF-8 is off: GR, which is Latin-1 here.
-    pub fn print_gr(&mut self, byte: u8) {
+    pub(super) fn print_gr(&mut self, byte: u8) {
         let set = self.cursor.charsets.designated[usize::from(self.cursor.charsets.gr & 3)];
         let c = match set {
             Charset::Ascii => char::from(byte),
@@ -176,7 +176,7 @@ impl Core {
     }
 
     /// Prints one character.
-    pub fn print_char(&mut self, c: char) {
+    pub(super) fn print_char(&mut self, c: char) {
         if self.modes.grapheme_clusters && self.continue_cluster(c) {
             return;
         }
@@ -240,7 +240,7 @@ impl Core {
     }
 
     /// ICH at the cursor, inside the margins.
-    pub fn insert_blanks(&mut self, count: usize) {
+    pub(super) fn insert_blanks(&mut self, count: usize) {
         let (row, col) = (self.cursor.row, self.cursor.col);
         let end = self.margins.right + 1;
         if (self.margins.left..end).contains(&col) {
@@ -307,7 +307,7 @@ const TABLE_END: u32 = 0x2_0000;
 
 /// Columns that a character takes: 0, 1 or 2.
 #[inline]
-pub fn width(c: char) -> usize {
+pub(super) fn width(c: char) -> usize {
     static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
     let code = u32::from(c);
     if code < TABLE_END {

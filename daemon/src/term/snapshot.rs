@@ -14,6 +14,7 @@ use super::grid::{Grid, Size};
 use super::marks::Mark;
 use super::mode::Modes;
 use super::row::Row;
+use super::stash::Stash;
 use super::style::{Link, LinkId, Style, StyleId};
 use super::tabs::TabStops;
 
@@ -32,6 +33,7 @@ pub struct Snapshot {
     tabs: TabStops,
     modes: Modes,
     extras: Extras,
+    stash: Stash,
     marks: Vec<Mark>,
     last_printed: Option<char>,
     offset: u64,
@@ -94,11 +96,21 @@ impl Model {
             tabs: core.tabs.clone(),
             modes: core.modes.clone(),
             extras: core.extras.clone(),
+            stash: self.stash_value(),
             marks: self.marks().copied().collect(),
             last_printed: core.last_printed,
             offset: core.offset,
             unfinished: self.input.unfinished(),
         }
+    }
+
+    fn stash_value(&self) -> Stash {
+        let mut stash = self.core.stash.clone();
+        if let Some(before) = &mut stash.before_vt52 {
+            before.cursor.style_id = StyleId(0);
+            before.cursor.style.link = LinkId(0);
+        }
+        stash
     }
 
     fn look(&self, mut style: Style) -> Look {

@@ -8,11 +8,11 @@ use super::mode::Modes;
 use super::style::Style;
 
 /// Looks that XTPUSHSGR keeps, as in xterm; those pushed beyond are only counted.
-pub const MAX_PUSHED_SGR: usize = 10;
+pub(super) const MAX_PUSHED_SGR: usize = 10;
 
 /// All of it. Small while no program has put anything aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stash {
+pub(super) struct Stash {
     /// XTPUSHSGR, the newest last.
     pub sgr: Vec<PushedSgr>,
     /// Pushes beyond [`MAX_PUSHED_SGR`].
@@ -25,7 +25,7 @@ pub struct Stash {
 
 /// A look that was pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PushedSgr {
+pub(super) struct PushedSgr {
     /// The attributes that popping brings back: bit n for parameter n of XTPUSHSGR.
     pub which: u32,
     /// The look; its link is not kept.
@@ -34,7 +34,7 @@ pub struct PushedSgr {
 
 /// What `ESC <` brings back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BeforeVt52 {
+pub(super) struct BeforeVt52 {
     /// Modes.
     pub modes: Modes,
     /// Attributes, character sets, origin; its place is not taken back.

@@ -4,6 +4,8 @@
 //! Number 0 is the default look, for ever.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -78,7 +80,7 @@ impl Attributes {
 }
 
 /// A look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Style {
     /// SGR 30 to 39, 90 to 97.
     pub foreground: Color,
@@ -103,6 +105,66 @@ impl Style {
             ..Self::default()
         }
     }
+
+    /// All of it but the link in two words, which are compared and mixed faster than it is.
+    #[inline]
+    fn words(self) -> (u64, u64) {
+        let bits = |color: Color| match color {
+            Color::Default => 0,
+            Color::Indexed(index) => 1 << 24 | u64::from(index),
+            Color::Rgb(red, green, blue) => {
+                2 << 24 | u64::from(red) << 16 | u64::from(green) << 8 | u64::from(blue)
+            }
+        };
+        let attributes = u64::from(self.attributes.bits()) << 8 | self.underline as u64;
+        (
+            bits(self.foreground) << 32 | bits(self.background),
+            bits(self.underline_color) << 32 | attributes,
+        )
+    }
+}
+
+impl Hash for Style {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (first, second) = self.words();
+        state.write_u64(first);
+        state.write_u64(second ^ u64::from(self.link.0).rotate_left(32));
+    }
+}
+
+/// A hash of a few words: pictures in true colour bring a new look for each cell. It need not stand
+/// against an adversary, whose worst is a table no longer than [`Styles::sweep`] lets it get.
+#[derive(Debug, Clone, Copy, Default)]
+struct StyleHasher(u64);
+
+/// 2^64 divided by the golden ratio, as in Fibonacci hashing.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl StyleHasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(GOLDEN);
+    }
+}
+
+impl Hasher for StyleHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.add(u64::from(*byte));
+        }
+    }
+
+    #[inline]
+    fn write_u64(&mut self, value: u64) {
+        self.add(value);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // The table takes its place from the low bits, and what it compares first from the high.
+        self.0 ^ self.0 >> 32
+    }
 }
 
 /// A hyperlink.
@@ -125,14 +187,31 @@ impl Link {
 #[derive(Debug, Clone)]
 pub struct Styles {
     styles: Vec<Style>,
-    numbers: HashMap<Style, StyleId>,
+    numbers: HashMap<Style, StyleId, BuildHasherDefault<StyleHasher>>,
     links: Vec<Link>,
     link_numbers: HashMap<Link, LinkId>,
     sweep_at: usize,
     sweep_links_at: usize,
+    /// Where [`number`](Styles::number) looks first: coloured output takes turns with a few looks,
+    /// and a true hash for each costs more than the text between them. Made when it is first used.
+    recent: Option<Box<[Recent; RECENT]>>,
     /// Which table it is: one of its own after each sweep.
     generation: u64,
 }
+
+/// A look by its [`words`](Style::words) and its link, and its number.
+#[derive(Debug, Clone, Copy, Default)]
+struct Recent {
+    words: (u64, u64),
+    link: LinkId,
+    id: StyleId,
+}
+
+/// Places for recent looks, by a few bits mixed of each: 12 KiB once colours are used.
+const RECENT: usize = 512;
+
+/// The highest bits of the mixed word, which depend on all of it, are its place.
+const RECENT_SHIFT: u32 = u64::BITS - RECENT.ilog2();
 
 /// Looks that are kept before the first sweep: more than a themed editor uses.
 const FIRST_SWEEP: usize = 1024;
@@ -141,11 +220,12 @@ impl Default for Styles {
     fn default() -> Self {
         Self {
             styles: vec![Style::default()],
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             links: Vec::new(),
             link_numbers: HashMap::new(),
             sweep_at: FIRST_SWEEP,
             sweep_links_at: FIRST_SWEEP,
+            recent: None,
             generation: NEXT_GENERATION.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -160,6 +240,10 @@ impl Styles {
         let texts: usize = self.links.iter().map(Link::text_bytes).sum();
         self.styles.capacity() * size_of::<Style>()
             + self.numbers.capacity() * size_of::<(Style, StyleId)>()
+            + self
+                .recent
+                .as_ref()
+                .map_or(0, |recent| size_of_val(&**recent))
             + self.links.capacity() * size_of::<Link>()
             + self.link_numbers.capacity() * size_of::<(Link, LinkId)>()
             + 2 * texts
@@ -183,17 +267,40 @@ impl Styles {
     }
 
     /// The number of a look; a new one where it was not in use.
+    #[inline]
     pub fn number(&mut self, style: Style) -> StyleId {
-        if style == Style::default() {
+        let words = style.words();
+        if words == (0, 0) && style.link == LinkId(0) {
             return StyleId(0);
         }
-        if let Some(id) = self.numbers.get(&style) {
-            return *id;
+        let mixed = (words.0.rotate_left(32) ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
+        let place = (mixed >> RECENT_SHIFT) as usize % RECENT;
+        if let Some(recent) = &self.recent {
+            let recent = &recent[place];
+            if recent.words == words && recent.link == style.link {
+                return recent.id;
+            }
         }
-        let id = StyleId(u32::try_from(self.styles.len()).unwrap_or(u32::MAX));
-        self.styles.push(style);
-        self.numbers.insert(style, id);
+        let id = self.looked_up(style);
+        self.recent
+            .get_or_insert_with(|| Box::new([Recent::default(); RECENT]))[place] = Recent {
+            words,
+            link: style.link,
+            id,
+        };
         id
+    }
+
+    #[cold]
+    fn looked_up(&mut self, style: Style) -> StyleId {
+        match self.numbers.entry(style) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(free) => {
+                let id = StyleId(u32::try_from(self.styles.len()).unwrap_or(u32::MAX));
+                self.styles.push(style);
+                *free.insert(id)
+            }
+        }
     }
 
     /// The link with this number.
@@ -224,6 +331,8 @@ impl Styles {
     /// [`Sweep::link`].
     pub fn sweep(&mut self, used: &[StyleId], used_links: &[LinkId]) -> Sweep {
         let old = std::mem::take(self);
+        // Pictures need as many again.
+        self.numbers.reserve(used.len());
         let mut sweep = Sweep {
             styles: vec![StyleId(0); old.styles.len()],
             links: vec![LinkId(0); old.links.len() + 1],
@@ -254,8 +363,8 @@ impl Styles {
             style.link = keep_link(self, style.link);
             sweep.styles[id.0 as usize] = self.number(style);
         }
-        // Twice what is in use: a sweep is then paid by as many new looks.
-        self.sweep_at = (self.styles.len() * 2).max(FIRST_SWEEP);
+        // Four times what is in use: a sweep is then paid by three times as many new looks.
+        self.sweep_at = (self.styles.len() * 4).max(FIRST_SWEEP);
         self.sweep_links_at = (self.links.len() * 2).max(FIRST_SWEEP);
         sweep
     }

@@ -7,7 +7,7 @@ const DEFAULT_DISTANCE: usize = 8;
 
 /// The stops. Columns that no program has set are at the default distance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TabStops {
+pub(super) struct TabStops {
     /// `None` until a program sets or clears one: most never do.
     own: Option<Box<[bool]>>,
 }
@@ -15,7 +15,7 @@ pub struct TabStops {
 impl TabStops {
     /// The next stop after a column, or the last column.
     #[inline]
-    pub fn next(&self, column: usize, last: usize) -> usize {
+    pub(super) fn next(&self, column: usize, last: usize) -> usize {
         match &self.own {
             None => ((column / DEFAULT_DISTANCE + 1) * DEFAULT_DISTANCE).min(last),
             Some(stops) => (column + 1..last)
@@ -25,7 +25,7 @@ impl TabStops {
     }
 
     /// The stop before a column, or the first column.
-    pub fn previous(&self, column: usize, first: usize) -> usize {
+    pub(super) fn previous(&self, column: usize, first: usize) -> usize {
         (first + 1..column)
             .rev()
             .find(|at| self.is_stop(*at))
@@ -33,7 +33,7 @@ impl TabStops {
     }
 
     /// Whether there is a stop in a column.
-    pub fn is_stop(&self, column: usize) -> bool {
+    pub(super) fn is_stop(&self, column: usize) -> bool {
         match &self.own {
             None => column.is_multiple_of(DEFAULT_DISTANCE),
             Some(stops) => is_stop(stops, column),
@@ -41,22 +41,22 @@ impl TabStops {
     }
 
     /// Sets a stop (HTS).
-    pub fn set(&mut self, column: usize, cols: usize) {
+    pub(super) fn set(&mut self, column: usize, cols: usize) {
         self.change(column, cols, Stop::Set);
     }
 
     /// Clears a stop (TBC 0).
-    pub fn clear(&mut self, column: usize, cols: usize) {
+    pub(super) fn clear(&mut self, column: usize, cols: usize) {
         self.change(column, cols, Stop::Clear);
     }
 
     /// Clears all (TBC 3).
-    pub fn clear_all(&mut self, cols: usize) {
+    pub(super) fn clear_all(&mut self, cols: usize) {
         self.own = Some(vec![false; cols].into());
     }
 
     /// The default again (RIS, DECST8C).
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.own = None;
     }
 
@@ -79,6 +79,7 @@ impl TabStops {
     }
 }
 
+#[derive(Debug, Clone, Copy)]
 enum Stop {
     Set,
     Clear,

@@ -77,6 +77,6 @@ mod tests {
             |drawing, ms| settles_at(screen(drawing), Duration::from_millis(ms)) - changed_at;
         assert_eq!(after(false, 50), Duration::from_millis(50));
         assert_eq!(after(true, 50), LONGEST_PICTURE);
-        assert_eq!(after(true, 5_000), Duration::from_millis(5_000));
+        assert_eq!(after(true, 5_000), Duration::from_secs(5));
     }
 }

@@ -27,7 +27,7 @@ impl Core {
             self.margins.top = self.cursor.row;
             self.scroll_down(count);
             self.margins.top = top;
-            self.to_left_margin();
+            self.go_to_left_margin();
         }
     }
 
@@ -38,11 +38,11 @@ impl Core {
             self.margins.top = self.cursor.row;
             self.scroll_up(count);
             self.margins.top = top;
-            self.to_left_margin();
+            self.go_to_left_margin();
         }
     }
 
-    fn to_left_margin(&mut self) {
+    fn go_to_left_margin(&mut self) {
         self.cursor.col = self.margins.left;
         self.cursor.wrap_pending = false;
     }

@@ -31,6 +31,7 @@ impl Core {
         modes.insert = fresh.insert;
         modes.left_right_margins = fresh.left_right_margins;
         modes.protection = Protection::None;
+        self.extras.soft_reset();
         self.margins = Margins::whole(self.size);
         self.cursor = Cursor {
             row: self.cursor.row,

@@ -14,12 +14,8 @@ impl Core {
     /// SGR.
     #[inline]
     pub(super) fn select_graphic_rendition(&mut self, params: &Params) {
-        let mut style = self.cursor.style;
-        apply(&mut style, params);
-        if style != self.cursor.style {
-            self.cursor.style = style;
-            self.style_changed();
-        }
+        apply(&mut self.cursor.style, params);
+        self.style_changed();
     }
 
     /// XTPUSHSGR: all, or the attributes that are named.

@@ -11,7 +11,7 @@
 //! | rows | the scrollback, the shown screen, the hidden one if there is one |
 //! | bytes | what the parser has read of a sequence that is not whole yet |
 
-pub mod wire;
+pub(super) mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -133,9 +133,6 @@ impl Model {
         core.shown = state.shown;
         core.cursor = state.cursor;
         core.saved = state.saved;
-        for cursor in std::iter::once(&mut core.cursor).chain(core.saved.iter_mut().flatten()) {
-            cursor.style_id = core.styles.number(cursor.style);
-        }
         core.margins = state.margins;
         core.tabs = state.tabs;
         core.modes = state.modes;
@@ -143,6 +140,11 @@ impl Model {
         core.stash = state.stash;
         core.marks = state.marks;
         core.last_printed = state.last_printed;
+        let mut styles = std::mem::take(&mut core.styles);
+        for cursor in core.cursors_mut() {
+            cursor.style_id = styles.number(cursor.style);
+        }
+        core.styles = styles;
         core.choose_way_of_text();
         let mut input = Input::default();
         input.feed(&mut core, unfinished);
@@ -172,7 +174,6 @@ impl State {
         } = self.margins;
         self.size == self.size.clamped()
             && is_inside(&self.cursor)
-            && self.saved.iter().flatten().all(is_inside)
             && top <= bottom
             && bottom < rows
             && left <= right

@@ -11,8 +11,8 @@ mod string;
 
 use memchr::memchr;
 
-pub use self::sequence::{ControlSequence, Params};
-pub use self::string::{Gathered, MAX_STRING_BYTES, StringKind, Terminator};
+pub(super) use self::sequence::{ControlSequence, Params};
+pub(super) use self::string::{Gathered, StringKind, Terminator};
 
 use self::sequence::{Numbers, Parsed, Slow};
 
@@ -46,11 +46,13 @@ enum State {
 
 /// The reader of the byte stream.
 #[derive(Debug, Default)]
-pub struct Input {
+pub(super) struct Input {
     state: State,
     slow: Slow,
     /// The beginning of a UTF-8 sequence that was cut.
     partial: Partial,
+    /// Whole lines are not looked for again before this offset.
+    lines_from: u64,
     /// The bytes of the escape sequence that is not whole yet, for `dump`.
     pending: Vec<u8>,
 }
@@ -70,24 +72,23 @@ const TEXT_WINDOW: usize = 4_096;
 
 impl Input {
     /// Reads bytes and does to the core what they say.
-    pub fn feed(&mut self, core: &mut Core, bytes: &[u8]) {
+    pub(super) fn feed(&mut self, core: &mut Core, bytes: &[u8]) {
         let base = core.offset;
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
-            at += match self.state {
-                State::Ground => self.ground(core, rest, base + at as u64),
-                _ => {
-                    core.offset = base + at as u64 + 1;
-                    self.byte(core, rest)
-                }
+            at += if let State::Ground = self.state {
+                self.ground(core, rest, base + at as u64)
+            } else {
+                core.offset = base + at as u64 + 1;
+                self.byte(core, rest)
             };
         }
         core.offset = base;
     }
 
     /// The bytes of what is not whole yet: fed again, they bring the same state about.
-    pub fn unfinished(&self) -> Vec<u8> {
+    pub(super) fn unfinished(&self) -> Vec<u8> {
         let mut bytes = self.partial.bytes[..self.partial.len].to_vec();
         bytes.extend_from_slice(&self.pending);
         match &self.state {
@@ -110,6 +111,13 @@ impl Input {
     fn ground(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
         if self.partial.len > 0 {
             return self.finish_character(core, bytes);
+        }
+        if core.is_at_the_end() && offset >= self.lines_from && bytes.len() > core.size.rows * 2 {
+            let (taken, seen) = core.take_lines(bytes);
+            self.lines_from = offset + seen as u64;
+            if taken > 0 {
+                return taken;
+            }
         }
         let ascii = ascii_run(bytes);
         if ascii > 0 {
@@ -192,7 +200,10 @@ impl Input {
                     self.slow.advance(core, &[byte]);
                 }
                 _ => {
-                    self.remember(byte);
+                    if byte >= 0x20 {
+                        // Controls are done at once and must not be done again.
+                        self.remember(byte);
+                    }
                     self.state = State::EscapeIntermediate;
                     self.slow.advance(core, &[byte]);
                 }
@@ -399,10 +410,17 @@ impl Input {
 
 /// How many bytes at the front are printable ASCII.
 #[inline]
-fn ascii_run(bytes: &[u8]) -> usize {
+pub(in crate::term) fn ascii_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
+    // Between escape sequences there are a few bytes of text; a line of it has many.
     let mut at = 0;
-    for block in bytes.chunks_exact(BLOCK) {
+    if let Some(word) = bytes.first_chunk() {
+        match not_ascii(*word) {
+            0 => at = size_of::<u64>(),
+            other => return (other.trailing_zeros() / u8::BITS) as usize,
+        }
+    }
+    for block in bytes[at..].chunks_exact(BLOCK) {
         let other = block.iter().fold(0_u8, |other, byte| {
             other | u8::from(byte.wrapping_sub(0x20) >= 0x5f)
         });
@@ -411,10 +429,28 @@ fn ascii_run(bytes: &[u8]) -> usize {
         }
         at += BLOCK;
     }
+    while let Some(word) = bytes[at..].first_chunk() {
+        match not_ascii(*word) {
+            0 => at += size_of::<u64>(),
+            other => return at + (other.trailing_zeros() / u8::BITS) as usize,
+        }
+    }
     at + bytes[at..]
         .iter()
         .position(|byte| byte.wrapping_sub(0x20) >= 0x5f)
         .unwrap_or(bytes.len() - at)
+}
+
+/// The high bit of each byte that is not printable ASCII; the first byte is the lowest.
+#[inline]
+fn not_ascii(bytes: [u8; 8]) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(bytes);
+    let low = word & (EACH * 0x7f);
+    // Sums of seven bits: none carries into the next byte.
+    let is_control = !(low + EACH * 0x60);
+    let is_delete = low + EACH;
+    (word | is_control | is_delete) & (EACH * 0x80)
 }
 
 /// How many bytes at the front are text: no C0, no DEL.

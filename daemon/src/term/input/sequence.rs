@@ -5,11 +5,11 @@ use vte::{Parser, Perform};
 use crate::term::core::Core;
 
 /// Most parameters of a control sequence; more are left out, as in vte.
-pub const MAX_PARAMS: usize = 32;
+pub(super) const MAX_PARAMS: usize = 32;
 
 /// The parameters of a control sequence. One that is left out is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Params {
+pub(crate) struct Params {
     values: [u16; MAX_PARAMS],
     /// Bit i: value i stands after a colon, and belongs to the one before.
     after_colon: u32,
@@ -39,18 +39,18 @@ impl Params {
     }
 
     /// How many, those after colons counted.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// A parameter; 0 where it is not there.
     #[inline]
-    pub fn get(&self, index: usize) -> u16 {
+    pub(crate) fn get(&self, index: usize) -> u16 {
         if index < self.len {
             self.values[index]
         } else {
@@ -60,24 +60,24 @@ impl Params {
 
     /// A count: a parameter that is not there or 0 is 1.
     #[inline]
-    pub fn count(&self, index: usize) -> usize {
+    pub(crate) fn count(&self, index: usize) -> usize {
         usize::from(self.get(index).max(1))
     }
 
     /// All of them.
-    pub fn values(&self) -> &[u16] {
+    pub(crate) fn values(&self) -> &[u16] {
         &self.values[..self.len]
     }
 
     /// Whether any belongs to the one before it.
     #[inline]
-    pub fn has_colons(&self) -> bool {
+    pub(crate) fn has_colons(&self) -> bool {
         self.after_colon != 0
     }
 
     /// Whether one belongs to the one before it.
     #[inline]
-    pub fn is_after_colon(&self, index: usize) -> bool {
+    pub(crate) fn is_after_colon(&self, index: usize) -> bool {
         index < MAX_PARAMS && self.after_colon & 1 << index != 0
     }
 }
@@ -90,7 +90,7 @@ enum Separator {
 
 /// A control sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ControlSequence {
+pub(crate) struct ControlSequence {
     /// `<`, `=`, `>` or `?`; 0: none.
     pub prefix: u8,
     /// Its parameters.
@@ -103,7 +103,7 @@ pub struct ControlSequence {
 
 impl ControlSequence {
     /// One without prefix, parameters and intermediate.
-    pub fn plain(function: u8) -> Self {
+    pub(crate) fn plain(function: u8) -> Self {
         Self {
             prefix: 0,
             params: Params::default(),
@@ -114,7 +114,7 @@ impl ControlSequence {
 }
 
 /// Whether a sequence could be read in one go.
-pub enum Parsed {
+pub(super) enum Parsed {
     /// It, and how many bytes it took.
     Whole(ControlSequence, usize),
     /// It is cut, or something in it is unusual.
@@ -123,7 +123,7 @@ pub enum Parsed {
 
 /// Reads what follows CSI.
 #[inline]
-pub fn parse_csi(bytes: &[u8]) -> Parsed {
+pub(super) fn parse_csi(bytes: &[u8]) -> Parsed {
     let mut sequence = ControlSequence {
         prefix: 0,
         params: Params::default(),
@@ -171,7 +171,7 @@ pub fn parse_csi(bytes: &[u8]) -> Parsed {
 
 /// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.
 #[derive(Default)]
-pub struct Slow {
+pub(super) struct Slow {
     parser: Option<Box<Parser<1>>>,
 }
 
@@ -183,29 +183,29 @@ impl std::fmt::Debug for Slow {
 
 impl Slow {
     /// Begins with ESC and the byte after it.
-    pub fn begin(&mut self, core: &mut Core, byte: u8) {
+    pub(super) fn begin(&mut self, core: &mut Core, byte: u8) {
         self.advance(core, &[super::ESC, byte]);
     }
 
     /// Goes on.
-    pub fn advance(&mut self, core: &mut Core, bytes: &[u8]) {
+    pub(super) fn advance(&mut self, core: &mut Core, bytes: &[u8]) {
         self.hand_on(core, bytes, Numbers::Some);
     }
 
     /// The last byte of a control sequence.
-    pub fn end(&mut self, core: &mut Core, byte: u8, numbers: Numbers) {
+    pub(super) fn end(&mut self, core: &mut Core, byte: u8, numbers: Numbers) {
         self.hand_on(core, &[byte], numbers);
     }
 
     fn hand_on(&mut self, core: &mut Core, bytes: &[u8], numbers: Numbers) {
-        let parser = self.parser.get_or_insert_with(|| Box::default());
+        let parser = self.parser.get_or_insert_with(Box::default);
         parser.advance(&mut Sequencer { core, numbers }, bytes);
     }
 }
 
 /// Whether a control sequence has parameters: vte gives one that is 0 where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Numbers {
+pub(super) enum Numbers {
     /// Digits or separators.
     Some,
     /// Nothing.

@@ -2,11 +2,11 @@
 
 /// Longest string that is looked at, in bytes; of a longer one only that it was there is known. A
 /// command line (OSC 633;E) or a link may be long; a picture's data is not needed.
-pub const MAX_STRING_BYTES: usize = 64 << 10;
+pub(crate) const MAX_STRING_BYTES: usize = 64 << 10;
 
 /// Which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StringKind {
+pub(crate) enum StringKind {
     /// ESC ]
     Osc,
     /// ESC P
@@ -21,7 +21,7 @@ pub enum StringKind {
 
 impl StringKind {
     /// The kind that this byte after ESC begins.
-    pub fn introduced_by(byte: u8) -> Option<Self> {
+    pub(crate) fn introduced_by(byte: u8) -> Option<Self> {
         match byte {
             b']' => Some(Self::Osc),
             b'P' => Some(Self::Dcs),
@@ -45,7 +45,7 @@ impl StringKind {
 
 /// What ended a string; an answer to it ends the same way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Terminator {
+pub(crate) enum Terminator {
     /// ST.
     #[default]
     St,
@@ -55,7 +55,7 @@ pub enum Terminator {
 
 /// A string, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gathered {
+pub(crate) struct Gathered {
     kind: StringKind,
     bytes: Vec<u8>,
     /// Bytes in all, those that were not kept too.
@@ -65,7 +65,7 @@ pub struct Gathered {
 
 impl Gathered {
     /// An empty one.
-    pub fn new(kind: StringKind) -> Self {
+    pub(crate) fn new(kind: StringKind) -> Self {
         Self {
             kind,
             bytes: Vec::new(),
@@ -75,32 +75,32 @@ impl Gathered {
     }
 
     /// It ends with this.
-    pub fn end_with(&mut self, terminator: Terminator) {
+    pub(crate) fn end_with(&mut self, terminator: Terminator) {
         self.terminator = terminator;
     }
 
     /// What ended it.
-    pub fn terminator(&self) -> Terminator {
+    pub(crate) fn terminator(&self) -> Terminator {
         self.terminator
     }
 
     /// Which.
-    pub fn kind(&self) -> StringKind {
+    pub(crate) fn kind(&self) -> StringKind {
         self.kind
     }
 
     /// What is kept of it.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Whether all of it was kept.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.len == self.bytes.len()
     }
 
     /// More of it.
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.len = self.len.saturating_add(bytes.len());
         let room = MAX_STRING_BYTES - self.bytes.len();
         self.bytes
@@ -108,7 +108,7 @@ impl Gathered {
     }
 
     /// Whether a byte 0x9c is ST here, and not a part of a UTF-8 character. In UTF-8, ST is C2 9C.
-    pub fn is_ended_by_c1(&mut self, utf8: bool) -> bool {
+    pub(crate) fn is_ended_by_c1(&mut self, utf8: bool) -> bool {
         if !utf8 {
             return true;
         }
@@ -122,7 +122,7 @@ impl Gathered {
 
     /// The bytes that began it and what is kept of it; of what is not kept a byte, so that it is not
     /// whole then either.
-    pub fn as_sent(&self) -> impl Iterator<Item = u8> + '_ {
+    pub(crate) fn as_sent(&self) -> impl Iterator<Item = u8> + '_ {
         [super::ESC, self.kind.introducer()]
             .into_iter()
             .chain(self.bytes.iter().copied())

@@ -39,7 +39,7 @@ impl Model {
 
 impl Core {
     /// Takes another size.
-    pub fn resize(&mut self, size: Size) {
+    pub(super) fn resize(&mut self, size: Size) {
         let size = size.clamped();
         if size == self.size {
             return;
@@ -111,7 +111,9 @@ impl Core {
             .iter()
             .rposition(|row| row.occupied() > 0 || row.wrapped)
             .map_or(0, |last| last + 1);
-        let anchor = live.or(saved).map_or(0, |place| (place.row - top) as usize);
+        let anchor = live
+            .or(saved)
+            .map_or(0, |place| usize::try_from(place.row - top).unwrap_or(0));
         let anchor = anchor.min(old.rows - 1);
         let mut new_top = if size.rows < old.rows {
             let lost = (anchor + 1).saturating_sub(size.rows);

@@ -214,6 +214,40 @@ impl Block {
         }
     }
 
+    /// The most bytes that a row of text takes.
+    #[inline]
+    pub(super) fn most_text_bytes(text: &[u8]) -> usize {
+        16 + size_of::<Style>() + text.len()
+    }
+
+    /// The same of a row of ASCII in one look.
+    #[inline]
+    pub(super) fn push_text(
+        &mut self,
+        text: &[u8],
+        style: StyleId,
+        wrapped: bool,
+        numbers: &mut Numbers,
+        styles: &Styles,
+    ) {
+        let start = u16::try_from(self.bytes.len()).unwrap_or(u16::MAX);
+        self.starts.push(start);
+        self.widest = self.widest.max(text.len());
+        let mut header = 0;
+        if wrapped {
+            header |= WRAPPED;
+            self.has_lines = true;
+        }
+        numbers.look_at(styles.generation());
+        let at = self.bytes.len();
+        self.bytes.push(header);
+        if !text.is_empty() {
+            let runs = self.push_one_run(style, numbers, styles);
+            self.bytes[at] |= u8::try_from(runs).unwrap_or(0) << RUNS_SHIFT;
+        }
+        self.bytes.extend_from_slice(text);
+    }
+
     #[inline]
     fn push_one_run(&mut self, style: StyleId, numbers: &mut Numbers, styles: &Styles) -> usize {
         if style.0 == 0 {
@@ -287,14 +321,12 @@ impl Block {
             return LinkId(0);
         };
         let recent = self.links.len().saturating_sub(LINKS_LOOKED_AT);
-        let index = match self.links[recent..].iter().position(|known| known == link) {
-            Some(at) => recent + at,
-            None => {
-                self.links.push(link.clone());
-                self.link_bytes += link.text_bytes();
-                self.links.len() - 1
-            }
-        };
+        let known = self.links[recent..].iter().position(|known| known == link);
+        let index = known.map_or(self.links.len(), |at| recent + at);
+        if index == self.links.len() {
+            self.links.push(link.clone());
+            self.link_bytes += link.text_bytes();
+        }
         LinkId(u32::try_from(index + 1).unwrap_or(0))
     }
 }

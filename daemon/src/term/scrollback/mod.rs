@@ -18,13 +18,13 @@ mod transfer;
 
 use std::collections::VecDeque;
 
-pub use self::stored::{StoredCell, StoredRow, StoredStyle};
-pub use self::transfer::{read_link, read_rows, write_link, write_rows};
+pub(super) use self::stored::StoredRow;
+pub(super) use self::transfer::{read_link, read_rows, write_link, write_rows};
 
 use self::block::{Block, MAX_BLOCK_BYTES, Numbers};
 use super::grapheme::Graphemes;
 use super::row::Row;
-use super::style::Styles;
+use super::style::{StyleId, Styles};
 
 /// A small scrollback has this many blocks, so that a whole one is not too much to drop.
 const LEAST_BLOCKS: usize = 8;
@@ -89,6 +89,21 @@ impl Scrollback {
         }
         self.open
             .push(row, cells, shape, &mut self.numbers, styles, graphemes);
+        self.count_one();
+    }
+
+    /// Keeps a row of printable ASCII in one look, which was on no screen.
+    #[inline]
+    pub fn push_text(&mut self, text: &[u8], style: StyleId, wrapped: bool, styles: &Styles) {
+        if self.max_rows == 0 {
+            self.pushed += 1;
+            return;
+        }
+        if self.open.used() + Block::most_text_bytes(text) > self.block_bytes() {
+            self.seal();
+        }
+        self.open
+            .push_text(text, style, wrapped, &mut self.numbers, styles);
         self.count_one();
     }
 

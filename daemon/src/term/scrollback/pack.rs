@@ -64,62 +64,103 @@ pub(super) fn push_bytes(bytes: &mut Vec<u8>, cells: &[Cell]) {
 /// UTF-8 with escapes.
 pub(super) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Graphemes) {
     let tail = Cell::tail(StyleId(0)).low();
+    let mut characters = Characters::default();
     let mut at = 0;
     while let Some(cell) = cells.get(at) {
         at += 1;
-        let has_tail = || cells.get(at).is_some_and(|next| next.low() == tail);
+        let low = cell.low();
+        let has_tail = cells.get(at).is_some_and(|next| next.low() == tail);
         match cell.content() {
-            Content::Blank if cell.low() == 0 => bytes.push(0),
-            Content::Char(c) if cell.low() == u32::from(c) && c >= ' ' && width(c) != 2 => {
-                push_char(bytes, c);
+            Content::Blank if low == 0 => characters.push(bytes, '\0'),
+            Content::Char(c) if low == u32::from(c) && c >= ' ' && width(c) != 2 => {
+                characters.push(bytes, c);
             }
-            Content::Char(c) if is_plain_wide(*cell, c) && has_tail() => {
-                push_char(bytes, c);
+            Content::Char(c) if has_tail && low == wide_low(c) && width(c) == 2 => {
+                characters.push(bytes, c);
                 at += 1;
             }
             Content::Grapheme(number) => {
-                let bare = cell.with_grapheme(0);
-                if bare == grapheme(Columns::One, cell.style()) {
+                characters.flush(bytes);
+                let bare = cell.with_grapheme(0).low();
+                if bare == grapheme_low(Columns::One) {
                     bytes.push(GRAPHEME);
-                } else if bare == grapheme(Columns::Two, cell.style()) && has_tail() {
+                } else if bare == grapheme_low(Columns::Two) && has_tail {
                     bytes.push(WIDE_GRAPHEME);
                     at += 1;
                 } else {
                     bytes.push(GRAPHEME_CELL);
-                    push_varint(bytes, bare.low());
+                    push_varint(bytes, bare);
                 }
                 let text = graphemes.get(number);
                 bytes.push(u8::try_from(text.len()).unwrap_or(0));
                 bytes.extend_from_slice(text.as_bytes());
             }
             _ => {
+                characters.flush(bytes);
                 bytes.push(CELL);
-                push_varint(bytes, cell.low());
+                push_varint(bytes, low);
             }
+        }
+    }
+    characters.flush(bytes);
+}
+
+#[inline]
+fn wide_low(c: char) -> u32 {
+    Cell::wide(c, StyleId(0)).low()
+}
+
+/// Characters on their way into the bytes: many at a time, as each by itself would be a call to
+/// memcpy.
+struct Characters {
+    bytes: [u8; Self::SIZE],
+    len: usize,
+}
+
+impl Default for Characters {
+    fn default() -> Self {
+        Self {
+            bytes: [0; Self::SIZE],
+            len: 0,
         }
     }
 }
 
-#[inline]
-fn push_char(bytes: &mut Vec<u8>, c: char) {
-    bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+impl Characters {
+    const SIZE: usize = 256;
+
+    #[inline]
+    fn push(&mut self, bytes: &mut Vec<u8>, c: char) {
+        if self.len + 4 > Self::SIZE {
+            self.flush(bytes);
+        }
+        // Four bytes, however many count: one store.
+        let mut utf8 = [0; 4];
+        let length = c.encode_utf8(&mut utf8).len();
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + 4) {
+            place.copy_from_slice(&utf8);
+        }
+        self.len += length;
+    }
+
+    #[inline]
+    fn flush(&mut self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.bytes[..self.len]);
+        self.len = 0;
+    }
 }
 
-#[inline]
-fn is_plain_wide(cell: Cell, c: char) -> bool {
-    cell == Cell::wide(c, cell.style()) && width(c) == 2
-}
-
+#[derive(Clone, Copy)]
 enum Columns {
     One,
     Two,
 }
 
-fn grapheme(columns: Columns, style: StyleId) -> Cell {
-    let cell = Cell::narrow('\0', style).with_grapheme(0);
+fn grapheme_low(columns: Columns) -> u32 {
+    let cell = Cell::narrow('\0', StyleId(0)).with_grapheme(0);
     match columns {
-        Columns::One => cell,
-        Columns::Two => cell.widened(),
+        Columns::One => cell.low(),
+        Columns::Two => cell.widened().low(),
     }
 }
 
@@ -158,8 +199,8 @@ pub(super) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacke
                 Some(bits) => bits,
                 None => return,
             },
-            GRAPHEME => grapheme(Columns::One, StyleId(0)).low(),
-            WIDE_GRAPHEME => grapheme(Columns::Two, StyleId(0)).low(),
+            GRAPHEME => grapheme_low(Columns::One),
+            WIDE_GRAPHEME => grapheme_low(Columns::Two),
             _ => 0,
         };
         match escape {
@@ -192,7 +233,7 @@ pub(super) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
         bytes.push((value & 0x3f) as u8);
         value >>= 6;
     }
-    bytes.push(value as u8 | 0x40);
+    bytes.push((value & 0x3f) as u8 | 0x40);
 }
 
 /// Takes what [`push_varint`] put.

@@ -135,20 +135,23 @@ impl<'a> StoredRow<'a> {
         });
     }
 
-    /// The text, blanks as spaces.
+    /// The text, blanks as spaces; what is blank because a wide character did not fit is left out.
     pub fn push_text(&self, out: &mut String) {
         self.unpack_cells(|unpacked| match unpacked {
             Unpacked::Grapheme(_, text) => out.push_str(text),
-            Unpacked::Cell(low) => match Cell::from_low(low, StyleId(0)).content() {
-                Content::Char(c) => out.push(c),
-                Content::Tail => {}
-                _ => out.push(' '),
-            },
+            Unpacked::Cell(low) => {
+                let cell = Cell::from_low(low, StyleId(0));
+                match cell.content() {
+                    Content::Char(c) => out.push(c),
+                    Content::Blank if !cell.is_filler() => out.push(' '),
+                    _ => {}
+                }
+            }
         });
     }
 
     /// A row of the model again, its looks and graphemes in the model's tables.
-    pub fn to_row(&self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
+    pub fn to_row(self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
         let mut row = Row::default();
         row.wrapped = self.wrapped();
         row.size = self.size;

@@ -57,7 +57,7 @@ impl Scrollback {
 }
 
 /// Packs a screen's rows into a dump.
-pub fn write_rows<'a>(
+pub(crate) fn write_rows<'a>(
     out: &mut Writer,
     rows: impl Iterator<Item = &'a Row>,
     styles: &Styles,
@@ -71,7 +71,7 @@ pub fn write_rows<'a>(
 }
 
 /// Reads a screen's rows.
-pub fn read_rows(
+pub(crate) fn read_rows(
     from: &mut Reader<'_>,
     size: Size,
     styles: &mut Styles,
@@ -149,7 +149,7 @@ impl Block {
 }
 
 /// Writes a link.
-pub fn write_link(out: &mut Writer, link: &Link) {
+pub(crate) fn write_link(out: &mut Writer, link: &Link) {
     out.bytes(link.uri.as_bytes());
     match &link.id {
         None => out.u8(0),
@@ -161,7 +161,7 @@ pub fn write_link(out: &mut Writer, link: &Link) {
 }
 
 /// Reads one.
-pub fn read_link(from: &mut Reader<'_>) -> Option<Link> {
+pub(crate) fn read_link(from: &mut Reader<'_>) -> Option<Link> {
     let uri = from.text()?.into();
     let id = match from.u8()? {
         0 => None,

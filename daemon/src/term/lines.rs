@@ -1,0 +1,117 @@
+//! Many lines of plain text at once: what would be written into a row only to leave the screen
+//! again goes into the scrollback as it is.
+//!
+//! **Invariant:** whether this way is taken makes no difference to the model but the time it takes;
+//! `chunking_never_matters` holds it, since pieces of another size go the other way.
+
+use termd_proto::screen::Color;
+
+use super::core::{Core, Margins, Shown};
+
+/// A row of a line: where its text is in the bytes, and whether the line goes on in the next row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    start: usize,
+    end: usize,
+    wrapped: bool,
+}
+
+/// Whole lines at the front of some bytes.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Lines {
+    /// The rows that they take.
+    pieces: Vec<Piece>,
+}
+
+/// Rows that are looked at in one go: what is remembered of them is bounded.
+const MAX_PIECES: usize = 2_048;
+
+impl Lines {
+    /// Looks for whole lines of printable ASCII, each ended by CR LF; how many bytes they take.
+    fn find(&mut self, bytes: &[u8], cols: usize) -> usize {
+        self.pieces.clear();
+        let mut at = 0;
+        while self.pieces.len() < MAX_PIECES {
+            let length = super::input::ascii_run(&bytes[at..]);
+            let end = at + length;
+            if bytes.get(end..end + 2) != Some(b"\r\n") {
+                break;
+            }
+            let mut start = at;
+            while end - start > cols {
+                self.pieces.push(Piece {
+                    start,
+                    end: start + cols,
+                    wrapped: true,
+                });
+                start += cols;
+            }
+            self.pieces.push(Piece {
+                start,
+                end,
+                wrapped: false,
+            });
+            at = end + 2;
+        }
+        at
+    }
+}
+
+impl Core {
+    /// Whether lines that come now push up the whole primary screen, one after the other, from its
+    /// empty last row.
+    #[inline]
+    pub(super) fn is_at_the_end(&self) -> bool {
+        self.cursor.col == 0
+            && self.cursor.row + 1 == self.size.rows
+            && self.plain_text
+            && !self.cursor.wrap_pending
+            && self.shown == Shown::Primary
+            && self.margins == Margins::whole(self.size)
+            && self.cursor.style.background == Color::Default
+            && self.grid.row(self.cursor.row).cells().is_empty()
+            && self.row_cols(self.cursor.row) == self.size.cols
+    }
+
+    /// Takes whole lines at the front of the bytes, if they fill more than the screen. Returns how
+    /// many bytes were taken, and how many were looked at.
+    pub(super) fn take_lines(&mut self, bytes: &[u8]) -> (usize, usize) {
+        let mut lines = std::mem::take(&mut self.lines);
+        let found = lines.find(bytes, self.size.cols);
+        let rows = self.size.rows;
+        let is_worth_it = lines.pieces.len() > rows;
+        if is_worth_it {
+            self.push_up(&lines.pieces, bytes);
+            self.last_printed = None;
+        }
+        self.lines = lines;
+        (if is_worth_it { found } else { 0 }, found)
+    }
+
+    /// The screen's rows but the last leave, then the first pieces; the last ones are the screen.
+    fn push_up(&mut self, pieces: &[Piece], bytes: &[u8]) {
+        let last = self.size.rows - 1;
+        for y in 0..last {
+            self.scrollback
+                .push(self.grid.row(y), &self.styles, &self.graphemes);
+        }
+        let style = self.cursor.style_id;
+        let (leaving, staying) = pieces.split_at(pieces.len() - last);
+        for piece in leaving {
+            let text = &bytes[piece.start..piece.end];
+            self.scrollback
+                .push_text(text, style, piece.wrapped, &self.styles);
+        }
+        self.grid.moved(0, last, self.seq);
+        for (y, piece) in staying.iter().enumerate() {
+            let row = self.grid.row_mut(y, self.seq);
+            row.clear(self.size.cols, super::cell::Cell::BLANK);
+            row.write_ascii(
+                0,
+                &bytes[piece.start..piece.end],
+                super::cell::Cell::erased(style),
+            );
+            row.wrapped = piece.wrapped;
+        }
+    }
+}
