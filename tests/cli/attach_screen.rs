@@ -188,6 +188,33 @@ fn the_terminal_takes_the_size_and_is_drawn_in_it() {
     wait_until_same(&daemon, &one, &id, "and on");
 }
 
+/// The latest one's size is the terminal's; whoever has another tty sees a part, and keeps up.
+#[test]
+fn two_people_with_ttys_of_two_sizes_see_it_both() {
+    let daemon = TestDaemon::start();
+    let id = terminal(&daemon, &["seq 1 5;", "printf 'more of it\\n';"]);
+    let one = person(&daemon, 80, 24, &[&id]);
+    wait_until_same(&daemon, &one, &id, "alone");
+    let other = person(&daemon, 100, 30, &[&id]);
+    wait_until_same(&daemon, &other, &id, "the other");
+    let mut client = daemon.client();
+    client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+    wait_for_title(&mut client, &id, "part 1");
+    wait_until_same(&daemon, &other, &id, "the other goes on");
+    wait_until("the one sees it on a tty of its own size", || {
+        let params = json!({ "id": one, "format": "text" });
+        let screen = client.ok("session.screen", &params);
+        let text = screen["rendering"].as_str().unwrap();
+        screen["cols"] == 80 && text.starts_with("1\n2\n3\n4\n5\nmore of it\n\n")
+    });
+    // Its tty changes: the terminal is as large again, and the output comes as it is.
+    client.ok(
+        "session.resize",
+        &json!({ "id": one, "cols": 90, "rows": 20 }),
+    );
+    wait_until_same(&daemon, &one, &id, "the one again");
+}
+
 /// On the way out everything that a program may leave on is off, and what was there is there.
 #[test]
 fn detaching_leaves_the_tty_clean() {
