@@ -147,6 +147,8 @@ impl<'a> Reader<'a> {
             Form::Plain => result.text.unwrap_or_default().into_bytes(),
         };
         let gap = match self.from {
+            // A command's output begins where it begins.
+            ReadFrom::Offset(Offset::ZERO) if self.command.is_some() => false,
             ReadFrom::Offset(asked) => result.start > asked,
             ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => false,
         };

@@ -303,9 +303,13 @@ pub struct Screen {
     pub progress: Option<Progress>,
     /// How often the bell rang (BEL) since the terminal started.
     pub bells: u64,
-    /// The tty's ECHO flag; false where a password is asked for. Absent once it has exited.
+    /// The tty's ECHO flag (termios(3)). Absent once it has exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub echo: Option<bool>,
+    /// The tty's ICANON flag: input is read a line at a time. Canonical and without echo: a
+    /// password is asked for. Line editors and full-screen programs are not canonical.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<bool>,
     /// Modes.
     pub modes: ScreenModes,
     /// Rows of scrollback that there are.

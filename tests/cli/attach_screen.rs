@@ -1,6 +1,8 @@
 //! What a person who attaches sees. The person's tty is a terminal of termd's too, so that what is
 //! on it can be compared: the same screen as that of the terminal attached to.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::support::{RawClient, TestDaemon, sh, wait_until};
@@ -10,7 +12,10 @@ use crate::termctl::{command, ok, termctl};
 fn terminal(daemon: &TestDaemon, parts: &[&str]) -> String {
     let mut script = String::from("stty -echo; ");
     for (number, part) in parts.iter().enumerate() {
-        script += &format!("{part} printf '\\033]2;part {number}\\007'; read x; ");
+        let _ = write!(
+            script,
+            "{part} printf '\\033]2;part {number}\\007'; read x; "
+        );
     }
     let id = daemon.client().ok("session.create", &sh(&script))["id"].clone();
     let id = id.as_str().unwrap().to_owned();

@@ -34,7 +34,7 @@ fn texts(screen: &Value) -> Vec<String> {
     rows.filter(|text| !text.is_empty()).collect()
 }
 
-fn rendering<'a>(screen: &'a Value) -> &'a str {
+fn rendering(screen: &Value) -> &str {
     assert_eq!(screen["lines"], json!([]), "rows twice");
     screen["rendering"].as_str().unwrap()
 }

@@ -18,6 +18,7 @@ use super::Context;
 use super::create::{create, request};
 use super::wait::wait;
 use crate::args::RunArgs;
+use crate::attach::queries::QueryFilter;
 use crate::client::Link;
 use crate::error::CliError;
 use crate::exit::ExitCode;
@@ -212,6 +213,9 @@ async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitS
     };
     let from = ReadFrom::Offset(Offset::ZERO);
     let mut reader = Reader::new(link, id.clone(), from).in_form(form);
+    // The terminal answers what the command asks it; the tty's answer would be typed into whatever
+    // reads it next.
+    let mut queries = (!raw && form == Form::Exact).then(QueryFilter::default);
     let mut pump = Pump::start()?;
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
@@ -222,7 +226,11 @@ async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitS
             ));
         }
         let last = page.is_last();
-        pump.write(page.bytes).await?;
+        pump.write(match &mut queries {
+            Some(filter) => filter.feed(&page.bytes),
+            None => page.bytes,
+        })
+        .await?;
         if last {
             pump.finish().await?;
             return Ok(page.exit_status);

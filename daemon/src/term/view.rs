@@ -46,6 +46,7 @@ impl Model {
             progress: core.extras.progress,
             bells: core.extras.bells,
             echo: None,
+            canonical: None,
             modes: modes(core),
             scrollback_rows: scrollback_rows as u64,
             lines: lines(core, options),

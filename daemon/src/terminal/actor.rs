@@ -16,7 +16,7 @@ use tokio::time::sleep_until;
 
 use super::clock::now_ms;
 use super::flow::{Due, Flow};
-use super::handle::{Command, TaskEnds, Terminal};
+use super::handle::{Command, LineDiscipline, TaskEnds, Terminal};
 use super::input::InputQueue;
 use super::intake::Reading;
 use super::master;
@@ -375,13 +375,16 @@ impl Actor {
                 // Whoever asked may be gone.
                 let _ = done.send(());
             }
-            Command::Echo(answer) => {
+            Command::LineDiscipline(answer) => {
                 // Dropped where the tty cannot say, or the command has ended: nobody asks for a
                 // password any more.
                 if !matches!(self.phase, Phase::Storing)
                     && let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
                 {
-                    let _ = answer.send(termios.local_modes.contains(LocalModes::ECHO));
+                    let _ = answer.send(LineDiscipline {
+                        echo: termios.local_modes.contains(LocalModes::ECHO),
+                        canonical: termios.local_modes.contains(LocalModes::ICANON),
+                    });
                 }
             }
         }

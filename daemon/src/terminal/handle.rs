@@ -30,8 +30,17 @@ pub enum Command {
     Input(Input),
     /// Take this size, and say when it is taken and queued for the database.
     Resize(Size, oneshot::Sender<()>),
-    /// Say whether the tty echoes what is typed.
-    Echo(oneshot::Sender<bool>),
+    /// Say how the tty reads.
+    LineDiscipline(oneshot::Sender<LineDiscipline>),
+}
+
+/// How a tty takes what is typed (termios(3)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineDiscipline {
+    /// ECHO.
+    pub echo: bool,
+    /// ICANON.
+    pub canonical: bool,
 }
 
 /// One terminal.
@@ -241,11 +250,12 @@ impl Terminal {
         }
     }
 
-    /// The tty's ECHO flag (termios(3)); `None` once it has exited.
-    pub async fn echo(&self) -> Option<bool> {
-        let (answer, echo) = oneshot::channel();
-        self.commands.send(Command::Echo(answer)).await.ok()?;
-        echo.await.ok()
+    /// How its tty reads now; `None` once it has exited.
+    pub async fn line_discipline(&self) -> Option<LineDiscipline> {
+        let (answer, told) = oneshot::channel();
+        let asked = self.commands.send(Command::LineDiscipline(answer));
+        asked.await.ok()?;
+        told.await.ok()
     }
 
     /// Bytes of its output that are not in the database yet.

@@ -59,6 +59,7 @@ fn screen(cols: u16, rows: Rows) -> Screen {
         progress: None,
         bells: 0,
         echo: None,
+        canonical: None,
         modes: ScreenModes::default(),
         scrollback_rows: 0,
         lines: lines.collect(),

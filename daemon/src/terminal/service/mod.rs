@@ -294,11 +294,15 @@ impl Terminals {
         terminal: &Terminal,
         options: &ScreenOptions,
     ) -> Result<Screen, TerminalError> {
-        let echo = terminal.echo().await;
+        let tty = terminal.line_discipline().await;
         let screen = self
             .look_at(terminal, |model| model.screen(options))
             .await?;
-        Ok(Screen { echo, ..screen })
+        Ok(Screen {
+            echo: tty.map(|tty| tty.echo),
+            canonical: tty.map(|tty| tty.canonical),
+            ..screen
+        })
     }
 
     /// Sets a terminal's size, and keeps where in the output it was given, so that a server that

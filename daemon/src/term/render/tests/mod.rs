@@ -57,6 +57,7 @@ fn screen(cols: u16, rows: &[&[(&str, Style)]]) -> Screen {
         progress: None,
         bells: 0,
         echo: None,
+        canonical: None,
         modes: ScreenModes {
             autowrap: true,
             ..ScreenModes::default()
