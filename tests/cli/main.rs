@@ -11,6 +11,7 @@ mod pty;
 mod support;
 
 mod attach;
+mod attach_screen;
 mod errors;
 mod faults;
 mod history;

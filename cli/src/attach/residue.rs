@@ -6,10 +6,10 @@
 use crate::sequence::{Piece, Splitter};
 
 /// Mouse reports and their encodings, focus reports, bracketed paste, application cursor keys and
-/// keypad, insert mode, a hidden cursor, wrapping, synchronized output, margins, colours, character
-/// sets, kitty's keyboard flags and xterm's modifyOtherKeys.
+/// keypad, insert mode, new-line mode, a hidden cursor, wrapping, reverse video, synchronized output,
+/// margins, tab stops, colours, character sets, kitty's keyboard flags and xterm's modifyOtherKeys.
 const RESET: &[u8] = b"\x1b[?2026l\x1b[?9;1000;1001;1002;1003;1004;1005;1006;1015;1016;2004l\
-\x1b[?1l\x1b>\x1b[4l\x1b[?7h\x1b[?25h\x1b[<u\x1b[=0u\x1b[>4m\x1b7\x1b[r\x1b8\x1b[0m\x0f\x1b(B\
+\x1b[?1l\x1b>\x1b[4l\x1b[20l\x1b[?7h\x1b[?5l\x1b[?25h\x1b[<u\x1b[=0u\x1b[>4m\x1b[?5W\x1b7\x1b[?69l\x1b[r\x1b8\x1b[0m\x0f\x1b(B\
 \x1b[0 q";
 
 /// Watches what is written to a terminal.

@@ -9,12 +9,12 @@ use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU8;
 use std::time::Duration;
 
-use termd_proto::TerminalRef;
 use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult};
 use termd_proto::terminal::{ExitStatus, ReadFrom, TerminalInfo, TerminalState};
+use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::Context;
 use super::resize::resize;
@@ -35,6 +35,8 @@ use crate::values::Size;
 
 /// Between two pictures of a screen that has another size than the tty: 30 a second.
 const PICTURE_PAUSE_MS: u64 = 33;
+/// Between two looks whether the terminal has the tty's size still.
+const SIZE_PAUSE: Duration = Duration::from_millis(250);
 /// Bytes a page of live output: latency before throughput.
 const PAGE_BYTES: u64 = 64 * 1024;
 /// Input that waits for a program that does not read; beyond it, it is dropped, as a tty does.
@@ -103,9 +105,9 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
             "exit_status": status,
         }))?;
     } else {
-        // The program may have left the cursor anywhere in its line.
+        // The program may have left the cursor anywhere in its line, and its picture below that.
         if io::stderr().is_terminal() {
-            output::print(b"\r\n")?;
+            output::print(b"\r\n\x1b[J")?;
         }
         output::status_line(&line);
     }
@@ -229,51 +231,84 @@ fn signalled(number: u8) -> Ending {
     NonZeroU8::new(number).map_or(Ending::Detached, Ending::Signalled)
 }
 
-/// Draws the screen, and then passes on what comes, until the command has ended.
+/// Draws the screen, and then passes on what comes, until the command has ended. A tty of another
+/// size than the terminal cannot be given its output: it is given a picture after each change.
 async fn show_output(
     link: &Link,
     id: &TerminalRef,
     pump: &mut Pump,
     residue: &mut Residue,
 ) -> Result<Option<ExitStatus>, CliError> {
-    let view = tty::stdout_size();
-    let mut drawn = redraw(link, id, view, None).await?;
-    let is_part =
-        view.is_some_and(|view| (view.cols, view.rows) != (drawn.screen.cols, drawn.screen.rows));
-    draw(&mut drawn, pump, residue).await?;
-    if is_part {
-        return show_part(link, id, drawn.screen.seq, pump, residue).await;
-    }
-    // The terminal answers what programs ask it; a second answer would be typed into them.
-    let mut filter = QueryFilter::default();
-    let mut reader = Reader::new(link, id.clone(), ReadFrom::Offset(drawn.screen.end));
+    let mut seen = None;
     loop {
-        let page = reader.follow(PAGE_BYTES).await?;
-        let bytes = filter.feed(&page.bytes);
-        residue.watch(&bytes);
-        pump.write(bytes).await?;
-        if page.is_last() {
-            return Ok(page.exit_status);
+        let mut drawn = redraw(link, id, tty::stdout_size(), seen).await?;
+        draw(&mut drawn, pump, residue).await?;
+        let screen = drawn.screen;
+        seen = Some(screen.seq);
+        if is_of_the_ttys_size(screen.cols, screen.rows) {
+            match pass_on(link, id, screen.end, pump, residue).await? {
+                Passed::Ended(status) => return Ok(status),
+                Passed::Resized => seen = None,
+            }
+        } else {
+            let info = show(link, id).await?;
+            if info.state != TerminalState::Running && info.end <= screen.end {
+                return Ok(info.exit_status);
+            }
         }
     }
 }
 
-/// A tty of another size than the terminal cannot be given its output: it is given a picture after
-/// each change.
-async fn show_part(
+/// Whether the terminal has the tty's size; a tty that does not say its own counts as having it.
+fn is_of_the_ttys_size(cols: u16, rows: u16) -> bool {
+    tty::stdout_size().is_none_or(|size| (size.cols, size.rows) == (cols, rows))
+}
+
+/// Why output is passed on no more.
+enum Passed {
+    /// The command has ended.
+    Ended(Option<ExitStatus>),
+    /// The terminal has another size than the tty: somebody else gave it one.
+    Resized,
+}
+
+/// Passes on the output from here as it is, but for queries: the terminal answers what programs ask
+/// it, and a second answer would be typed into them.
+async fn pass_on(
     link: &Link,
     id: &TerminalRef,
-    mut seq: u64,
+    from: Offset,
     pump: &mut Pump,
     residue: &mut Residue,
-) -> Result<Option<ExitStatus>, CliError> {
+) -> Result<Passed, CliError> {
+    let mut filter = QueryFilter::default();
+    let mut reader = Reader::new(link, id.clone(), ReadFrom::Offset(from));
+    // Once may be between the tty's new size and the terminal's.
+    let mut was_other = false;
+    let mut looks = interval_at(Instant::now() + SIZE_PAUSE, SIZE_PAUSE);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let mut drawn = redraw(link, id, tty::stdout_size(), Some(seq)).await?;
-        seq = drawn.screen.seq;
-        draw(&mut drawn, pump, residue).await?;
-        let info = show(link, id).await?;
-        if info.state != TerminalState::Running && info.end <= drawn.screen.end {
-            return Ok(info.exit_status);
+        let page = {
+            let next = reader.follow(PAGE_BYTES);
+            tokio::pin!(next);
+            loop {
+                tokio::select! {
+                    page = &mut next => break page?,
+                    _ = looks.tick() => {}
+                }
+                let info = show(link, id).await?;
+                let is_other = !is_of_the_ttys_size(info.cols, info.rows);
+                if is_other && was_other && info.state == TerminalState::Running {
+                    return Ok(Passed::Resized);
+                }
+                was_other = is_other;
+            }
+        };
+        let bytes = filter.feed(&page.bytes);
+        residue.watch(&bytes);
+        pump.write(bytes).await?;
+        if page.is_last() {
+            return Ok(Passed::Ended(page.exit_status));
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::TerminalRef;
 use termd_proto::screen::{
     MAX_SCREEN_ROWS, Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensServer,
 };
 use termd_proto::terminal::MAX_WAIT_MS;
+use termd_proto::{Offset, TerminalRef};
 
 use super::error::invalid_params;
 use crate::term::{Model, render};
@@ -39,11 +39,15 @@ impl ScreenHandler {
         options: &ScreenOptions,
     ) -> Result<(Screen, Option<String>), TerminalError> {
         let look = |model: &Model| {
-            let screen = model.screen(options);
+            let mut screen = model.screen(options);
             let view = render::View {
                 cols: options.view_cols.unwrap_or(screen.cols),
                 rows: options.view_rows.unwrap_or(screen.rows),
             };
+            if (view.cols, view.rows) == (screen.cols, screen.rows) {
+                // The picture is followed by output: by the whole of a sequence that is cut here.
+                screen.end = Offset(model.whole_until());
+            }
             (screen, Some(model.redraw(view)))
         };
         self.terminals.look_at(terminal, look).await

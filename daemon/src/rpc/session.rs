@@ -200,7 +200,7 @@ impl SessionsServer for SessionHandler {
     async fn resize(&self, id: TerminalRef, cols: u16, rows: u16) -> RpcResult<()> {
         let terminal = self.find(&id).await?;
         let size: Size = Terminals::checked_size(Some(cols), Some(rows))?;
-        terminal.resize(size).await;
+        self.terminals.resize(&terminal, size).await;
         Ok(())
     }
 

@@ -80,6 +80,20 @@ impl Model {
         self.core.offset = offset;
     }
 
+    /// Goes on counting the changes from here, and takes every row as changed now: for a model made
+    /// anew, whose viewers have counts from the one before it.
+    pub fn count_on_from(&mut self, seq: u64) {
+        self.core.seq = self.core.seq.max(seq);
+        self.core.grid.mark_all(self.core.seq);
+    }
+
+    /// The offset up to which the output is whole: what follows it is the beginning of a character
+    /// or an escape sequence whose rest is not there yet.
+    pub fn whole_until(&self) -> u64 {
+        let unfinished = self.input.unfinished().len() as u64;
+        self.core.offset.saturating_sub(unfinished)
+    }
+
     /// Counts the changes: greater after each feed or resize.
     pub fn seq(&self) -> u64 {
         self.core.seq

@@ -59,14 +59,18 @@ impl Model {
     /// screen first, where the alternate one is shown over it.
     pub fn redraw(&self, view: View) -> String {
         let options = ScreenOptions::default();
+        // A part of the screen cannot go on by itself: it is drawn anew with each change.
+        let whole =
+            view.cols == narrow(self.core.size.cols) && view.rows == narrow(self.core.size.rows);
         let mut out = String::new();
         if let Some(behind) = self.behind() {
             out.push_str(&render::attach(&behind.screen(&options), view));
+            if whole {
+                // The cursor with its look is what the program comes back to.
+                out.push_str(&behind.core.continuation());
+            }
         }
         out.push_str(&render::attach(&self.screen(&options), view));
-        let whole =
-            view.cols == narrow(self.core.size.cols) && view.rows == narrow(self.core.size.rows);
-        // A part of the screen cannot go on by itself: it is drawn anew with each change.
         if whole {
             out.push_str(&self.core.continuation());
         }

@@ -102,6 +102,8 @@ pub struct Actor {
     /// The screen's last checkpoint, and when the next may be.
     checkpointed: Offset,
     checkpoint_at: Instant,
+    /// Where its last new size was given.
+    resized_at: Option<Offset>,
 }
 
 impl Actor {
@@ -131,6 +133,8 @@ impl Actor {
             output_event_at: Instant::now(),
             checkpointed: fed,
             checkpoint_at: Instant::now() + CHECKPOINT_PAUSE,
+            // A server before may have given one here.
+            resized_at: Some(fed),
         })
     }
 
@@ -309,6 +313,10 @@ impl Actor {
             return;
         }
         self.checkpoint_at = now + CHECKPOINT_PAUSE;
+        self.put_checkpoint();
+    }
+
+    fn put_checkpoint(&mut self) {
         if let Some(checkpoint) = self.checkpoint()
             && self
                 .around
@@ -362,10 +370,17 @@ impl Actor {
                     self.abandon_input();
                 }
             }
-            Command::Resize(size) => self.resize(size),
+            Command::Resize(size, done) => {
+                self.resize(size);
+                // Whoever asked may be gone.
+                let _ = done.send(());
+            }
             Command::LineDiscipline(answer) => {
-                // Dropped where the tty cannot say: nobody has it open any more.
-                if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref()) {
+                // Dropped where the tty cannot say, or the command has ended: nobody asks for a
+                // password any more.
+                if !matches!(self.phase, Phase::Storing)
+                    && let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
+                {
                     let _ = answer.send(LineDiscipline {
                         echo: termios.local_modes.contains(LocalModes::ECHO),
                         canonical: termios.local_modes.contains(LocalModes::ICANON),
@@ -393,6 +408,11 @@ impl Actor {
             cols: size.cols,
             rows: size.rows,
         };
+        // Two sizes without output between them: the database has one for each offset, and what
+        // the first did to the screen is only in the screen.
+        if self.resized_at.replace(change.at) == Some(change.at) {
+            self.put_checkpoint();
+        }
         if !self
             .around
             .store

@@ -28,8 +28,8 @@ const MAX_REMEMBERED_TYPISTS: usize = 1_024;
 pub enum Command {
     /// Type this.
     Input(Input),
-    /// Take this size.
-    Resize(Size),
+    /// Take this size, and say when it is taken and queued for the database.
+    Resize(Size, oneshot::Sender<()>),
     /// Say how the tty reads.
     LineDiscipline(oneshot::Sender<LineDiscipline>),
 }
@@ -241,10 +241,13 @@ impl Terminal {
         self.input_queued.fetch_sub(bytes, Ordering::AcqRel);
     }
 
-    /// Sets its size. On an exited terminal: nothing.
-    pub async fn resize(&self, size: Size) {
+    /// Sets its size; resolves when it has it. On an exited terminal: nothing.
+    pub(super) async fn resize(&self, size: Size) {
+        let (done, told) = oneshot::channel();
         // Its task is gone only when it has exited.
-        let _ = self.commands.send(Command::Resize(size)).await;
+        if (self.commands.send(Command::Resize(size, done)).await).is_ok() {
+            let _ = told.await;
+        }
     }
 
     /// How its tty reads now; `None` once it has exited.

@@ -3,6 +3,7 @@
 
 use termd_proto::{Offset, TerminalId};
 
+use super::clock::now_ms;
 use super::record::Size;
 use super::screen::{fresh_model, fresh_scrollback};
 use super::transcript::{Transcript, TranscriptError};
@@ -52,14 +53,14 @@ pub async fn restore(
             model.resize(size_of(change).into());
         }
         if at >= end {
-            return Ok(Restored { model, events });
+            break;
         }
         let until = changes.peek().map_or(end, |change| change.at.min(end));
         let span = transcript
             .read(at, until.since(at).min(PIECE_BYTES))
             .await?;
         if span.bytes.is_empty() {
-            return Ok(Restored { model, events });
+            break;
         }
         model.go_on_at(span.start.0);
         // What the program asked then was answered then.
@@ -69,6 +70,14 @@ pub async fn restore(
         }
         at = span.end();
     }
+    model.count_on_from(greater_than_any_before(end));
+    Ok(Restored { model, events })
+}
+
+/// A count of changes greater than every one that viewers may have from a server before: each
+/// change took a byte of output, or was a new size, and no terminal is resized every millisecond.
+fn greater_than_any_before(end: Offset) -> u64 {
+    end.0 + u64::try_from(now_ms()).unwrap_or(0)
 }
 
 fn size_of(change: SizeChange) -> Size {

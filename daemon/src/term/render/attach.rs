@@ -20,10 +20,9 @@ pub struct View {
     pub rows: u16,
 }
 
-/// Ends a sequence that was begun; then from here to the end one picture (mode 2026). Default
-/// rendition, no hyperlink, US-ASCII, no margins, origin and insert mode off, and no wrapping
-/// while rows are drawn to the last column.
-const BEGIN: &str = "\x18\x1b[?2026h\x1b[m\x1b]8;;\x1b\\\x0f\x1b(B\x1b)B\x1b[?69l\x1b[r\x1b[?6l\
+/// Default rendition, no hyperlink, US-ASCII, no margins, origin and insert mode off, and no
+/// wrapping while rows are drawn to the last column.
+const BEGIN: &str = "\x1b[m\x1b]8;;\x1b\\\x0f\x1b(B\x1b)B\x1b[?69l\x1b[r\x1b[?6l\
 \x1b[4l\x1b[?7l";
 
 /// Every mouse mode and encoding off: a mode of these is not always ended by another.
@@ -32,10 +31,13 @@ const MOUSE_OFF: &str = "\x1b[?9;1000;1001;1002;1003;1005;1006;1015;1016l";
 /// What makes a client's tty of this size show the screen, the part with the cursor where it is
 /// too small, and work in the screen's modes.
 pub fn attach(screen: &Screen, view: View) -> String {
-    let mut out = String::from(BEGIN);
+    // CAN ends a sequence that was begun; then from here to the end one picture (mode 2026).
+    let mut out = String::from("\x18\x1b[?2026h");
     let modes = screen.modes;
-    // Leaving the alternate screen moves the cursor, which is placed below.
+    // First of all: going to the alternate screen saves the cursor as it is, and the margins below
+    // would move it. Leaving moves it, and it is placed below.
     set_or_reset(screen.alternate, "?1049", &mut out);
+    out.push_str(BEGIN);
     set_or_reset(modes.reverse_video, "?5", &mut out);
     out.push_str("\x1b[H\x1b[2J");
     let window = Window::of(screen, view);

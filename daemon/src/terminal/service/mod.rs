@@ -38,6 +38,8 @@ const EVENT_QUEUE: usize = 1_024;
 const ENDED_IN_MEMORY: usize = 256;
 /// Ended terminals that stay on the list until somebody closes them; older ones are closed.
 const ENDED_LISTED: usize = 4_096;
+/// How long a new size may take into the database before whoever gave it is answered all the same.
+const LONGEST_SIZE_STORING: Duration = Duration::from_secs(1);
 /// Matches that an ambiguous reference is answered with.
 const AMBIGUOUS_SHOWN: u32 = 8;
 
@@ -301,6 +303,19 @@ impl Terminals {
             canonical: tty.map(|tty| tty.canonical),
             ..screen
         })
+    }
+
+    /// Sets a terminal's size, and keeps where in the output it was given, so that a server that
+    /// dies right after it loses nothing. A database that takes nothing holds nobody up.
+    pub async fn resize(&self, terminal: &Terminal, size: Size) {
+        terminal.resize(size).await;
+        let stored = self.inner.store.flush();
+        if tokio::time::timeout(LONGEST_SIZE_STORING, stored)
+            .await
+            .is_err()
+        {
+            tracing::warn!(terminal = %terminal.id(), "a size is not in the database yet");
+        }
     }
 
     /// Looks at a terminal's model.

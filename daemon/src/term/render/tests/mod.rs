@@ -199,8 +199,9 @@ fn attach_depends_on_nothing_before() {
     };
     same(
         &attach(&drawn, View { cols: 6, rows: 3 }),
-        "\x18\x1b[?2026h\x1b[m\x1b]8;;\x1b\\\x0f\x1b(B\x1b)B\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7l\
-         \x1b[?1049h\x1b[?5l\x1b[H\x1b[2J\
+        "\x18\x1b[?2026h\x1b[?1049h\
+         \x1b[m\x1b]8;;\x1b\\\x0f\x1b(B\x1b)B\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7l\
+         \x1b[?5l\x1b[H\x1b[2J\
          \x1b[1H\x1b[31mone\x1b[m\x1b[2H\x1b[3Hsixsix\x1b[?7h\x1b[3;6Hx\
          \x1b[?1h\x1b=\x1b[?2004h\x1b[?1004h\
          \x1b[?9;1000;1001;1002;1003;1005;1006;1015;1016l\x1b[?1002h\x1b[?1006h\
