@@ -14,6 +14,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::{broadcast, watch};
 use tokio::time::sleep_until;
 
+use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
 use super::flow::{Due, Flow};
 use super::handle::{Command, LineDiscipline, TaskEnds, Terminal};
@@ -24,10 +25,7 @@ use super::record::{Exit, ScreenState, Size, exit_status};
 use super::spool::PumpStop;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
-use crate::store::{
-    AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, ScreenCheckpoint, SizeChange, Store,
-    StoreError,
-};
+use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, Store, StoreError};
 use crate::term::Model;
 
 /// After the exit, how long a PTY that somebody still holds open must be quiet before its output
@@ -42,13 +40,6 @@ const HUNG_UP_RETRY: Duration = Duration::from_millis(250);
 const OUTPUT_EVENT_PAUSE: Duration = Duration::from_millis(50);
 /// Wait after the database refused an audit record of an exit, before it is tried again.
 const EXIT_RECORD_RETRY: Duration = Duration::from_secs(1);
-/// So much output after a screen's checkpoint is worth another one: it is fed again in milliseconds.
-const CHECKPOINT_BYTES: u64 = 1 << 20;
-/// And so much at the end: a screen that nobody feeds any more is made from it when it is asked for.
-const LAST_CHECKPOINT_BYTES: u64 = 256 << 10;
-/// No checkpoint sooner after the last.
-const CHECKPOINT_PAUSE: Duration = Duration::from_secs(2);
-
 /// Where the terminal is in its life, as its task sees it.
 #[derive(Debug)]
 enum Phase {
@@ -99,11 +90,7 @@ pub struct Actor {
     phase: Phase,
     line: Line,
     output_event_at: Instant,
-    /// The screen's last checkpoint, and when the next may be.
-    checkpointed: Offset,
-    checkpoint_at: Instant,
-    /// Where its last new size was given.
-    resized_at: Option<Offset>,
+    checkpoints: Checkpoints,
 }
 
 impl Actor {
@@ -131,10 +118,8 @@ impl Actor {
             phase: Phase::Running,
             line: Line::Open,
             output_event_at: Instant::now(),
-            checkpointed: fed,
-            checkpoint_at: Instant::now() + CHECKPOINT_PAUSE,
+            checkpoints: Checkpoints::new(fed, Instant::now()),
             // A server before may have given one here.
-            resized_at: Some(fed),
         })
     }
 
@@ -268,7 +253,9 @@ impl Actor {
                 progress.screen = screen;
             });
             self.flow.grew(end, now);
-            self.checkpoint_screen(now);
+            let fed = self.reading.fed();
+            self.checkpoints
+                .look(&self.terminal, &self.around.store, fed, now);
             self.give_back_memory();
             self.tell_of_output(end, now);
             if let Phase::Draining { quiet_until, .. } = &mut self.phase {
@@ -302,37 +289,6 @@ impl Actor {
             drawing,
             changed_at: now,
         }
-    }
-
-    /// Keeps the screen, when so much has come since the last time that feeding it again would take
-    /// long.
-    fn checkpoint_screen(&mut self, now: Instant) {
-        if self.reading.fed().since(self.checkpointed) < CHECKPOINT_BYTES
-            || now < self.checkpoint_at
-        {
-            return;
-        }
-        self.checkpoint_at = now + CHECKPOINT_PAUSE;
-        self.put_checkpoint();
-    }
-
-    fn put_checkpoint(&mut self) {
-        if let Some(checkpoint) = self.checkpoint()
-            && self
-                .around
-                .store
-                .try_put_screen(self.terminal.id().clone(), checkpoint)
-        {
-            self.checkpointed = self.reading.fed();
-        }
-    }
-
-    fn checkpoint(&self) -> Option<ScreenCheckpoint> {
-        let dump = self.terminal.screen.look(Model::dump)?;
-        Some(ScreenCheckpoint {
-            at: self.reading.fed(),
-            dump,
-        })
     }
 
     fn tell_of_output(&mut self, end: Offset, now: Instant) {
@@ -400,26 +356,9 @@ impl Actor {
         // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
         let _ = rustix::termios::tcsetwinsize(self.master.get_ref(), winsize);
         self.reading.feed_all(&mut self.input);
-        self.terminal
-            .screen
-            .change(|model| model.resize(size.into()));
-        let change = SizeChange {
-            at: self.reading.fed(),
-            cols: size.cols,
-            rows: size.rows,
-        };
-        // Two sizes without output between them: the database has one for each offset, and what
-        // the first did to the screen is only in the screen.
-        if self.resized_at.replace(change.at) == Some(change.at) {
-            self.put_checkpoint();
-        }
-        if !self
-            .around
-            .store
-            .try_put_size(self.terminal.id().clone(), change)
-        {
-            tracing::warn!(terminal = %self.terminal.id(), "a size is not in the database");
-        }
+        let (store, fed) = (&self.around.store, self.reading.fed());
+        let answer = self.checkpoints.resize(&self.terminal, store, fed, size);
+        self.terminal.answer_queued(self.input.push_answer(answer));
         let screen = self.screen_state(Instant::now());
         self.terminal.update(|progress| {
             progress.size = size;
@@ -487,13 +426,10 @@ impl Actor {
     async fn record_exit(&self) {
         let terminal = &self.terminal;
         let progress = terminal.progress();
-        if self.reading.fed().since(self.checkpointed) >= LAST_CHECKPOINT_BYTES
-            && let Some(checkpoint) = self.checkpoint()
-        {
-            let id = terminal.id().clone();
-            if self.around.store.put_screen(id, checkpoint).await.is_err() {
-                return;
-            }
+        let (store, fed) = (&self.around.store, self.reading.fed());
+        let kept = self.checkpoints.finish(terminal, store, fed).await;
+        if kept.is_err() {
+            return;
         }
         let mut detail = serde_json::Map::new();
         let status = progress.exit.as_ref().and_then(|exit| exit.status.as_ref());

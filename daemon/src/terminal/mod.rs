@@ -7,6 +7,7 @@
 //! output before it can be read; an audit record is committed before what it records is done.
 
 pub mod actor;
+mod checkpoints;
 pub mod clock;
 pub mod command_output;
 pub mod commands;
