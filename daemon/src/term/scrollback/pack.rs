@@ -8,8 +8,8 @@ use termd_proto::screen::LineSize;
 
 use crate::term::cell::{Cell, Content};
 use crate::term::grapheme::{Graphemes, MAX_GRAPHEME_BYTES};
-use crate::term::print::width;
 use crate::term::style::StyleId;
+use crate::term::width::width;
 
 /// A length and a grapheme, one column wide.
 const GRAPHEME: u8 = 1;
