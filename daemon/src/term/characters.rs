@@ -109,33 +109,32 @@ fn write_into(
     while let Some(word) = bytes.get(written.taken..).and_then(<[u8]>::first_chunk) {
         if let 0x20..0x7f = word[0] {
             let count = ascii_in_word(*word);
-            let place = cells.get_mut(written.col..written.col + count);
-            if let (1..WORD, Some(place)) = (count, place) {
+            if count == WORD {
+                break;
+            }
+            if let Some(place) = cells.get_mut(written.col..written.col + count) {
                 for (cell, byte) in place.iter_mut().zip(word) {
                     *cell = Cell::ascii(*byte, style);
+                    written.last = Some(char::from(*byte));
                 }
-                written.last = Some(char::from(word[count - 1]));
                 written.col += count;
                 written.taken += count;
                 continue;
-            }
-            if count == WORD {
-                break;
             }
         }
         let Some((c, length)) = decoded(*word) else {
             break;
         };
         match (widths.of(c), cells.get_mut(written.col..)) {
-            (1, Some([cell, ..])) => {
-                *cell = Cell::narrow(c, style);
-                written.col += 1;
-            }
             (2, Some([left, right, ..])) => {
                 *left = Cell::wide(c, style);
                 *right = Cell::tail(style);
                 written.any_wide = true;
                 written.col += 2;
+            }
+            (1, Some([cell, ..])) => {
+                *cell = Cell::narrow(c, style);
+                written.col += 1;
             }
             _ => {
                 written.next = Some(c);
@@ -155,28 +154,24 @@ fn first_character(bytes: &[u8]) -> Option<(char, usize)> {
 
 /// The printable character that begins these bytes, and its length (RFC 3629); `None`: there is
 /// none, but a control or what is not UTF-8.
+///
+/// One comparison looks at the leading bits of all its bytes, the first of which is the lowest.
 #[inline]
 fn decoded([first, second, third, fourth, ..]: [u8; WORD]) -> Option<(char, usize)> {
-    let goes_on = |byte: u8| byte & 0xc0 == 0x80;
-    let bits = |byte: u8, mask: u8, place: u32| u32::from(byte & mask) << (6 * place);
-    let (code, length, least) = match first {
-        0x20..0x7f => return Some((char::from(first), 1)),
+    let word = u32::from_le_bytes([first, second, third, fourth]);
+    let tail = |at: u32| word >> (8 * at) & 0x3f;
+    let (code, length, least) = if word & 0x00c0_c0f0 == 0x0080_80e0 {
+        ((word & 0x0f) << 12 | tail(1) << 6 | tail(2), 3, 0x800)
+    } else if word & 0xc0c0_c0f8 == 0x8080_80f0 {
+        let high = (word & 0x07) << 18 | tail(1) << 12;
+        (high | tail(2) << 6 | tail(3), 4, 0x1_0000)
+    } else if word & 0xc0e0 == 0x80c0 {
         // Below 0xa0 are the C1 controls.
-        0xc2..=0xdf if goes_on(second) => (bits(first, 0x1f, 1) | bits(second, 0x3f, 0), 2, 0xa0),
-        0xe0..=0xef if goes_on(second) && goes_on(third) => (
-            bits(first, 0x0f, 2) | bits(second, 0x3f, 1) | bits(third, 0x3f, 0),
-            3,
-            0x800,
-        ),
-        0xf0..=0xf4 if goes_on(second) && goes_on(third) && goes_on(fourth) => (
-            bits(first, 0x07, 3)
-                | bits(second, 0x3f, 2)
-                | bits(third, 0x3f, 1)
-                | bits(fourth, 0x3f, 0),
-            4,
-            0x1_0000,
-        ),
-        _ => return None,
+        ((word & 0x1f) << 6 | tail(1), 2, 0xa0)
+    } else if let 0x20..0x7f = first {
+        (u32::from(first), 1, 0x20)
+    } else {
+        return None;
     };
     if code < least {
         return None;

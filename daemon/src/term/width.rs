@@ -25,6 +25,10 @@ impl Widths {
     /// Columns that a character takes: 0, 1 or 2.
     #[inline]
     pub(super) fn of(self, c: char) -> usize {
+        // Han, which come in great numbers.
+        if let '\u{4e00}'..='\u{9fff}' = c {
+            return 2;
+        }
         let code = c as usize;
         match self.0.get(code / 4) {
             Some(four) => usize::from(four >> (code % 4 * 2) & 3),
@@ -50,4 +54,16 @@ fn table() -> Box<Table> {
         *four |= u8::try_from(width).unwrap_or(2) << (code % 4 * 2);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{UnicodeWidthChar, width};
+
+    #[test]
+    fn each_character_has_the_width_that_unicode_gives_it() {
+        for c in '\0'..=char::MAX {
+            assert_eq!(width(c), c.width().unwrap_or(0), "{c:?}");
+        }
+    }
 }
