@@ -8,7 +8,7 @@ use super::cell::Cell;
 use super::core::Core;
 use super::input::ascii_in_word;
 use super::style::StyleId;
-use super::width::Widths;
+use super::width::{HAN_FIRST, HAN_LAST, Widths};
 
 /// How far a character is looked for; a run of ASCII of this length is taken faster another way.
 const WORD: usize = 8;
@@ -122,6 +122,15 @@ fn write_into(
                 continue;
             }
         }
+        if let (Some(c), Some([left, right, ..])) = (han(*word), cells.get_mut(written.col..)) {
+            *left = Cell::wide(c, style);
+            *right = Cell::tail(style);
+            written.any_wide = true;
+            written.col += 2;
+            written.last = Some(c);
+            written.taken += 3;
+            continue;
+        }
         let Some((c, length)) = decoded(*word) else {
             break;
         };
@@ -160,7 +169,7 @@ fn first_character(bytes: &[u8]) -> Option<(char, usize)> {
 fn decoded([first, second, third, fourth, ..]: [u8; WORD]) -> Option<(char, usize)> {
     let word = u32::from_le_bytes([first, second, third, fourth]);
     let tail = |at: u32| word >> (8 * at) & 0x3f;
-    let (code, length, least) = if word & 0x00c0_c0f0 == 0x0080_80e0 {
+    let (code, length, least) = if word & LEADING_OF_THREE == THREE_BYTES {
         ((word & 0x0f) << 12 | tail(1) << 6 | tail(2), 3, 0x800)
     } else if word & 0xc0c0_c0f8 == 0x8080_80f0 {
         let high = (word & 0x07) << 18 | tail(1) << 12;
@@ -179,3 +188,18 @@ fn decoded([first, second, third, fourth, ..]: [u8; WORD]) -> Option<(char, usiz
     // Surrogates and what is beyond Unicode are no characters.
     Some((char::from_u32(code)?, length))
 }
+
+/// The same of Han alone, which come in great numbers: their width and length are known.
+#[inline]
+fn han([first, second, third, ..]: [u8; WORD]) -> Option<char> {
+    let word = u32::from_le_bytes([first, second, third, 0]);
+    let code = (word & 0x0f) << 12 | (word >> 8 & 0x3f) << 6 | (word >> 16 & 0x3f);
+    let is_one = word & LEADING_OF_THREE == THREE_BYTES
+        && (u32::from(HAN_FIRST)..=u32::from(HAN_LAST)).contains(&code);
+    if is_one { char::from_u32(code) } else { None }
+}
+
+/// The bits that tell what kind of bytes the three of a character are.
+const LEADING_OF_THREE: u32 = 0x00c0_c0f0;
+/// Those bits of a character of three bytes.
+const THREE_BYTES: u32 = 0x0080_80e0;

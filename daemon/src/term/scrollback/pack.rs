@@ -9,7 +9,7 @@ use termd_proto::screen::LineSize;
 use crate::term::cell::{Cell, Content};
 use crate::term::grapheme::{Graphemes, MAX_GRAPHEME_BYTES};
 use crate::term::style::StyleId;
-use crate::term::width::{Widths, width};
+use crate::term::width::{HAN_FIRST, HAN_LAST, Widths, width};
 
 /// A length and a grapheme, one column wide.
 const GRAPHEME: u8 = 1;
@@ -106,12 +106,16 @@ pub(super) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Grap
     let widths = Widths::get();
     let mut characters = Characters::default();
     let mut rest = cells;
-    while let [cell, after @ ..] = rest {
+    loop {
+        let taken = characters.push_usual(rest);
+        let Some([cell, after @ ..]) = rest.get(taken..) else {
+            break;
+        };
         rest = after;
         let low = cell.low();
         let is_wide = low & wide != 0;
         let has_tail = after.first().is_some_and(|next| next.low() == tail);
-        // What most cells are. Bits for anything else are beyond the code points.
+        // Bits for anything but a wide character are beyond the code points.
         if let Some(c) = char::from_u32(low & !wide)
             && (c >= ' ' || low == 0)
             && (widths.of(c) == 2) == is_wide
@@ -120,20 +124,21 @@ pub(super) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Grap
             characters.push(bytes, c);
             rest = after.get(usize::from(is_wide)..).unwrap_or_default();
         } else if let Content::Grapheme(number) = cell.content() {
-            characters.flush(bytes);
+            let text = graphemes.get(number).as_bytes();
+            let length = u8::try_from(text.len()).unwrap_or(0);
             let bare = cell.with_grapheme(0).low();
             if bare == grapheme_low(Columns::One) {
-                bytes.push(GRAPHEME);
+                characters.extend(bytes, &[GRAPHEME, length]);
             } else if bare == grapheme_low(Columns::Two) && has_tail {
-                bytes.push(WIDE_GRAPHEME);
+                characters.extend(bytes, &[WIDE_GRAPHEME, length]);
                 rest = after.get(1..).unwrap_or_default();
             } else {
+                characters.flush(bytes);
                 bytes.push(GRAPHEME_CELL);
                 push_varint(bytes, bare);
+                bytes.push(length);
             }
-            let text = graphemes.get(number);
-            bytes.push(u8::try_from(text.len()).unwrap_or(0));
-            bytes.extend_from_slice(text.as_bytes());
+            characters.extend(bytes, text);
         } else {
             characters.flush(bytes);
             bytes.push(CELL);
@@ -162,6 +167,34 @@ impl Default for Characters {
 impl Characters {
     const SIZE: usize = 256;
 
+    /// Takes ASCII and Han at the front, of which rows mostly are, without a look at what else cells
+    /// may be: how many cells.
+    #[inline]
+    fn push_usual(&mut self, cells: &[Cell]) -> usize {
+        let tail = Cell::tail(StyleId(0)).low();
+        let (first_han, last_han) = (wide_low(HAN_FIRST), wide_low(HAN_LAST));
+        let mut at = 0;
+        while let Some(cell) = cells.get(at)
+            && let Some(place) = self.bytes.get_mut(self.len..self.len + 4)
+        {
+            let low = cell.low();
+            if let 0x20..0x7f = low {
+                place[0] = low as u8;
+                self.len += 1;
+                at += 1;
+            } else if (first_han..=last_han).contains(&low)
+                && cells.get(at + 1).is_some_and(|next| next.low() == tail)
+            {
+                place.copy_from_slice(&utf8_of_three(low & 0xffff).to_le_bytes());
+                self.len += 3;
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        at
+    }
+
     #[inline]
     fn push(&mut self, bytes: &mut Vec<u8>, c: char) {
         if self.len + 4 > Self::SIZE {
@@ -173,6 +206,18 @@ impl Characters {
             place.copy_from_slice(&utf8.to_le_bytes());
         }
         self.len += length;
+    }
+
+    /// Adds bytes as they are: a grapheme at the most.
+    #[inline]
+    fn extend(&mut self, bytes: &mut Vec<u8>, more: &[u8]) {
+        if self.len + more.len() > Self::SIZE {
+            self.flush(bytes);
+        }
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + more.len()) {
+            place.copy_from_slice(more);
+            self.len += more.len();
+        }
     }
 
     #[inline]
@@ -191,12 +236,24 @@ fn utf8(c: char) -> (u32, usize) {
     match code {
         0..0x80 => (code, 1),
         0x80..0x800 => (0xc0 | code >> 6 | tail(0) << 8, 2),
-        0x800..0x1_0000 => (0xe0 | code >> 12 | tail(1) << 8 | tail(0) << 16, 3),
+        0x800..0x1_0000 => (utf8_of_three(code), 3),
         _ => (
             0xf0 | code >> 18 | tail(2) << 8 | tail(1) << 16 | tail(0) << 24,
             4,
         ),
     }
+}
+
+/// The same of a code point that takes three bytes.
+#[inline]
+fn utf8_of_three(code: u32) -> u32 {
+    0x0080_80e0 | code >> 12 | (code >> 6 & 0x3f) << 8 | (code & 0x3f) << 16
+}
+
+/// All but the style of a wide character.
+#[inline]
+fn wide_low(c: char) -> u32 {
+    Cell::wide(c, StyleId(0)).low()
 }
 
 #[derive(Clone, Copy)]
