@@ -277,12 +277,12 @@ impl Styles {
         }
     }
 
-    /// Where a look is among the recent ones. The highest bits of the mixed word depend on all of
-    /// it.
+    /// Where a look is among the recent ones: by the highest bits, which depend on all others.
     #[inline]
     fn recent_place(&self, words: (u64, u64)) -> usize {
         let mixed = (words.0.rotate_left(32) ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
-        (mixed >> (u64::BITS - self.recent.len().trailing_zeros())) as usize
+        let place = mixed >> (u64::BITS - self.recent.len().trailing_zeros());
+        usize::try_from(place).unwrap_or(usize::MAX)
     }
 
     #[cold]
@@ -294,14 +294,10 @@ impl Styles {
         if self.recent.len() < places {
             self.recent = vec![Recent::default(); places];
         }
-        let words = style.words();
+        let (words, link) = (style.words(), style.link);
         let place = self.recent_place(words);
         if let Some(recent) = self.recent.get_mut(place) {
-            *recent = Recent {
-                words,
-                link: style.link,
-                id,
-            };
+            *recent = Recent { words, link, id };
         }
         id
     }

@@ -48,6 +48,7 @@ pub(super) fn width(c: char) -> usize {
     Widths::get().of(c)
 }
 
+#[allow(clippy::large_stack_arrays)] // Once, on its way to the heap.
 fn table() -> Box<Table> {
     let mut table = Box::new([0; TABLE_END / 4]);
     for c in '\0'..=char::MAX {

@@ -146,11 +146,11 @@ pub(super) fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<
             _ if at == begin && separator.is_none() => break,
             _ if params.len == MAX_PARAMS => return None,
             _ => {
-                params.push(value as u16, separator.unwrap_or(Separator::Semicolon));
+                params.push(saturated(value), separator.unwrap_or(Separator::Semicolon));
                 break;
             }
         };
-        params.push(value as u16, separator.unwrap_or(Separator::Semicolon));
+        params.push(saturated(value), separator.unwrap_or(Separator::Semicolon));
         separator = Some(next);
         at += 1;
     }
@@ -162,6 +162,11 @@ pub(super) fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<
     }
     sequence.function = byte;
     matches!(byte, 0x40..=0x7e).then_some(at + 1)
+}
+
+#[inline]
+fn saturated(value: u32) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
 }
 
 /// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.

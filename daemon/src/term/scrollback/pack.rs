@@ -179,7 +179,7 @@ impl Characters {
         {
             let low = cell.low();
             if let 0x20..0x7f = low {
-                place[0] = low as u8;
+                place[0] = u8::try_from(low).unwrap_or_default();
                 self.len += 1;
                 at += 1;
             } else if (first_han..=last_han).contains(&low)
