@@ -117,7 +117,7 @@ fn may_join(before: char, c: char) -> bool {
         // CJK and kana follow on nothing, but for what prepends itself, which is not of theirs.
         '\u{3400}'..='\u{9fff}' => false,
         _ => {
-            super::print::width(c) == 0
+            super::width::width(c) == 0
                 || matches!(c,
                     // Flags, skin tones.
                     '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}'

@@ -8,6 +8,7 @@
 //! gives answers and events back as values ([`Fed`]).
 
 mod cell;
+mod characters;
 mod charset;
 mod cluster;
 mod control;
@@ -39,6 +40,7 @@ mod terminfo;
 mod testing;
 mod titles;
 mod view;
+mod width;
 
 pub use dump::DUMP_VERSION;
 pub use event::{Event, Fed};

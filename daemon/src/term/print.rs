@@ -1,13 +1,10 @@
 //! Printing characters: DECAWM's pending wrap, IRM, wide and combining characters.
 
-use std::sync::OnceLock;
-
-use unicode_width::UnicodeWidthChar;
-
 use super::cell::{Cell, Content};
 use super::charset::Charset;
 use super::core::Core;
 use super::grapheme::MAX_GRAPHEME_BYTES;
+use super::width::width;
 use termd_proto::screen::LineSize;
 
 impl Core {
@@ -76,7 +73,7 @@ impl Core {
     }
 
     /// Goes on in the next row, which belongs to the same line.
-    fn wrap(&mut self) {
+    pub(super) fn wrap(&mut self) {
         self.cursor_row().wrapped = true;
         self.cursor.wrap_pending = false;
         // In this order: a cursor outside the columns that scroll does not scroll them.
@@ -87,82 +84,16 @@ impl Core {
     /// Prints text without controls.
     pub(super) fn print(&mut self, text: &str) {
         let mut rest = text;
-        while let Some(first) = rest.as_bytes().first() {
-            if *first < 0x80 {
+        while let Some(c) = rest.chars().next() {
+            if c.is_ascii() {
                 let length = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
                 self.print_ascii(&rest.as_bytes()[..length]);
                 rest = rest.get(length..).unwrap_or_default();
-            } else if self.plain_text && !self.modes.grapheme_clusters {
-                let left = self.write_characters(rest);
-                rest = rest.get(rest.len() - left..).unwrap_or_default();
-            } else if let Some(c) = rest.chars().next() {
+            } else {
                 self.print_char(c);
                 rest = rest.get(c.len_utf8()..).unwrap_or_default();
             }
         }
-    }
-
-    /// Writes characters into the cursor's row until it is full, or one comes that is none of its
-    /// own; at least one is taken. Returns how many bytes are left.
-    fn write_characters(&mut self, text: &str) -> usize {
-        if self.cursor.wrap_pending {
-            let zero = text.chars().next().is_some_and(|c| width(c) == 0);
-            if !zero {
-                self.wrap();
-            }
-        }
-        let (y, start) = (self.cursor.row, self.cursor.col);
-        let cols = self.row_cols(y);
-        let style = self.cursor.style_id;
-        self.split_wide_at(y, start);
-        let row = self.grid.row_mut(y, self.seq);
-        let held = row.cells().len();
-        let mut intricate = row.intricate;
-        let cells = row.cells_mut(0, cols);
-        let mut col = start;
-        let mut last = None;
-        let mut chars = text.chars();
-        let mut left = text.len();
-        for c in chars.by_ref() {
-            match width(c) {
-                1 if col < cols => {
-                    cells[col] = Cell::narrow(c, style);
-                    col += 1;
-                }
-                2 if col + 1 < cols => {
-                    cells[col] = Cell::wide(c, style);
-                    cells[col + 1] = Cell::tail(style);
-                    intricate = true;
-                    col += 2;
-                }
-                _ => break,
-            }
-            last = Some(c);
-            left -= c.len_utf8();
-        }
-        row.truncate(held.max(col));
-        let Some(last) = last else {
-            // Too wide for what is left of the row, or combining.
-            if let Some(c) = text.chars().next() {
-                self.print_char(c);
-                return text.len() - c.len_utf8();
-            }
-            return 0;
-        };
-        // The right half of a character that lost its left one.
-        if col < cols && row.cell(col).is_tail() {
-            let style = row.cell(col).style();
-            row.set(col, Cell::erased(style));
-        }
-        row.intricate = intricate;
-        self.last_printed = Some(last);
-        if col == cols {
-            self.cursor.col = cols - 1;
-            self.cursor.wrap_pending = true;
-        } else {
-            self.cursor.col = col;
-        }
-        left
     }
 
     /// Prints a byte of 0xa0 and above where UTF-8 is off: GR, which is Latin-1 here.
@@ -300,32 +231,4 @@ impl Core {
             cells.set(at, cell.with_grapheme(number));
         }
     }
-}
-
-/// Code points below this have their width in the table; the few above are looked up.
-const TABLE_END: u32 = 0x2_0000;
-
-/// Columns that a character takes: 0, 1 or 2.
-#[inline]
-pub(super) fn width(c: char) -> usize {
-    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
-    let code = u32::from(c);
-    if code < TABLE_END {
-        let table = TABLE.get_or_init(width_table);
-        usize::from(table[(code / 4) as usize] >> (code % 4 * 2) & 3)
-    } else {
-        c.width().unwrap_or(0)
-    }
-}
-
-/// Two bits a code point: 32 KiB in all.
-fn width_table() -> Box<[u8]> {
-    let mut table = vec![0; (TABLE_END / 4) as usize];
-    for code in 0..TABLE_END {
-        let width = char::from_u32(code)
-            .and_then(UnicodeWidthChar::width)
-            .unwrap_or(0);
-        table[(code / 4) as usize] |= u8::try_from(width.min(2)).unwrap_or(2) << (code % 4 * 2);
-    }
-    table.into()
 }

@@ -193,8 +193,9 @@ pub struct Styles {
     sweep_at: usize,
     sweep_links_at: usize,
     /// Where [`number`](Styles::number) looks first: coloured output takes turns with a few looks,
-    /// and a true hash for each costs more than the text between them. Made when it is first used.
-    recent: Option<Box<[Recent; RECENT]>>,
+    /// and a true hash for each costs more than the text between them. Empty, or of a length that is
+    /// a power of two and grows with the looks.
+    recent: Vec<Recent>,
     /// Which table it is: one of its own after each sweep.
     generation: u64,
 }
@@ -207,11 +208,10 @@ struct Recent {
     id: StyleId,
 }
 
-/// Places for recent looks, by a few bits mixed of each: 12 KiB once colours are used.
-const RECENT: usize = 512;
-
-/// The highest bits of the mixed word, which depend on all of it, are its place.
-const RECENT_SHIFT: u32 = u64::BITS - RECENT.ilog2();
+/// The first places for recent looks: 1.5 KiB once colours are used.
+const FIRST_RECENT: usize = 64;
+/// Most of them, 48 KiB: pictures have more looks than any table.
+const MOST_RECENT: usize = 2_048;
 
 /// Looks that are kept before the first sweep: more than a themed editor uses.
 const FIRST_SWEEP: usize = 1024;
@@ -225,7 +225,7 @@ impl Default for Styles {
             link_numbers: HashMap::new(),
             sweep_at: FIRST_SWEEP,
             sweep_links_at: FIRST_SWEEP,
-            recent: None,
+            recent: Vec::new(),
             generation: NEXT_GENERATION.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -240,10 +240,7 @@ impl Styles {
         let texts: usize = self.links.iter().map(Link::text_bytes).sum();
         self.styles.capacity() * size_of::<Style>()
             + self.numbers.capacity() * size_of::<(Style, StyleId)>()
-            + self
-                .recent
-                .as_ref()
-                .map_or(0, |recent| size_of_val(&**recent))
+            + self.recent.capacity() * size_of::<Recent>()
             + self.links.capacity() * size_of::<Link>()
             + self.link_numbers.capacity() * size_of::<(Link, LinkId)>()
             + 2 * texts
@@ -273,25 +270,38 @@ impl Styles {
         if words == (0, 0) && style.link == LinkId(0) {
             return StyleId(0);
         }
-        let mixed = (words.0.rotate_left(32) ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
-        let place = (mixed >> RECENT_SHIFT) as usize % RECENT;
-        if let Some(recent) = &self.recent {
-            let recent = &recent[place];
-            if recent.words == words && recent.link == style.link {
-                return recent.id;
-            }
+        let place = self.recent_place(words);
+        match self.recent.get(place) {
+            Some(recent) if recent.words == words && recent.link == style.link => recent.id,
+            _ => self.looked_up_and_remembered(style),
         }
-        let id = self.looked_up(style);
-        self.recent
-            .get_or_insert_with(|| Box::new([Recent::default(); RECENT]))[place] = Recent {
-            words,
-            link: style.link,
-            id,
-        };
-        id
+    }
+
+    /// Where a look is among the recent ones: by the highest bits, which depend on all others.
+    #[inline]
+    fn recent_place(&self, words: (u64, u64)) -> usize {
+        let mixed = (words.0.rotate_left(32) ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
+        let place = mixed >> (u64::BITS - self.recent.len().trailing_zeros());
+        usize::try_from(place).unwrap_or(usize::MAX)
     }
 
     #[cold]
+    fn looked_up_and_remembered(&mut self, style: Style) -> StyleId {
+        let id = self.looked_up(style);
+        let places = (self.styles.len() * 2)
+            .next_power_of_two()
+            .clamp(FIRST_RECENT, MOST_RECENT);
+        if self.recent.len() < places {
+            self.recent = vec![Recent::default(); places];
+        }
+        let (words, link) = (style.words(), style.link);
+        let place = self.recent_place(words);
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = Recent { words, link, id };
+        }
+        id
+    }
+
     fn looked_up(&mut self, style: Style) -> StyleId {
         match self.numbers.entry(style) {
             Entry::Occupied(known) => *known.get(),

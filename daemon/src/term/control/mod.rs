@@ -43,8 +43,15 @@ use super::mode::Switch;
 const SUBSTITUTE: char = '\u{2426}';
 
 impl Core {
-    /// A C0 control.
+    /// CR and LF.
     #[inline]
+    pub(in crate::term) fn new_line(&mut self) {
+        self.last_printed = None;
+        self.carriage_return();
+        self.line_feed();
+    }
+
+    /// A C0 control.
     pub(in crate::term) fn c0(&mut self, byte: u8) {
         self.last_printed = None;
         match byte {

@@ -8,8 +8,8 @@ use crate::term::cell::{Cell, Protection};
 use crate::term::core::Core;
 use crate::term::input::Params;
 use crate::term::mode::ChangeExtent;
-use crate::term::print::width;
 use crate::term::style::{Attributes, Style};
+use crate::term::width::width;
 
 /// What becomes of attributes in an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

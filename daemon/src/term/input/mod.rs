@@ -6,15 +6,16 @@
 //! are gathered here, bounded. Whatever the way, the functions called are the same, and so any
 //! split of the bytes has the same effect.
 
+mod scan;
 mod sequence;
 mod string;
+mod text;
 
-use memchr::memchr;
-
+pub(super) use self::scan::{ascii_in_word, ascii_run};
 pub(super) use self::sequence::{ControlSequence, Params};
 pub(super) use self::string::{Gathered, StringKind, Terminator};
 
-use self::sequence::{Numbers, Parsed, Slow};
+use self::sequence::{Numbers, Slow};
 
 use super::core::Core;
 
@@ -22,7 +23,6 @@ const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
-const DEL: u8 = 0x7f;
 
 /// Where in the byte stream we are.
 #[derive(Debug, Default)]
@@ -48,6 +48,8 @@ enum State {
 #[derive(Debug, Default)]
 pub(super) struct Input {
     state: State,
+    /// The control sequence that was read last.
+    sequence: ControlSequence,
     slow: Slow,
     /// The beginning of a UTF-8 sequence that was cut.
     partial: Partial,
@@ -66,9 +68,6 @@ struct Partial {
 
 /// What is kept of an unfinished escape sequence at the most: a string's bytes are in the string.
 const MAX_PENDING: usize = 1_024;
-
-/// How far text is looked through at a time.
-const TEXT_WINDOW: usize = 4_096;
 
 impl Input {
     /// Reads bytes and does to the core what they say.
@@ -112,49 +111,57 @@ impl Input {
         if self.partial.len > 0 {
             return self.finish_character(core, bytes);
         }
-        if core.is_at_the_end() && offset >= self.lines_from && bytes.len() > core.size.rows * 2 {
-            let (taken, seen) = core.take_lines(bytes);
-            self.lines_from = offset + seen as u64;
-            if taken > 0 {
-                return taken;
-            }
-        }
         let ascii = ascii_run(bytes);
-        if ascii > 0 {
-            core.print_ascii(&bytes[..ascii]);
-            if ascii == bytes.len() {
-                return ascii;
+        let (text, rest) = bytes.split_at(ascii);
+        let end = offset + ascii as u64;
+        if let [b'\r', b'\n', ..] = rest {
+            if offset >= self.lines_from && bytes.len() > core.size.rows * 2 && core.is_at_the_end()
+            {
+                let (taken, seen) = core.take_lines(bytes);
+                self.lines_from = offset + seen as u64;
+                if taken > 0 {
+                    return taken;
+                }
             }
+            // The two come together nearly always.
+            core.print_ascii(text);
+            core.offset = end + 2;
+            core.new_line();
+            return ascii + 2;
         }
-        let byte = bytes[ascii];
+        if !text.is_empty() {
+            core.print_ascii(text);
+        }
+        let Some(byte) = rest.first().copied() else {
+            return ascii;
+        };
         match byte {
             ESC => {
-                core.offset = offset + ascii as u64 + 1;
-                ascii + self.escape(core, &bytes[ascii..], offset + ascii as u64)
+                core.offset = end + 1;
+                ascii + self.escape(core, rest, end)
             }
             0..0x20 => {
-                core.offset = offset + ascii as u64 + 1;
+                core.offset = end + 1;
                 core.c0(byte);
                 ascii + 1
             }
-            0x80.. if !core.modes.utf8 => ascii + self.eight_bit(core, byte, offset + ascii as u64),
-            0x80.. => ascii + self.characters(core, &bytes[ascii..], offset + ascii as u64),
+            0x80.. if !core.modes.utf8 => ascii + self.eight_bit(core, byte, end),
+            0x80.. => ascii + self.characters(core, rest, end),
             // DEL is not shown and does nothing.
             _ => ascii + 1,
         }
     }
 
     /// An ESC, and the sequence after it if all of it is here.
+    #[inline]
     fn escape(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
-        if bytes.get(1) == Some(&b'[') && !core.modes.vt52 {
-            match sequence::parse_csi(&bytes[2..]) {
-                Parsed::Whole(sequence, length) => {
-                    core.offset = offset + 2 + length as u64;
-                    core.csi(&sequence);
-                    return 2 + length;
-                }
-                Parsed::Otherwise => {}
-            }
+        if let [_, b'[', rest @ ..] = bytes
+            && !core.modes.vt52
+            && let Some(length) = sequence::parse_csi(rest, &mut self.sequence)
+        {
+            core.offset = offset + 2 + length as u64;
+            core.csi(&self.sequence);
+            return 2 + length;
         }
         self.begin_escape();
         1
@@ -345,145 +352,4 @@ impl Input {
         self.begin_escape();
         self.after_escape(core, byte - 0x40);
     }
-
-    /// Takes a run of UTF-8.
-    fn characters(&mut self, core: &mut Core, bytes: &[u8], offset: u64) -> usize {
-        // A bound on what is looked at again after a C1 control.
-        let end = text_run(&bytes[..bytes.len().min(TEXT_WINDOW)]);
-        let mut taken = 0;
-        for chunk in bytes[..end].utf8_chunks() {
-            let valid = chunk.valid();
-            if let Some(before) = find_c1(valid) {
-                core.print(&valid[..before]);
-                let c1 = valid.as_bytes()[before + 1];
-                core.offset = offset + (taken + before) as u64 + 2;
-                self.c1(core, c1);
-                return taken + before + 2;
-            }
-            core.print(valid);
-            taken += valid.len();
-            let bad = chunk.invalid();
-            if bad.is_empty() {
-                continue;
-            }
-            // What stops at the end of the bytes at hand may go on in the next ones.
-            if taken + bad.len() == bytes.len() && is_unfinished(bad) {
-                self.partial.len = bad.len();
-                self.partial.bytes[..bad.len()].copy_from_slice(bad);
-            } else if taken + bad.len() == TEXT_WINDOW && is_unfinished(bad) {
-                return taken;
-            } else {
-                core.print_char('\u{fffd}');
-            }
-            taken += bad.len();
-        }
-        taken
-    }
-
-    /// Goes on with a character that was cut.
-    fn finish_character(&mut self, core: &mut Core, bytes: &[u8]) -> usize {
-        let mut partial = self.partial;
-        self.partial.len = 0;
-        partial.bytes[partial.len] = bytes[0];
-        partial.len += 1;
-        match std::str::from_utf8(&partial.bytes[..partial.len]) {
-            Ok(text) => {
-                if find_c1(text).is_some() {
-                    self.c1(core, partial.bytes[1]);
-                } else {
-                    core.print(text);
-                }
-                1
-            }
-            Err(error) if error.error_len().is_none() => {
-                self.partial = partial;
-                1
-            }
-            Err(_) => {
-                // The byte begins something else.
-                core.print_char('\u{fffd}');
-                0
-            }
-        }
-    }
-}
-
-/// How many bytes at the front are printable ASCII.
-#[inline]
-pub(in crate::term) fn ascii_run(bytes: &[u8]) -> usize {
-    const BLOCK: usize = 32;
-    // Between escape sequences there are a few bytes of text; a line of it has many.
-    let mut at = 0;
-    if let Some(word) = bytes.first_chunk() {
-        match not_ascii(*word) {
-            0 => at = size_of::<u64>(),
-            other => return (other.trailing_zeros() / u8::BITS) as usize,
-        }
-    }
-    for block in bytes[at..].chunks_exact(BLOCK) {
-        let other = block.iter().fold(0_u8, |other, byte| {
-            other | u8::from(byte.wrapping_sub(0x20) >= 0x5f)
-        });
-        if other != 0 {
-            break;
-        }
-        at += BLOCK;
-    }
-    while let Some(word) = bytes[at..].first_chunk() {
-        match not_ascii(*word) {
-            0 => at += size_of::<u64>(),
-            other => return at + (other.trailing_zeros() / u8::BITS) as usize,
-        }
-    }
-    at + bytes[at..]
-        .iter()
-        .position(|byte| byte.wrapping_sub(0x20) >= 0x5f)
-        .unwrap_or(bytes.len() - at)
-}
-
-/// The high bit of each byte that is not printable ASCII; the first byte is the lowest.
-#[inline]
-fn not_ascii(bytes: [u8; 8]) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let word = u64::from_le_bytes(bytes);
-    let low = word & (EACH * 0x7f);
-    // Sums of seven bits: none carries into the next byte.
-    let is_control = !(low + EACH * 0x60);
-    let is_delete = low + EACH;
-    (word | is_control | is_delete) & (EACH * 0x80)
-}
-
-/// How many bytes at the front are text: no C0, no DEL.
-fn text_run(bytes: &[u8]) -> usize {
-    const BLOCK: usize = 32;
-    let is_control = |byte: &u8| *byte < 0x20 || *byte == DEL;
-    let mut at = 0;
-    for block in bytes.chunks_exact(BLOCK) {
-        if block.iter().fold(false, |any, byte| any | is_control(byte)) {
-            break;
-        }
-        at += BLOCK;
-    }
-    at + bytes[at..]
-        .iter()
-        .position(is_control)
-        .unwrap_or(bytes.len() - at)
-}
-
-/// Where a C1 control stands in text, written in UTF-8 as C2 80 to C2 9F.
-fn find_c1(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(found) = memchr(0xc2, bytes.get(at..)?) {
-        if matches!(bytes.get(at + found + 1), Some(0x80..=0x9f)) {
-            return Some(at + found);
-        }
-        at += found + 1;
-    }
-    None
-}
-
-/// Whether bytes are the beginning of a character, and could become one.
-fn is_unfinished(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

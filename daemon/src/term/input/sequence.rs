@@ -6,6 +6,8 @@ use crate::term::core::Core;
 
 /// Most parameters of a control sequence; more are left out, as in vte.
 pub(super) const MAX_PARAMS: usize = 32;
+/// A parameter's value beyond this is this, as in vte.
+const MAX_VALUE: u32 = u16::MAX as u32;
 
 /// The parameters of a control sequence. One that is left out is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +91,7 @@ enum Separator {
 }
 
 /// A control sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ControlSequence {
     /// `<`, `=`, `>` or `?`; 0: none.
     pub prefix: u8,
@@ -113,60 +115,58 @@ impl ControlSequence {
     }
 }
 
-/// Whether a sequence could be read in one go.
-pub(super) enum Parsed {
-    /// It, and how many bytes it took.
-    Whole(ControlSequence, usize),
-    /// It is cut, or something in it is unusual.
-    Otherwise,
+/// Reads what follows CSI in one go, into a place that is used again: making one anew costs more than
+/// most sequences do. Returns how many bytes it took; `None`: it is cut, or something in it is
+/// unusual.
+#[inline]
+pub(super) fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<usize> {
+    let mut byte = *bytes.first()?;
+    let mut at = 0;
+    sequence.prefix = 0;
+    if let b'<'..=b'?' = byte {
+        sequence.prefix = byte;
+        at = 1;
+    }
+    let params = &mut sequence.params;
+    params.len = 0;
+    params.after_colon = 0;
+    let mut separator = None;
+    loop {
+        let begin = at;
+        let mut value = 0;
+        byte = *bytes.get(at)?;
+        while byte.is_ascii_digit() {
+            value = (value * 10 + u32::from(byte - b'0')).min(MAX_VALUE);
+            at += 1;
+            byte = *bytes.get(at)?;
+        }
+        let next = match byte {
+            b';' => Separator::Semicolon,
+            b':' => Separator::Colon,
+            _ if at == begin && separator.is_none() => break,
+            _ if params.len == MAX_PARAMS => return None,
+            _ => {
+                params.push(saturated(value), separator.unwrap_or(Separator::Semicolon));
+                break;
+            }
+        };
+        params.push(saturated(value), separator.unwrap_or(Separator::Semicolon));
+        separator = Some(next);
+        at += 1;
+    }
+    sequence.intermediate = 0;
+    if let 0x20..=0x2f = byte {
+        sequence.intermediate = byte;
+        at += 1;
+        byte = *bytes.get(at)?;
+    }
+    sequence.function = byte;
+    matches!(byte, 0x40..=0x7e).then_some(at + 1)
 }
 
-/// Reads what follows CSI.
 #[inline]
-pub(super) fn parse_csi(bytes: &[u8]) -> Parsed {
-    let mut sequence = ControlSequence {
-        prefix: 0,
-        params: Params::default(),
-        intermediate: 0,
-        function: 0,
-    };
-    let mut value: u16 = 0;
-    let mut separator = Separator::Semicolon;
-    let mut any = false;
-    for (at, byte) in bytes.iter().copied().enumerate() {
-        match byte {
-            b'0'..=b'9' if sequence.intermediate == 0 => {
-                value = value
-                    .saturating_mul(10)
-                    .saturating_add(u16::from(byte - b'0'));
-                any = true;
-            }
-            b';' | b':' if sequence.intermediate == 0 => {
-                sequence.params.push(value, separator);
-                separator = if byte == b':' {
-                    Separator::Colon
-                } else {
-                    Separator::Semicolon
-                };
-                value = 0;
-                any = true;
-            }
-            0x40..=0x7e => {
-                if any {
-                    if sequence.params.len == MAX_PARAMS {
-                        return Parsed::Otherwise;
-                    }
-                    sequence.params.push(value, separator);
-                }
-                sequence.function = byte;
-                return Parsed::Whole(sequence, at + 1);
-            }
-            0x20..=0x2f if sequence.intermediate == 0 => sequence.intermediate = byte,
-            b'<'..=b'?' if at == 0 => sequence.prefix = byte,
-            _ => return Parsed::Otherwise,
-        }
-    }
-    Parsed::Otherwise
+fn saturated(value: u32) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
 }
 
 /// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.

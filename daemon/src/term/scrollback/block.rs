@@ -17,7 +17,7 @@
 //! goes to the end. Where there are more than 14, [`END_OF_RUNS`] stands in
 //! its place.
 
-use super::pack::{self, Shape};
+use super::pack::{self, Looks, Shape, Text};
 use crate::term::cell::Cell;
 use crate::term::grapheme::Graphemes;
 use crate::term::row::Row;
@@ -63,7 +63,6 @@ pub(super) struct Block {
 pub(super) struct Numbers {
     generation: u64,
     styles: Vec<u16>,
-    runs: Vec<(u16, usize)>,
 }
 
 impl Numbers {
@@ -74,7 +73,7 @@ impl Numbers {
 
     /// Bytes that they take.
     pub(super) fn memory(&self) -> usize {
-        self.styles.capacity() * size_of::<u16>() + self.runs.capacity() * size_of::<(u16, usize)>()
+        self.styles.capacity() * size_of::<u16>()
     }
 
     #[inline]
@@ -158,10 +157,10 @@ impl Block {
         let row_itself = 16 + size_of::<Style>();
         // A character is 4 bytes, its run 6, its style a new one.
         let styled = 10 + size_of::<Style>();
-        let each = match shape {
-            Shape::Plain => 1,
-            Shape::Escaped if row.intricate => styled + pack::MAX_ESCAPE_BYTES,
-            Shape::Bytes | Shape::Escaped => styled,
+        let each = match (shape.text, shape.looks) {
+            (Text::Bytes, Looks::One(_)) => 1,
+            (Text::Escaped, _) if row.intricate => styled + pack::MAX_ESCAPE_BYTES,
+            (Text::Bytes | Text::Escaped, _) => styled,
         };
         row_itself + cells.len() * each
     }
@@ -193,7 +192,7 @@ impl Block {
             self.has_lines = true;
         }
         numbers.look_at(styles.generation());
-        if shape == Shape::Escaped {
+        if shape.text == Text::Escaped {
             header |= ESCAPED;
         }
         let at = self.bytes.len();
@@ -201,13 +200,12 @@ impl Block {
         if header & SIZED != 0 {
             self.bytes.push(pack::line_size_byte(row.size));
         }
-        let runs = if shape == Shape::Plain {
-            self.push_one_run(cells[0].style(), numbers, styles)
-        } else {
-            self.push_runs(cells, numbers, styles)
+        let runs = match shape.looks {
+            Looks::One(style) => self.push_one_run(style, numbers, styles),
+            Looks::Many => self.push_runs(cells, numbers, styles),
         };
         self.bytes[at] |= u8::try_from(runs.min(MANY_RUNS)).unwrap_or(0) << RUNS_SHIFT;
-        if shape == Shape::Escaped {
+        if shape.text == Text::Escaped {
             pack::push_escaped(&mut self.bytes, cells, graphemes);
         } else {
             pack::push_bytes(&mut self.bytes, cells);
@@ -258,36 +256,25 @@ impl Block {
         1
     }
 
+    /// The runs of a row of more looks than one.
     fn push_runs(&mut self, cells: &[Cell], numbers: &mut Numbers, styles: &Styles) -> usize {
-        let mut runs = std::mem::take(&mut numbers.runs);
-        runs.clear();
         let mut rest = cells;
+        let mut runs = 0;
         while let Some(first) = rest.first() {
-            let style = first.style();
-            let count = rest
-                .iter()
-                .position(|cell| cell.style() != style)
-                .unwrap_or(rest.len());
-            runs.push((self.number(style, numbers, styles), count));
+            let number = self.number(first.style(), numbers, styles);
+            pack::push_varint(&mut self.bytes, number.into());
+            let count = pack::run_length(rest);
             rest = &rest[count..];
-        }
-        let count = match &runs[..] {
-            [] | [(0, _)] => 0,
-            runs => runs.len(),
-        };
-        if count > 0 {
-            let last = runs.len() - 1;
-            for (at, (number, cells)) in runs.iter().enumerate() {
-                pack::push_varint(&mut self.bytes, u32::from(*number));
-                if at < last {
-                    pack::push_varint(&mut self.bytes, u32::try_from(*cells).unwrap_or(u32::MAX));
-                } else if count >= MANY_RUNS {
-                    self.bytes.push(END_OF_RUNS);
-                }
+            if !rest.is_empty() {
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                pack::push_varint(&mut self.bytes, count);
             }
+            runs += 1;
         }
-        numbers.runs = runs;
-        count
+        if runs >= MANY_RUNS {
+            self.bytes.push(END_OF_RUNS);
+        }
+        runs
     }
 
     /// The block's number of a look of the model's.
