@@ -104,11 +104,15 @@ impl Core {
     /// Writes characters into the cursor's row until it is full, or one comes that is none of its
     /// own; at least one is taken. Returns how many bytes are left.
     fn write_characters(&mut self, text: &str) -> usize {
+        let Some(first) = text.chars().next() else {
+            return 0;
+        };
+        if width(first) == 0 {
+            self.combine(first);
+            return text.len() - first.len_utf8();
+        }
         if self.cursor.wrap_pending {
-            let zero = text.chars().next().is_some_and(|c| width(c) == 0);
-            if !zero {
-                self.wrap();
-            }
+            self.wrap();
         }
         let (y, start) = (self.cursor.row, self.cursor.col);
         let cols = self.row_cols(y);
@@ -141,12 +145,9 @@ impl Core {
         }
         row.truncate(held.max(col));
         let Some(last) = last else {
-            // Too wide for what is left of the row, or combining.
-            if let Some(c) = text.chars().next() {
-                self.print_char(c);
-                return text.len() - c.len_utf8();
-            }
-            return 0;
+            // Too wide for what is left of the row.
+            self.print_char(first);
+            return text.len() - first.len_utf8();
         };
         // The right half of a character that lost its left one.
         if col < cols && row.cell(col).is_tail() {
