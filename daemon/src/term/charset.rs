@@ -73,6 +73,9 @@ pub(super) enum Charset {
     IsoLatin5,
     /// L of 96: ISO 8859-5.
     IsoCyrillic,
+    /// The graphics of VT52 mode, which are others than DEC's special graphics (DEC STD 070,
+    /// VT52 emulation).
+    Vt52Graphics,
 }
 
 /// How many characters a designated set has: what tells apart sets whose final bytes are the same.
@@ -176,7 +179,7 @@ impl Charset {
     pub(super) fn designator(self) -> &'static str {
         match self {
             Self::Ascii => "B",
-            Self::DecSpecialGraphics => "0",
+            Self::DecSpecialGraphics | Self::Vt52Graphics => "0",
             Self::DecTechnical => ">",
             Self::DecSupplemental => "%5",
             Self::British => "A",
@@ -295,6 +298,7 @@ mod tests {
             (Charset::Swiss, "#_~", "ùèû"),
             (Charset::French, "#@|", "£àù"),
             (Charset::Dutch, "[\\", "ĳ½"),
+            (Charset::Vt52Graphics, "aft}~A", "▮°₀₉¶A"),
             (Charset::Russian, "`a~@", "ЮАЧ@"),
             (Charset::Turkish, "&[", "ğŞ"),
             (Charset::DecTechnical, "18R", "\u{eeee}\u{2426}\u{2426}"),

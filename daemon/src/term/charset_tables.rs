@@ -14,6 +14,8 @@ pub(super) fn table(set: Charset) -> &'static [Run] {
     match set {
         Charset::Ascii | Charset::British => &[],
         Charset::DecSpecialGraphics => &[(0x5f, " ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")],
+        // Its fractions but the first are blank: Unicode has not got them as one character.
+        Charset::Vt52Graphics => &[(0x60, " ▮⅟   °±→…÷↓⎺⎺⎻⎻⎼⎼⎽⎽₀₁₂₃₄₅₆₇₈₉¶")],
         Charset::DecTechnical => &[(
             0x21,
             "⎷┌─⌠⌡│⎡⎣⎤⎦⎧⎩⎫⎭⎨⎬\u{eeee}\u{eeef}\u{eef0}\u{eef1}\u{eef2}\u{eef3}\u{eef4}␦␦␦␦≤≠≥∫∴∝∞÷Δ∇ΦΓ∼≃Θ×Λ⇔⇒≡ΠΨ␦Σ␦␦√ΩΞΥ⊂⊃∩∪∧∨¬αβχδεφγηιθκλ␦ν∂πψρστ␦ƒωξυζ←↑→↓",

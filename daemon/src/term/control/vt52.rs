@@ -30,7 +30,7 @@ impl Core {
             margins: self.margins,
         }));
         let mut charsets = Charsets::default();
-        charsets.designated[1] = Charset::DecSpecialGraphics;
+        charsets.designated[1] = Charset::Vt52Graphics;
         self.cursor = Cursor {
             row: self.cursor.row,
             col: self.cursor.col,
