@@ -69,15 +69,20 @@ impl Core {
         let (y, start) = (self.cursor.row, self.cursor.col);
         let cols = self.row_cols(y);
         let style = self.cursor.style_id;
-        self.split_wide_at(y, start);
         let row = self.grid.row_mut(y, self.seq);
         let held = row.cells().len();
+        let splits = start > 0 && row.cell(start).is_tail();
         let written = write_into(row.cells_mut(0, cols), start, bytes, style, widths);
         let col = written.col;
         row.truncate(held.max(col));
         let Some(last) = written.last else {
             return written;
         };
+        // The left half of a character that lost its right one.
+        if splits {
+            let style = row.cell(start - 1).style();
+            row.set(start - 1, Cell::erased(style));
+        }
         // The right half of a character that lost its left one.
         if row.cell(col).is_tail() {
             let style = row.cell(col).style();

@@ -5,11 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
+#[path = "charset_tables.rs"]
+mod tables;
+
 /// A designated set (SCS).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Charset {
-    /// B: US ASCII, and UTF-8 above it. The 96-character sets too: in GL their low half is ASCII,
-    /// in GR their high half is Latin-1.
+    /// B: US ASCII, and UTF-8 or, where that is off, Latin-1 above it. Latin-1's own set of 96
+    /// (`ESC - A`) too: xterm leaves its codes as they are.
     #[default]
     Ascii,
     /// 0: DEC special graphics.
@@ -42,39 +45,141 @@ pub(super) enum Charset {
     Swedish,
     /// =
     Swiss,
+    /// `">`
+    Greek,
+    /// `%=`
+    Hebrew,
+    /// `&5`
+    Russian,
+    /// `%3`
+    SerboCroatian,
+    /// `%2`
+    Turkish,
+    /// `&4`: DEC Cyrillic.
+    DecCyrillic,
+    /// `"?`: DEC Greek supplemental.
+    DecGreek,
+    /// `"4`: DEC Hebrew supplemental.
+    DecHebrew,
+    /// `%0`: DEC Turkish supplemental.
+    DecTurkish,
+    /// F of 96: ISO 8859-7.
+    IsoGreek,
+    /// H of 96: ISO 8859-8.
+    IsoHebrew,
+    /// B of 96: ISO 8859-2.
+    IsoLatin2,
+    /// M of 96: ISO 8859-9.
+    IsoLatin5,
+    /// L of 96: ISO 8859-5.
+    IsoCyrillic,
+    /// The graphics of VT52 mode, which are others than DEC's special graphics (DEC STD 070,
+    /// VT52 emulation).
+    Vt52Graphics,
+}
+
+/// How many characters a designated set has: what tells apart sets whose final bytes are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SetSize {
+    /// `ESC (` to `ESC +`: 0x20 and 0x7f are space and DEL.
+    NinetyFour,
+    /// `ESC -` to `ESC /`: these are characters too.
+    NinetySix,
+}
+
+/// What decides which sets there are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Repertoire {
+    /// DECSCL's operating level: a VT220 has the first national sets, a VT520 the last.
+    pub level: u8,
+    /// DECNRCM: without it there are no national sets.
+    pub national: bool,
 }
 
 impl Charset {
-    /// The set of 94 characters that SCS's final bytes name; ASCII for one that is not known, as in
-    /// xterm. The national sets are there only where DECNRCM is set, but for the British one, which
-    /// a VT100 has too.
-    pub(super) fn named(intermediates: &[u8], byte: u8, national: bool) -> Self {
-        let set = match (intermediates, byte) {
-            ([], b'A') => return Self::British,
-            ([], b'0' | b'2') => return Self::DecSpecialGraphics,
-            ([], b'>') => return Self::DecTechnical,
-            ([b'%'], b'5') | ([], b'<') => return Self::DecSupplemental,
-            ([], b'4') => Self::Dutch,
-            ([], b'C' | b'5') => Self::Finnish,
-            ([], b'R' | b'f') => Self::French,
-            ([], b'Q' | b'9') => Self::FrenchCanadian,
-            ([], b'K') => Self::German,
-            ([], b'Y') => Self::Italian,
-            ([], b'`' | b'E' | b'6') => Self::NorwegianDanish,
-            ([b'%'], b'6') => Self::Portuguese,
-            ([], b'Z') => Self::Spanish,
-            ([], b'H' | b'7') => Self::Swedish,
-            ([], b'=') => Self::Swiss,
-            _ => Self::Ascii,
+    /// The set that SCS's final bytes name; ASCII for one that is not there, as in xterm.
+    pub(super) fn named(
+        size: SetSize,
+        intermediates: &[u8],
+        byte: u8,
+        repertoire: Repertoire,
+    ) -> Self {
+        let found = match size {
+            SetSize::NinetyFour => Self::of_94(intermediates, byte, repertoire),
+            SetSize::NinetySix => Self::of_96(intermediates, byte),
         };
-        if national { set } else { Self::Ascii }
+        found
+            .filter(|(_, first_level)| repertoire.level >= *first_level)
+            .map_or(Self::Ascii, |(set, _)| set)
+    }
+
+    /// A set of 94 characters and the level that it came with.
+    fn of_94(intermediates: &[u8], byte: u8, repertoire: Repertoire) -> Option<(Self, u8)> {
+        let set = match (intermediates, byte) {
+            ([], b'0') => return Some((Self::DecSpecialGraphics, 1)),
+            // A VT100's pound sign; later terminals have it for a national one.
+            ([], b'A') if repertoire.level == 1 => return Some((Self::British, 1)),
+            ([], b'<') => return Some((Self::DecSupplemental, 2)),
+            ([], b'>') => return Some((Self::DecTechnical, 3)),
+            ([b'%'], b'5') => return Some((Self::DecSupplemental, 3)),
+            ([b'&'], b'4') => return Some((Self::DecCyrillic, 5)),
+            ([b'"'], b'?') => return Some((Self::DecGreek, 5)),
+            ([b'"'], b'4') => return Some((Self::DecHebrew, 5)),
+            ([b'%'], b'0') => return Some((Self::DecTurkish, 5)),
+            ([], b'A') => (Self::British, 1),
+            ([], b'4') => (Self::Dutch, 2),
+            ([], b'C' | b'5') => (Self::Finnish, 2),
+            ([], b'R' | b'f') => (Self::French, 2),
+            ([], b'Q') => (Self::FrenchCanadian, 2),
+            ([], b'9') => (Self::FrenchCanadian, 3),
+            ([], b'K') => (Self::German, 2),
+            ([], b'Y') => (Self::Italian, 2),
+            ([], b'E' | b'6') => (Self::NorwegianDanish, 2),
+            ([], b'`') => (Self::NorwegianDanish, 3),
+            ([b'%'], b'6') => (Self::Portuguese, 3),
+            ([], b'Z') => (Self::Spanish, 2),
+            ([], b'H' | b'7') => (Self::Swedish, 2),
+            ([], b'=') => (Self::Swiss, 2),
+            ([b'"'], b'>') => (Self::Greek, 5),
+            ([b'%'], b'=') => (Self::Hebrew, 5),
+            ([b'&'], b'5') => (Self::Russian, 5),
+            ([b'%'], b'3') => (Self::SerboCroatian, 5),
+            ([b'%'], b'2') => (Self::Turkish, 5),
+            _ => return None,
+        };
+        repertoire.national.then_some(set)
+    }
+
+    /// A set of 96 characters; that of Latin-1 is not among them, see [`Charset::Ascii`].
+    fn of_96(intermediates: &[u8], byte: u8) -> Option<(Self, u8)> {
+        let set = match (intermediates, byte) {
+            ([], b'F') => Self::IsoGreek,
+            ([], b'H') => Self::IsoHebrew,
+            ([], b'B') => Self::IsoLatin2,
+            ([], b'M') => Self::IsoLatin5,
+            ([], b'L') => Self::IsoCyrillic,
+            _ => return None,
+        };
+        Some((set, 5))
+    }
+
+    /// How many characters it has.
+    pub(super) fn size(self) -> SetSize {
+        match self {
+            Self::IsoGreek
+            | Self::IsoHebrew
+            | Self::IsoLatin2
+            | Self::IsoLatin5
+            | Self::IsoCyrillic => SetSize::NinetySix,
+            _ => SetSize::NinetyFour,
+        }
     }
 
     /// The final bytes of the SCS that designates it.
     pub(super) fn designator(self) -> &'static str {
         match self {
             Self::Ascii => "B",
-            Self::DecSpecialGraphics => "0",
+            Self::DecSpecialGraphics | Self::Vt52Graphics => "0",
             Self::DecTechnical => ">",
             Self::DecSupplemental => "%5",
             Self::British => "A",
@@ -89,83 +194,45 @@ impl Charset {
             Self::Spanish => "Z",
             Self::Swedish => "H",
             Self::Swiss => "=",
+            Self::Greek => "\">",
+            Self::Hebrew => "%=",
+            Self::Russian => "&5",
+            Self::SerboCroatian => "%3",
+            Self::Turkish => "%2",
+            Self::DecCyrillic => "&4",
+            Self::DecGreek => "\"?",
+            Self::DecHebrew => "\"4",
+            Self::DecTurkish => "%0",
+            Self::IsoGreek => "F",
+            Self::IsoHebrew => "H",
+            Self::IsoLatin2 => "B",
+            Self::IsoLatin5 => "M",
+            Self::IsoCyrillic => "L",
         }
     }
 
-    /// The character that a byte of 0x20 to 0x7e stands for.
+    /// The character that a byte of 0x20 to 0x7f stands for in GL.
     #[inline]
     pub(super) fn map(self, byte: u8) -> char {
-        match self {
-            Self::DecSpecialGraphics => pick(&SPECIAL_GRAPHICS, 0x5f, byte),
-            Self::DecTechnical => pick(&TECHNICAL, 0x21, byte),
-            Self::DecSupplemental => supplemental(byte),
-            Self::British if byte == b'#' => '£',
-            Self::Ascii | Self::British => char::from(byte),
-            _ => self.national(byte),
-        }
-    }
-
-    fn national(self, byte: u8) -> char {
-        let Some(at) = REPLACED.iter().position(|replaced| *replaced == byte) else {
+        if self == Self::Ascii {
             return char::from(byte);
+        }
+        let replaced = match self {
+            Self::British => (byte == b'#').then_some('£'),
+            _ => tables::table(self).iter().find_map(|(first, characters)| {
+                let at = byte.checked_sub(*first)?;
+                characters.chars().nth(usize::from(at))
+            }),
         };
-        let replacements = match self {
-            Self::Dutch => "£¾ĳ½|^_`¨ƒ¼´",
-            Self::Finnish => "#@ÄÖÅÜ_éäöåü",
-            Self::French => "£à°ç§^_`éùè¨",
-            Self::FrenchCanadian => "#àâçêî_ôéùèû",
-            Self::German => "#§ÄÖÜ^_`äöüß",
-            Self::Italian => "£§°çé^_ùàòèì",
-            Self::NorwegianDanish => "#ÄÆØÅÜ_äæøåü",
-            Self::Portuguese => "#@ÃÇÕ^_`ãçõ~",
-            Self::Spanish => "£§¡Ñ¿^_`°ñç~",
-            Self::Swedish => "#ÉÄÖÅÜ_éäöåü",
-            Self::Swiss => "ùàéçêîèôäöüû",
-            _ => "",
-        };
-        replacements.chars().nth(at).unwrap_or(char::from(byte))
+        replaced.unwrap_or(char::from(byte))
     }
-}
 
-/// The characters that national sets have others for.
-const REPLACED: [u8; 12] = *b"#@[\\]^_`{|}~";
-
-fn pick(table: &[char], first: u8, byte: u8) -> char {
-    byte.checked_sub(first)
-        .and_then(|at| table.get(usize::from(at)))
-        .copied()
-        .unwrap_or(char::from(byte))
-}
-
-/// DEC special graphics, 0x5f to 0x7e.
-const SPECIAL_GRAPHICS: [char; 32] = [
-    ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
-    '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
-];
-
-/// DEC technical, 0x21 to 0x7e; places that DEC left free, and the pieces of a big sigma, which
-/// Unicode has not, are U+FFFD.
-const TECHNICAL: [char; 94] = [
-    '⎷', '┌', '─', '⌠', '⌡', '│', '⎡', '⎣', '⎤', '⎦', '⎧', '⎩', '⎫', '⎭', '⎨', '⎬', '\u{fffd}',
-    '\u{fffd}', '\u{fffd}', '\u{fffd}', '\u{fffd}', '\u{fffd}', '\u{fffd}', '\u{fffd}', '\u{fffd}',
-    '\u{fffd}', '\u{fffd}', '≤', '≠', '≥', '∫', '∴', '∝', '∞', '÷', 'Δ', '∇', 'Φ', 'Γ', '∼', '≃',
-    'Θ', '×', 'Λ', '⇔', '⇒', '≡', 'Π', 'Ψ', '\u{fffd}', 'Σ', '\u{fffd}', '\u{fffd}', '√', 'Ω', 'Ξ',
-    'Υ', '⊂', '⊃', '∩', '∪', '∧', '∨', '¬', 'α', 'β', 'χ', 'δ', 'ε', 'φ', 'γ', 'η', 'ι', 'θ', 'κ',
-    'λ', '\u{fffd}', 'ν', '∂', 'π', 'ψ', 'ρ', 'σ', 'τ', '\u{fffd}', 'ƒ', 'ω', 'ξ', 'υ', 'ζ', '←',
-    '↑', '→', '↓',
-];
-
-/// DEC supplemental graphics: Latin-1 with a few others, and free places.
-fn supplemental(byte: u8) -> char {
-    match byte {
-        0x24 | 0x26 | 0x2c..=0x2f | 0x34 | 0x38 | 0x3e | 0x50 | 0x5e | 0x70 | 0x7e => '\u{fffd}',
-        0x28 => '¤',
-        0x57 => 'Œ',
-        0x5d => 'Ÿ',
-        0x77 => 'œ',
-        0x7d => 'ÿ',
-        0x21..=0x7e => char::from(byte | 0x80),
-        _ => char::from(byte),
+    /// The character of a byte of 0xa0 to 0xff in GR: what the set has not got is Latin-1's.
+    pub(super) fn map_right(self, byte: u8) -> char {
+        match self.map(byte & 0x7f) {
+            same if same.is_ascii() => char::from(byte),
+            mapped => mapped,
+        }
     }
 }
 
@@ -231,6 +298,10 @@ mod tests {
             (Charset::Swiss, "#_~", "ùèû"),
             (Charset::French, "#@|", "£àù"),
             (Charset::Dutch, "[\\", "ĳ½"),
+            (Charset::Vt52Graphics, "aft}~A", "▮°₀₉¶A"),
+            (Charset::Russian, "`a~@", "ЮАЧ@"),
+            (Charset::Turkish, "&[", "ğŞ"),
+            (Charset::DecTechnical, "18R", "\u{eeee}\u{2426}\u{2426}"),
         ] {
             let drawn: String = text.bytes().map(|byte| set.map(byte)).collect();
             assert_eq!(drawn, expected, "{set:?}");
@@ -238,10 +309,51 @@ mod tests {
     }
 
     #[test]
-    fn national_sets_need_their_mode() {
-        assert_eq!(Charset::named(&[], b'K', false), Charset::Ascii);
-        assert_eq!(Charset::named(&[], b'K', true), Charset::German);
-        assert_eq!(Charset::named(b"%", b'5', false), Charset::DecSupplemental);
-        assert_eq!(Charset::named(b"&", b'5', true), Charset::Ascii);
+    fn sets_are_there_by_level_and_mode() {
+        use SetSize::{NinetyFour, NinetySix};
+        let named = |size, name: &str, level, national| {
+            let (last, intermediates) = name.as_bytes().split_last().unwrap();
+            Charset::named(size, intermediates, *last, Repertoire { level, national })
+        };
+        for (size, name, level, national, expected) in [
+            (NinetyFour, "K", 4, false, Charset::Ascii),
+            (NinetyFour, "K", 4, true, Charset::German),
+            (NinetyFour, "K", 1, true, Charset::Ascii),
+            (NinetyFour, "A", 4, false, Charset::Ascii),
+            (NinetyFour, "A", 4, true, Charset::British),
+            (NinetyFour, "A", 1, false, Charset::British),
+            (NinetyFour, "%5", 4, false, Charset::DecSupplemental),
+            (NinetyFour, "%5", 2, false, Charset::Ascii),
+            (NinetyFour, "&5", 4, true, Charset::Ascii),
+            (NinetyFour, "&5", 5, true, Charset::Russian),
+            (NinetyFour, "&5", 5, false, Charset::Ascii),
+            (NinetyFour, "&4", 5, false, Charset::DecCyrillic),
+            (NinetyFour, "F", 5, true, Charset::Ascii),
+            (NinetySix, "F", 5, false, Charset::IsoGreek),
+            (NinetySix, "F", 4, false, Charset::Ascii),
+            (NinetySix, "A", 5, false, Charset::Ascii),
+        ] {
+            let seen = named(size, name, level, national);
+            assert_eq!(seen, expected, "{name} of {size:?} at {level}, {national}");
+        }
+    }
+
+    #[test]
+    fn the_right_half_is_latin_1_where_a_set_has_nothing() {
+        for (set, byte, expected) in [
+            (Charset::Ascii, 0xe9, 'é'),
+            (Charset::DecSpecialGraphics, 0xf1, '─'),
+            (Charset::DecSpecialGraphics, 0xc1, 'Á'),
+            (Charset::IsoGreek, 0xe1, 'α'),
+            (Charset::IsoHebrew, 0xe0, 'א'),
+            (Charset::IsoLatin2, 0xa1, 'Ą'),
+            (Charset::IsoLatin5, 0xfd, 'ı'),
+            (Charset::IsoCyrillic, 0xb0, 'А'),
+            (Charset::IsoGreek, 0xff, '\u{2426}'),
+            (Charset::DecCyrillic, 0xc1, 'а'),
+            (Charset::DecTurkish, 0xde, 'Ş'),
+        ] {
+            assert_eq!(set.map_right(byte), expected, "{set:?} {byte:#x}");
+        }
     }
 }

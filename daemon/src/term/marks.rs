@@ -25,8 +25,8 @@ pub enum MarkKind {
     OutputStart,
     /// OSC 133;D: the command has ended, with this exit code where it was said.
     CommandEnd(Option<i32>),
-    /// Of the caller's own meaning.
-    Other(u32),
+    /// A picture begins here: sixel, ReGIS or kitty's. It is not drawn.
+    Picture,
 }
 
 /// A mark.

@@ -1,7 +1,6 @@
 //! Printing characters: DECAWM's pending wrap, IRM, wide and combining characters.
 
 use super::cell::{Cell, Content};
-use super::charset::Charset;
 use super::core::Core;
 use super::grapheme::MAX_GRAPHEME_BYTES;
 use super::width::width;
@@ -96,14 +95,10 @@ impl Core {
         }
     }
 
-    /// Prints a byte of 0xa0 and above where UTF-8 is off: GR, which is Latin-1 here.
+    /// Prints a byte of 0xa0 and above where UTF-8 is off, by the set in GR.
     pub(super) fn print_gr(&mut self, byte: u8) {
         let set = self.cursor.charsets.designated[usize::from(self.cursor.charsets.gr & 3)];
-        let c = match set {
-            Charset::Ascii => char::from(byte),
-            set => set.map(byte & 0x7f),
-        };
-        self.print_char(c);
+        self.print_char(set.map_right(byte));
     }
 
     /// Prints one character.

@@ -1,6 +1,6 @@
 //! Designating and shifting character sets: SCS, LS0 to LS3R, SS2, SS3, DOCS, S7C1T, S8C1T.
 
-use crate::term::charset::Charset;
+use crate::term::charset::{Charset, Repertoire, SetSize};
 use crate::term::core::Core;
 
 /// How answers write C1 controls.
@@ -24,18 +24,24 @@ pub(super) enum Coding {
 impl Core {
     /// SCS: puts a set into G0 to G3.
     pub(super) fn designate(&mut self, which: u8, intermediates: &[u8], byte: u8) {
-        let (slot, set) = match which {
-            b'(' | b')' | b'*' | b'+' => (
-                which - b'(',
-                Charset::named(intermediates, byte, self.modes.national),
-            ),
-            // The sets of 96 characters: what they have in the low half is ASCII.
-            _ => (which - b',', Charset::Ascii),
+        let (slot, size) = match which {
+            b'('..=b'+' => (which - b'(', SetSize::NinetyFour),
+            // G0 has 94 characters.
+            _ => (which - b',', SetSize::NinetySix),
         };
+        let set = Charset::named(size, intermediates, byte, self.repertoire());
         if let Some(slot) = self.cursor.charsets.designated.get_mut(usize::from(slot)) {
             *slot = set;
         }
         self.choose_way_of_text();
+    }
+
+    /// The sets that can be designated now.
+    pub(super) fn repertoire(&self) -> Repertoire {
+        Repertoire {
+            level: self.modes.level,
+            national: self.modes.national,
+        }
     }
 
     /// LS0 (SI), LS1 (SO), LS2, LS3.
@@ -49,8 +55,11 @@ impl Core {
         self.cursor.charsets.gr = set;
     }
 
-    /// SS2, SS3.
+    /// SS2, SS3; a VT100 has not got them.
     pub(super) fn single_shift(&mut self, set: u8) {
+        if self.modes.level == 1 {
+            return;
+        }
         self.cursor.charsets.single_shift = Some(set);
         self.choose_way_of_text();
     }

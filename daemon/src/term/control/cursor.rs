@@ -144,6 +144,19 @@ impl Core {
         self.set_cursor(row + count, col);
     }
 
+    /// HPB: ECMA-48's, unlike CUB without margins or reverse wrap. xterm has not got it, but it
+    /// means nothing else there.
+    pub(super) fn cursor_left(&mut self, count: usize) {
+        let (row, col) = self.place();
+        self.set_cursor(row, col.saturating_sub(count));
+    }
+
+    /// VPB: ECMA-48's, unlike CUU without margins.
+    pub(super) fn cursor_up_position(&mut self, count: usize) {
+        let (row, col) = self.place();
+        self.set_cursor(row.saturating_sub(count), col);
+    }
+
     /// CNL.
     pub(super) fn cursor_next_line(&mut self, count: usize) {
         self.cursor_down(count);

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use crate::term::core::Core;
 use crate::term::input::Gathered;
+use crate::term::marks::MarkKind;
 use crate::term::terminfo;
 
 /// Most capabilities that one XTGETTCAP is answered for.
@@ -19,7 +20,7 @@ impl Core {
         };
         match (string.prefix, string.intermediate, string.function) {
             // Sixel, ReGIS. They may be longer than what is kept.
-            (0, 0, b'q' | b'p') => self.extras.pictures += 1,
+            (0, 0, b'q' | b'p') => self.picture(),
             _ if !gathered.is_whole() => {}
             (0, b'$', b'q') => self.report_setting(string.text()),
             (0, b'+', b'q') => self.report_capabilities(string.text()),
@@ -65,8 +66,14 @@ impl Core {
         let control = control.split(|byte| *byte == b';').next();
         let shows = |key: &[u8]| matches!(key, b"a=T" | b"a=p");
         if control.is_some_and(|control| control.split(|byte| *byte == b',').any(shows)) {
-            self.extras.pictures += 1;
+            self.picture();
         }
+    }
+
+    /// A picture is counted, and its place marked.
+    pub(super) fn picture(&mut self) {
+        self.extras.pictures += 1;
+        self.mark(MarkKind::Picture);
     }
 }
 

@@ -121,14 +121,18 @@ impl Core {
             b'M' => self.delete_lines(params.count(0)),
             b'P' => self.delete_characters(params.count(0)),
             b'S' => self.scroll_up(params.count(0)),
-            // With more parameters it is highlight mouse tracking.
-            b'T' if params.len() <= 1 => self.scroll_down(params.count(0)),
+            // With more parameters, or a 0, it is highlight mouse tracking.
+            b'T' if params.is_empty() || params.len() == 1 && params.get(0) > 0 => {
+                self.scroll_down(params.count(0));
+            }
             b'^' => self.scroll_down(params.count(0)),
             b'X' => self.erase_characters(params.count(0)),
             b'Z' => self.tab_backward(params.count(0)),
             b'a' => self.cursor_right(params.count(0)),
             b'd' => self.cursor_row_position(params.count(0)),
             b'e' => self.cursor_down_position(params.count(0)),
+            b'j' => self.cursor_left(params.count(0)),
+            b'k' => self.cursor_up_position(params.count(0)),
             b'g' => self.tab_clear(params.get(0)),
             b'h' => self.set_ansi_modes(params, Switch::On),
             b'l' => self.set_ansi_modes(params, Switch::Off),

@@ -3,7 +3,7 @@
 use termd_proto::screen::{CommandState, Progress};
 
 use crate::term::event::Event;
-use crate::term::{Model, Scrollback, Size};
+use crate::term::{MarkKind, Model, Scrollback, Size};
 
 fn model() -> Model {
     Model::new(Size { cols: 80, rows: 24 }, Scrollback::new(100, 1 << 20))
@@ -278,7 +278,7 @@ fn windows_are_asked_for_and_not_moved() {
 }
 
 #[test]
-fn pictures_are_counted() {
+fn pictures_are_counted_and_marked() {
     let table: &[(&str, u64)] = &[
         ("\x1bPq#0;2;0;0;0~-\x1b\\", 1),
         ("\x1bP0;1;0q~\x1b\\\x1bPp\x1b\\", 2),
@@ -291,6 +291,8 @@ fn pictures_are_counted() {
     for (input, want) in table {
         let (_, model) = events(input);
         assert_eq!(model.core.extras.pictures, *want, "{input:?}");
+        let marked = model.marks().filter(|mark| mark.kind == MarkKind::Picture);
+        assert_eq!(marked.count() as u64, *want, "{input:?}");
         assert_eq!(model.row_text(0), "", "{input:?}");
     }
     // A picture longer than what is kept of a string is one too.

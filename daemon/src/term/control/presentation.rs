@@ -5,7 +5,7 @@ use std::fmt::Write;
 use termd_proto::screen::{Color, CursorShape, Underline};
 
 use crate::term::cell::Protection;
-use crate::term::charset::Charset;
+use crate::term::charset::{Charset, SetSize};
 use crate::term::core::Core;
 use crate::term::input::Params;
 use crate::term::mode::ChangeExtent;
@@ -15,6 +15,10 @@ impl Core {
     /// DECRQSS: the control sequence that sets what is set now, for the function named by its
     /// intermediate and final bytes.
     pub(super) fn report_setting(&mut self, function: &str) {
+        // A VT100 has no DECSCL, and vttest looks whether it is silent about it.
+        if function == "\"p" && self.level() < 2 {
+            return;
+        }
         match self.setting(function) {
             Some(setting) => self.answer_dcs(format_args!("1$r{setting}{}", known(function))),
             None => self.answer_dcs(format_args!("0$r")),
@@ -105,9 +109,11 @@ impl Core {
         ]);
         let (row, col) = (cursor.row + 1, cursor.col + 1);
         let (gl, gr) = (cursor.charsets.gl, cursor.charsets.gr);
-        let sets: String = cursor.charsets.designated.map(Charset::designator).concat();
+        let designated = cursor.charsets.designated;
+        let sizes = flags(&designated.map(|set| set.size() == SetSize::NinetySix));
+        let sets: String = designated.map(Charset::designator).concat();
         self.answer_dcs(format_args!(
-            "1$u{row};{col};1;{rendition};{attributes};{state};{gl};{gr};@;{sets}"
+            "1$u{row};{col};1;{rendition};{attributes};{state};{gl};{gr};{sizes};{sets}"
         ));
     }
 
@@ -186,14 +192,20 @@ impl Core {
         let mut shift = || parts.next()?.parse::<u8>().ok().filter(|set| *set < 4);
         self.cursor.charsets.gl = shift()?;
         self.cursor.charsets.gr = shift()?;
-        let _sizes = parts.next()?;
+        let sizes = parts.next()?.bytes().next()?.checked_sub(b'@')?;
         let mut sets = parts.next()?;
-        for slot in &mut self.cursor.charsets.designated {
+        let repertoire = self.repertoire();
+        for (at, slot) in self.cursor.charsets.designated.iter_mut().enumerate() {
             let length = 1 + usize::from(sets.starts_with(['%', '&', '"']));
             let (name, rest) = sets.split_at_checked(length)?;
             sets = rest;
             let (last, intermediates) = name.as_bytes().split_last()?;
-            *slot = Charset::named(intermediates, *last, self.modes.national);
+            let size = if set(sizes, 1 << at) {
+                SetSize::NinetySix
+            } else {
+                SetSize::NinetyFour
+            };
+            *slot = Charset::named(size, intermediates, *last, repertoire);
         }
         Some(())
     }

@@ -143,6 +143,7 @@ fn settings() {
         ("\x1b[5 q\x1bP$q q\x1b\\", "\x1bP1$r5 q\x1b\\"),
         ("\x1bP$qt\x1b\\", "\x1bP1$r24t\x1b\\"),
         ("\x1bP$q*|\x1b\\", "\x1bP1$r24*|\x1b\\"),
+        ("\x1b[61\"p\x1bP$q\"p\x1b\\", ""),
         ("\x1bP$q$|\x1b\\", "\x1bP1$r80$|\x1b\\"),
         ("\x1b[2*x\x1bP$q*x\x1b\\", "\x1bP1$r2*x\x1b\\"),
         ("\x1bP$q$}\x1b\\", "\x1bP1$r0$}\x1b\\"),

@@ -171,7 +171,7 @@ impl Core {
         if let Some(path) = text.strip_prefix("CurrentDir=") {
             self.shell_directory(path.to_owned());
         } else if text.starts_with("File=") || text.starts_with("MultipartFile=") {
-            self.extras.pictures += 1;
+            self.picture();
         }
     }
 }

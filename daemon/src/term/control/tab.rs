@@ -10,7 +10,12 @@ impl Core {
             self.next_line();
             self.cursor.col = 0;
         }
-        let last = if self.modes.left_right_margins && self.cursor.col <= self.margins.right {
+        if self.modes.left_right_margins && self.cursor.col > self.margins.right {
+            // As xterm: the right margin ends a tab from behind it too.
+            self.cursor.col = self.margins.right;
+            return;
+        }
+        let last = if self.modes.left_right_margins {
             self.margins.right
         } else {
             self.row_cols(self.cursor.row) - 1
@@ -24,7 +29,7 @@ impl Core {
         }
     }
 
-    /// CBT: with origin mode not past the left margin.
+    /// CBT: with origin mode not past the left margin; a pending wrap stays, as in xterm.
     pub(super) fn tab_backward(&mut self, count: usize) {
         let first = if self.cursor.origin {
             self.margins.left
@@ -36,7 +41,6 @@ impl Core {
                 break;
             }
             self.cursor.col = self.tabs.previous(self.cursor.col, first);
-            self.cursor.wrap_pending = false;
         }
     }
 

@@ -30,7 +30,7 @@ impl Core {
             margins: self.margins,
         }));
         let mut charsets = Charsets::default();
-        charsets.designated[1] = Charset::DecSpecialGraphics;
+        charsets.designated[1] = Charset::Vt52Graphics;
         self.cursor = Cursor {
             row: self.cursor.row,
             col: self.cursor.col,
@@ -57,6 +57,8 @@ impl Core {
             None => (Modes::default(), Cursor::default(), self.margins),
         };
         self.modes.vt52 = false;
+        // As xterm: a VT100 until DECSCL or RIS says otherwise.
+        self.modes.level = 1;
         self.modes.autowrap = modes.autowrap;
         self.modes.insert = modes.insert;
         self.modes.line_feed_new_line = modes.line_feed_new_line;
@@ -101,6 +103,14 @@ impl Core {
     /// VT52's direct cursor address: row and column, each with 0x20 added.
     pub(in crate::term) fn vt52_address(&mut self, row: u8, column: u8) {
         let place = |byte: u8| usize::from((byte & 0x7f).saturating_sub(0x20));
-        self.set_cursor(place(row), place(column));
+        let (mut row, mut column) = (place(row), place(column));
+        // DEC STD 070: what is out of range changes nothing.
+        if row >= self.size.rows {
+            row = self.cursor.row;
+        }
+        if column >= self.size.cols {
+            column = self.cursor.col;
+        }
+        self.set_cursor(row, column);
     }
 }

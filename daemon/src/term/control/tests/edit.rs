@@ -84,3 +84,18 @@ fn rep_repeats_only_what_came_right_before() {
         ("\x1b[3b", &[], (0, 0)),
     ]);
 }
+
+#[test]
+fn a_combining_character_is_for_the_one_before_the_cursor() {
+    check_all(&[
+        ("e\u{301}x", &["e\u{301}x"], (2, 0)),
+        ("012345678e\u{301}x", &["012345678e\u{301}", "x"], (1, 1)),
+        ("e\x1b[1m\u{301}x", &["e\u{301}x"], (2, 0)),
+        // Not as in xterm, where it goes to the one at the cursor if the cursor was placed.
+        ("ab\x1b[1;2H\u{301}", &["a\u{301}b"], (1, 0)),
+        ("\u{301}x", &["x"], (1, 0)),
+        // A wide character whose right half the cursor is on stays whole.
+        ("aあ\x08\u{301}", &["aあ\u{301}"], (2, 0)),
+        ("aあb\x08\x08\u{301}", &["aあ\u{301}b"], (2, 0)),
+    ]);
+}
