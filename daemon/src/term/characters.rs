@@ -208,3 +208,45 @@ fn han([first, second, third, ..]: [u8; WORD]) -> Option<char> {
 const LEADING_OF_THREE: u32 = 0x00c0_c0f0;
 /// Those bits of a character of three bytes.
 const THREE_BYTES: u32 = 0x0080_80e0;
+
+#[cfg(test)]
+mod tests {
+    use super::{WORD, decoded, han};
+
+    /// What `std` finds at the front.
+    fn expected(word: [u8; WORD]) -> Option<(char, usize)> {
+        let valid = word.utf8_chunks().next()?.valid();
+        let c = valid.chars().next().filter(|c| !c.is_control())?;
+        Some((c, c.len_utf8()))
+    }
+
+    #[test]
+    fn characters_are_those_of_the_standard_library() {
+        for c in '\0'..=char::MAX {
+            let mut word = [b'x'; WORD];
+            c.encode_utf8(&mut word);
+            assert_eq!(decoded(word), expected(word), "{c:?}");
+            let is_han = ('\u{4e00}'..='\u{9fff}').contains(&c);
+            assert_eq!(han(word), is_han.then_some(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_none() {
+        // The bytes at which a rule of RFC 3629 begins or ends.
+        let edges = [
+            0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2,
+            0xdf, 0xe0, 0xe4, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xf8, 0xff,
+        ];
+        for first in edges {
+            for second in edges {
+                for third in edges {
+                    for fourth in edges {
+                        let word = [first, second, third, fourth, b'x', b'x', b'x', b'x'];
+                        assert_eq!(decoded(word), expected(word), "{word:x?}");
+                    }
+                }
+            }
+        }
+    }
+}

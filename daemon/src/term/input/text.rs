@@ -7,9 +7,9 @@ use crate::term::core::Core;
 
 /// How far text is looked through at a time: a bound on what is looked at again after a C1 control.
 const TEXT_WINDOW: usize = 4_096;
-/// The same where text is taken another way but for what stands at the front now. A character is
-/// not longer.
-const ODDITY_WINDOW: usize = 8;
+/// The same where text is taken another way but for what stands at the front now: bytes without sense
+/// mostly come with more of them.
+const ODDITY_WINDOW: usize = 64;
 
 impl Input {
     /// Takes a run of UTF-8.
