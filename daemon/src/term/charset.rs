@@ -217,6 +217,10 @@ impl Charset {
         }
         let replaced = match self {
             Self::British => (byte == b'#').then_some('£'),
+            // Boxes are drawn with it, a character at a time.
+            Self::DecSpecialGraphics => byte
+                .checked_sub(tables::SPECIAL_GRAPHICS_FIRST)
+                .and_then(|at| tables::SPECIAL_GRAPHICS.get(usize::from(at)).copied()),
             _ => tables::table(self).iter().find_map(|(first, characters)| {
                 let at = byte.checked_sub(*first)?;
                 characters.chars().nth(usize::from(at))
