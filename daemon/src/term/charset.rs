@@ -175,10 +175,10 @@ impl Charset {
         }
     }
 
-    /// The final bytes of the SCS that designates it.
+    /// The final bytes of the SCS that designates it, from among the sets of its size.
     pub(super) fn designator(self) -> &'static str {
         match self {
-            Self::Ascii => "B",
+            Self::Ascii | Self::IsoLatin2 => "B",
             Self::DecSpecialGraphics | Self::Vt52Graphics => "0",
             Self::DecTechnical => ">",
             Self::DecSupplemental => "%5",
@@ -192,7 +192,7 @@ impl Charset {
             Self::NorwegianDanish => "E",
             Self::Portuguese => "%6",
             Self::Spanish => "Z",
-            Self::Swedish => "H",
+            Self::Swedish | Self::IsoHebrew => "H",
             Self::Swiss => "=",
             Self::Greek => "\">",
             Self::Hebrew => "%=",
@@ -204,8 +204,6 @@ impl Charset {
             Self::DecHebrew => "\"4",
             Self::DecTurkish => "%0",
             Self::IsoGreek => "F",
-            Self::IsoHebrew => "H",
-            Self::IsoLatin2 => "B",
             Self::IsoLatin5 => "M",
             Self::IsoCyrillic => "L",
         }
@@ -219,6 +217,10 @@ impl Charset {
         }
         let replaced = match self {
             Self::British => (byte == b'#').then_some('£'),
+            // Boxes are drawn with it, a character at a time.
+            Self::DecSpecialGraphics => byte
+                .checked_sub(tables::SPECIAL_GRAPHICS_FIRST)
+                .and_then(|at| tables::SPECIAL_GRAPHICS.get(usize::from(at)).copied()),
             _ => tables::table(self).iter().find_map(|(first, characters)| {
                 let at = byte.checked_sub(*first)?;
                 characters.chars().nth(usize::from(at))

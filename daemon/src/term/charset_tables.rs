@@ -9,11 +9,19 @@ use super::Charset;
 /// Characters of neighbouring codes.
 type Run = (u8, &'static str);
 
-/// Where a set differs from ASCII: each run by its first code.
+/// The first code of [`SPECIAL_GRAPHICS`].
+pub(super) const SPECIAL_GRAPHICS_FIRST: u8 = 0x5f;
+
+/// DEC special graphics, which has a table of its own to be quick.
+pub(super) const SPECIAL_GRAPHICS: [char; 32] = [
+    ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
+    '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+];
+
+/// Where a set differs from ASCII, but for special graphics: each run by its first code.
 pub(super) fn table(set: Charset) -> &'static [Run] {
     match set {
-        Charset::Ascii | Charset::British => &[],
-        Charset::DecSpecialGraphics => &[(0x5f, " ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")],
+        Charset::Ascii | Charset::British | Charset::DecSpecialGraphics => &[],
         // Its fractions but the first are blank: Unicode has not got them as one character.
         Charset::Vt52Graphics => &[(0x60, " ▮⅟   °±→…÷↓⎺⎺⎻⎻⎼⎼⎽⎽₀₁₂₃₄₅₆₇₈₉¶")],
         Charset::DecTechnical => &[(

@@ -25,7 +25,7 @@ pub enum MarkKind {
     OutputStart,
     /// OSC 133;D: the command has ended, with this exit code where it was said.
     CommandEnd(Option<i32>),
-    /// A picture begins here: sixel, ReGIS or kitty's. It is not drawn.
+    /// A picture begins here: sixel, `ReGIS` or kitty's. It is not drawn.
     Picture,
 }
 

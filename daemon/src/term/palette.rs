@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+#[path = "color_spaces.rs"]
+mod color_spaces;
+
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rgb(pub u8, pub u8, pub u8);
@@ -181,7 +184,7 @@ impl SavedPalettes {
 }
 
 /// A colour as programs write it, in the forms of `XParseColor`: `rgb:R/G/B`, `#RGB` with one to
-/// four digits a channel, or a name.
+/// four digits a channel, a name, or one of the forms of `color_spaces`.
 pub(super) fn parse_color(text: &str) -> Option<Rgb> {
     if let Some(digits) = text.strip_prefix('#') {
         return parse_sharp(digits);
@@ -192,6 +195,9 @@ pub(super) fn parse_color(text: &str) -> Option<Rgb> {
         let mut next = || channels.next().flatten();
         let color = Rgb(next()?, next()?, next()?);
         return channels.next().is_none().then_some(color);
+    }
+    if lower.contains(':') {
+        return color_spaces::parse(&lower);
     }
     let name = lower.replace(' ', "");
     NAMES
