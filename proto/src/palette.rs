@@ -140,8 +140,12 @@ impl Rgb {
     }
 }
 
-/// Colours 16 to 255 as xterm's `256colres.pl` makes them: a cube of 216, then 24 greys.
-fn xterm_256(index: u8) -> Rgb {
+/// xterm's 256 colours before a program changes them: 16 of `XTerm-col.ad`, then as
+/// `256colres.pl` makes them a cube of 216 and 24 greys.
+pub fn xterm_256(index: u8) -> Rgb {
+    if let Some(ansi) = XTERM_16.get(usize::from(index)) {
+        return *ansi;
+    }
     if let Some(grey) = index.checked_sub(232) {
         let level = 8 + grey * 10;
         return Rgb(level, level, level);
@@ -178,6 +182,7 @@ mod tests {
     #[test]
     fn xterms_256() {
         let table = [
+            (1, Rgb(0xcd, 0, 0)),
             (16, Rgb(0, 0, 0)),
             (21, Rgb(0, 0, 255)),
             (67, Rgb(95, 135, 175)),

@@ -154,12 +154,8 @@ impl Grid {
     }
 
     /// All of these rows stand for something else now.
-    pub(super) fn moved(&mut self, top: usize, bottom: usize, seq: u64) {
-        self.mark_moved(top, bottom, seq);
-    }
-
     #[inline]
-    fn mark_moved(&mut self, top: usize, bottom: usize, seq: u64) {
+    pub(super) fn mark_moved(&mut self, top: usize, bottom: usize, seq: u64) {
         self.moved = Some(match self.moved {
             Some(old) => Moved {
                 seq,

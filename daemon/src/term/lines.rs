@@ -102,7 +102,7 @@ impl Core {
             self.scrollback
                 .push_text(text, style, piece.wrapped, &self.styles);
         }
-        self.grid.moved(0, last, self.seq);
+        self.grid.mark_moved(0, last, self.seq);
         for (y, piece) in staying.iter().enumerate() {
             let row = self.grid.row_mut(y, self.seq);
             row.clear(self.size.cols, super::cell::Cell::BLANK);

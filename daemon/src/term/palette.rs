@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use termd_proto::palette::xterm_256;
 
 #[path = "color_spaces.rs"]
 mod color_spaces;
@@ -31,26 +32,6 @@ const MAX_SAVED: usize = 10;
 
 const DEFAULT_FOREGROUND: Rgb = Rgb(0xe5, 0xe5, 0xe5);
 const DEFAULT_BACKGROUND: Rgb = Rgb(0, 0, 0);
-/// xterm's own, `XTerm-col.ad`.
-const ANSI: [Rgb; 16] = [
-    Rgb(0x00, 0x00, 0x00),
-    Rgb(0xcd, 0x00, 0x00),
-    Rgb(0x00, 0xcd, 0x00),
-    Rgb(0xcd, 0xcd, 0x00),
-    Rgb(0x00, 0x00, 0xee),
-    Rgb(0xcd, 0x00, 0xcd),
-    Rgb(0x00, 0xcd, 0xcd),
-    Rgb(0xe5, 0xe5, 0xe5),
-    Rgb(0x7f, 0x7f, 0x7f),
-    Rgb(0xff, 0x00, 0x00),
-    Rgb(0x00, 0xff, 0x00),
-    Rgb(0xff, 0xff, 0x00),
-    Rgb(0x5c, 0x5c, 0xff),
-    Rgb(0xff, 0x00, 0xff),
-    Rgb(0x00, 0xff, 0xff),
-    Rgb(0xff, 0xff, 0xff),
-];
-
 /// A colour that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Slot(u16);
@@ -89,16 +70,8 @@ impl Slot {
 }
 
 fn indexed_default(index: u8) -> Rgb {
-    if let Some(ansi) = ANSI.get(usize::from(index)) {
-        return *ansi;
-    }
-    if let Some(grey) = index.checked_sub(232) {
-        let level = 8 + grey * 10;
-        return Rgb(level, level, level);
-    }
-    let cube = index - 16;
-    let level = |step: u8| if step == 0 { 0 } else { 55 + step * 40 };
-    Rgb(level(cube / 36), level(cube / 6 % 6), level(cube % 6))
+    let color = xterm_256(index);
+    Rgb(color.0, color.1, color.2)
 }
 
 /// The colours that were changed.
