@@ -256,7 +256,7 @@ async fn introduce(stream: UnixStream) -> Arc<Rpc> {
     let mut hello = Box::pin(async move {
         // A daemon that does not know hello still answers what it is asked.
         let _ = saying
-            .hello(Some("termctl".to_owned()), Some(Front::Cli), cwd)
+            .hello(Some("termctl".to_owned()), Some(Front::Cli), cwd, None)
             .await;
     });
     let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;

@@ -114,7 +114,7 @@ async fn a_call_that_starts_something_is_never_sent_twice() {
     let closer = Arc::clone(&link);
     let closing = tokio::spawn(async move {
         closer
-            .once(|rpc| async move { rpc.close(TerminalRef("t".to_owned())).await })
+            .once(|rpc| async move { rpc.close(TerminalRef("t".to_owned()), None).await })
             .await
     });
     let mut first = Peer::accept(&listener).await;
@@ -137,7 +137,7 @@ async fn what_a_parting_daemon_did_not_take_goes_to_the_next() {
     let (_dir, listener, socket) = scene();
     let link = Arc::new(open(&socket).await);
     let closing = tokio::spawn(async move {
-        link.once(|rpc| async move { rpc.close(TerminalRef("t".to_owned())).await })
+        link.once(|rpc| async move { rpc.close(TerminalRef("t".to_owned()), None).await })
             .await
     });
     let mut first = Peer::accept(&listener).await;

@@ -65,7 +65,7 @@ pub(crate) async fn send_bytes(
             let sent = link
                 .once(|rpc| {
                     let (id, data) = (id.clone(), data.clone());
-                    async move { rpc.send(id, None, Some(data), None).await }
+                    async move { rpc.send(id, None, Some(data), Some(true), None).await }
                 })
                 .await;
             match sent {

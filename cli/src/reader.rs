@@ -129,6 +129,8 @@ impl<'a> Reader<'a> {
 
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, CliError> {
         let options = ReadOptions {
+            until: None,
+            stream: None,
             from: self.from,
             max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES)),
             max_lines: None,

@@ -9,6 +9,7 @@ use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::audit::AuditServer;
 use termd_proto::command::CommandsServer;
 use termd_proto::daemon::DaemonServer;
+use termd_proto::interact::InteractionsServer;
 use termd_proto::screen::ScreensServer;
 use termd_proto::terminal::SessionsServer;
 use thiserror::Error;
@@ -22,8 +23,8 @@ use crate::control::message::KeeperEvent;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, ScreenHandler, ServeOptions,
-    SessionHandler, SocketStats, serve,
+    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler, ScreenHandler,
+    ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
 use crate::store::{Store, StoreError};
@@ -182,6 +183,7 @@ fn api(
     module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
     module.merge(SessionHandler::new(terminals.clone()).into_rpc())?;
     module.merge(ScreenHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(InteractHandler::new(terminals.clone()).into_rpc())?;
     module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;

@@ -4,10 +4,22 @@ use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
+use crate::policy::GateSettings;
 use crate::terminal::Front;
 
 /// The native API's version: raised when a client of an older one would be misled.
 pub const API_VERSION: u32 = 1;
+
+/// How a client wants the daemon to treat what it does; holds for its connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClientSettings {
+    /// Most terminals that this client process may have running at once (those it created and
+    /// whose command runs; the process is the connection's peer pid); absent: the daemon's limit alone.
+    pub max_running: Option<u32>,
+    /// How the gate is to be.
+    pub gate: GateSettings,
+}
 
 /// Answer to `daemon.hello` and `daemon.info`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,13 +63,15 @@ pub struct DaemonStats {
 #[rpc(server, client, namespace = "daemon", namespace_separator = ".")]
 pub trait Daemon {
     /// A client introduces itself: its name stands in the audit records of what it does, `front`
-    /// in the owner of what it creates, `cwd` is where its terminals start by default.
+    /// in the owner of what it creates, `cwd` is where its terminals start by default, and
+    /// `settings` are how it wants to be treated. Said again, it replaces what was said before.
     #[method(name = "hello", param_kind = map, with_extensions)]
     async fn hello(
         &self,
         client: Option<String>,
         front: Option<Front>,
         cwd: Option<String>,
+        settings: Option<ClientSettings>,
     ) -> RpcResult<DaemonInfo>;
 
     /// Which daemon this is.

@@ -33,6 +33,12 @@ pub mod code {
     pub const OVERLOADED: i32 = -32009;
     /// The daemon is stopping or being replaced; the same call may be sent to the next one.
     pub const UNAVAILABLE: i32 = -32010;
+    /// The gate asks first: the same call with `confirmed` runs it.
+    pub const CONFIRMATION_REQUIRED: i32 = -32011;
+    /// A rule forbids it.
+    pub const DENIED: i32 = -32012;
+    /// The tty says that the input would not arrive as meant; nothing was typed.
+    pub const INPUT_REFUSED: i32 = -32013;
 }
 
 /// The stable word in an error's `data.kind`.
@@ -65,6 +71,16 @@ pub enum ErrorKind {
     TerminalExited,
     /// More input is queued than the terminal takes; `data.limit` in bytes.
     InputQueueFull,
+    /// The terminal has no input: its command runs on pipes.
+    NoInput,
+    /// The gate asks first; `data.verdict`, `data.reason`, `data.command`, `data.span`.
+    ConfirmationRequired,
+    /// A rule of config.toml forbids it; `data.rule`, `data.reason`.
+    Denied,
+    /// A line is longer than a canonical tty takes; `data.limit` in bytes.
+    CanonicalLimit,
+    /// A secret was to be typed, and the terminal does not wait for one.
+    NoSecretAwaited,
     /// The audit record could not be written.
     AuditUnavailable,
     /// The database could not be read.

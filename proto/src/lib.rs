@@ -1,7 +1,8 @@
 //! The contract of termd's socket: what is said, never how it is sent.
 //!
 //! Newline-delimited JSON-RPC 2.0 with two kinds of namespace on one socket: ACP v1's `terminal/*`
-//! ([`acp`]), to the letter, and the native API ([`terminal`], [`command`], [`audit`], [`daemon`]),
+//! ([`acp`]), to the letter, and the native API ([`terminal`], [`interact`], [`screen`], [`command`], [`policy`],
+//! [`audit`], [`daemon`]),
 //! which `termctl` and every front of our own use. Params are named; every list takes a cursor; every
 //! wait takes a timeout and returns an offset to go on from.
 //!
@@ -16,8 +17,10 @@ pub mod daemon;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod interact;
 pub mod palette;
 pub mod paths;
+pub mod policy;
 pub mod screen;
 pub mod terminal;
 

@@ -54,6 +54,38 @@ impl Front {
     }
 }
 
+/// What a terminal's command has for standard input, output and error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stdio {
+    /// A PTY for all three.
+    #[default]
+    Pty,
+    /// No terminal: `/dev/null` to read, and a pipe each to write to, so that standard output and
+    /// error are told apart. Nothing can be typed into it.
+    Pipes,
+}
+
+/// One of the two that a command on pipes writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Why a terminal was closed, where nobody asked for it by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CloseCause {
+    /// Nobody typed, read or attached, and nothing was printed, for its idle timeout.
+    Idle,
+    /// The connection that it was tied to ended.
+    Disconnect,
+}
+
 /// Who asked for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
@@ -136,6 +168,18 @@ pub struct TerminalInfo {
     pub end: Offset,
     /// How many bytes of output `terminal/output` keeps.
     pub output_byte_limit: u64,
+    /// What its command has for standard input, output and error.
+    #[serde(default)]
+    pub stdio: Stdio,
+    /// When something was last printed, typed, read or attached to.
+    #[serde(default)]
+    pub last_activity_ms: i64,
+    /// It is closed after so many milliseconds without any of that; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
+    /// Why it was closed, where nobody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_cause: Option<CloseCause>,
     /// The `_meta` that it was created with.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -164,6 +208,15 @@ pub struct CreateTerminal {
     pub output_byte_limit: Option<u64>,
     /// Whether the terminal is closed when the connection that created it ends.
     pub close_on_disconnect: bool,
+    /// What the command has for standard input, output and error.
+    pub stdio: Stdio,
+    /// Close it when nobody typed, read or attached, and nothing was printed, for so many
+    /// milliseconds; absent: never.
+    pub idle_timeout_ms: Option<u64>,
+    /// Lines of scrollback that its screen keeps, 0 to 100,000; absent: 10,000.
+    pub scrollback_lines: Option<u32>,
+    /// Somebody has agreed to it: the gate does not ask.
+    pub confirmed: bool,
     /// Kept with the terminal, untouched.
     pub meta: Option<Meta>,
 }
@@ -230,6 +283,11 @@ impl Default for ReadFrom {
 pub struct ReadOptions {
     /// Where to start.
     pub from: ReadFrom,
+    /// Read nothing from this offset on. Plain text is then all that was printed before it, a
+    /// line that is not ended included.
+    pub until: Option<Offset>,
+    /// Only what was written to this one; absent: both, as they came. Only of a command on pipes.
+    pub stream: Option<OutputStream>,
     /// Most bytes of output to go through, 4 (a whole character) to [`MAX_READ_BYTES`]; absent:
     /// 65,536. What is returned is not longer, but for plain text by some of a screen's rows.
     pub max_bytes: Option<u64>,
@@ -301,6 +359,10 @@ pub trait Sessions {
         rows: Option<u16>,
         output_byte_limit: Option<u64>,
         close_on_disconnect: Option<bool>,
+        stdio: Option<Stdio>,
+        idle_timeout_ms: Option<u64>,
+        scrollback_lines: Option<u32>,
+        confirmed: Option<bool>,
         #[argument(rename = "_meta")] meta: Option<Meta>,
     ) -> RpcResult<TerminalInfo>;
 
@@ -335,16 +397,20 @@ pub trait Sessions {
         max_lines: Option<u64>,
         encoding: Option<Encoding>,
         wait_ms: Option<u64>,
+        until: Option<Offset>,
+        stream: Option<OutputStream>,
     ) -> RpcResult<ReadResult>;
 
     /// Types into a terminal: `text`, or `data` (base64), not both. Answers when the terminal has
-    /// taken all of it, or after `timeout_ms` (default 5,000) with what is still queued.
+    /// taken all of it, or after `timeout_ms` (default 5,000) with what is still queued. What
+    /// completes a line is judged by the gate first: `confirmed` says that somebody has agreed to it.
     #[method(name = "send", param_kind = map, with_extensions)]
     async fn send(
         &self,
         id: TerminalRef,
         text: Option<String>,
         data: Option<String>,
+        confirmed: Option<bool>,
         timeout_ms: Option<u64>,
     ) -> RpcResult<SendResult>;
 
@@ -362,9 +428,10 @@ pub trait Sessions {
     async fn wait(&self, id: TerminalRef, timeout_ms: Option<u64>) -> RpcResult<WaitResult>;
 
     /// Ends the terminal (SIGHUP, grace, SIGKILL) and takes it off the list; record and
-    /// transcript stay. Closing a closed one is no error.
+    /// transcript stay. Closing a closed one is no error. `eof_ms`: first type the tty's end-of-file
+    /// character where its program reads lines, and wait so many milliseconds for it to go by itself.
     #[method(name = "close", param_kind = map, with_extensions)]
-    async fn close(&self, id: TerminalRef) -> RpcResult<WaitResult>;
+    async fn close(&self, id: TerminalRef, eof_ms: Option<u64>) -> RpcResult<WaitResult>;
 
     /// Events of one terminal, or of all, from now on. A subscriber that reads too slowly gets
     /// [`TerminalEvent::Lagged`] in place of what it missed.
@@ -389,6 +456,10 @@ pub async fn create_terminal<C: SessionsClient + Sync>(
             request.rows,
             request.output_byte_limit,
             Some(request.close_on_disconnect),
+            Some(request.stdio),
+            request.idle_timeout_ms,
+            request.scrollback_lines,
+            Some(request.confirmed),
             request.meta,
         )
         .await
@@ -416,6 +487,8 @@ pub async fn read_terminal<C: SessionsClient + Sync>(
             options.max_lines,
             encoding,
             options.wait_ms,
+            options.until,
+            options.stream,
         )
         .await
 }

@@ -269,7 +269,7 @@ async fn print_report(report: &Value) -> Result<(), CliError> {
 async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
     link.repeat(|rpc| {
         let id = id.clone();
-        async move { rpc.close(id).await }
+        async move { rpc.close(id, None).await }
     })
     .await?;
     Ok(())

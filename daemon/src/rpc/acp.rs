@@ -12,7 +12,7 @@ use termd_proto::acp::{
     AcpTerminalsServer, CreateTerminalResponse, EmptyResponse, EnvVariable, LenientMeta, Meta,
     OutputRange, TerminalExitStatus, TerminalOutputResponse, WaitForTerminalExitResponse,
 };
-use termd_proto::terminal::{ExitStatus, Front};
+use termd_proto::terminal::{ExitStatus, Front, Stdio};
 
 use super::caller::{acp_owner, connection};
 use super::error::{invalid_params, terminal_not_found};
@@ -91,6 +91,10 @@ impl AcpTerminalsServer for AcpHandler {
             output_byte_limit,
             close_on_disconnect: false,
             meta: meta.clone(),
+            stdio: Stdio::Pty,
+            idle_timeout_ms: None,
+            scrollback_lines: None,
+            confirmed: false,
         };
         let terminals = self.terminals.clone();
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonrpsee::ConnectionId;
+use termd_proto::daemon::ClientSettings;
 use termd_proto::terminal::Front;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,8 @@ pub struct Introduction {
     pub front: Option<Front>,
     /// Where its terminals start by default, at the most [`CWD_BYTES_MAX`] bytes.
     pub cwd: Option<String>,
+    /// How it wants to be treated.
+    pub settings: ClientSettings,
 }
 
 /// Why an introduction was not taken.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jsonrpsee::Extensions;
 use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::daemon::{API_VERSION, DaemonInfo, DaemonServer, DaemonStats};
+use termd_proto::daemon::{API_VERSION, ClientSettings, DaemonInfo, DaemonServer, DaemonStats};
 use termd_proto::terminal::Front;
 
 use super::caller::connection;
@@ -58,6 +58,7 @@ impl DaemonServer for DaemonHandler {
         client: Option<String>,
         front: Option<Front>,
         cwd: Option<String>,
+        settings: Option<ClientSettings>,
     ) -> RpcResult<DaemonInfo> {
         if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
             return Err(invalid_params("cwd", "must be an absolute path"));
@@ -65,7 +66,12 @@ impl DaemonServer for DaemonHandler {
         if front == Some(Front::Daemon) {
             return Err(invalid_params("front", "must be acp, mcp or cli"));
         }
-        let introduction = Introduction { client, front, cwd };
+        let introduction = Introduction {
+            client,
+            front,
+            cwd,
+            settings: settings.unwrap_or_default(),
+        };
         connection(ext)?
             .set_introduction(introduction)
             .map_err(TerminalError::from)?;

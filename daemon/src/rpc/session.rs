@@ -11,8 +11,8 @@ use jsonrpsee::core::{RpcResult, SubscriptionResult, async_trait};
 use jsonrpsee::{Extensions, PendingSubscriptionSink};
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{
-    Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, ReadFrom, ReadOptions, ReadResult,
-    SendResult, SessionsServer, TerminalInfo, TerminalPage, WaitResult,
+    Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, OutputStream, ReadFrom, ReadOptions,
+    ReadResult, SendResult, SessionsServer, Stdio, TerminalInfo, TerminalPage, WaitResult,
 };
 use termd_proto::{Label, Offset, TerminalRef};
 
@@ -63,6 +63,10 @@ impl SessionsServer for SessionHandler {
         rows: Option<u16>,
         output_byte_limit: Option<u64>,
         close_on_disconnect: Option<bool>,
+        stdio: Option<Stdio>,
+        idle_timeout_ms: Option<u64>,
+        scrollback_lines: Option<u32>,
+        confirmed: Option<bool>,
         meta: Option<Meta>,
     ) -> RpcResult<TerminalInfo> {
         let context = connection(ext)?;
@@ -86,6 +90,10 @@ impl SessionsServer for SessionHandler {
             rows,
             output_byte_limit,
             close_on_disconnect,
+            stdio: stdio.unwrap_or_default(),
+            idle_timeout_ms,
+            scrollback_lines,
+            confirmed: confirmed.unwrap_or_default(),
             meta,
         };
         let terminals = self.terminals.clone();
@@ -138,6 +146,8 @@ impl SessionsServer for SessionHandler {
         max_lines: Option<u64>,
         encoding: Option<Encoding>,
         wait_ms: Option<u64>,
+        until: Option<Offset>,
+        stream: Option<OutputStream>,
     ) -> RpcResult<ReadResult> {
         let from = match (since, tail_bytes, tail_lines) {
             (since, None, None) => ReadFrom::Offset(since.unwrap_or_default()),
@@ -152,6 +162,8 @@ impl SessionsServer for SessionHandler {
         let encoding = encoding.unwrap_or_default();
         let options = ReadOptions {
             from,
+            until,
+            stream,
             max_bytes,
             max_lines,
             encoding,
@@ -167,6 +179,7 @@ impl SessionsServer for SessionHandler {
         id: TerminalRef,
         text: Option<String>,
         data: Option<String>,
+        _confirmed: Option<bool>,
         timeout_ms: Option<u64>,
     ) -> RpcResult<SendResult> {
         let bytes = match (text, data) {
@@ -232,7 +245,12 @@ impl SessionsServer for SessionHandler {
         Ok(Terminals::wait_result(&terminal))
     }
 
-    async fn close(&self, ext: &Extensions, id: TerminalRef) -> RpcResult<WaitResult> {
+    async fn close(
+        &self,
+        ext: &Extensions,
+        id: TerminalRef,
+        _eof_ms: Option<u64>,
+    ) -> RpcResult<WaitResult> {
         let terminal = self.find(&id).await?;
         let actor = native_owner(&*connection(ext)?);
         let terminals = self.terminals.clone();
@@ -271,7 +289,7 @@ fn page_size(limit: Option<u32>) -> Result<u32, jsonrpsee::types::ErrorObjectOwn
     }
 }
 
-fn check_wait(
+pub(super) fn check_wait(
     field: &str,
     wait_ms: Option<u64>,
 ) -> Result<Duration, jsonrpsee::types::ErrorObjectOwned> {

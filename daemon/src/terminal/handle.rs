@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use termd_proto::terminal::{SendResult, TerminalInfo, TerminalState};
+use termd_proto::terminal::{SendResult, Stdio, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -15,6 +15,7 @@ use super::input::{Input, MAX_QUEUED_BYTES};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
 use super::transcript::Transcript;
+use super::typed::{Typed, TypedLog};
 use crate::control::message::WaitStatus;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
@@ -60,6 +61,7 @@ pub struct Terminal {
     /// Connections that it ends with.
     holders: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
+    typed: Mutex<TypedLog>,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -92,6 +94,7 @@ impl Terminal {
             unstored: AtomicU64::new(0),
             holders: AtomicUsize::new(0),
             typists: Mutex::default(),
+            typed: Mutex::default(),
         };
         (
             Arc::new(terminal),
@@ -157,6 +160,10 @@ impl Terminal {
             start: Offset::ZERO,
             end: progress.end,
             output_byte_limit: self.record.output_byte_limit,
+            stdio: Stdio::Pty,
+            last_activity_ms: self.record.created_at_ms,
+            idle_timeout_ms: None,
+            close_cause: None,
             meta: self.record.meta.clone(),
         }
     }
@@ -286,6 +293,18 @@ impl Terminal {
     /// Whether no connection holds it.
     pub fn is_unheld(&self) -> bool {
         self.holders.load(Ordering::Acquire) == 0
+    }
+
+    /// Remembers what was typed, for whoever waits for what comes of it.
+    pub fn remember_typed(&self, typed: Typed) {
+        let mut log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        log.push(typed);
+    }
+
+    /// What was typed whose echo may lie at or after `since`, oldest first.
+    pub fn typed_since(&self, since: Offset) -> Vec<Typed> {
+        let log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        log.since(since)
     }
 
     /// Whether this connection has not typed into it before.

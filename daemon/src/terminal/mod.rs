@@ -28,6 +28,7 @@ mod service;
 pub mod spool;
 pub mod text;
 pub mod transcript;
+pub mod typed;
 pub mod viewing;
 
 pub use error::TerminalError;

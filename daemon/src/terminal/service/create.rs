@@ -10,7 +10,7 @@ use nix::unistd::{Uid, User};
 use serde_json::{Map, Value};
 use termd_proto::acp::Meta;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner};
+use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
 use super::super::actor::Actor;
@@ -58,6 +58,14 @@ pub struct CreateRequest {
     pub output_byte_limit: Option<u64>,
     /// Whether it ends with the connection that asks.
     pub close_on_disconnect: bool,
+    /// What its command has for standard input, output and error.
+    pub stdio: Stdio,
+    /// After so many milliseconds without activity it is closed.
+    pub idle_timeout_ms: Option<u64>,
+    /// Lines of scrollback that its screen keeps.
+    pub scrollback_lines: Option<u32>,
+    /// Somebody has agreed to it.
+    pub confirmed: bool,
     /// Kept with it.
     pub meta: Option<Meta>,
 }

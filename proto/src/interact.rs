@@ -1,0 +1,216 @@
+//! `session.type`, `session.wait_for`, `session.interact`, `session.activity`: typing as a person
+//! does, and waiting for what comes of it.
+//!
+//! A wait never takes output away and never ends a terminal. It answers with offsets; what was
+//! printed is read by `session.read`, from `start` `until` `end`.
+
+use jsonrpsee::core::RpcResult;
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::command::CommandInfo;
+use crate::id::{Offset, TerminalRef};
+use crate::screen::CommandState;
+use crate::terminal::{ExitStatus, SendResult, TerminalState};
+
+/// Longest pattern of a wait, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 4_096;
+/// Most keys in one call.
+pub const MAX_KEYS: usize = 1_024;
+/// How long a wait takes at the longest unless asked otherwise, in milliseconds: below the minute
+/// after which MCP clients give a call up.
+pub const DEFAULT_WAIT_FOR_MS: u64 = 30_000;
+
+/// What is typed: exactly one of `text`, `data` and `keys`, or only Enter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TypedInput {
+    /// Text as a person types or pastes it. LF and CR LF count as Enter (CR). Where the program
+    /// has bracketed paste on, text of several lines is pasted in brackets.
+    pub text: Option<String>,
+    /// Exact bytes, base64; nothing is done to them.
+    pub data: Option<String>,
+    /// Keys by name, such as `up`, `ctrl-a`, `C-a`, `alt-x`, `shift-f5`, `kp-5`, `enter`, written as
+    /// the modes that the program has set want them (DECCKM, DECNKM, kitty keyboard, modifyOtherKeys).
+    pub keys: Vec<String>,
+    /// Whether Enter is pressed after it.
+    pub enter: bool,
+    /// Whether it is a secret: never judged by its text, never logged, never remembered. Refused
+    /// unless the terminal waits for one (ICANON on, ECHO off), or `force`.
+    pub secret: bool,
+    /// Type it although the tty says that it will not arrive as meant: a secret where none is
+    /// awaited, a line longer than a canonical tty takes (4,095 bytes).
+    pub force: bool,
+}
+
+/// What is waited for: whichever comes first. The exit always ends a wait.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Until {
+    /// A regular expression (the `regex` crate's, multi-line mode on: `^` and `$` match at line
+    /// ends) on plain text: escape sequences resolved, wrapped lines joined, lines ended by LF. What
+    /// the tty or the line editor echoed of input sent since `since` is not looked at.
+    pub pattern: Option<String>,
+    /// The command that was typed is done: the shell said so by a mark (OSC 133;D, 633;D), or, where
+    /// no marks come, the foreground process group is the shell's again or the program reads its tty,
+    /// and output has been quiet for a moment.
+    pub done: bool,
+    /// Nothing was printed for so many milliseconds; counted from the call on at the earliest.
+    pub settle_ms: Option<u64>,
+}
+
+/// Why a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitEnd {
+    /// The pattern matched.
+    Matched,
+    /// The command is done.
+    Done,
+    /// Nothing more came.
+    Settled,
+    /// The terminal's own program has exited.
+    Exited,
+    /// The time is over.
+    Timeout,
+}
+
+/// How it is known that a command is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DoneBy {
+    /// The shell's marks: certain.
+    Marks,
+    /// The terminal's foreground process group and quiet output: likely.
+    Foreground,
+    /// Quiet output, and a last line that looks like a prompt: a guess.
+    Prompt,
+}
+
+/// Where a pattern matched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatchedText {
+    /// What matched, as plain text; at most 4,096 bytes of it.
+    pub text: String,
+    /// The line in which the match begins, whole, at most 4,096 bytes of it.
+    pub line: String,
+    /// Output before this offset belongs to lines before the match.
+    pub start: Offset,
+    /// Output up to this offset holds the whole match.
+    pub end: Offset,
+}
+
+/// Whether a terminal seems to wait for a line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PromptHint {
+    /// How it is known; [`DoneBy::Prompt`] is a guess.
+    pub by: DoneBy,
+    /// From 0 to 1: 1 for a shell's mark.
+    pub confidence: f32,
+}
+
+/// The program in a terminal's foreground: whose process group tcgetpgrp(3) names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Foreground {
+    /// The group's leader.
+    pub pid: i32,
+    /// Its name (`/proc/PID/comm`), without control characters.
+    pub program: String,
+    /// Whether it is the terminal's own program, or a shell that runs in it, at rest.
+    pub is_root: bool,
+}
+
+/// What goes on in a terminal now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Activity {
+    /// The end of its output.
+    pub end: Offset,
+    /// Where it is in its life.
+    pub state: TerminalState,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+    /// For how long nothing was printed, in milliseconds.
+    pub quiet_ms: u64,
+    /// Whether a full-screen program is on: the alternate screen, or the mouse.
+    pub full_screen: bool,
+    /// What the shell says of itself (OSC 133, 633).
+    pub command_state: CommandState,
+    /// The last command that the shell's marks told of, running or ended.
+    pub last_command: Option<CommandInfo>,
+    /// The shell's directory, where it or the foreground process tells it.
+    pub cwd: Option<String>,
+    /// The program in the foreground, where it can be seen.
+    pub foreground: Option<Foreground>,
+    /// Whether the terminal seems to wait for a line; absent: it does not.
+    pub prompt: Option<PromptHint>,
+    /// A secret is awaited: the tty reads lines (ICANON) and does not show them (no ECHO).
+    pub awaiting_secret: bool,
+    /// Bracketed paste (mode 2004) is on: a line editor.
+    pub bracketed_paste: bool,
+}
+
+/// Answer to `session.wait_for` and `session.interact`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitForResult {
+    /// Why it ended.
+    pub ended_by: WaitEnd,
+    /// How it is known that the command is done, where that ended it.
+    pub done_by: Option<DoneBy>,
+    /// What matched, where that ended it.
+    pub matched: Option<MatchedText>,
+    /// Where it began to look: the offset given, or the end of output before the input.
+    pub start: Offset,
+    /// Where the echo of the input ends and output begins, where that is known; not before `start`.
+    pub output_start: Offset,
+    /// The end of what it has seen: `session.read` goes on here.
+    pub end: Offset,
+    /// The command that was typed, where the shell's marks tell of it.
+    pub command: Option<CommandInfo>,
+    /// What the terminal has taken of the input; absent where there was none.
+    pub sent: Option<SendResult>,
+    /// What goes on in the terminal now.
+    pub activity: Activity,
+}
+
+/// Typing and waiting.
+#[rpc(server, client, namespace = "session", namespace_separator = ".")]
+pub trait Interactions {
+    /// Types; answers when the terminal has taken all of it, or after `timeout_ms` (default 5,000)
+    /// with what is still queued. What completes a line is judged by the gate first: `confirmed`
+    /// says that somebody has agreed to it.
+    #[method(name = "type", param_kind = map, with_extensions)]
+    async fn type_input(
+        &self,
+        id: TerminalRef,
+        input: TypedInput,
+        confirmed: Option<bool>,
+        timeout_ms: Option<u64>,
+    ) -> RpcResult<SendResult>;
+
+    /// Waits, `timeout_ms` at the longest (default [`DEFAULT_WAIT_FOR_MS`]), looking at output from
+    /// `since` on (absent: from now on), what was printed before the call included.
+    #[method(name = "wait_for", param_kind = map)]
+    async fn wait_for(
+        &self,
+        id: TerminalRef,
+        since: Option<Offset>,
+        until: Until,
+        timeout_ms: Option<u64>,
+    ) -> RpcResult<WaitForResult>;
+
+    /// Types, and waits for what comes of it: [`type_input`](Self::type_input) and
+    /// [`wait_for`](Self::wait_for) from the end of the output before the input.
+    #[method(name = "interact", param_kind = map, with_extensions)]
+    async fn interact(
+        &self,
+        id: TerminalRef,
+        input: TypedInput,
+        until: Until,
+        confirmed: Option<bool>,
+        timeout_ms: Option<u64>,
+    ) -> RpcResult<WaitForResult>;
+
+    /// What goes on in a terminal now.
+    #[method(name = "activity", param_kind = map)]
+    async fn activity(&self, id: TerminalRef) -> RpcResult<Activity>;
+}
