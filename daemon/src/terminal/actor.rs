@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::termios::LocalModes;
+use rustix::termios::{LocalModes, SpecialCodeIndex};
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use tokio::io::unix::AsyncFd;
@@ -252,6 +252,7 @@ impl Actor {
                 progress.end = end;
                 progress.screen = screen;
             });
+            self.terminal.touch();
             self.flow.grew(end, now);
             let fed = self.reading.fed();
             self.checkpoints
@@ -341,6 +342,14 @@ impl Actor {
                         echo: termios.local_modes.contains(LocalModes::ECHO),
                         canonical: termios.local_modes.contains(LocalModes::ICANON),
                     });
+                }
+            }
+            Command::EndOfFileCharacter(answer) => {
+                // 0 is _POSIX_VDISABLE: the tty has none. Then, too, the answer is dropped.
+                if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
+                    && let character @ 1.. = termios.special_codes[SpecialCodeIndex::VEOF]
+                {
+                    let _ = answer.send(character);
                 }
             }
         }
@@ -466,8 +475,7 @@ impl Actor {
     }
 
     async fn store_exit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let row = self.terminal.record.to_row(&self.terminal.progress());
-        self.around.store.put_terminal(row).await?;
+        self.around.store.put_terminal(self.terminal.row()).await?;
         self.around.store.audit(entry).await?;
         self.around.store.flush().await
     }
