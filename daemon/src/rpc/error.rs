@@ -108,6 +108,9 @@ impl From<TerminalError> for ErrorObjectOwned {
                 ErrorKind::TerminalExited,
                 error.to_string(),
             ),
+            TerminalError::NoInput(_) => {
+                plain(code::WRONG_STATE, ErrorKind::NoInput, error.to_string())
+            }
             TerminalError::InputQueueFull { limit, .. } => {
                 let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
                 let message = error.to_string();

@@ -50,6 +50,9 @@ pub enum TerminalError {
     /// Its command has exited.
     #[error("terminal {0} has exited: nothing can be sent to it")]
     Exited(TerminalId),
+    /// Its command runs on pipes.
+    #[error("terminal {0} has no input: its command runs on pipes")]
+    NoInput(TerminalId),
     /// More input is queued than it takes.
     #[error("terminal {id} is not reading: {limit} bytes of input are queued already")]
     InputQueueFull {

@@ -160,7 +160,7 @@ impl Terminal {
             start: Offset::ZERO,
             end: progress.end,
             output_byte_limit: self.record.output_byte_limit,
-            stdio: Stdio::Pty,
+            stdio: self.record.stdio,
             last_activity_ms: self.record.created_at_ms,
             idle_timeout_ms: None,
             close_cause: None,
@@ -186,12 +186,21 @@ impl Terminal {
         let _ = tokio::time::timeout(longest, grown).await;
     }
 
+    /// Whether anything can be typed into it: not where its command runs on pipes.
+    pub fn takes_input(&self) -> Result<(), TerminalError> {
+        match self.record.stdio {
+            Stdio::Pty => Ok(()),
+            Stdio::Pipes => Err(TerminalError::NoInput(self.id().clone())),
+        }
+    }
+
     /// Types bytes into it; waits until it has taken them, `longest` at the longest.
     pub async fn send(
         &self,
         bytes: Vec<u8>,
         longest: Duration,
     ) -> Result<SendResult, TerminalError> {
+        self.takes_input()?;
         let offset = self.end();
         let length = bytes.len();
         self.reserve_input(length)?;

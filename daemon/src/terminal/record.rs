@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
-use termd_proto::terminal::{ExitStatus, Owner};
+use termd_proto::terminal::{ExitStatus, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
 use crate::control::message::WaitStatus;
 use crate::shell::ShellNonce;
 use crate::store::TerminalRow;
+use crate::term::Model;
 
 /// Longest notes that the keeper takes; argv and `_meta` are left out of longer ones, and the
 /// database has them.
@@ -41,6 +42,9 @@ pub struct Record {
     pub output_byte_limit: u64,
     /// Whether it ends with the connection that holds it.
     pub close_on_disconnect: bool,
+    /// What its command has for standard input, output and error.
+    #[serde(default)]
+    pub stdio: Stdio,
     /// The `_meta` of its creation.
     pub meta: Option<Meta>,
     /// What its shell signs command lines with. The keeper's notes have it, the database not.
@@ -91,6 +95,7 @@ impl Record {
             rows: row.rows,
             output_byte_limit: row.output_byte_limit,
             close_on_disconnect: false,
+            stdio: row.stdio,
             meta: row.meta.clone(),
             shell_nonce: None,
         }
@@ -116,6 +121,7 @@ impl Record {
             output_byte_limit: self.output_byte_limit,
             start: Offset::ZERO,
             end: progress.end,
+            stdio: self.stdio,
             meta: self.meta.clone(),
         }
     }
@@ -128,6 +134,18 @@ pub struct Size {
     pub cols: u16,
     /// Rows.
     pub rows: u16,
+}
+
+impl Size {
+    /// A model's.
+    pub fn of(model: &Model) -> Self {
+        let size = model.size();
+        let cells = |count| u16::try_from(count).unwrap_or(u16::MAX);
+        Self {
+            cols: cells(size.cols),
+            rows: cells(size.rows),
+        }
+    }
 }
 
 /// A command's end.

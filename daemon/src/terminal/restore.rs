@@ -4,8 +4,8 @@
 use termd_proto::{Offset, TerminalId};
 
 use super::clock::now_ms;
-use super::record::Size;
-use super::screen::{fresh_model, fresh_scrollback};
+use super::record::{Record, Size};
+use super::screen::{as_fed_by, fresh_model, fresh_scrollback};
 use super::transcript::{Transcript, TranscriptError};
 use crate::store::{SizeChange, Store};
 use crate::term::{Event, Model};
@@ -27,15 +27,18 @@ pub struct Restored {
     pub events: Vec<(u64, Event)>,
 }
 
-/// The screen of a terminal as its output up to `end` made it. `first_size` is the size that the
-/// terminal was started with.
+/// The screen of a terminal as its output up to `end` made it.
 pub async fn restore(
     store: &Store,
     id: &TerminalId,
     transcript: &Transcript,
-    first_size: Size,
+    record: &Record,
     end: Offset,
 ) -> Result<Restored, TranscriptError> {
+    let first_size = Size {
+        cols: record.cols,
+        rows: record.rows,
+    };
     let checkpoint = store
         .screen(id)
         .await?
@@ -46,6 +49,7 @@ pub async fn restore(
     });
     let (mut model, mut at) =
         restored.unwrap_or_else(|| (fresh_model(first_size), end.back(MAX_REPLAY_BYTES)));
+    model = as_fed_by(record.stdio, model);
     let mut events = Vec::new();
     let mut changes = store.sizes(id, at).await?.into_iter().peekable();
     loop {

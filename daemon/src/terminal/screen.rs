@@ -8,6 +8,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use termd_proto::Offset;
+use termd_proto::terminal::Stdio;
 
 use super::record::Size;
 use super::spool::Spool;
@@ -43,6 +44,15 @@ pub fn fresh_scrollback() -> Scrollback {
 /// A fresh model.
 pub fn fresh_model(size: Size) -> Model {
     Model::new(size.into(), fresh_scrollback())
+}
+
+/// The model as it must be for what feeds it: a program on pipes writes LF alone where a tty would
+/// have made CR LF of it.
+pub fn as_fed_by(stdio: Stdio, model: Model) -> Model {
+    match stdio {
+        Stdio::Pty => model,
+        Stdio::Pipes => model.with_new_lines(),
+    }
 }
 
 /// The model of one terminal; none where it ended long ago and nobody has asked since.

@@ -22,8 +22,8 @@ use super::super::handle::Terminal;
 use super::super::intake::Reading;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
 use super::super::record::{Progress, Record, ScreenState, Size};
-use super::super::screen::{Screen, fresh_model};
-use super::super::spool::{Intake, Spool};
+use super::super::screen::{Screen, as_fed_by, fresh_model};
+use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::{Accepts, Terminals};
 use crate::control::client::KeeperError;
@@ -74,6 +74,11 @@ impl Terminals {
     /// Starts a command in a new terminal. Not to be dropped half-way: run it in a task.
     pub async fn create(&self, request: CreateRequest) -> Result<Arc<Terminal>, TerminalError> {
         let size = Self::checked_size(request.cols, request.rows)?;
+        let possible = self.inner.keeper.can_start(request.stdio);
+        possible.map_err(|error| TerminalError::Invalid {
+            field: "stdio",
+            problem: format!("cannot be pipes: {error}"),
+        })?;
         let id = random_id()?;
         let reservation = self.reserve(&id, request.label.as_ref())?;
         let detail = audit_detail(&request);
@@ -122,6 +127,7 @@ impl Terminals {
     ) -> Result<(Launch, Record), TerminalError> {
         let (mut launch, mut record) = (launch, record);
         if let Some(files) = &self.inner.options.shell
+            && record.stdio == Stdio::Pty
             && shell::is_wanted(record.meta.as_ref())
         {
             record.shell_nonce = shell::integrate(files, &mut launch.argv, &mut launch.env)?;
@@ -139,9 +145,12 @@ impl Terminals {
             cols: record.cols,
             rows: record.rows,
         };
-        let fds = spawned.fds;
-        let spool = Spool::adopt(fds.spool)?;
-        let intake = Intake::adopt(fds.pipe_reader, fds.pipe_writer, &spool)?;
+        let Opened {
+            source,
+            intake,
+            spool,
+            origins,
+        } = Opened::adopt(spawned.fds)?;
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(
             Offset::ZERO,
@@ -159,20 +168,14 @@ impl Terminals {
             closed_at_ms: None,
         };
         let row = record.to_row(&progress);
-        let screen = Screen::new(fresh_model(size));
-        let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
+        let screen = Screen::new(as_fed_by(record.stdio, fresh_model(size)));
+        let store = self.inner.store.clone();
+        let transcript = Transcript::live(id.clone(), spool, origins, store);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let around = self.surroundings();
         let commands = ShellCommands::new(texts_of(&terminal.record));
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, Vec::new());
-        let actor = Actor::new(
-            Arc::clone(&terminal),
-            around,
-            ends,
-            fds.master,
-            reading,
-            flow,
-        )?;
+        let actor = Actor::new(Arc::clone(&terminal), around, ends, source, reading, flow);
         self.inner.store.put_terminal(row).await?;
         self.start(Arc::clone(&terminal), actor);
         let _ = self.inner.events.send(TerminalEvent::Created { id });
@@ -229,6 +232,7 @@ impl Terminals {
             rows: size.rows,
             output_byte_limit: limit.min(spool.max_window_bytes),
             close_on_disconnect: request.close_on_disconnect,
+            stdio: request.stdio,
             meta: request.meta.clone(),
             shell_nonce: None,
         }
@@ -359,6 +363,7 @@ fn spawn_request(launch: Launch, record: &Record) -> SpawnRequest {
         cols: record.cols,
         rows: record.rows,
         notes: record.to_notes(),
+        stdio: record.stdio,
     }
 }
 
@@ -390,6 +395,9 @@ fn audit_detail(request: &CreateRequest) -> Map<String, Value> {
     names.dedup();
     names.truncate(MAX_AUDITED_NAMES);
     detail.insert("env".to_owned(), names.into());
+    if request.stdio == Stdio::Pipes {
+        detail.insert("stdio".to_owned(), "pipes".into());
+    }
     if let Some(label) = &request.label {
         detail.insert("label".to_owned(), label.as_str().into());
     }

@@ -278,12 +278,8 @@ impl Terminals {
         if terminal.screen.look(|_| ()).is_some() {
             return Ok(());
         }
-        let first_size = Size {
-            cols: terminal.record.cols,
-            rows: terminal.record.rows,
-        };
-        let (store, end) = (&self.inner.store, terminal.end());
-        let restored = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
+        let (store, end, record) = (&self.inner.store, terminal.end(), &terminal.record);
+        let restored = restore(store, terminal.id(), &terminal.transcript, record, end).await?;
         terminal.screen.put(restored.model);
         Ok(())
     }
@@ -335,6 +331,7 @@ impl Terminals {
         actor: &Owner,
         connection: u64,
     ) -> Result<(), TerminalError> {
+        terminal.takes_input()?;
         if !terminal.is_first_input_of(connection) {
             return Ok(());
         }
@@ -408,10 +405,8 @@ impl Terminals {
         if let Some(older) = &discarded {
             older.screen.discard();
         }
-        if let Some(spool) = discarded
-            .as_ref()
-            .and_then(|older| older.transcript.spool())
-            && let Err(error) = spool.discard()
+        if let Some(older) = &discarded
+            && let Err(error) = older.transcript.discard()
         {
             tracing::warn!(%error, "cannot give back a spool");
         }
