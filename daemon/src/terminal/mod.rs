@@ -28,6 +28,7 @@ pub mod screen;
 mod service;
 pub mod source;
 pub mod spool;
+mod streams;
 pub mod text;
 pub mod transcript;
 pub mod typed;
