@@ -7,6 +7,7 @@ mod create;
 mod history;
 mod kill;
 mod list;
+mod piped;
 mod read;
 mod resize;
 mod run;

@@ -120,6 +120,9 @@ impl From<TerminalError> for ErrorObjectOwned {
                 let message = error.to_string();
                 error_object(code::WRONG_STATE, ErrorKind::TerminalExited, message, more)
             }
+            TerminalError::NoInput(_) => {
+                plain(code::WRONG_STATE, ErrorKind::NoInput, error.to_string())
+            }
             TerminalError::InputQueueFull { limit, .. } => {
                 let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
                 let message = error.to_string();

@@ -62,6 +62,9 @@ pub enum TerminalError {
         /// Its idle timeout, if it had one.
         idle_timeout: Option<IdleTimeout>,
     },
+    /// Its command runs on pipes.
+    #[error("terminal {0} has no input: its command runs on pipes")]
+    NoInput(TerminalId),
     /// More input is queued than it takes.
     #[error("terminal {id} is not reading: {limit} bytes of input are queued already")]
     InputQueueFull {

@@ -184,7 +184,7 @@ impl Terminal {
             start: Offset::ZERO,
             end: progress.end,
             output_byte_limit: self.record.output_byte_limit,
-            stdio: Stdio::Pty,
+            stdio: self.record.stdio,
             last_activity_ms: self.activity.last_ms(Moment::now()),
             idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
             close_cause: progress.close_cause,
@@ -224,12 +224,21 @@ impl Terminal {
         let _ = tokio::time::timeout(longest, grown).await;
     }
 
+    /// Whether anything can be typed into it: not where its command runs on pipes.
+    pub fn takes_input(&self) -> Result<(), TerminalError> {
+        match self.record.stdio {
+            Stdio::Pty => Ok(()),
+            Stdio::Pipes => Err(TerminalError::NoInput(self.id().clone())),
+        }
+    }
+
     /// Types bytes into it; waits until it has taken them, `longest` at the longest.
     pub async fn send(
         &self,
         bytes: Vec<u8>,
         longest: Duration,
     ) -> Result<SendResult, TerminalError> {
+        self.takes_input()?;
         self.touch();
         let offset = self.end();
         let length = bytes.len();
