@@ -343,6 +343,14 @@ impl Actor {
                     });
                 }
             }
+            Command::Foreground(answer) => {
+                // Dropped where there is none, or nobody is left to be in it.
+                if !matches!(self.phase, Phase::Storing)
+                    && let Ok(group) = rustix::termios::tcgetpgrp(self.master.get_ref())
+                {
+                    let _ = answer.send(group.as_raw_nonzero().get());
+                }
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub enum Command {
     Resize(Size, oneshot::Sender<()>),
     /// Say how the tty reads.
     LineDiscipline(oneshot::Sender<LineDiscipline>),
+    /// Say which process group the tty has in the foreground; dropped where it has none.
+    Foreground(oneshot::Sender<i32>),
 }
 
 /// How a tty takes what is typed (termios(3)).
@@ -257,11 +259,17 @@ impl Terminal {
         }
     }
 
+    /// Asks its task for something; false: it has none any more.
+    pub(super) async fn ask(&self, command: Command) -> bool {
+        self.commands.send(command).await.is_ok()
+    }
+
     /// How its tty reads now; `None` once it has exited.
     pub async fn line_discipline(&self) -> Option<LineDiscipline> {
         let (answer, told) = oneshot::channel();
-        let asked = self.commands.send(Command::LineDiscipline(answer));
-        asked.await.ok()?;
+        if !self.ask(Command::LineDiscipline(answer)).await {
+            return None;
+        }
         told.await.ok()
     }
 
