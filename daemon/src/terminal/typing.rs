@@ -124,7 +124,7 @@ impl<'a> Typing<'a> {
         let mut bytes = match &self.what {
             What::Text(text) => text_bytes(text, modes),
             What::Data(data) => data.clone(),
-            What::Keys(keys) => keys.iter().flat_map(|key| key.bytes(&modes.keys)).collect(),
+            What::Keys(keys) => keys.iter().flat_map(|key| key.bytes(modes.keys)).collect(),
         };
         if self.enter {
             bytes.extend(enter(modes));
@@ -168,7 +168,7 @@ fn parsed(keys: &[String]) -> Result<Vec<KeyPress>, TerminalError> {
 }
 
 fn enter(modes: &TypingModes) -> Vec<u8> {
-    KeyPress::plain(Key::Enter).bytes(&modes.keys)
+    KeyPress::plain(Key::Enter).bytes(modes.keys)
 }
 
 /// Line ends become Enter. A paste in brackets ends before the last line end, which is Enter pressed

@@ -9,7 +9,7 @@ fn press(name: &str) -> KeyPress {
 #[track_caller]
 fn sends(modes: &KeyModes, table: &[(&str, &str)]) {
     for (name, want) in table {
-        let got = String::from_utf8(press(name).bytes(modes)).unwrap();
+        let got = String::from_utf8(press(name).bytes(*modes)).unwrap();
         assert_eq!(
             got.escape_debug().to_string(),
             want.escape_debug().to_string(),

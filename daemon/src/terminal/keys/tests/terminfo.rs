@@ -71,7 +71,7 @@ fn keys_as_terminfo_has_them() {
         let Some(want) = capabilities.get(capability.as_str()) else {
             continue;
         };
-        let got = String::from_utf8(press(&name).bytes(&transmit)).unwrap();
+        let got = String::from_utf8(press(&name).bytes(transmit)).unwrap();
         assert_eq!(
             got.escape_debug().to_string(),
             want.escape_debug().to_string(),
