@@ -18,6 +18,7 @@ mod history;
 mod life;
 mod pipes;
 mod run;
+mod send;
 mod silent;
 mod start;
 mod termctl;

@@ -5,8 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::termios::{LocalModes, SpecialCodeIndex};
+use rustix::termios::SpecialCodeIndex;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::Stdio;
@@ -16,12 +15,13 @@ use tokio::time::sleep_until;
 use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
 use super::flow::{Due, Flow};
-use super::handle::{Command, LineDiscipline, TaskEnds, Terminal};
-use super::input::InputQueue;
+use super::handle::{Command, TaskEnds, Terminal};
 use super::intake::Reading;
+use super::keyboard::{Keyboard, Write};
 use super::record::{Exit, ScreenState, Size, exit_status};
 use super::source::Source;
 use super::spool::PumpStop;
+use super::tty;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, Store, StoreError};
@@ -85,7 +85,7 @@ pub struct Actor {
     ends: TaskEnds,
     source: Source,
     reading: Reading,
-    input: InputQueue,
+    keyboard: Keyboard,
     flow: Flow,
     committed: watch::Sender<Offset>,
     phase: Phase,
@@ -112,7 +112,7 @@ impl Actor {
             around,
             ends,
             source,
-            input: InputQueue::default(),
+            keyboard: Keyboard::default(),
             flow,
             committed: watch::Sender::new(Offset::ZERO),
             phase: Phase::Running,
@@ -145,7 +145,7 @@ impl Actor {
                 ready = self.source.pty_readable(), if reading && self.line == Line::Open => {
                     match ready {
                         Ok(mut guard) => {
-                            let stop = self.reading.pump(guard.get_inner(), &mut self.input);
+                            let stop = self.reading.pump(guard.get_inner(), self.keyboard.queue());
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
                             self.pumped(stop);
                         }
@@ -156,12 +156,12 @@ impl Actor {
                     let stop = ready.and_then(|()| self.pump());
                     self.pumped(stop);
                 }
-                ready = self.source.pty_writable(), if !self.input.is_empty() => {
+                ready = self.source.pty_writable(), if self.keyboard.may_write() => {
                     match ready {
                         Ok(mut guard) => {
-                            let written = rustix::io::write(guard.get_inner(), self.input.next());
-                            if written == Err(Errno::AGAIN) { guard.clear_ready(); }
-                            self.typed(written);
+                            let write = self.keyboard.write(guard.get_inner(), now);
+                            if write == Write::Full { guard.clear_ready(); }
+                            self.typed(write);
                         }
                         Err(_) => self.abandon_input(),
                     }
@@ -207,11 +207,16 @@ impl Actor {
             Phase::Draining { .. } => Some(now + DRAIN_QUIET),
             _ => None,
         };
-        [tail, line, drained].into_iter().flatten().min()
+        let held = self.keyboard.look_at();
+        [tail, line, drained, held].into_iter().flatten().min()
     }
 
     fn woken(&mut self, reading: bool) {
         let now = Instant::now();
+        if let Some(master) = self.source.pty() {
+            let refused = self.keyboard.look(master, now);
+            self.terminal.input_left(refused);
+        }
         if reading
             && let Line::HungUp { look_at } = self.line
             && look_at <= now
@@ -249,9 +254,9 @@ impl Actor {
 
     fn pump(&mut self) -> io::Result<PumpStop> {
         match &mut self.source {
-            Source::Pty(master) => self.reading.pump(master.get_ref(), &mut self.input),
+            Source::Pty(master) => self.reading.pump(master.get_ref(), self.keyboard.queue()),
             Source::Pipes(pipes) => {
-                let stop = self.reading.pump_pipes(pipes, &mut self.input);
+                let stop = self.reading.pump_pipes(pipes, self.keyboard.queue());
                 self.abandon_input();
                 stop
             }
@@ -326,7 +331,7 @@ impl Actor {
             return;
         };
         self.phase = Phase::Storing;
-        self.reading.finish(&mut self.input);
+        self.reading.finish(self.keyboard.queue());
         self.flow.finish();
         let exit = Exit {
             status: Some(exit_status(status)),
@@ -343,8 +348,12 @@ impl Actor {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Input(input) => {
-                self.input.push(input);
-                if !matches!(self.phase, Phase::Running) || self.source.stdio() == Stdio::Pipes {
+                let left = match self.source.pty() {
+                    Some(master) => self.keyboard.push(input, &self.terminal, master),
+                    None => input.bytes.len(),
+                };
+                self.terminal.input_left(left);
+                if !matches!(self.phase, Phase::Running) {
                     self.abandon_input();
                 }
             }
@@ -358,12 +367,18 @@ impl Actor {
                 // password any more.
                 if !matches!(self.phase, Phase::Storing)
                     && let Some(master) = self.source.pty()
-                    && let Ok(termios) = rustix::termios::tcgetattr(master)
+                    && let Some(tty) = tty::line_discipline(master)
                 {
-                    let _ = answer.send(LineDiscipline {
-                        echo: termios.local_modes.contains(LocalModes::ECHO),
-                        canonical: termios.local_modes.contains(LocalModes::ICANON),
-                    });
+                    let _ = answer.send(tty);
+                }
+            }
+            Command::Foreground(answer) => {
+                // Dropped where there is none, or nobody is left to be in it.
+                if !matches!(self.phase, Phase::Storing)
+                    && let Some(master) = self.source.pty()
+                    && let Ok(group) = rustix::termios::tcgetpgrp(master)
+                {
+                    let _ = answer.send(group.as_raw_nonzero().get());
                 }
             }
             Command::EndOfFileCharacter(answer) => {
@@ -389,10 +404,11 @@ impl Actor {
             // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
             let _ = rustix::termios::tcsetwinsize(master, winsize);
         }
-        self.reading.feed_all(&mut self.input);
+        self.reading.feed_all(self.keyboard.queue());
         let (store, fed) = (&self.around.store, self.reading.fed());
         let answer = self.checkpoints.resize(&self.terminal, store, fed, size);
-        self.terminal.answer_queued(self.input.push_answer(answer));
+        self.terminal
+            .answer_queued(self.keyboard.queue().push_answer(answer));
         if self.source.stdio() == Stdio::Pipes {
             self.abandon_input();
         }
@@ -410,19 +426,16 @@ impl Actor {
         let _ = self.around.events.send(event);
     }
 
-    fn typed(&mut self, written: Result<usize, Errno>) {
-        match written {
-            Ok(bytes) => {
-                self.input.advance(bytes);
-                self.terminal.input_left(bytes);
-            }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => self.abandon_input(),
+    fn typed(&mut self, write: Write) {
+        match write {
+            Write::Taken(bytes) => self.terminal.input_left(bytes),
+            Write::Full | Write::Held => {}
+            Write::Failed => self.abandon_input(),
         }
     }
 
     fn abandon_input(&mut self) {
-        let dropped = self.input.abandon();
+        let dropped = self.keyboard.abandon(self.source.pty());
         self.terminal.input_left(dropped);
     }
 

@@ -5,6 +5,7 @@ mod create;
 mod ending;
 mod idle;
 mod list;
+mod typing;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,7 @@ use termd_proto::{Label, TerminalId, TerminalRef};
 use tokio::sync::{Notify, broadcast};
 
 pub use create::CreateRequest;
+pub use typing::Typist;
 
 use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;
