@@ -187,7 +187,7 @@ impl OriginMap {
         let whole = length.div_ceil(8);
         self.bits.resize(whole, 0);
         if let Some(last) = self.bits.last_mut()
-            && length % 8 != 0
+            && !length.is_multiple_of(8)
         {
             *last &= low_bits(length as u64 % BITS);
         }
@@ -224,7 +224,7 @@ impl OriginMap {
                 OutputStream::Stderr => 0xff,
             };
             while at < to.0 && self.stream_at(at) == stream {
-                let steps = at % BITS == 0 && self.byte_at(at) == whole;
+                let steps = at.is_multiple_of(BITS) && self.byte_at(at) == whole;
                 at += if steps { BITS } else { 1 };
             }
             at = at.min(to.0);

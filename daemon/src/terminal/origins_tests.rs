@@ -37,9 +37,9 @@ fn every_byte_is_what_it_was_declared_last() {
         let mut origins = Origins::adopt(keepers.try_clone().unwrap()).unwrap();
         let mut expected = Vec::new();
         for _ in 0..200 {
-            let stream = [Stdout, Stderr][usize::from(next(&mut random) % 3 == 0)];
+            let stream = [Stdout, Stderr][usize::from(next(&mut random).is_multiple_of(3))];
             let declared = next(&mut random) % 40 + 1;
-            let came = if next(&mut random) % 4 == 0 {
+            let came = if next(&mut random).is_multiple_of(4) {
                 next(&mut random) % declared
             } else {
                 declared
@@ -47,7 +47,7 @@ fn every_byte_is_what_it_was_declared_last() {
             let from = Offset(expected.len() as u64);
             origins.declare(stream, from, from + declared).unwrap();
             expected.extend((0..came).map(|_| stream));
-            if next(&mut random) % 16 == 0 {
+            if next(&mut random).is_multiple_of(16) {
                 origins = Origins::adopt(keepers.try_clone().unwrap()).unwrap();
             }
         }

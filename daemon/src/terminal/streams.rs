@@ -247,6 +247,8 @@ impl Transcript {
         }
         let floor = end.back(MAX_LINE_SEARCH_BYTES);
         let (mut to, mut last) = (end, true);
+        // The stream's byte after the one that is looked at.
+        let mut after = end;
         while to > floor {
             let from = to.back(STEP_BYTES).max(floor);
             let parts = self.parts(from, to).await?;
@@ -255,11 +257,11 @@ impl Transcript {
                 for run in runs.iter().rev().filter(|run| run.stream == stream) {
                     for (index, byte) in of_run(span, *run).iter().enumerate().rev() {
                         let ends_last_line = std::mem::take(&mut last);
+                        let at = run.start + index as u64;
+                        let next = std::mem::replace(&mut after, at);
                         let begin = match back {
-                            Back::Bytes(_) => run.start + index as u64,
-                            Back::Lines(_) if *byte == b'\n' && !ends_last_line => {
-                                run.start + index as u64 + 1
-                            }
+                            Back::Bytes(_) => at,
+                            Back::Lines(_) if *byte == b'\n' && !ends_last_line => next,
                             Back::Lines(_) => continue,
                         };
                         left -= 1;

@@ -84,9 +84,7 @@ impl Terminals {
             cols: record.cols,
             rows: record.rows,
         };
-        let ttys_size = source
-            .pty()
-            .map(|master| rustix::termios::tcgetwinsize(master));
+        let ttys_size = source.pty().map(rustix::termios::tcgetwinsize);
         let size = match ttys_size {
             Some(Ok(winsize)) => Size {
                 cols: winsize.ws_col,
