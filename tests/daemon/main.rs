@@ -36,3 +36,6 @@ mod screen_wait;
 mod shell;
 mod shell_manners;
 mod stopping;
+mod waits;
+mod waits_done;
+mod waits_many;
