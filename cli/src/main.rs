@@ -21,6 +21,7 @@ mod place;
 mod reader;
 mod rpc;
 mod screenshot;
+mod secret;
 mod sequence;
 mod start;
 mod table;

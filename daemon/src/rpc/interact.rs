@@ -13,14 +13,9 @@ use termd_proto::{Offset, TerminalRef};
 
 use super::caller::{connection, native_owner};
 use super::error::invalid_params;
-use super::session::check_wait;
-use crate::terminal::Terminals;
-use crate::terminal::handle::LineDiscipline;
-use crate::terminal::typed::Typed;
-use crate::terminal::waiting::{self, Wait};
-
-/// How long typing waits for the terminal to take it, unless asked otherwise.
-const DEFAULT_TYPE_MS: u64 = 5_000;
+use super::session::{DEFAULT_SEND_MS, check_wait};
+use crate::terminal::waiting::{self, Typing, Wait};
+use crate::terminal::{Terminals, Typist};
 
 /// Serves typing and waiting.
 #[derive(Debug)]
@@ -56,35 +51,22 @@ impl InteractionsServer for InteractHandler {
         ext: &Extensions,
         id: TerminalRef,
         input: TypedInput,
-        _confirmed: Option<bool>,
+        confirmed: Option<bool>,
         timeout_ms: Option<u64>,
     ) -> RpcResult<SendResult> {
-        // A placeholder, until typing is there: text and Enter.
-        let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_TYPE_MS)))?;
+        let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
         let terminal = self.terminals.find(&id).await?;
         let context = connection(ext)?;
-        let actor = native_owner(&context);
-        self.terminals
-            .audit_input(&terminal, &actor, context.id.0 as u64)
-            .await?;
-        let mut text = input.text.unwrap_or_default().replace("\r\n", "\n");
-        if input.enter {
-            text.push('\n');
-        }
-        let tty = terminal.line_discipline().await.unwrap_or(LineDiscipline {
-            echo: false,
-            canonical: true,
-        });
-        if tty.echo || !tty.canonical {
-            terminal.remember_typed(Typed {
-                offset: terminal.end(),
-                text: text.clone(),
-                tty,
-            });
-        }
-        Ok(terminal
-            .send(text.replace('\n', "\r").into_bytes(), longest)
-            .await?)
+        let typist = Typist {
+            actor: &native_owner(&context),
+            connection: context.id.0 as u64,
+            gate: &context.introduction().settings.gate,
+            confirmed: confirmed.unwrap_or(false),
+        };
+        let typed = self
+            .terminals
+            .type_input(&terminal, &input, &typist, longest);
+        Ok(typed.await?)
     }
 
     async fn wait_for(
@@ -119,12 +101,19 @@ impl InteractionsServer for InteractHandler {
         let (wait, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.terminals.find(&id).await?;
-        let home = waiting::program_typed_to(&terminal);
+        let typing = Typing::before(&terminal, &input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
-        let patience = Some(patience.min(DEFAULT_TYPE_MS));
+        let patience = Some(patience.min(DEFAULT_SEND_MS));
         let sent = self.type_input(ext, id, input, confirmed, patience).await?;
-        let waited = waiting::wait_for(&self.terminals, &terminal, since, &wait, home, deadline);
+        let waited = waiting::wait_for(
+            &self.terminals,
+            &terminal,
+            since,
+            &wait,
+            Some(typing),
+            deadline,
+        );
         Ok(WaitForResult {
             sent: Some(sent),
             ..waited.await?
