@@ -8,6 +8,7 @@
 
 pub mod activity;
 pub mod actor;
+mod bounded;
 mod checkpoints;
 pub mod clock;
 pub mod command_output;
@@ -31,6 +32,7 @@ pub mod resolved;
 pub mod restore;
 pub mod screen;
 mod service;
+pub mod shell_log;
 pub mod source;
 pub mod spool;
 mod streams;
@@ -40,6 +42,7 @@ mod tty;
 pub mod typed;
 pub mod typing;
 pub mod viewing;
+pub mod waiting;
 
 pub use error::TerminalError;
 pub use handle::Terminal;

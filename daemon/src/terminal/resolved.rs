@@ -210,6 +210,18 @@ impl Transcript {
         if stream.is_some() {
             return self.resolver_of_stream(since, size, stream).await;
         }
+        self.fresh_resolver(since, size).await
+    }
+
+    /// A resolver that has given what stands before this offset and was fed nothing after it.
+    pub async fn fresh_resolver(
+        &self,
+        since: Offset,
+        size: PlainSize,
+    ) -> Result<PlainText, TranscriptError> {
+        if since == Offset::ZERO {
+            return Ok(PlainText::new(size));
+        }
         let from = since.back(CONTEXT_BYTES);
         let span = self.read_range(from, since).await?;
         let raw = span.bytes.as_slice();
