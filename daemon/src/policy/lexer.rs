@@ -134,9 +134,15 @@ fn operator_at(rest: &str) -> Option<&'static str> {
     if rest.starts_with("<(") || rest.starts_with(">(") {
         return None;
     }
-    let mut operators = OPERATORS.iter().filter(|operator| rest.starts_with(**operator));
+    let mut operators = OPERATORS
+        .iter()
+        .filter(|operator| rest.starts_with(**operator));
     let first = operators.next()?;
-    Some(if first.starts_with("((") || *first == "))" { "(" } else { first })
+    Some(if first.starts_with("((") || *first == "))" {
+        "("
+    } else {
+        first
+    })
 }
 
 /// Where the line after the here-document begins.
@@ -216,17 +222,14 @@ pub(super) fn ending(text: &str) -> Ending {
     }
     let (mut open, mut parens, mut in_command) = (0_isize, 0_isize, false);
     let mut last: Option<&Token> = None;
-    let mut in_case = 0_isize;
     for token in &lexed.tokens {
         match token {
             Token::Word(word, _) => {
                 let word = word.as_str();
                 if !in_command && OPENERS.contains(&word) {
                     open += 1;
-                    in_case += isize::from(word == "case");
                 } else if !in_command && CLOSERS.contains(&word) {
                     open -= 1;
-                    in_case -= isize::from(word == "esac");
                 }
                 in_command = !(LEADING.contains(&word) || CLOSERS.contains(&word))
                     || (in_command && !matches!(word, "do" | "then"));
@@ -356,7 +359,9 @@ pub(super) fn is_plain(text: &str) -> bool {
     let lexed = lex(text);
     let calm = |token: &Token| match token {
         Token::Word(raw, _) => !raw.contains(['`', '{', '}']) && !raw.contains("$("),
-        Token::Operator(operator) => matches!(*operator, ";" | "&&" | "||" | "|" | ">" | ">>" | "<" | "&"),
+        Token::Operator(operator) => {
+            matches!(*operator, ";" | "&&" | "||" | "|" | ">" | ">>" | "<" | "&")
+        }
         Token::Newline => true,
     };
     lexed.ending.is_none() && lexed.tokens.iter().all(calm) && ending(text) == Ending::Complete

@@ -94,6 +94,7 @@ impl SessionsServer for SessionHandler {
             idle_timeout_ms,
             scrollback_lines,
             confirmed: confirmed.unwrap_or_default(),
+            gate: context.gate(),
             meta,
         };
         let terminals = self.terminals.clone();
@@ -179,7 +180,7 @@ impl SessionsServer for SessionHandler {
         id: TerminalRef,
         text: Option<String>,
         data: Option<String>,
-        _confirmed: Option<bool>,
+        confirmed: Option<bool>,
         timeout_ms: Option<u64>,
     ) -> RpcResult<SendResult> {
         let bytes = match (text, data) {
@@ -204,6 +205,10 @@ impl SessionsServer for SessionHandler {
         let terminal = self.find(&id).await?;
         let context = connection(ext)?;
         let actor = native_owner(&context);
+        let (gate, confirmed) = (context.gate(), confirmed.unwrap_or_default());
+        self.terminals
+            .judge_typing(&terminal, &actor, &gate, &bytes, false, confirmed)
+            .await?;
         self.terminals
             .audit_input(&terminal, &actor, context.id.0 as u64)
             .await?;

@@ -331,6 +331,14 @@ impl Actor {
                 // Whoever asked may be gone.
                 let _ = done.send(());
             }
+            Command::Foreground(answer) => {
+                // Dropped where nobody is in the foreground.
+                if !matches!(self.phase, Phase::Storing)
+                    && let Ok(group) = rustix::termios::tcgetpgrp(self.master.get_ref())
+                {
+                    let _ = answer.send(group.as_raw_nonzero().get());
+                }
+            }
             Command::LineDiscipline(answer) => {
                 // Dropped where the tty cannot say, or the command has ended: nobody asks for a
                 // password any more.

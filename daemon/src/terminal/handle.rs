@@ -11,12 +11,14 @@ use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::TerminalError;
+use super::foreground::ForegroundProcess;
 use super::input::{Input, MAX_QUEUED_BYTES};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
 use crate::control::message::WaitStatus;
+use crate::policy::TypedLines;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
 pub const COMMAND_QUEUE: usize = 64;
@@ -33,6 +35,8 @@ pub enum Command {
     Resize(Size, oneshot::Sender<()>),
     /// Say how the tty reads.
     LineDiscipline(oneshot::Sender<LineDiscipline>),
+    /// Say which process group the tty's keys go to.
+    Foreground(oneshot::Sender<i32>),
 }
 
 /// How a tty takes what is typed (termios(3)).
@@ -62,6 +66,9 @@ pub struct Terminal {
     holders: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
     typed: Mutex<TypedLog>,
+    /// What was typed since the last line, for the gate; held while a line is judged, so that
+    /// lines are judged in the order in which they are typed.
+    pub(super) typed_lines: tokio::sync::Mutex<TypedLines>,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -95,6 +102,7 @@ impl Terminal {
             holders: AtomicUsize::new(0),
             typists: Mutex::default(),
             typed: Mutex::default(),
+            typed_lines: tokio::sync::Mutex::default(),
         };
         (
             Arc::new(terminal),
@@ -263,6 +271,14 @@ impl Terminal {
         let asked = self.commands.send(Command::LineDiscipline(answer));
         asked.await.ok()?;
         told.await.ok()
+    }
+
+    /// Which program its keys go to now; `None` where that cannot be told, or it has exited.
+    pub async fn foreground(&self) -> Option<ForegroundProcess> {
+        let (answer, told) = oneshot::channel();
+        let asked = self.commands.send(Command::Foreground(answer));
+        asked.await.ok()?;
+        ForegroundProcess::of(told.await.ok()?)
     }
 
     /// Bytes of its output that are not in the database yet.

@@ -13,6 +13,7 @@ pub mod command_output;
 pub mod commands;
 pub mod error;
 pub mod flow;
+pub mod foreground;
 pub mod handle;
 pub mod input;
 mod intake;

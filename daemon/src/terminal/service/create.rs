@@ -28,6 +28,7 @@ use super::super::transcript::Transcript;
 use super::{Accepts, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::message::{SpawnRequest, Spawned};
+use crate::policy::CompiledGate;
 use crate::shell;
 
 /// Names of changed variables that an audit record lists at the most.
@@ -66,6 +67,8 @@ pub struct CreateRequest {
     pub scrollback_lines: Option<u32>,
     /// Somebody has agreed to it.
     pub confirmed: bool,
+    /// How whoever asks wants the gate to be.
+    pub gate: Arc<CompiledGate>,
     /// Kept with it.
     pub meta: Option<Meta>,
 }
@@ -90,6 +93,7 @@ impl Terminals {
                 return Err(error.into());
             }
         };
+        let detail = self.judge_creation(&request, &launch, detail).await?;
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
         // What is recorded is what was asked for.
