@@ -137,7 +137,8 @@ impl Inspector {
             return;
         };
         let args = words.get(1..).unwrap_or_default();
-        let danger = danger::of_command(&program, args);
+        let danger =
+            danger::of_init_script(&name.text, args).or_else(|| danger::of_command(&program, args));
         let finding = danger.map(|reason| (Verdict::Dangerous, reason));
         let dangerous = finding.is_some();
         self.see(&program, words, finding, span);
@@ -241,7 +242,7 @@ impl Inspector {
         if let Some(raw) = wrap::script_substitution(program, args) {
             if wrap::fetches(raw) {
                 self.note(Verdict::Dangerous, FETCHED, span);
-            } else {
+            } else if !wrap::prints_environment(raw) {
                 self.note(Verdict::Unknown, COMPUTED, span);
             }
             return;

@@ -56,6 +56,8 @@ enum Token {
 struct Lexed {
     tokens: Vec<Token>,
     ending: Option<Ending>,
+    /// What ends the here-document that the text ends in.
+    heredoc: Option<String>,
 }
 
 const OPERATORS: [&str; 26] = [
@@ -73,6 +75,7 @@ fn lex(text: &str) -> Lexed {
     let mut lexed = Lexed {
         tokens: Vec::new(),
         ending: None,
+        heredoc: None,
     };
     let mut heredocs: Vec<Heredoc> = Vec::new();
     let mut at = 0;
@@ -84,6 +87,7 @@ fn lex(text: &str) -> Lexed {
             for heredoc in std::mem::take(&mut heredocs) {
                 let Some(end) = end_of_heredoc(text, at, &heredoc) else {
                     lexed.ending = Some(Ending::Heredoc);
+                    lexed.heredoc = Some(heredoc.end);
                     return lexed;
                 };
                 at = end;
@@ -202,6 +206,7 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
             (None, '(') if rest.get(..at).is_some_and(|before| before.ends_with('=')) => {
                 open.push(')');
             }
+            (None, '(') if is_extended_glob(rest, at) => open.push(')'),
             (None, c) if c.is_whitespace() || ";&|<>()".contains(c) => return (at, None),
             _ => {}
         }
@@ -212,6 +217,19 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
         Some(_) => Some(Ending::Open),
     };
     (rest.len(), ending)
+}
+
+/// bash(1), Pattern Matching: `@(a|b)`; a subshell has white space, or nothing before it.
+fn is_extended_glob(rest: &str, at: usize) -> bool {
+    let before = rest.get(..at).unwrap_or_default();
+    let inner = rest.get(at..).and_then(|rest| rest.split(')').next());
+    before.ends_with(['@', '!', '?', '*', '+'])
+        && inner.is_some_and(|inner| !inner.contains(char::is_whitespace))
+}
+
+/// What ends the here-document that a text, which is given without its last newline, ends in.
+pub(super) fn open_heredoc(text: &str) -> Option<String> {
+    lex(&format!("{text}\n")).heredoc
 }
 
 /// Whether what was typed so far is complete, or how it goes on.

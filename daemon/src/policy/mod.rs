@@ -142,6 +142,12 @@ fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, kn
         return;
     }
     match reader {
+        // Their grammar is another: what is not bash's is no fault of the line.
+        Reader::Shell
+            if known == Known::Whole && program.is_some_and(program::is_foreign_shell) =>
+        {
+            inspector.commands_by_hand(line, Place::Outermost, &Stdin::Given, 0);
+        }
         Reader::Shell if known == Known::Whole => {
             inspector.shell(line, Place::Outermost, &Stdin::Given, 0);
         }

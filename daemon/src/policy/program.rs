@@ -121,6 +121,14 @@ pub fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name) || name == "tcsh"
 }
 
+/// Whether it is a shell that does not read what bash reads.
+pub(super) fn is_foreign_shell(program: &str) -> bool {
+    matches!(
+        base_name(program),
+        "fish" | "csh" | "tcsh" | "nu" | "xonsh" | "elvish"
+    )
+}
+
 /// Which client of a database it is.
 pub(super) fn sql_client(name: &str) -> Option<SqlClient> {
     match name {

@@ -11,7 +11,7 @@ use tree_sitter::{Node, Parser, Tree};
 
 use super::inspect::{Inspector, Place, Stdin};
 use super::lexer;
-use super::program::base_name;
+use super::program::{self, base_name};
 use super::word::{Word, expand};
 use super::{danger, wrap};
 
@@ -375,6 +375,9 @@ impl Inspector {
 
     fn redirected(&mut self, node: Node<'_>, text: Text<'_>, stdin: &Stdin, depth: usize) {
         let given = self.input_of(node, text);
+        if text.of(node).contains("/dev/tcp/") || text.of(node).contains("/dev/udp/") {
+            self.reverse_shell(node, text);
+        }
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         let reads = given.clone().unwrap_or_else(|| stdin.clone());
@@ -402,6 +405,19 @@ impl Inspector {
                 }
                 _ => self.statement(child, text, &reads, depth + 1),
             }
+        }
+    }
+
+    /// bash(1), REDIRECTION: `/dev/tcp/host/port`. To look whether a port is open is no harm.
+    fn reverse_shell(&mut self, node: Node<'_>, text: Text<'_>) {
+        let first = text
+            .of(node)
+            .split_whitespace()
+            .next()
+            .map_or("", base_name);
+        if program::is_shell(first) || first == "exec" {
+            let reason = "it ties a shell to a connection";
+            self.note(Verdict::Dangerous, reason, text.span(node));
         }
     }
 

@@ -60,6 +60,8 @@ pub struct TypedLines {
     cursor: usize,
     /// The lines before it that belong to the same construct.
     before: String,
+    /// What ends the here-document that `before` ends in: until then its lines are only kept.
+    heredoc: Option<String>,
     killed: Vec<char>,
     /// The beginning of a character of UTF-8.
     partial: Vec<u8>,
@@ -128,11 +130,11 @@ impl TypedLines {
             '\r' | '\n' | '\u{f}' => self.end_line(reader, carried, lines),
             '\u{1b}' => self.keys = Keys::Escape,
             '\u{3}' | '\u{1a}' | '\u{1c}' => {
-                self.before.clear();
+                self.abandon();
                 self.forget_line();
             }
             // End of file: at a line's beginning it ends what is open, else it passes the line on.
-            '\u{4}' if self.line.is_empty() => self.before.clear(),
+            '\u{4}' if self.line.is_empty() => self.abandon(),
             '\u{4}' if self.cursor < self.line.len() => {
                 self.line.remove(self.cursor);
             }
@@ -246,6 +248,12 @@ impl TypedLines {
         self.cursor + word + length
     }
 
+    /// What was begun in earlier lines is no more.
+    fn abandon(&mut self) {
+        self.before.clear();
+        self.heredoc = None;
+    }
+
     fn forget_line(&mut self) {
         self.line.clear();
         self.cursor = 0;
@@ -258,23 +266,31 @@ impl TypedLines {
         let (recalled, too_long) = (self.recalled, self.too_long);
         self.forget_line();
         if reader == Reader::Text {
-            self.before.clear();
+            self.abandon();
             return;
         }
-        let text = format!("{}{line}", self.before);
-        if too_long || text.len() > MAX_JUDGED_BYTES {
-            self.before.clear();
+        if too_long || self.before.len() + line.len() > MAX_JUDGED_BYTES {
+            self.abandon();
             let text = String::new();
             let known = Known::TooLong;
             lines.push(TypedLine { text, known });
             return;
         }
         if recalled {
-            self.before.clear();
+            let text = format!("{}{line}", self.before);
+            self.abandon();
             let known = Known::Recalled;
             lines.push(TypedLine { text, known });
             return;
         }
+        let ends_heredoc = |end: &String| line.trim_start_matches('\t') == end;
+        if reader == Reader::Shell && self.heredoc.as_ref().is_some_and(|end| !ends_heredoc(end)) {
+            self.before.push_str(&line);
+            self.before.push('\n');
+            return;
+        }
+        let text = format!("{}{line}", self.before);
+        self.heredoc = None;
         let ending = match reader {
             Reader::Shell => lexer::ending(&text),
             Reader::Sql(client) if !sql::is_complete(client, &text) => Ending::Heredoc,
@@ -298,6 +314,9 @@ impl TypedLines {
                 text: text.clone(),
                 known: Known::Begun,
             }),
+            Ending::Heredoc if reader == Reader::Shell => {
+                self.heredoc = lexer::open_heredoc(&text);
+            }
             Ending::Quoted | Ending::Heredoc => {}
         }
         self.before = text;

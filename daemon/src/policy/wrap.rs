@@ -54,6 +54,7 @@ pub(super) fn started_by(program: &str, args: &[Word]) -> Vec<Started> {
         "kubectl" | "oc" if args.first().is_some_and(|word| word.text == "exec") => {
             after_any(args, &["--"])
         }
+        "su" => su(args),
         "tmux" => tmux(args),
         "screen" => screen(args),
         "git" => git(args),
@@ -507,10 +508,31 @@ fn container(args: &[Word]) -> Vec<Started> {
     }
 }
 
+/// su(1): `-c` on either side of `-` and the user.
+fn su(args: &[Word]) -> Vec<Started> {
+    const VALUED: Valued = Valued::These(&[
+        "c",
+        "command",
+        "session-command",
+        "s",
+        "shell",
+        "g",
+        "group",
+        "G",
+        "w",
+    ]);
+    let options = options(args, VALUED, Order::Permuted);
+    let line = options.value(&["c", "command", "session-command"]);
+    let line = line.map(|(at, text)| Started::Line {
+        text: text.to_owned(),
+        at,
+    });
+    line.into_iter().collect()
+}
+
 fn tmux(args: &[Word]) -> Vec<Started> {
     const GLOBAL: Valued = Valued::These(&["L", "S", "f", "c", "T"]);
-    const INNER: Valued =
-        Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N", "d"]);
+    const INNER: Valued = Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N"]);
     let outer = options(args, GLOBAL, Order::OptionsFirst);
     let Some((at, verb)) = outer.operands.first() else {
         return Vec::new();
@@ -653,38 +675,44 @@ pub(super) fn is_fetcher(name: &str) -> bool {
 
 /// Whether a substitution is of a program that prints settings for the shell to take.
 pub(super) fn prints_environment(raw: &str) -> bool {
-    let inner = raw.trim_matches(['"', '$', '(', ')', '`']);
+    let inner = raw.trim_matches(['"', '$', '<', '(', ')', '`']);
     let name = inner.split_whitespace().next().map_or("", base_name);
     let plain = !inner.contains(['|', ';', '&', '<', '>', '$', '`']);
+    // `kubectl completion bash`, `uv generate-shell-completion zsh`.
+    let completes = inner
+        .split_whitespace()
+        .skip(1)
+        .any(|word| word.contains("completion"));
     plain
-        && matches!(
-            name,
-            "ssh-agent"
-                | "direnv"
-                | "pyenv"
-                | "rbenv"
-                | "nodenv"
-                | "goenv"
-                | "brew"
-                | "starship"
-                | "zoxide"
-                | "fnm"
-                | "mise"
-                | "conda"
-                | "opam"
-                | "dircolors"
-                | "keychain"
-                | "docker-machine"
-                | "minikube"
-                | "luarocks"
-                | "register-python-argcomplete"
-                | "lesspipe"
-                | "resize"
-                | "atuin"
-                | "fzf"
-                | "gh"
-                | "thefuck"
-                | "tput"
-                | "micromamba"
-        )
+        && (completes
+            || matches!(
+                name,
+                "ssh-agent"
+                    | "direnv"
+                    | "pyenv"
+                    | "rbenv"
+                    | "nodenv"
+                    | "goenv"
+                    | "brew"
+                    | "starship"
+                    | "zoxide"
+                    | "fnm"
+                    | "mise"
+                    | "conda"
+                    | "opam"
+                    | "dircolors"
+                    | "keychain"
+                    | "docker-machine"
+                    | "minikube"
+                    | "luarocks"
+                    | "register-python-argcomplete"
+                    | "lesspipe"
+                    | "resize"
+                    | "atuin"
+                    | "fzf"
+                    | "gh"
+                    | "thefuck"
+                    | "tput"
+                    | "micromamba"
+            ))
 }
