@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::client::Link;
+use crate::confirm::Consent;
 use crate::error::{CliError, kind_of};
 
 /// One read of standard input: what a pipe holds.
@@ -57,6 +58,7 @@ pub(crate) async fn send_bytes(
     link: &Link,
     id: &TerminalRef,
     bytes: &[u8],
+    consent: Consent,
 ) -> Result<SendResult, CliError> {
     let mut total: Option<SendResult> = None;
     for chunk in bytes.chunks(MAX_SEND_BYTES) {
@@ -65,7 +67,10 @@ pub(crate) async fn send_bytes(
             let sent = link
                 .once(|rpc| {
                     let (id, data) = (id.clone(), data.clone());
-                    async move { rpc.send(id, None, Some(data), Some(true), None).await }
+                    async move {
+                        rpc.send(id, None, Some(data), Some(consent.is_given()), None)
+                            .await
+                    }
                 })
                 .await;
             match sent {

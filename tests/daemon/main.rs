@@ -22,6 +22,7 @@ mod audit;
 mod bad_clients;
 mod commands;
 mod database;
+mod gate;
 mod native;
 mod native_events;
 mod native_io;

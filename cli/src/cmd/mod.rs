@@ -7,6 +7,7 @@ mod create;
 mod history;
 mod kill;
 mod list;
+mod policy;
 mod read;
 mod resize;
 mod run;
@@ -65,5 +66,6 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
+        Verb::Policy(args) => policy::run(context, args).await,
     }
 }

@@ -1,9 +1,12 @@
 //! `termctl send`: types into a terminal.
 
 use termd_proto::TerminalRef;
+use termd_proto::terminal::SendResult;
 
 use super::Context;
 use crate::args::SendArgs;
+use crate::client::Link;
+use crate::confirm::{Consent, is_agreed};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{read_stdin, send_bytes};
@@ -32,21 +35,22 @@ pub(super) async fn run(context: Context, args: SendArgs) -> Result<ExitCode, Cl
     }
     let link = context.open().await?;
     let id = TerminalRef(args.terminal);
+    let consent = Consent::of_flag(args.confirmed);
     let mut result = None;
     if args.stdin {
         if !before.is_empty() {
-            result = Some(send_bytes(&link, &id, &before).await?);
+            result = Some(type_or_ask(&link, &id, &before, consent).await?);
         }
         let mut stdin = read_stdin()?;
         while let Some(chunk) = stdin.recv().await {
-            result = Some(send_bytes(&link, &id, &chunk).await?);
+            result = Some(type_or_ask(&link, &id, &chunk, consent).await?);
         }
     } else {
         // Together, so that nothing another client types comes between text and enter.
         after.splice(0..0, before);
     }
     if !after.is_empty() {
-        result = Some(send_bytes(&link, &id, &after).await?);
+        result = Some(type_or_ask(&link, &id, &after, consent).await?);
     }
     let Some(result) = result else {
         return Ok(ExitCode::OK);
@@ -60,4 +64,17 @@ pub(super) async fn run(context: Context, args: SendArgs) -> Result<ExitCode, Cl
         ));
     }
     Ok(ExitCode::OK)
+}
+
+/// Types bytes; where the gate asks and the person at the tty agrees, all the same.
+async fn type_or_ask(
+    link: &Link,
+    id: &TerminalRef,
+    bytes: &[u8],
+    consent: Consent,
+) -> Result<SendResult, CliError> {
+    match send_bytes(link, id, bytes, consent).await {
+        Err(error) if is_agreed(&error).await => send_bytes(link, id, bytes, Consent::Given).await,
+        sent => sent,
+    }
 }
