@@ -15,6 +15,7 @@ mod attach_screen;
 mod errors;
 mod faults;
 mod history;
+mod policy;
 mod run;
 mod silent;
 mod start;

@@ -73,6 +73,7 @@ fn words_as_data() {
             "echo $'rm -rf'",
             "test x = rm -o y = reboot",
             "dd --help",
+            "dd bs=1 count=200 2>/dev/null | od -c",
             "kill -l",
             "kill -l 9",
             "tldr rm",
