@@ -31,7 +31,7 @@ fn shell(client: &mut RawClient) -> String {
         "session.send",
         &json!({ "id": id, "text": "echo re''ady\r" }),
     );
-    client.wait_for_text(&id, "\nready");
+    client.wait_for_text(&id, "ready\r\n");
     id
 }
 
@@ -112,14 +112,14 @@ fn a_line_in_two_sends_is_judged_before_it_runs() {
         "session.send",
         &json!({ "id": id, "text": "\u{15}echo do''ne\r" }),
     );
-    client.wait_for_text(&id, "\ndone");
+    client.wait_for_text(&id, "done\r\n");
     assert!(victim.exists());
     let text = format!("rm -f {}; echo go''ne\r", victim.display());
     client.ok(
         "session.send",
         &json!({ "id": id, "text": text, "confirmed": true }),
     );
-    client.wait_for_text(&id, "\ngone");
+    client.wait_for_text(&id, "gone\r\n");
     assert!(!victim.exists());
     let confirmed = &records(&mut client, "terminal.input")[0];
     assert_eq!(confirmed["outcome"], "ok", "{confirmed}");

@@ -12,6 +12,7 @@
 
 mod code;
 mod danger;
+mod flow;
 mod inspect;
 mod lexer;
 mod options;
@@ -25,6 +26,7 @@ mod tests;
 pub mod typed;
 mod word;
 mod wrap;
+mod wrap_more;
 mod wrap_table;
 
 use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Span, Verdict};

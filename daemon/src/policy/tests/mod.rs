@@ -5,6 +5,7 @@ mod properties;
 mod rules;
 mod safe;
 mod typed;
+mod wrappers;
 
 use termd_proto::policy::{Judgement, Verdict};
 use termd_proto::terminal::Front;
