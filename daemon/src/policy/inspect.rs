@@ -251,7 +251,9 @@ impl Inspector {
             return;
         }
         match (reader, stdin) {
-            (_, Stdin::Given) | (Reader::Text | Reader::Other, _) => {}
+            (_, Stdin::Given)
+            | (Reader::Text | Reader::Other, _)
+            | (Reader::Sql(_), Stdin::Fetched | Stdin::Computed) => {}
             (Reader::Shell, Stdin::Literal(text)) => {
                 self.shell(text, Place::Within(span), &Stdin::Given, depth);
             }
@@ -263,7 +265,6 @@ impl Inspector {
             (Reader::Sql(client), Stdin::Literal(text)) => {
                 self.sql(client, text, Place::Within(span), span, depth);
             }
-            (Reader::Sql(_), Stdin::Fetched | Stdin::Computed) => {}
             (_, Stdin::Fetched) => self.note(Verdict::Dangerous, FETCHED, span),
             (_, Stdin::Computed) => self.note(Verdict::Unknown, COMPUTED, span),
         }

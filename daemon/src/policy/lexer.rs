@@ -180,11 +180,11 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
                 open.pop();
             }
             (Some('\''), _) => {}
-            (_, '\\') => {
-                if chars.next().is_none() {
-                    return (rest.len(), Some(Ending::Open));
-                }
+            (_, '\\') if chars.next().is_none() => {
+                return (rest.len(), Some(Ending::Open));
             }
+            // The character behind it is taken.
+            (_, '\\') => {}
             (Some('"'), '$') | (Some(')' | '}') | None, '$' | '<' | '>')
                 if chars.peek().is_some_and(|(_, next)| *next == '(') =>
             {

@@ -25,7 +25,7 @@ pub enum SqlClient {
     Sql,
     /// redis-cli and its kin: a command a line.
     Redis,
-    /// The shells of MongoDB.
+    /// The shells of `MongoDB`.
     Mongo,
 }
 
@@ -92,7 +92,7 @@ const TEXT: [&str; 34] = [
     "ncdu",
 ];
 
-/// A program by its name (the last part of its path, or proc_pid_comm(5)).
+/// A program by its name (the last part of its path, or `proc_pid_comm(5)`).
 pub fn reader(program: &str) -> Reader {
     let name = base_name(program);
     if is_shell(name) || CARRIERS.contains(&name) {

@@ -17,9 +17,10 @@ use super::word::UNKNOWN;
 const MAX_SEQUENCE: usize = 32;
 
 /// How much is known of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Known {
     /// It is this.
+    #[default]
     Whole,
     /// It goes on: a block is open.
     Begun,
@@ -66,8 +67,8 @@ pub struct TypedLines {
     /// The beginning of a character of UTF-8.
     partial: Vec<u8>,
     keys: Keys,
-    recalled: bool,
-    too_long: bool,
+    /// How much is known of the line.
+    known: Known,
     /// Within a bracketed paste (xterm, mode 2004).
     pasting: bool,
     /// The program that was typed into takes keys, not lines.
@@ -120,7 +121,7 @@ impl TypedLines {
                 }
             }
             Keys::Quoted => self.insert(c),
-            Keys::Prefixed => self.recalled = true,
+            Keys::Prefixed => self.known = Known::Recalled,
         }
     }
 
@@ -138,7 +139,7 @@ impl TypedLines {
             '\u{4}' if self.cursor < self.line.len() => {
                 self.line.remove(self.cursor);
             }
-            '\u{4}' | '\u{c}' | '\u{7}' => {}
+            '\0' | '\u{4}' | '\u{7}' | '\u{c}' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
             '\u{8}' | '\u{7f}' => {
                 if let Some(at) = self.cursor.checked_sub(1) {
                     self.line.remove(at);
@@ -160,11 +161,12 @@ impl TypedLines {
             '\u{16}' => self.keys = Keys::Quoted,
             '\u{18}' => self.keys = Keys::Prefixed,
             // History, searches of it, transposing, undoing.
-            '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => self.recalled = true,
+            '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => {
+                self.known = Known::Recalled
+            }
             '\t' if self.pasting || self.at_white_space() => self.insert('\t'),
             // Completion puts something there, or a tab does.
             '\t' => self.insert(UNKNOWN),
-            '\0' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
             c => self.insert(c),
         }
     }
@@ -186,7 +188,7 @@ impl TypedLines {
             '\r' | '\n' => self.end_line(reader, carried, lines),
             // The last argument, history, changes of case.
             '.' | '_' => self.insert(UNKNOWN),
-            _ => self.recalled = true,
+            _ => self.known = Known::Recalled,
         }
     }
 
@@ -195,7 +197,7 @@ impl TypedLines {
         match (parameters, last) {
             ("200", '~') => self.pasting = true,
             ("201", '~') => self.pasting = false,
-            (_, 'A' | 'B') | ("5" | "6", '~') => self.recalled = true,
+            (_, 'A' | 'B') | ("5" | "6", '~') => self.known = Known::Recalled,
             ("", 'C') => self.cursor = (self.cursor + 1).min(self.line.len()),
             ("", 'D') => self.cursor = self.cursor.saturating_sub(1),
             (_, 'C') => self.cursor = self.word_end(),
@@ -211,7 +213,7 @@ impl TypedLines {
 
     fn insert(&mut self, c: char) {
         if self.before.len() + 4 * self.line.len() >= 4 * MAX_JUDGED_BYTES {
-            self.too_long = true;
+            self.known = Known::TooLong;
         } else {
             self.line.insert(self.cursor, c);
             self.cursor += 1;
@@ -257,26 +259,25 @@ impl TypedLines {
     fn forget_line(&mut self) {
         self.line.clear();
         self.cursor = 0;
-        self.recalled = false;
-        self.too_long = false;
+        self.known = Known::Whole;
     }
 
     fn end_line(&mut self, reader: Reader, carried: bool, lines: &mut Vec<TypedLine>) {
         let line: String = self.line.iter().collect();
-        let (recalled, too_long) = (self.recalled, self.too_long);
+        let known = self.known;
         self.forget_line();
         if reader == Reader::Text {
             self.abandon();
             return;
         }
-        if too_long || self.before.len() + line.len() > MAX_JUDGED_BYTES {
+        if known == Known::TooLong || self.before.len() + line.len() > MAX_JUDGED_BYTES {
             self.abandon();
             let text = String::new();
             let known = Known::TooLong;
             lines.push(TypedLine { text, known });
             return;
         }
-        if recalled {
+        if known == Known::Recalled {
             let text = format!("{}{line}", self.before);
             self.abandon();
             let known = Known::Recalled;

@@ -7,7 +7,7 @@ use nix::libc::pid_t;
 pub struct ForegroundProcess {
     /// Its process id, which is its group's too.
     pub pid: pid_t,
-    /// Its name, of which the kernel keeps 15 bytes (proc_pid_comm(5)).
+    /// Its name, of which the kernel keeps 15 bytes (`proc_pid_comm(5)`).
     pub program: String,
 }
 

@@ -140,7 +140,7 @@ fn quoting_a_word_otherwise_changes_nothing() {
                 format!("'{}'", words[at]),
                 format!("\"{}\"", words[at]),
                 format!("$'{}'", words[at]),
-                words[at].chars().map(|c| format!("\\{c}")).collect(),
+                words[at].chars().flat_map(|c| ['\\', c]).collect(),
                 format!("{}''{}", &words[at][..1], &words[at][1..]),
             ];
             for form in forms {

@@ -1,4 +1,5 @@
 //! What an agent works with all day, and words that are only data.
+#![allow(clippy::too_many_lines)] // Tables.
 
 use termd_proto::policy::Verdict;
 

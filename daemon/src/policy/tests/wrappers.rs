@@ -1,4 +1,5 @@
 //! What starts something else, and what is run unseen.
+#![allow(clippy::too_many_lines)] // Tables.
 
 use termd_proto::policy::Verdict;
 
