@@ -169,6 +169,7 @@ fn end_of_heredoc(text: &str, from: usize, heredoc: &Heredoc) -> Option<usize> {
 }
 
 /// How long the word is that stands first, and how the text ends if it ends within.
+#[allow(clippy::match_same_arms)] // What is quoted or escaped is passed over before the rest.
 fn word_length(rest: &str) -> (usize, Option<Ending>) {
     let mut chars = rest.char_indices().peekable();
     // What closes each thing that is open.

@@ -162,7 +162,7 @@ impl TypedLines {
             '\u{18}' => self.keys = Keys::Prefixed,
             // History, searches of it, transposing, undoing.
             '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => {
-                self.known = Known::Recalled
+                self.known = Known::Recalled;
             }
             '\t' if self.pasting || self.at_white_space() => self.insert('\t'),
             // Completion puts something there, or a tab does.
