@@ -72,6 +72,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Show who did what, newest first
     Audit(AuditArgs),
+    /// Ask the gate about a command, without running it
+    Policy(PolicyArgs),
 }
 
 /// What to start, and how: common to `run` and `create`.
@@ -96,6 +98,9 @@ pub(crate) struct StartArgs {
     /// be typed into it
     #[arg(long)]
     pub(crate) pipes: bool,
+    /// Run it also where the gate would ask first
+    #[arg(long)]
+    pub(crate) confirmed: bool,
 }
 
 /// `termctl run`.
@@ -276,6 +281,8 @@ pub(crate) struct WaitArgs {
 /// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
 /// enter, end of file.
 #[derive(Debug, Args)]
+// Each is a flag of its own.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct SendArgs {
     /// Which terminal
     pub(crate) terminal: String,
@@ -304,6 +311,9 @@ pub(crate) struct SendArgs {
     /// awaited, a line that its tty would cut
     #[arg(long)]
     pub(crate) force: bool,
+    /// Type it also where the gate would ask first
+    #[arg(long)]
+    pub(crate) confirmed: bool,
 }
 
 /// `termctl kill`.
@@ -425,6 +435,40 @@ pub(crate) struct AuditArgs {
 pub(crate) enum AuditVerb {
     /// Check that no record was changed or taken out; exits with 1 where one was
     Verify,
+}
+
+/// `termctl policy`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// What about it.
+    #[command(subcommand)]
+    pub(crate) verb: PolicyVerb,
+}
+
+/// `termctl policy VERB`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyVerb {
+    /// Say what the gate makes of a shell line, or of a command and its arguments
+    Check(PolicyCheckArgs),
+}
+
+/// `termctl policy check`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheckArgs {
+    /// A line as it would be typed
+    #[arg(long, value_name = "SHELL LINE", allow_hyphen_values = true)]
+    pub(crate) line: Option<String>,
+    /// The program that it would be typed into, such as psql [default: a shell]
+    #[arg(long, value_name = "NAME", requires = "line")]
+    pub(crate) program: Option<String>,
+    /// A command and its arguments
+    #[arg(
+        last = true,
+        value_name = "ARGV",
+        required_unless_present = "line",
+        conflicts_with = "line"
+    )]
+    pub(crate) argv: Vec<String>,
 }
 
 #[cfg(test)]

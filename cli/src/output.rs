@@ -39,6 +39,12 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "termctl: {text}");
 }
 
+/// Asks a person; the answer is typed behind it.
+pub(crate) fn ask(question: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "termctl: {question}").and_then(|()| stderr.flush());
+}
+
 /// Says what attach does, in brackets as script(1) and screen(1) do.
 pub(crate) fn status_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "[{}]", escaped(text));

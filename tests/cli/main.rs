@@ -17,6 +17,7 @@ mod faults;
 mod history;
 mod life;
 mod pipes;
+mod policy;
 mod run;
 mod send;
 mod silent;

@@ -23,6 +23,7 @@ mod bad_clients;
 mod closing;
 mod commands;
 mod database;
+mod gate;
 mod idle;
 mod native;
 mod native_events;

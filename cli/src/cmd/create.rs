@@ -10,6 +10,7 @@ use super::Context;
 use crate::args::{CreateArgs, StartArgs};
 use crate::attach::tty::stdout_size;
 use crate::client::Link;
+use crate::confirm::is_agreed;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
@@ -34,9 +35,21 @@ pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, 
     Ok(ExitCode::OK)
 }
 
-/// Asks for a terminal, once.
+/// Asks for a terminal, once; and again where the gate asks and the person at the tty agrees.
 pub(super) async fn create(link: &Link, request: CreateTerminal) -> Result<TerminalInfo, CliError> {
-    let request = &request;
+    match create_as_asked(link, &request).await {
+        Err(error) if is_agreed(&error).await => {
+            let confirmed = CreateTerminal {
+                confirmed: true,
+                ..request
+            };
+            create_as_asked(link, &confirmed).await
+        }
+        created => created,
+    }
+}
+
+async fn create_as_asked(link: &Link, request: &CreateTerminal) -> Result<TerminalInfo, CliError> {
     link.once(|rpc| {
         let request = request.clone();
         async move { create_terminal(&*rpc, request).await }
@@ -86,6 +99,7 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         } else {
             Stdio::Pty
         },
+        confirmed: start.confirmed,
         ..CreateTerminal::default()
     })
 }

@@ -23,6 +23,7 @@ use super::wait::wait;
 use crate::args::RunArgs;
 use crate::attach::queries::QueryFilter;
 use crate::client::Link;
+use crate::confirm::{Consent, is_asked_for};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
@@ -98,6 +99,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     } else {
         OnInterrupt::Type
     };
+    let consent = Consent::of_flag(args.start.confirmed);
     let mut create_request = request(args.start, args.command)?;
     create_request.close_on_disconnect = !args.keep;
     let link = Arc::new(context.open().await?);
@@ -114,7 +116,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     if args.stdin {
         let (link, id) = (Arc::clone(&link), id.clone());
         tokio::spawn(async move {
-            if let Err(error) = forward_stdin(&link, &id).await
+            if let Err(error) = forward_stdin(&link, &id, consent).await
                 && !has_ended(&error)
             {
                 output::note(&error.to_string());
@@ -317,7 +319,7 @@ async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
 fn type_interrupt(link: &Arc<Link>, id: &TerminalRef) {
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
-        let _ = send_bytes(&link, &id, &[INTR]).await;
+        let _ = send_bytes(&link, &id, &[INTR], Consent::Given).await;
     });
 }
 
@@ -339,15 +341,24 @@ fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>)
     });
 }
 
-async fn forward_stdin(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
+/// Types standard input, and then end of file; that too where the gate stops a line of it, so that
+/// the command does not wait for more.
+async fn forward_stdin(link: &Link, id: &TerminalRef, consent: Consent) -> Result<(), CliError> {
     let mut stdin = read_stdin()?;
     let mut last = b'\n';
+    let mut stopped = None;
     while let Some(chunk) = stdin.recv().await {
+        match send_bytes(link, id, &chunk, consent).await {
+            Err(error) if is_asked_for(&error) => {
+                stopped = Some(error);
+                break;
+            }
+            sent => sent?,
+        };
         last = chunk.last().copied().unwrap_or(last);
-        send_bytes(link, id, &chunk).await?;
     }
     // The first VEOF ends a line that has no newline; only at a line's start is it the end.
     let eof: &[u8] = if last == b'\n' { &[EOF] } else { &[EOF, EOF] };
-    send_bytes(link, id, eof).await?;
-    Ok(())
+    send_bytes(link, id, eof, Consent::Given).await?;
+    stopped.map_or(Ok(()), Err)
 }

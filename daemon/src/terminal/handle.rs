@@ -22,6 +22,7 @@ use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
 use super::typing::{CANONICAL_LINE_BYTES, echo_of};
 use crate::control::message::WaitStatus;
+use crate::policy::TypedLines;
 use crate::store::TerminalRow;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
@@ -84,6 +85,9 @@ pub struct Terminal {
     shell: Mutex<ShellLog>,
     /// Waits that look at its output.
     waits: AtomicUsize,
+    /// What was typed since the last line, for the gate; held while a line is judged, so that
+    /// lines are judged in the order in which they are typed.
+    pub(super) typed_lines: tokio::sync::Mutex<TypedLines>,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -120,6 +124,7 @@ impl Terminal {
             typed: Mutex::default(),
             shell: Mutex::default(),
             waits: AtomicUsize::new(0),
+            typed_lines: tokio::sync::Mutex::default(),
         };
         (
             Arc::new(terminal),

@@ -29,6 +29,7 @@ use super::super::transcript::Transcript;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::message::{SpawnRequest, Spawned};
+use crate::policy::CompiledGate;
 use crate::shell;
 
 /// Names of changed variables that an audit record lists at the most.
@@ -69,6 +70,8 @@ pub struct CreateRequest {
     pub max_running: Option<u32>,
     /// Somebody has agreed to it.
     pub confirmed: bool,
+    /// How whoever asks wants the gate to be.
+    pub gate: Arc<CompiledGate>,
     /// Kept with it.
     pub meta: Option<Meta>,
 }
@@ -98,6 +101,7 @@ impl Terminals {
                 return Err(error.into());
             }
         };
+        let detail = self.judge_creation(&request, &launch, detail).await?;
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
         // What is recorded is what was asked for.

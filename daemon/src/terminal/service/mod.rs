@@ -3,6 +3,7 @@
 mod adopt;
 mod create;
 mod ending;
+mod gate;
 mod idle;
 mod list;
 mod typing;
@@ -31,6 +32,7 @@ use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
+use crate::policy::Rules;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
 use crate::term::Model;
@@ -57,6 +59,8 @@ pub struct TerminalsOptions {
     pub max_running: usize,
     /// Where the scripts of shell integration are; `None`: it is off.
     pub shell: Option<ShellFiles>,
+    /// What config.toml decides of commands.
+    pub rules: Arc<Rules>,
 }
 
 /// The terminals of this daemon. Cheap to clone.
