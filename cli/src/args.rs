@@ -66,6 +66,8 @@ pub(crate) enum Verb {
     Attach(AttachArgs),
     /// Set a terminal's size
     Resize(ResizeArgs),
+    /// Serve the Model Context Protocol on standard input and output, for a coding agent
+    Mcp(McpArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
     /// Show what was run in terminals and in their shells, newest first
@@ -331,6 +333,23 @@ pub(crate) struct ResizeArgs {
     /// Its new size, such as 120x40
     #[arg(value_name = "COLSxROWS")]
     pub(crate) size: Size,
+}
+
+/// A set of tools that `termctl mcp` offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolsetArg {
+    /// session_create, session_send, … as terminal-mcp has them
+    Session,
+    /// terminal_start, terminal_run, … as smart-terminal-mcp has them
+    Terminal,
+}
+
+/// `termctl mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Which sets of tools to offer [default: TERMCTL_MCP_TOOLS, else session]
+    #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
+    pub(crate) tools: Vec<ToolsetArg>,
 }
 
 /// `termctl history`.
