@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::session;
+use super::settings::Settings;
 use super::tool::Tool;
 use crate::args::ToolsetArg;
 
@@ -15,14 +16,14 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// The tools of these sets.
-    pub(crate) fn of(toolsets: &[ToolsetArg]) -> Self {
+    pub(crate) fn of(toolsets: &[ToolsetArg], settings: &Settings) -> Self {
         let mut registry = Self {
             tools: BTreeMap::new(),
             order: Vec::new(),
         };
         for toolset in toolsets {
             let tools = match toolset {
-                ToolsetArg::Session => session::tools(),
+                ToolsetArg::Session => session::tools(settings),
                 ToolsetArg::Terminal => Vec::new(),
             };
             for tool in tools {
@@ -50,17 +51,21 @@ impl Registry {
 mod tests {
     use super::*;
 
+    fn of(toolsets: &[ToolsetArg]) -> Registry {
+        Registry::of(toolsets, &Settings::default())
+    }
+
     #[test]
     fn a_set_named_twice_is_there_once() {
-        let once = Registry::of(&[ToolsetArg::Session]);
-        let twice = Registry::of(&[ToolsetArg::Session, ToolsetArg::Session]);
+        let once = of(&[ToolsetArg::Session]);
+        let twice = of(&[ToolsetArg::Session, ToolsetArg::Session]);
         assert!(once.all().count() >= 9);
         assert_eq!(once.all().count(), twice.all().count());
     }
 
     #[test]
     fn every_tool_says_what_it_is_in_few_words() {
-        for tool in Registry::of(&[ToolsetArg::Session, ToolsetArg::Terminal]).all() {
+        for tool in of(&[ToolsetArg::Session, ToolsetArg::Terminal]).all() {
             assert!(!tool.title.is_empty(), "{}", tool.name);
             assert!(
                 (20..=700).contains(&tool.description.len()),

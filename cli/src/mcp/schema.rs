@@ -166,6 +166,11 @@ impl Field {
         field
     }
 
+    /// Its name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// It has to be given.
     pub(crate) fn required(mut self) -> Self {
         self.required = true;

@@ -50,8 +50,8 @@ impl Server {
     pub(crate) fn new(shared: Arc<Shared>, toolsets: &[ToolsetArg]) -> Self {
         Self {
             subscriptions: Arc::new(Subscriptions::new(Arc::clone(&shared))),
+            registry: Arc::new(Registry::of(toolsets, &shared.settings)),
             shared,
-            registry: Arc::new(Registry::of(toolsets)),
         }
     }
 
