@@ -251,17 +251,20 @@ pub(crate) struct WaitArgs {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// `termctl send`. What is given is typed in this order: text, control keys, standard input,
+/// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
 /// enter, end of file.
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Which terminal
     pub(crate) terminal: String,
-    /// What to type, joined by spaces
+    /// What to type, joined by spaces; line ends are Enter
     pub(crate) text: Vec<String>,
     /// Then a control key, such as c; may be given again
     #[arg(long, value_name = "KEY")]
     pub(crate) ctrl: Vec<ControlKey>,
+    /// Then a key by name, such as up, ctrl-a, alt-x, shift-f5, kp-enter; may be given again
+    #[arg(short = 'k', long, value_name = "NAME")]
+    pub(crate) key: Vec<String>,
     /// Then all of standard input, byte for byte
     #[arg(long)]
     pub(crate) stdin: bool,
@@ -271,6 +274,14 @@ pub(crate) struct SendArgs {
     /// Then end of file (ctrl-d)
     #[arg(long)]
     pub(crate) eof: bool,
+    /// Type a secret, read from standard input without showing it: one line; only where the
+    /// terminal waits for one
+    #[arg(long, conflicts_with_all = ["text", "ctrl", "key", "stdin", "eof"])]
+    pub(crate) secret: bool,
+    /// Type it although the terminal says that it will not arrive as meant: a secret where none is
+    /// awaited, a line that its tty would cut
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// `termctl kill`.

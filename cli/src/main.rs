@@ -22,6 +22,7 @@ mod place;
 mod reader;
 mod rpc;
 mod screenshot;
+mod secret;
 mod sequence;
 mod start;
 mod table;

@@ -7,7 +7,9 @@ use termd_proto::interact::{Activity, InteractionsServer, TypedInput, Until, Wai
 use termd_proto::terminal::SendResult;
 use termd_proto::{Offset, TerminalRef};
 
-use crate::terminal::{TerminalError, Terminals};
+use super::caller::{connection, native_owner};
+use super::session::{DEFAULT_SEND_MS, check_wait};
+use crate::terminal::{TerminalError, Terminals, Typist};
 
 /// Serves typing and waiting.
 #[derive(Debug)]
@@ -26,14 +28,25 @@ impl InteractHandler {
 impl InteractionsServer for InteractHandler {
     async fn type_input(
         &self,
-        _ext: &Extensions,
+        ext: &Extensions,
         id: TerminalRef,
-        _input: TypedInput,
-        _confirmed: Option<bool>,
-        _timeout_ms: Option<u64>,
+        input: TypedInput,
+        confirmed: Option<bool>,
+        timeout_ms: Option<u64>,
     ) -> RpcResult<SendResult> {
-        self.terminals.find(&id).await?;
-        Err(TerminalError::Stopping.into())
+        let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
+        let terminal = self.terminals.find(&id).await?;
+        let context = connection(ext)?;
+        let typist = Typist {
+            actor: &native_owner(&context),
+            connection: context.id.0 as u64,
+            gate: &context.introduction().settings.gate,
+            confirmed: confirmed.unwrap_or(false),
+        };
+        let typed = self
+            .terminals
+            .type_input(&terminal, &input, &typist, longest);
+        Ok(typed.await?)
     }
 
     async fn wait_for(
