@@ -14,6 +14,7 @@ use super::error::TerminalError;
 use super::input::{Care, Input, LineCare, MAX_QUEUED_BYTES, Outcome, Secrecy};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
+use super::shell_log::ShellLog;
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
 use super::typing::{CANONICAL_LINE_BYTES, echo_of};
@@ -72,6 +73,9 @@ pub struct Terminal {
     holders: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
     typed: Mutex<TypedLog>,
+    shell: Mutex<ShellLog>,
+    /// Waits that look at its output.
+    waits: AtomicUsize,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -105,6 +109,8 @@ impl Terminal {
             holders: AtomicUsize::new(0),
             typists: Mutex::default(),
             typed: Mutex::default(),
+            shell: Mutex::default(),
+            waits: AtomicUsize::new(0),
         };
         (
             Arc::new(terminal),
@@ -343,6 +349,16 @@ impl Terminal {
     pub fn typed_since(&self, since: Offset) -> Vec<Typed> {
         let log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
         log.since(since)
+    }
+
+    /// What its shell has said lately: looks at it, or adds to it. Held for no longer than that.
+    pub(super) fn shell<T>(&self, with: impl FnOnce(&mut ShellLog) -> T) -> T {
+        with(&mut self.shell.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits that look at its output now.
+    pub(super) fn waits(&self) -> &AtomicUsize {
+        &self.waits
     }
 
     /// Whether this connection has not typed into it before.

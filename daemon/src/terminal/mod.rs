@@ -7,6 +7,7 @@
 //! output before it can be read; an audit record is committed before what it records is done.
 
 pub mod actor;
+mod bounded;
 mod checkpoints;
 pub mod clock;
 pub mod command_output;
@@ -28,6 +29,7 @@ pub mod resolved;
 pub mod restore;
 pub mod screen;
 mod service;
+pub mod shell_log;
 pub mod spool;
 pub mod text;
 pub mod transcript;
@@ -35,6 +37,7 @@ mod tty;
 pub mod typed;
 pub mod typing;
 pub mod viewing;
+pub mod waiting;
 
 pub use error::TerminalError;
 pub use handle::Terminal;
