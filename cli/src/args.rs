@@ -259,6 +259,8 @@ pub(crate) struct WaitArgs {
 
 /// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
 /// enter, end of file.
+// Each is one switch, with a name of its own.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Which terminal
