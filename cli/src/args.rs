@@ -66,6 +66,8 @@ pub(crate) enum Verb {
     Attach(AttachArgs),
     /// Set a terminal's size
     Resize(ResizeArgs),
+    /// Serve the Model Context Protocol on standard input and output, for a coding agent
+    Mcp(McpArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
     /// Show what was run in terminals and in their shells, newest first
@@ -280,6 +282,8 @@ pub(crate) struct WaitArgs {
 
 /// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
 /// enter, end of file.
+// Each is one switch, with a name of its own.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 // Each is a flag of its own.
 #[allow(clippy::struct_excessive_bools)]
@@ -385,6 +389,23 @@ pub(crate) struct ResizeArgs {
     /// Its new size, such as 120x40
     #[arg(value_name = "COLSxROWS")]
     pub(crate) size: Size,
+}
+
+/// A set of tools that `termctl mcp` offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolsetArg {
+    /// Terminals that stay open over many calls, as terminal-mcp has them
+    Session,
+    /// Terminals and programs that are run directly, as smart-terminal-mcp has them
+    Terminal,
+}
+
+/// `termctl mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Which sets of tools to offer [default: what `TERMCTL_MCP_TOOLS` says, else session]
+    #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
+    pub(crate) tools: Vec<ToolsetArg>,
 }
 
 /// `termctl history`.

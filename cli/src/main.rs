@@ -17,6 +17,7 @@ mod escape;
 mod exit;
 mod input;
 mod interrupt;
+mod mcp;
 mod output;
 mod place;
 mod reader;
