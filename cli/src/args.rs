@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod setup;
+
+pub(crate) use setup::{SetupArgs, Toolset};
+
 use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
@@ -72,6 +76,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Show who did what, newest first
     Audit(AuditArgs),
+    /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
+    Setup(SetupArgs),
 }
 
 /// What to start, and how: common to `run` and `create`.

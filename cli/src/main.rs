@@ -22,6 +22,7 @@ mod reader;
 mod rpc;
 mod screenshot;
 mod sequence;
+mod setup;
 mod start;
 mod table;
 mod text;

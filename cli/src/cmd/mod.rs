@@ -13,6 +13,7 @@ mod run;
 mod screen;
 mod screenshot;
 mod send;
+mod setup;
 mod show;
 mod status;
 mod wait;
@@ -65,5 +66,6 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
+        Verb::Setup(args) => setup::run(context, &args),
     }
 }
