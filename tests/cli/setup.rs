@@ -159,7 +159,10 @@ fn a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done() {
     let said = termctl(&home, &["setup"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     said.assert_one_line();
-    assert!(said.err.contains("settings.json:2:9: expected comma"), "{said:?}");
+    assert!(
+        said.err.contains("settings.json:2:9: expected comma"),
+        "{said:?}"
+    );
     assert!(said.out.contains("cursor: set up"), "{said:?}");
     assert_eq!(names(&home.user_home().join(".gemini")), ["settings.json"]);
     assert_eq!(

@@ -251,7 +251,11 @@ fn variables_are_added_to_those_that_are_there() {
 #[test]
 fn what_cannot_be_edited_is_refused_with_its_place() {
     let table = [
-        (Format::McpServers, "{\n  \"a\": 1\n  \"b\": 2\n}", "2:9: expected comma"),
+        (
+            Format::McpServers,
+            "{\n  \"a\": 1\n  \"b\": 2\n}",
+            "2:9: expected comma",
+        ),
         (Format::McpServers, "{\n  \"a\": ", "2:8: "),
         (Format::McpServers, "{'a': 1}", "1:2: "),
         (
