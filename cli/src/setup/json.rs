@@ -49,21 +49,18 @@ pub(super) fn add(
     let Some(servers) = servers.as_object_mut() else {
         return Err(Fault::at(body, 0, not_an_object(container)));
     };
-    let change = match servers.get_mut(&server.name) {
-        Some(Value::Object(entry)) => {
-            let was = entry.clone();
-            merge(entry, fields, Upkeep::Held);
-            if *entry == was {
-                return Ok(Edited::unchanged(Change::AlreadyThere, text));
-            }
-            Change::Updated
+    let change = if let Some(Value::Object(entry)) = servers.get_mut(&server.name) {
+        let was = entry.clone();
+        merge(entry, fields, Upkeep::Held);
+        if *entry == was {
+            return Ok(Edited::unchanged(Change::AlreadyThere, text));
         }
-        _ => {
-            let mut entry = Map::new();
-            merge(&mut entry, fields, Upkeep::Initial);
-            servers.insert(server.name.clone(), Value::Object(entry));
-            Change::Added
-        }
+        Change::Updated
+    } else {
+        let mut entry = Map::new();
+        merge(&mut entry, fields, Upkeep::Initial);
+        servers.insert(server.name.clone(), Value::Object(entry));
+        Change::Added
     };
     // What the tree makes of nothing has no newline at its end.
     let body = if body.trim().is_empty() { EMPTY } else { body };

@@ -3,6 +3,8 @@
 //! A new entry is appended as text, so that all before it stays by construction; one that is there
 //! is edited in `toml_edit`'s document, which keeps comments and order.
 
+use std::fmt::Write as _;
+
 use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, TableLike, Value};
 
 use super::clients::Format;
@@ -13,9 +15,9 @@ const CONTAINER: &str = Format::CodexToml.container();
 
 /// The text with the server in it.
 pub(super) fn add(text: &str, server: &Server, fields: &[Field]) -> Result<Edited, Fault> {
-    let Some(_) = check(text, server)? else {
+    if !is_there(text, server)? {
         return append(text, server, fields);
-    };
+    }
     let mut document = faithful(text)?;
     let entry = (document.get_mut(CONTAINER))
         .and_then(Item::as_table_like_mut)
@@ -35,7 +37,7 @@ pub(super) fn add(text: &str, server: &Server, fields: &[Field]) -> Result<Edite
 
 /// The text without the server.
 pub(super) fn remove(text: &str, server: &Server) -> Result<Edited, Fault> {
-    if check(text, server)?.is_none() {
+    if !is_there(text, server)? {
         return Ok(Edited::unchanged(Change::NotThere, text));
     }
     let mut document = faithful(text)?;
@@ -60,33 +62,33 @@ pub(super) fn remove(text: &str, server: &Server) -> Result<Edited, Fault> {
 pub(super) fn block(server: &Server, fields: &[Field]) -> String {
     let mut block = format!("[{CONTAINER}.{}]\n", server.name);
     for field in fields {
-        block.push_str(&format!("{} = {}\n", field.key, value(&field.content)));
+        let _ = writeln!(block, "{} = {}", field.key, value(&field.content));
     }
     block
 }
 
 /// Whether the entry is there; whatever is in its way is a fault with its place.
-fn check(text: &str, server: &Server) -> Result<Option<()>, Fault> {
+fn is_there(text: &str, server: &Server) -> Result<bool, Fault> {
     let document = Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         Fault::at(text, at, error.message().replace('\n', ", "))
     })?;
     let start = |item: &Item| item.span().map_or(0, |span| span.start);
     let Some(servers) = document.get(CONTAINER) else {
-        return Ok(None);
+        return Ok(false);
     };
     let Some(entries) = servers.as_table_like() else {
         let reason = format!("{CONTAINER} is not a table");
         return Err(Fault::at(text, start(servers), reason));
     };
     let Some(entry) = entries.get(&server.name) else {
-        return Ok(None);
+        return Ok(false);
     };
     let command = (entry.as_table_like())
         .and_then(|members| members.get("command"))
         .and_then(Item::as_str);
     if command.is_some_and(is_ours) {
-        Ok(Some(()))
+        Ok(true)
     } else {
         Err(Fault::at(text, start(entry), taken(&server.name)))
     }
@@ -107,7 +109,7 @@ fn append(text: &str, server: &Server, fields: &[Field]) -> Result<Edited, Fault
         let kept = edited.trim_end_matches(['\r', '\n']).len();
         edited.truncate(kept);
     }
-    if check(&edited, server).is_ok_and(|entry| entry.is_some()) {
+    if is_there(&edited, server).unwrap_or(false) {
         return Ok(Edited {
             change: Change::Added,
             text: edited,
