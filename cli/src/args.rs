@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod setup;
 
-pub(crate) use setup::{SetupArgs, Toolset};
+pub(crate) use setup::SetupArgs;
 
 use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
 
@@ -70,6 +70,8 @@ pub(crate) enum Verb {
     Attach(AttachArgs),
     /// Set a terminal's size
     Resize(ResizeArgs),
+    /// Serve the Model Context Protocol on standard input and output, for a coding agent
+    Mcp(McpArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
     /// Show what was run in terminals and in their shells, newest first
@@ -255,17 +257,20 @@ pub(crate) struct WaitArgs {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// `termctl send`. What is given is typed in this order: text, control keys, standard input,
+/// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
 /// enter, end of file.
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Which terminal
     pub(crate) terminal: String,
-    /// What to type, joined by spaces
+    /// What to type, joined by spaces; line ends are Enter
     pub(crate) text: Vec<String>,
     /// Then a control key, such as c; may be given again
     #[arg(long, value_name = "KEY")]
     pub(crate) ctrl: Vec<ControlKey>,
+    /// Then a key by name, such as up, ctrl-a, alt-x, shift-f5, kp-enter; may be given again
+    #[arg(short = 'k', long, value_name = "NAME")]
+    pub(crate) key: Vec<String>,
     /// Then all of standard input, byte for byte
     #[arg(long)]
     pub(crate) stdin: bool,
@@ -275,6 +280,14 @@ pub(crate) struct SendArgs {
     /// Then end of file (ctrl-d)
     #[arg(long)]
     pub(crate) eof: bool,
+    /// Type a secret, read from standard input without showing it: one line; only where the
+    /// terminal waits for one
+    #[arg(long, conflicts_with_all = ["text", "ctrl", "key", "stdin", "eof"])]
+    pub(crate) secret: bool,
+    /// Type it although the terminal says that it will not arrive as meant: a secret where none is
+    /// awaited, a line that its tty would cut
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// `termctl kill`.
@@ -337,6 +350,23 @@ pub(crate) struct ResizeArgs {
     /// Its new size, such as 120x40
     #[arg(value_name = "COLSxROWS")]
     pub(crate) size: Size,
+}
+
+/// A set of tools that `termctl mcp` offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolsetArg {
+    /// session_create, session_send, … as terminal-mcp has them
+    Session,
+    /// terminal_start, terminal_run, … as smart-terminal-mcp has them
+    Terminal,
+}
+
+/// `termctl mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Which sets of tools to offer [default: TERMCTL_MCP_TOOLS, else session]
+    #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
+    pub(crate) tools: Vec<ToolsetArg>,
 }
 
 /// `termctl history`.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use std::{env, io};
 
 use jsonrpsee::core::ClientError;
-use termd_proto::daemon::DaemonClient as _;
+use termd_proto::daemon::{ClientSettings, DaemonClient as _};
 use termd_proto::terminal::{Front, SessionsClient as _};
 use termd_proto::{TerminalRef, code};
 use tokio::net::UnixStream;
@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::error::CliError;
 use crate::place::{self, Found};
-use crate::rpc::Rpc;
+use crate::rpc::{CALL_DEADLINE, Rpc};
 use crate::start::start_daemon;
 
 /// How long a replaced daemon may be away before termctl gives up.
@@ -42,18 +42,44 @@ pub(crate) enum StartPolicy {
     Never,
 }
 
+/// How a client introduces itself, on each connection anew.
+#[derive(Debug, Clone)]
+pub(crate) struct Introduction {
+    /// Its name, which stands in audit records and in the owner of what it creates.
+    pub(crate) client: String,
+    /// Through which front it works.
+    pub(crate) front: Front,
+    /// How it wants to be treated.
+    pub(crate) settings: Option<ClientSettings>,
+    /// How long its longest call may take.
+    pub(crate) call_deadline: Duration,
+}
+
+impl Default for Introduction {
+    /// A verb of termctl.
+    fn default() -> Self {
+        Self {
+            client: "termctl".to_owned(),
+            front: Front::Cli,
+            settings: None,
+            call_deadline: CALL_DEADLINE,
+        }
+    }
+}
+
 /// The daemon, over one connection after another.
 #[derive(Debug)]
 pub(crate) struct Link {
     socket: PathBuf,
+    introduction: Introduction,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     rpc: Arc<Rpc>,
-    /// The terminal that ends with this client: said again on each new connection.
-    held: Option<TerminalRef>,
+    /// The terminals that end with this client: said again on each new connection.
+    held: Vec<TerminalRef>,
     /// Since when nothing was answered.
     failing_since: Option<Instant>,
 }
@@ -72,6 +98,14 @@ enum Attempt<T> {
 impl Link {
     /// Connects, starting the daemon if the policy says so.
     pub(crate) async fn open(policy: StartPolicy) -> Result<Self, CliError> {
+        Self::open_as(policy, Introduction::default()).await
+    }
+
+    /// The same, for a client that says who it is.
+    pub(crate) async fn open_as(
+        policy: StartPolicy,
+        introduction: Introduction,
+    ) -> Result<Self, CliError> {
         let socket = place::socket_path()?;
         let stream = match connect(&socket).await? {
             Some(stream) => stream,
@@ -91,17 +125,18 @@ impl Link {
                 })?
             }
         };
-        Ok(Self::on(stream, socket).await)
+        Ok(Self::on(stream, socket, introduction).await)
     }
 
-    async fn on(stream: UnixStream, socket: PathBuf) -> Self {
+    async fn on(stream: UnixStream, socket: PathBuf, introduction: Introduction) -> Self {
         let state = State {
-            rpc: introduce(stream).await,
-            held: None,
+            rpc: introduce(stream, &introduction).await,
+            held: Vec::new(),
             failing_since: None,
         };
         Self {
             socket,
+            introduction,
             state: Mutex::new(state),
         }
     }
@@ -156,7 +191,12 @@ impl Link {
 
     /// From now on each new connection holds this terminal.
     pub(crate) async fn keep_holding(&self, terminal: TerminalRef) {
-        self.state.lock().await.held = Some(terminal);
+        self.state.lock().await.held.push(terminal);
+    }
+
+    /// From now on no new connection holds this terminal.
+    pub(crate) async fn stop_holding(&self, terminal: &TerminalRef) {
+        self.state.lock().await.held.retain(|held| held != terminal);
     }
 
     async fn current(&self) -> Arc<Rpc> {
@@ -180,23 +220,35 @@ impl Link {
                 sleep(RETRY_PAUSE).await;
             }
             match connect(&self.socket).await {
-                Ok(Some(stream)) => state.rpc = introduce(stream).await,
+                Ok(Some(stream)) => {
+                    state.rpc = introduce(stream, &self.introduction).await;
+                }
                 Ok(None) => continue,
                 Err(error) => {
                     why = error.to_string();
                     continue;
                 }
             }
-            let Some(held) = state.held.clone() else {
-                return Ok(());
-            };
-            match attempt(&state.rpc, state.rpc.hold(held)).await {
+            match hold_all(&state).await {
                 Attempt::Answered(()) => return Ok(()),
                 Attempt::Failed(error) => return Err(error),
                 Attempt::Broken | Attempt::NotTaken => {}
             }
         }
     }
+}
+
+/// Ties all that is held to this connection. One that is gone is none to hold.
+async fn hold_all(state: &State) -> Attempt<()> {
+    for held in &state.held {
+        match attempt(&state.rpc, state.rpc.hold(held.clone())).await {
+            Attempt::Failed(CliError::Refused(refusal))
+                if state.held.len() > 1 && refusal.code() == code::RESOURCE_NOT_FOUND => {}
+            Attempt::Answered(()) => {}
+            failed => return failed,
+        }
+    }
+    Attempt::Answered(())
 }
 
 async fn attempt<T>(rpc: &Rpc, call: impl Future<Output = Result<T, ClientError>>) -> Attempt<T> {
@@ -247,17 +299,21 @@ async fn connect(socket: &Path) -> Result<Option<UnixStream>, CliError> {
 
 /// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
 /// does not wait for its answer: that saves a round trip, and the daemon takes them in order.
-async fn introduce(stream: UnixStream) -> Arc<Rpc> {
-    let rpc = Arc::new(Rpc::on(stream));
+async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> {
+    let rpc = Arc::new(Rpc::on(stream, introduction.call_deadline));
+    let Introduction {
+        client,
+        front,
+        settings,
+        ..
+    } = introduction.clone();
     let saying = Arc::clone(&rpc);
     let cwd = env::current_dir()
         .ok()
         .and_then(|dir| dir.into_os_string().into_string().ok());
     let mut hello = Box::pin(async move {
         // A daemon that does not know hello still answers what it is asked.
-        let _ = saying
-            .hello(Some("termctl".to_owned()), Some(Front::Cli), cwd, None)
-            .await;
+        let _ = saying.hello(Some(client), Some(front), cwd, settings).await;
     });
     let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
     if said.is_pending() {

@@ -57,7 +57,7 @@ fn scene() -> (tempfile::TempDir, UnixListener, PathBuf) {
 
 async fn open(socket: &Path) -> Link {
     let stream = connect(socket).await.unwrap().unwrap();
-    Link::on(stream, socket.to_owned()).await
+    Link::on(stream, socket.to_owned(), Introduction::default()).await
 }
 
 fn wait(link: Arc<Link>) -> JoinHandle<Result<bool, CliError>> {

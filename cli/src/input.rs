@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use termd_proto::interact::{InteractionsClient as _, TypedInput};
 use termd_proto::terminal::{MAX_SEND_BYTES, SendResult, SessionsClient as _};
 use termd_proto::{ErrorKind, TerminalRef};
 use tokio::sync::mpsc;
@@ -79,14 +80,44 @@ pub(crate) async fn send_bytes(
         };
         total = Some(match total {
             None => result,
-            Some(before) => SendResult {
-                sent: before.sent + before.queued + result.sent,
-                queued: result.queued,
-                offset: before.offset,
-            },
+            Some(before) => sent_before(&before, &result),
         });
     }
     total.ok_or_else(|| CliError::Usage("nothing to send".to_owned()))
+}
+
+/// Types as a person does, waiting where the terminal's queue is full. Whoever types by hand has
+/// agreed to it.
+pub(crate) async fn type_input(
+    link: &Link,
+    id: &TerminalRef,
+    input: &TypedInput,
+) -> Result<SendResult, CliError> {
+    loop {
+        let typed = link
+            .once(|rpc| {
+                let (id, input) = (id.clone(), input.clone());
+                async move { rpc.type_input(id, input, Some(true), None).await }
+            })
+            .await;
+        match typed {
+            Err(CliError::Refused(refusal))
+                if kind_of(&refusal) == Some(ErrorKind::InputQueueFull) =>
+            {
+                sleep(FULL_PAUSE).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Two calls as one: what the first left queued has gone before the second.
+pub(crate) fn sent_before(before: &SendResult, after: &SendResult) -> SendResult {
+    SendResult {
+        sent: before.sent + before.queued + after.sent,
+        queued: after.queued,
+        offset: before.offset,
+    }
 }
 
 /// Whether the terminal cannot be typed into any more, because its command has ended.

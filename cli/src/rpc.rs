@@ -5,7 +5,9 @@
 //! busy machine each of the two waits for its turn. The calls here have the runtime's timer; the
 //! rest is jsonrpsee's.
 //!
-//! It promises an answer, a broken connection or `RequestTimeout` within [`CALL_DEADLINE`].
+//! It promises an answer, a broken connection or `RequestTimeout` within the deadline that it was
+//! made with, and that the daemon is told (`$/cancel_request`) of a call that nobody waits for any
+//! more: its future was dropped.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,7 +18,7 @@ use jsonrpsee::core::client::{
     BatchResponse, Client, ClientBuilder, ClientT, Error, IdKind, Subscription, SubscriptionClientT,
 };
 use jsonrpsee::core::middleware::{Request, RpcServiceBuilder, RpcServiceT};
-use jsonrpsee::core::params::BatchRequestBuilder;
+use jsonrpsee::core::params::{BatchRequestBuilder, ObjectParams};
 use jsonrpsee::core::traits::ToRpcParams;
 use jsonrpsee::types::{Id, ResponseSuccess};
 use serde::de::DeserializeOwned;
@@ -26,20 +28,22 @@ use tokio::time::timeout;
 use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
 
 /// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
-const CALL_DEADLINE: Duration = Duration::from_mins(2);
+pub(crate) const CALL_DEADLINE: Duration = Duration::from_mins(2);
 
 /// A connection: the contract's traits are implemented for it.
 #[derive(Debug)]
 pub(crate) struct Rpc {
-    client: Client<RpcService>,
+    client: Arc<Client<RpcService>>,
     /// What the client sends by.
     service: Arc<OnceLock<RpcService>>,
     next_id: AtomicU64,
+    deadline: Duration,
 }
 
 impl Rpc {
-    /// JSON-RPC on this stream, by tasks of the current runtime.
-    pub(crate) fn on(stream: UnixStream) -> Self {
+    /// JSON-RPC on this stream, by tasks of the current runtime; no call takes longer than the
+    /// deadline.
+    pub(crate) fn on(stream: UnixStream, deadline: Duration) -> Self {
         let (from, to) = stream.into_split();
         let service = Arc::new(OnceLock::new());
         let kept = Arc::clone(&service);
@@ -51,19 +55,42 @@ impl Rpc {
         let client = ClientBuilder::new()
             // Ours are numbers.
             .id_format(IdKind::String)
-            .request_timeout(CALL_DEADLINE)
+            .request_timeout(deadline)
             .set_rpc_middleware(keep)
             .build_with_tokio(LineSender::new(to), LineReceiver::new(from, MAX_LINE_BYTES));
         Self {
-            client,
+            client: Arc::new(client),
             service,
             next_id: AtomicU64::new(0),
+            deadline,
         }
     }
 
     /// Whether it still stands, as far as is known.
     pub(crate) fn is_connected(&self) -> bool {
         self.client.is_connected()
+    }
+}
+
+/// A call whose answer is awaited. Dropped with its id, it tells the daemon that it is not any more.
+struct Awaited<'a> {
+    client: &'a Arc<Client<RpcService>>,
+    id: Option<u64>,
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let client = Arc::clone(self.client);
+        runtime.spawn(async move {
+            let mut params = ObjectParams::new();
+            if params.insert("requestId", id).is_ok() {
+                // A connection that is gone has no call to cancel.
+                let _ = client.notification("$/cancel_request", params).await;
+            }
+        });
     }
 }
 
@@ -82,10 +109,18 @@ impl ClientT for Rpc {
     {
         // It is there: building the client has made it.
         let service = self.service.get().ok_or(Error::ServiceDisconnect)?;
-        let id = Id::Number(self.next_id.fetch_add(1, Ordering::Relaxed));
+        let number = self.next_id.fetch_add(1, Ordering::Relaxed);
         let params = params.to_rpc_params()?;
-        let call = service.call(Request::borrowed(method, params.as_deref(), id));
-        let response = match timeout(CALL_DEADLINE, call).await {
+        let request = Request::borrowed(method, params.as_deref(), Id::Number(number));
+        let mut awaited = Awaited {
+            client: &self.client,
+            id: Some(number),
+        };
+        let answer = timeout(self.deadline, service.call(request)).await;
+        if answer.is_ok() {
+            awaited.id = None;
+        }
+        let response = match answer {
             Ok(Err(Error::ServiceDisconnect)) => return Err(self.client.on_disconnect().await),
             Ok(answer) => answer?,
             Err(_) => return Err(Error::RequestTimeout),

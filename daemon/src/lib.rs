@@ -6,6 +6,7 @@ pub mod config;
 pub mod control;
 pub mod keeper;
 pub mod paths;
+pub mod policy;
 pub mod rpc;
 pub mod shell;
 pub mod store;

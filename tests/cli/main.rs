@@ -16,6 +16,7 @@ mod errors;
 mod faults;
 mod history;
 mod run;
+mod send;
 mod setup;
 mod silent;
 mod start;

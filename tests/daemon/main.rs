@@ -36,3 +36,6 @@ mod screen_wait;
 mod shell;
 mod shell_manners;
 mod stopping;
+mod typing;
+mod typing_programs;
+mod typing_secrets;

@@ -1,28 +1,10 @@
 //! What may stand after `termctl setup`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::ToolsetArg;
 use crate::setup::ClientName;
 use crate::values::{ServerName, Variable};
-
-/// The sets of tools that `termctl mcp` offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Toolset {
-    /// `session_*`, the tools of terminal-mcp
-    Session,
-    /// `terminal_*`, the tools of smart-terminal-mcp
-    Terminal,
-}
-
-impl Toolset {
-    /// As `termctl mcp --tools` takes it.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Terminal => "terminal",
-        }
-    }
-}
 
 /// `termctl setup`.
 #[derive(Debug, Args)]
@@ -41,7 +23,7 @@ pub(crate) struct SetupArgs {
     pub(crate) remove: bool,
     /// Which tools it offers: session, terminal, or both with a comma [default: session]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SETS")]
-    pub(crate) tools: Vec<Toolset>,
+    pub(crate) tools: Vec<ToolsetArg>,
     /// What the client calls it
     #[arg(long, value_name = "NAME", default_value = "termd")]
     pub(crate) name: ServerName,

@@ -7,6 +7,7 @@ mod create;
 mod history;
 mod kill;
 mod list;
+mod mcp;
 mod read;
 mod resize;
 mod run;
@@ -63,6 +64,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Show(args) => show::run(context, args).await,
         Verb::Attach(args) => attach::run(context, args).await,
         Verb::Resize(args) => resize::run(context, args).await,
+        Verb::Mcp(args) => mcp::run(context, &args).await,
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,

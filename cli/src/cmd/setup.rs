@@ -6,10 +6,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use serde_json::{Value, json};
 
 use super::Context;
-use crate::args::{SetupArgs, Toolset};
+use crate::args::SetupArgs;
 use crate::error::CliError;
 use crate::escape::escaped;
 use crate::exit::ExitCode;
@@ -142,8 +143,9 @@ fn server(args: &SetupArgs) -> Result<Server, CliError> {
     })?;
     let mut arguments = vec!["mcp".to_owned()];
     if !args.tools.is_empty() {
-        let sets: Vec<&str> = args.tools.iter().map(|set| Toolset::as_str(*set)).collect();
-        arguments.extend(["--tools".to_owned(), sets.join(",")]);
+        let words = args.tools.iter().filter_map(|set| set.to_possible_value());
+        let words: Vec<String> = words.map(|word| word.get_name().to_owned()).collect();
+        arguments.extend(["--tools".to_owned(), words.join(",")]);
     }
     let env = args.env.iter();
     Ok(Server {

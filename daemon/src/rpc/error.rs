@@ -113,6 +113,24 @@ impl From<TerminalError> for ErrorObjectOwned {
                 let message = error.to_string();
                 error_object(code::OVERLOADED, ErrorKind::InputQueueFull, message, more)
             }
+            TerminalError::NoInput(_) => {
+                plain(code::WRONG_STATE, ErrorKind::NoInput, error.to_string())
+            }
+            TerminalError::CanonicalLimit { limit, .. } => {
+                let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
+                let message = error.to_string();
+                error_object(
+                    code::INPUT_REFUSED,
+                    ErrorKind::CanonicalLimit,
+                    message,
+                    more,
+                )
+            }
+            TerminalError::NoSecretAwaited(_) => plain(
+                code::INPUT_REFUSED,
+                ErrorKind::NoSecretAwaited,
+                error.to_string(),
+            ),
             TerminalError::TooMany { limit } => {
                 let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
                 error_object(

@@ -30,8 +30,9 @@ pub const OUT_QUEUE_BYTES_MAX: usize = 128 << 20;
 pub const LONG_ANSWER_BYTES: u64 = 256 << 10;
 
 /// Messages not yet taken by the peer. A peer that goes on asking past this without reading is
-/// closed: not even errors can be told to it.
-pub const OUT_QUEUE_MESSAGES_MAX: usize = 1024;
+/// closed: not even errors can be told to it. Twice [`CALLS_IN_FLIGHT_MAX`]: all of them may be
+/// answered at once, by one exit, and there is room for as many errors beside them.
+pub const OUT_QUEUE_MESSAGES_MAX: usize = 2 * CALLS_IN_FLIGHT_MAX;
 
 /// Bytes waiting for the peer above which events stay in their channel, whose sender then sees it
 /// full and can tell the reader that it lags. Small, so that answers do not wait behind events.
@@ -41,12 +42,12 @@ pub const EVENTS_HIGH_WATER_BYTES: usize = 256 << 10;
 /// count events too: one that leaves its events lying can still call, and no event is lost here.
 pub const EVENTS_HIGH_WATER_MESSAGES: usize = 64;
 
-/// Calls of one connection that were taken and whose answer the peer has not taken: several
-/// hundred waits at once are normal for an agent, thousands are a loop.
-pub const CALLS_IN_FLIGHT_MAX: usize = 512;
+/// Calls of one connection that were taken and whose answer the peer has not taken: eight hundred
+/// waits at once are an agent with many terminals, thousands are a loop.
+pub const CALLS_IN_FLIGHT_MAX: usize = 1024;
 
-/// Bytes of request lines whose calls are still under way, for one connection: else 512 calls of
-/// 4 MiB would be 2 GiB.
+/// Bytes of request lines whose calls are still under way, for one connection: else 1,024 calls
+/// of 4 MiB would be 4 GiB.
 pub const CALL_BYTES_IN_FLIGHT_MAX: usize = 64 << 20;
 
 /// Live subscriptions of one connection: one for each terminal that a person can look at.

@@ -24,7 +24,7 @@ use crate::terminal::record::Size;
 use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals};
 
 /// How long `session.send` waits for the terminal to take the input, unless asked otherwise.
-const DEFAULT_SEND_MS: u64 = 5_000;
+pub(super) const DEFAULT_SEND_MS: u64 = 5_000;
 /// How long `session.wait` waits, unless asked otherwise: below the minute after which MCP
 /// clients give a call up.
 const DEFAULT_WAIT_MS: u64 = 30_000;

@@ -116,7 +116,11 @@ impl Model {
 
     /// A row's text with the blanks at its end, so that the next row's may follow.
     fn push_row_text(&self, y: usize, text: &mut String) {
-        for cell in self.core.grid.row(y).cells() {
+        self.push_cells(self.core.grid.row(y).cells(), text);
+    }
+
+    fn push_cells(&self, cells: &[cell::Cell], text: &mut String) {
+        for cell in cells {
             match cell.content() {
                 cell::Content::Blank if cell.is_filler() => {}
                 cell::Content::Blank => text.push(' '),
@@ -173,6 +177,24 @@ impl Model {
             + core.styles.memory()
             + core.graphemes.memory()
             + core.marks.len() * size_of::<Mark>()
+    }
+
+    /// The cursor's row as text, up to the cursor and from it on, with the blanks at its end.
+    pub fn cursor_line(&self) -> (String, String) {
+        let (col, row) = self.cursor();
+        let col = col + usize::from(self.core.cursor.wrap_pending);
+        let (mut before, mut after) = (String::new(), String::new());
+        let cells = self.core.grid.row(row).cells();
+        let (head, tail) = cells.split_at(col.min(cells.len()));
+        self.push_cells(head, &mut before);
+        before.extend(std::iter::repeat_n(' ', col.saturating_sub(cells.len())));
+        self.push_cells(tail, &mut after);
+        (before, after)
+    }
+
+    /// What the shell says that it does (OSC 133, 633).
+    pub fn command_state(&self) -> termd_proto::screen::CommandState {
+        self.core.extras.command_state
     }
 
     /// The cursor's column and row.

@@ -54,7 +54,7 @@ pub(super) const KEPT_MODES: [(u16, bool); 39] = [
     (35, true),
     (38, false),
     (44, false),
-    (67, false),
+    (DECBKM, false),
     (80, false),
     (1010, false),
     (1011, false),
@@ -86,6 +86,8 @@ pub(super) const KEPT_MODES: [(u16, bool); 39] = [
     (8452, false),
 ];
 
+/// The backarrow key sends BS.
+pub(super) const DECBKM: u16 = 67;
 /// The program wants to be told when dark colours become light: kitty's and Contour's.
 pub(super) const COLOR_SCHEME_REPORTS: u16 = 2031;
 /// The program wants to be told the size in band.

@@ -15,6 +15,7 @@ use super::cell::{Cell, Content};
 use super::core::{Core, Shown};
 use super::grapheme::Graphemes;
 use super::grid::Grid;
+use super::mode::DECBKM;
 use super::render::{self, View};
 use super::row::Row;
 use super::style::{Attributes, StyleId, Styles};
@@ -51,6 +52,23 @@ impl Model {
             scrollback_rows: scrollback_rows as u64,
             lines: lines(core, options),
         }
+    }
+}
+
+impl Model {
+    /// The modes that are seen outside.
+    pub fn modes(&self) -> ScreenModes {
+        modes(&self.core)
+    }
+
+    /// Whether it is a VT52 for now (DECANM reset).
+    pub fn is_vt52(&self) -> bool {
+        self.core.modes.vt52
+    }
+
+    /// Whether the backarrow key sends BS and not DEL (DECBKM).
+    pub fn backspace_sends_bs(&self) -> bool {
+        self.core.modes.kept.get(DECBKM).unwrap_or(false)
     }
 }
 

@@ -6,8 +6,6 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::termios::LocalModes;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use tokio::io::unix::AsyncFd;
@@ -17,12 +15,13 @@ use tokio::time::sleep_until;
 use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
 use super::flow::{Due, Flow};
-use super::handle::{Command, LineDiscipline, TaskEnds, Terminal};
-use super::input::InputQueue;
+use super::handle::{Command, TaskEnds, Terminal};
 use super::intake::Reading;
+use super::keyboard::{Keyboard, Write};
 use super::master;
 use super::record::{Exit, ScreenState, Size, exit_status};
 use super::spool::PumpStop;
+use super::tty;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, Store, StoreError};
@@ -84,7 +83,7 @@ pub struct Actor {
     ends: TaskEnds,
     master: AsyncFd<OwnedFd>,
     reading: Reading,
-    input: InputQueue,
+    keyboard: Keyboard,
     flow: Flow,
     committed: watch::Sender<Offset>,
     phase: Phase,
@@ -112,7 +111,7 @@ impl Actor {
             around,
             ends,
             master,
-            input: InputQueue::default(),
+            keyboard: Keyboard::default(),
             flow,
             committed: watch::Sender::new(Offset::ZERO),
             phase: Phase::Running,
@@ -145,19 +144,19 @@ impl Actor {
                 ready = self.master.readable(), if reading && self.line == Line::Open => {
                     match ready {
                         Ok(mut guard) => {
-                            let stop = self.reading.pump(guard.get_inner(), &mut self.input);
+                            let stop = self.reading.pump(guard.get_inner(), self.keyboard.queue());
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
                             self.pumped(stop);
                         }
                         Err(error) => self.pumped(Err(error)),
                     }
                 }
-                ready = self.master.writable(), if !self.input.is_empty() => {
+                ready = self.master.writable(), if self.keyboard.may_write() => {
                     match ready {
                         Ok(mut guard) => {
-                            let written = rustix::io::write(guard.get_inner(), self.input.next());
-                            if written == Err(Errno::AGAIN) { guard.clear_ready(); }
-                            self.typed(written);
+                            let write = self.keyboard.write(guard.get_inner(), now);
+                            if write == Write::Full { guard.clear_ready(); }
+                            self.typed(write);
                         }
                         Err(_) => self.abandon_input(),
                     }
@@ -203,17 +202,22 @@ impl Actor {
             Phase::Draining { .. } => Some(now + DRAIN_QUIET),
             _ => None,
         };
-        [tail, line, drained].into_iter().flatten().min()
+        let held = self.keyboard.look_at();
+        [tail, line, drained, held].into_iter().flatten().min()
     }
 
     fn woken(&mut self, reading: bool) {
         let now = Instant::now();
+        let refused = self.keyboard.look(self.master.get_ref(), now);
+        self.terminal.input_left(refused);
         if reading
             && let Line::HungUp { look_at } = self.line
             && look_at <= now
         {
             self.line = Line::Open;
-            let stop = self.reading.pump(self.master.get_ref(), &mut self.input);
+            let stop = self
+                .reading
+                .pump(self.master.get_ref(), self.keyboard.queue());
             self.pumped(stop);
         }
         if reading
@@ -238,7 +242,9 @@ impl Actor {
         };
         self.abandon_input();
         if self.flow.may_read() {
-            let stop = self.reading.pump(self.master.get_ref(), &mut self.input);
+            let stop = self
+                .reading
+                .pump(self.master.get_ref(), self.keyboard.queue());
             self.pumped(stop);
         }
     }
@@ -304,7 +310,7 @@ impl Actor {
             return;
         };
         self.phase = Phase::Storing;
-        self.reading.finish(&mut self.input);
+        self.reading.finish(self.keyboard.queue());
         self.flow.finish();
         let exit = Exit {
             status: Some(exit_status(status)),
@@ -321,7 +327,10 @@ impl Actor {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Input(input) => {
-                self.input.push(input);
+                let left = self
+                    .keyboard
+                    .push(input, &self.terminal, self.master.get_ref());
+                self.terminal.input_left(left);
                 if !matches!(self.phase, Phase::Running) {
                     self.abandon_input();
                 }
@@ -335,12 +344,17 @@ impl Actor {
                 // Dropped where the tty cannot say, or the command has ended: nobody asks for a
                 // password any more.
                 if !matches!(self.phase, Phase::Storing)
-                    && let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
+                    && let Some(tty) = tty::line_discipline(self.master.get_ref())
                 {
-                    let _ = answer.send(LineDiscipline {
-                        echo: termios.local_modes.contains(LocalModes::ECHO),
-                        canonical: termios.local_modes.contains(LocalModes::ICANON),
-                    });
+                    let _ = answer.send(tty);
+                }
+            }
+            Command::Foreground(answer) => {
+                // Dropped where there is none, or nobody is left to be in it.
+                if !matches!(self.phase, Phase::Storing)
+                    && let Ok(group) = rustix::termios::tcgetpgrp(self.master.get_ref())
+                {
+                    let _ = answer.send(group.as_raw_nonzero().get());
                 }
             }
         }
@@ -355,10 +369,11 @@ impl Actor {
         };
         // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
         let _ = rustix::termios::tcsetwinsize(self.master.get_ref(), winsize);
-        self.reading.feed_all(&mut self.input);
+        self.reading.feed_all(self.keyboard.queue());
         let (store, fed) = (&self.around.store, self.reading.fed());
         let answer = self.checkpoints.resize(&self.terminal, store, fed, size);
-        self.terminal.answer_queued(self.input.push_answer(answer));
+        self.terminal
+            .answer_queued(self.keyboard.queue().push_answer(answer));
         let screen = self.screen_state(Instant::now());
         self.terminal.update(|progress| {
             progress.size = size;
@@ -373,19 +388,16 @@ impl Actor {
         let _ = self.around.events.send(event);
     }
 
-    fn typed(&mut self, written: Result<usize, Errno>) {
-        match written {
-            Ok(bytes) => {
-                self.input.advance(bytes);
-                self.terminal.input_left(bytes);
-            }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => self.abandon_input(),
+    fn typed(&mut self, write: Write) {
+        match write {
+            Write::Taken(bytes) => self.terminal.input_left(bytes),
+            Write::Full | Write::Held => {}
+            Write::Failed => self.abandon_input(),
         }
     }
 
     fn abandon_input(&mut self) {
-        let dropped = self.input.abandon();
+        let dropped = self.keyboard.abandon(self.master.get_ref());
         self.terminal.input_left(dropped);
     }
 

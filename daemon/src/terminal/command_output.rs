@@ -6,43 +6,16 @@ use termd_proto::Offset;
 use termd_proto::command::CommandInfo;
 use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadResult};
 
+use super::bounded::{Part, page};
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::text::{Completeness, Front, LineEnds, render};
-use crate::term::plain::{PlainSize, PlainText, Screen};
+use crate::term::plain::{PlainText, Screen};
 
 /// What a read returns at the most, unless asked otherwise, in bytes.
 const DEFAULT_READ_BYTES: u64 = 64 << 10;
 /// Fewest bytes that a read may be bounded to: a whole character must fit.
 const MIN_READ_BYTES: u64 = 4;
-
-/// Which part of a command's output a page is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// More may follow.
-    First,
-    /// Nothing follows.
-    Last,
-}
-
-/// The plain text of a page, and the offset of what is not in it.
-fn plain(bytes: &[u8], start: Offset, size: PlainSize, part: Part) -> (String, Offset) {
-    let mut text = String::new();
-    let mut resolver = PlainText::at(size, start.0, Screen::Primary);
-    resolver.feed(bytes, &mut |line| text.push_str(line));
-    let end = start + bytes.len() as u64;
-    if part == Part::Last {
-        text.push_str(&resolver.finish());
-        return (text, end);
-    }
-    let next = Offset(resolver.next());
-    if next > start {
-        return (text, next);
-    }
-    // One line longer than a page.
-    text.push_str(&resolver.pending());
-    (text, end)
-}
 
 /// Reads a command's output from `since`, else from its start. `at_end` in the answer: up to the
 /// command's end, or, where it still runs, the end of the output so far.
@@ -92,7 +65,8 @@ pub async fn read_command(
             } else {
                 Part::First
             };
-            let (text, end) = plain(&span.bytes, start, progress.size.into(), part);
+            let resolver = PlainText::at(progress.size.into(), start.0, Screen::Primary);
+            let (text, end) = page(resolver, &span.bytes, part, None);
             (Some(text), None, end)
         }
         Encoding::Raw => {

@@ -58,6 +58,26 @@ pub enum TerminalError {
         /// The bound, in bytes.
         limit: usize,
     },
+    /// It has no input at all.
+    #[error("terminal {0} has no input: its command runs on pipes")]
+    NoInput(TerminalId),
+    /// Its tty would cut a line short; nothing was typed.
+    #[error(
+        "terminal {id} reads lines and holds {limit} bytes of one: a longer line would be cut, so \
+         nothing was typed (`force` types it all the same; a file or a pipe takes any length)"
+    )]
+    CanonicalLimit {
+        /// Which.
+        id: TerminalId,
+        /// The longest line, in bytes, without its end.
+        limit: usize,
+    },
+    /// A secret was to be typed where it would be seen; nothing was typed.
+    #[error(
+        "terminal {0} does not wait for a secret (it shows what is typed, or reads keys), so nothing \
+         was typed; `force` types it all the same"
+    )]
+    NoSecretAwaited(TerminalId),
     /// As many terminals as may be.
     #[error("{limit} terminals are running, which is the limit (limits.terminals)")]
     TooMany {

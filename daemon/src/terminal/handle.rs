@@ -11,11 +11,13 @@ use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::TerminalError;
-use super::input::{Input, MAX_QUEUED_BYTES};
+use super::input::{Care, Input, LineCare, MAX_QUEUED_BYTES, Outcome, Secrecy};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
+use super::shell_log::ShellLog;
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
+use super::typing::{CANONICAL_LINE_BYTES, echo_of};
 use crate::control::message::WaitStatus;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
@@ -33,6 +35,8 @@ pub enum Command {
     Resize(Size, oneshot::Sender<()>),
     /// Say how the tty reads.
     LineDiscipline(oneshot::Sender<LineDiscipline>),
+    /// Say which process group the tty has in the foreground; dropped where it has none.
+    Foreground(oneshot::Sender<i32>),
 }
 
 /// How a tty takes what is typed (termios(3)).
@@ -42,6 +46,13 @@ pub struct LineDiscipline {
     pub echo: bool,
     /// ICANON.
     pub canonical: bool,
+}
+
+impl LineDiscipline {
+    /// A line is read and not shown: what getpass(3), `read -s` and sudo(8) set for a secret.
+    pub fn awaits_secret(self) -> bool {
+        self.canonical && !self.echo
+    }
 }
 
 /// One terminal.
@@ -62,6 +73,9 @@ pub struct Terminal {
     holders: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
     typed: Mutex<TypedLog>,
+    shell: Mutex<ShellLog>,
+    /// Waits that look at its output.
+    waits: AtomicUsize,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -95,6 +109,8 @@ impl Terminal {
             holders: AtomicUsize::new(0),
             typists: Mutex::default(),
             typed: Mutex::default(),
+            shell: Mutex::default(),
+            waits: AtomicUsize::new(0),
         };
         (
             Arc::new(terminal),
@@ -186,10 +202,24 @@ impl Terminal {
         let _ = tokio::time::timeout(longest, grown).await;
     }
 
-    /// Types bytes into it; waits until it has taken them, `longest` at the longest.
+    /// Sends bytes as they are; waits until it has taken them, `longest` at the longest.
     pub async fn send(
         &self,
         bytes: Vec<u8>,
+        longest: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let care = Care {
+            lines: LineCare::Any,
+            secrecy: Secrecy::Shown(echo_of(&bytes)),
+        };
+        self.type_bytes(bytes, care, longest).await
+    }
+
+    /// Types bytes with care; waits until it has taken them, `longest` at the longest.
+    pub(super) async fn type_bytes(
+        &self,
+        bytes: Vec<u8>,
+        care: Care,
         longest: Duration,
     ) -> Result<SendResult, TerminalError> {
         let offset = self.end();
@@ -200,6 +230,7 @@ impl Terminal {
         let input = Input {
             bytes,
             taken: Arc::clone(&taken),
+            care,
             done,
         };
         if self.commands.send(Command::Input(input)).await.is_err() {
@@ -207,11 +238,18 @@ impl Terminal {
             return Err(TerminalError::Exited(self.id().clone()));
         }
         match tokio::time::timeout(longest, told).await {
-            Ok(Ok(())) => Ok(SendResult {
+            Ok(Ok(Outcome::Taken)) => Ok(SendResult {
                 sent: length as u64,
                 queued: 0,
                 offset,
             }),
+            Ok(Ok(Outcome::LineTooLong)) => Err(TerminalError::CanonicalLimit {
+                id: self.id().clone(),
+                limit: CANONICAL_LINE_BYTES,
+            }),
+            Ok(Ok(Outcome::NoSecretAwaited)) => {
+                Err(TerminalError::NoSecretAwaited(self.id().clone()))
+            }
             Ok(Err(_)) => Err(TerminalError::Exited(self.id().clone())),
             Err(_) => {
                 let sent = taken.load(Ordering::Acquire);
@@ -257,11 +295,17 @@ impl Terminal {
         }
     }
 
+    /// Asks its task for something; false: it has none any more.
+    pub(super) async fn ask(&self, command: Command) -> bool {
+        self.commands.send(command).await.is_ok()
+    }
+
     /// How its tty reads now; `None` once it has exited.
     pub async fn line_discipline(&self) -> Option<LineDiscipline> {
         let (answer, told) = oneshot::channel();
-        let asked = self.commands.send(Command::LineDiscipline(answer));
-        asked.await.ok()?;
+        if !self.ask(Command::LineDiscipline(answer)).await {
+            return None;
+        }
         told.await.ok()
     }
 
@@ -305,6 +349,16 @@ impl Terminal {
     pub fn typed_since(&self, since: Offset) -> Vec<Typed> {
         let log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
         log.since(since)
+    }
+
+    /// What its shell has said lately: looks at it, or adds to it. Held for no longer than that.
+    pub(super) fn shell<T>(&self, with: impl FnOnce(&mut ShellLog) -> T) -> T {
+        with(&mut self.shell.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits that look at its output now.
+    pub(super) fn waits(&self) -> &AtomicUsize {
+        &self.waits
     }
 
     /// Whether this connection has not typed into it before.

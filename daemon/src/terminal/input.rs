@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::oneshot;
 
+use super::typing::Lines;
+
 /// The most that waits for a program that does not read, in bytes.
 pub const MAX_QUEUED_BYTES: usize = 1 << 20;
 
@@ -18,8 +20,62 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// How many of them the terminal has taken.
     pub taken: Arc<AtomicU64>,
-    /// Told when all of them are taken; dropped if they never will be.
-    pub done: oneshot::Sender<()>,
+    /// What is to be looked at before they are written.
+    pub care: Care,
+    /// Told when all of them are taken, or why none was; dropped if they never will be.
+    pub done: oneshot::Sender<Outcome>,
+}
+
+/// What became of a piece of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The terminal has taken all of it.
+    Taken,
+    /// The tty reads lines, and one of it is longer than it holds: nothing was typed.
+    LineTooLong,
+    /// No secret is awaited (any more): nothing was typed.
+    NoSecretAwaited,
+}
+
+/// What a piece of input asks of the tty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Care {
+    /// How long its lines may be.
+    pub lines: LineCare,
+    /// Whether it is a secret.
+    pub secrecy: Secrecy,
+}
+
+impl Care {
+    /// Bytes that go out as they are, whatever the tty does with them.
+    pub fn none() -> Self {
+        Self {
+            lines: LineCare::Any,
+            secrecy: Secrecy::NotShown,
+        }
+    }
+}
+
+/// Whether lines longer than a canonical tty holds are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineCare {
+    /// Whatever their length.
+    Any,
+    /// Not while the tty would cut one of these.
+    Whole(Lines),
+}
+
+/// What may be known of a piece of input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Secrecy {
+    /// Nobody will look for its echo.
+    NotShown,
+    /// Its echo looks like this; it is remembered, unless it turns out that nothing is echoed.
+    Shown(String),
+    /// Only where the tty reads lines and does not show them.
+    Awaited,
+    /// Wherever; the tty is kept from showing it, as far as it is the tty that would.
+    Forced,
 }
 
 /// Input in order.
@@ -34,7 +90,7 @@ impl InputQueue {
     /// Adds a piece; an empty one is done at once.
     pub fn push(&mut self, input: Input) {
         if input.bytes.is_empty() {
-            let _ = input.done.send(());
+            let _ = input.done.send(Outcome::Taken);
         } else {
             self.waiting.push_back(input);
         }
@@ -52,9 +108,31 @@ impl InputQueue {
         self.push(Input {
             bytes,
             taken: Arc::default(),
+            care: Care::none(),
             done,
         });
         length
+    }
+
+    /// What the piece that is written next asks of the tty.
+    pub fn care(&self) -> Option<&Care> {
+        self.waiting.front().map(|input| &input.care)
+    }
+
+    /// Whether the piece that is written next has been begun.
+    pub fn is_begun(&self) -> bool {
+        self.position > 0
+    }
+
+    /// Takes the piece that would be written next out, and returns how many bytes it left unwritten.
+    pub fn refuse(&mut self, outcome: Outcome) -> usize {
+        let Some(first) = self.waiting.pop_front() else {
+            return 0;
+        };
+        let left = first.bytes.len().saturating_sub(self.position);
+        self.position = 0;
+        let _ = first.done.send(outcome);
+        left
     }
 
     /// Whether nothing waits.
@@ -79,7 +157,7 @@ impl InputQueue {
         if self.position >= first.bytes.len() {
             self.position = 0;
             if let Some(input) = self.waiting.pop_front() {
-                let _ = input.done.send(());
+                let _ = input.done.send(Outcome::Taken);
             }
         }
     }
@@ -102,13 +180,14 @@ impl InputQueue {
 mod tests {
     use super::*;
 
-    fn input(bytes: &[u8]) -> (Input, Arc<AtomicU64>, oneshot::Receiver<()>) {
+    fn input(bytes: &[u8]) -> (Input, Arc<AtomicU64>, oneshot::Receiver<Outcome>) {
         let taken = Arc::new(AtomicU64::new(0));
         let (done, told) = oneshot::channel();
         (
             Input {
                 bytes: bytes.to_vec(),
                 taken: Arc::clone(&taken),
+                care: Care::none(),
                 done,
             },
             taken,
@@ -136,6 +215,25 @@ mod tests {
         assert_eq!(second_taken.load(Ordering::Acquire), 1);
         assert!(second_told.try_recv().is_err());
         assert!(queue.is_empty() && queue.next().is_empty());
+    }
+
+    #[test]
+    fn a_piece_that_is_refused_leaves_the_others() {
+        let mut queue = InputQueue::default();
+        let (first, _, mut first_told) = input(b"abc");
+        let (second, _, _second_told) = input(b"de");
+        queue.push(first);
+        queue.push(second);
+        assert_eq!(queue.refuse(Outcome::LineTooLong), 3);
+        assert_eq!(first_told.try_recv(), Ok(Outcome::LineTooLong));
+        assert_eq!(queue.next(), b"de");
+        queue.advance(1);
+        assert!(queue.is_begun());
+        assert_eq!(queue.refuse(Outcome::LineTooLong), 1);
+        assert_eq!(
+            (queue.refuse(Outcome::LineTooLong), queue.care()),
+            (0, None)
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::clock::now_ms;
 use super::commands::{CommandChange, ShellCommands, ShellMark};
 use super::handle::Terminal;
 use super::input::InputQueue;
+use super::shell_log::Step;
 use super::spool::{Intake, Meanwhile, PumpStop, Spool};
 use crate::term::Event;
 
@@ -62,6 +63,8 @@ impl Reading {
             changes: VecDeque::new(),
         };
         follower.heed(events);
+        let fed = follower.fed;
+        follower.terminal.shell(|log| log.has_read(fed));
         Self { intake, follower }
     }
 
@@ -80,6 +83,7 @@ impl Reading {
         self.feed_all(input);
         let follower = &mut self.follower;
         let ended = follower.commands.terminal_ended(follower.fed, now_ms());
+        follower.tell(ended.as_slice());
         follower.changes.extend(ended);
     }
 
@@ -146,21 +150,32 @@ impl Follower {
                 self.fed = until;
             }
         }
+        terminal.shell(|log| log.has_read(until));
     }
 
     /// Takes what the shell says of the commands that are run in it.
     fn heed(&mut self, events: Vec<(u64, Event)>) {
         for (offset, event) in events {
+            if let Some(step) = Step::of(&event) {
+                (self.terminal).shell(|log| log.push(Offset(offset), step));
+            }
             let Some(mark) = self.mark(Offset(offset), event) else {
                 continue;
             };
             let changes = self.commands.on(mark, now_ms());
+            self.tell(&changes);
             if self.changes.len() + changes.len() <= MAX_WAITING_CHANGES {
                 self.changes.extend(changes);
             } else {
                 tracing::warn!(terminal = %self.terminal.id(), "a command is not recorded");
             }
         }
+    }
+
+    /// Tells whoever waits what the marks mean.
+    fn tell(&self, changes: &[CommandChange]) {
+        let id = self.terminal.id();
+        (self.terminal).shell(|log| changes.iter().for_each(|change| log.on(id, change)));
     }
 
     fn mark(&self, offset: Offset, event: Event) -> Option<ShellMark> {

@@ -7,15 +7,19 @@
 //! output before it can be read; an audit record is committed before what it records is done.
 
 pub mod actor;
+mod bounded;
 mod checkpoints;
 pub mod clock;
 pub mod command_output;
 pub mod commands;
 pub mod error;
 pub mod flow;
+pub mod foreground;
 pub mod handle;
 pub mod input;
 mod intake;
+mod keyboard;
+pub mod keys;
 pub mod launch;
 mod master;
 mod plain_reading;
@@ -25,12 +29,16 @@ pub mod resolved;
 pub mod restore;
 pub mod screen;
 mod service;
+pub mod shell_log;
 pub mod spool;
 pub mod text;
 pub mod transcript;
+mod tty;
 pub mod typed;
+pub mod typing;
 pub mod viewing;
+pub mod waiting;
 
 pub use error::TerminalError;
 pub use handle::Terminal;
-pub use service::{CreateRequest, Terminals, TerminalsOptions};
+pub use service::{CreateRequest, Terminals, TerminalsOptions, Typist};

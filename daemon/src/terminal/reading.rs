@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::Offset;
 use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadOptions, ReadResult};
 
+use super::bounded::{Part, page};
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::plain_reading;
@@ -18,6 +19,8 @@ use super::transcript::Span;
 const DEFAULT_READ_BYTES: u64 = 64 << 10;
 /// Fewest bytes that a read of text may be bounded to: a whole character must fit.
 const MIN_READ_BYTES: u64 = 4;
+/// More than this is resolved on a thread of its own, so that it stalls nobody.
+const INLINE_BYTES: u64 = 128 << 10;
 
 /// Reads output as the options say; waits for some where there is none.
 pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResult, TerminalError> {
@@ -37,6 +40,9 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
             problem: format!("is past the end of the output, which is {end}"),
         });
     }
+    if let Some(until) = options.until {
+        return read_until(terminal, options, until, max).await;
+    }
     if options.encoding == Encoding::Text {
         return plain_reading::read(terminal, options, max).await;
     }
@@ -45,7 +51,7 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
         ReadFrom::TailBytes(bytes) => end.back(bytes),
         ReadFrom::TailLines(lines) => terminal.transcript.line_start(end, lines).await?,
     };
-    let first = read_now(terminal, since, max, options).await?;
+    let first = read_now(terminal, since, end_of_time(), max, options).await?;
     let Some(wait_ms) = options.wait_ms else {
         return Ok(first.result);
     };
@@ -56,7 +62,8 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
     terminal
         .wait_for_output(first.seen, Duration::from_millis(wait_ms))
         .await;
-    Ok(read_now(terminal, since, max, options).await?.result)
+    let second = read_now(terminal, since, end_of_time(), max, options).await?;
+    Ok(second.result)
 }
 
 struct Read {
@@ -66,9 +73,76 @@ struct Read {
     exit_was_known: bool,
 }
 
+/// No bound.
+fn end_of_time() -> Offset {
+    Offset(u64::MAX)
+}
+
+/// Reads what was printed before an offset, and nothing of what follows it.
+async fn read_until(
+    terminal: &Terminal,
+    options: &ReadOptions,
+    until: Offset,
+    max: u64,
+) -> Result<ReadResult, TerminalError> {
+    let progress = terminal.progress();
+    let until = until.min(progress.end);
+    let since = match options.from {
+        ReadFrom::Offset(offset) if offset > until => {
+            return Err(TerminalError::Invalid {
+                field: "until",
+                problem: "is before `since`, or past the end of the output".to_owned(),
+            });
+        }
+        ReadFrom::Offset(offset) => offset,
+        ReadFrom::TailBytes(bytes) => until.back(bytes),
+        ReadFrom::TailLines(lines) => terminal.transcript.line_start(until, lines).await?,
+    };
+    if options.encoding != Encoding::Text {
+        return Ok(read_now(terminal, since, until, max, options).await?.result);
+    }
+    let span = terminal
+        .transcript
+        .read(since, max.min(until.since(since)))
+        .await?;
+    // The output there may begin past the end of what is asked for: it is gone.
+    let (start, seen) = (span.start.min(until), span.end().min(until));
+    let mut bytes = span.bytes;
+    bytes.truncate(usize::try_from(seen.since(start)).unwrap_or(usize::MAX));
+    let size = progress.size.into();
+    let mut resolver = terminal.transcript.fresh_resolver(start, size).await?;
+    if resolver.size() != size {
+        resolver.resize(size);
+    }
+    let part = if seen >= until {
+        Part::Last
+    } else {
+        Part::First
+    };
+    let lines = options.max_lines;
+    let lines = lines.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
+    let make = move || page(resolver, &bytes, part, lines);
+    let (text, end) = if seen.since(start) > INLINE_BYTES {
+        let made = tokio::task::spawn_blocking(make).await;
+        made.map_err(std::io::Error::other)?
+    } else {
+        make()
+    };
+    Ok(ReadResult {
+        text: Some(text),
+        data: None,
+        start,
+        end,
+        at_end: end >= until,
+        state: terminal.state(),
+        exit_status: progress.exit.and_then(|exit| exit.status),
+    })
+}
+
 async fn read_now(
     terminal: &Terminal,
     since: Offset,
+    until: Offset,
     max: u64,
     options: &ReadOptions,
 ) -> Result<Read, TerminalError> {
@@ -76,7 +150,8 @@ async fn read_now(
     let progress = terminal.progress();
     let state = terminal.state();
     // No more than was published: the spool is always a little ahead.
-    let max = max.min(progress.end.since(since));
+    let until = until.min(progress.end);
+    let max = max.min(until.since(since));
     let mut span = terminal.transcript.read(since, max).await?;
     if let Some(lines) = options.max_lines {
         cut_after_lines(&mut span, lines);
@@ -85,7 +160,7 @@ async fn read_now(
     let (text, data, end) = match options.encoding {
         Encoding::Base64 => (None, Some(BASE64.encode(&span.bytes)), seen),
         Encoding::Raw | Encoding::Text => {
-            let is_last = progress.exit.is_some() && seen >= progress.end;
+            let is_last = progress.exit.is_some() && seen >= until;
             let completeness = if is_last {
                 Completeness::Final
             } else {
@@ -103,7 +178,7 @@ async fn read_now(
     };
     let exit_was_known = progress.exit.is_some();
     let exit_status = progress.exit.and_then(|exit| exit.status);
-    let at_end = seen >= progress.end;
+    let at_end = seen >= until;
     let result = ReadResult {
         text,
         data,

@@ -197,8 +197,20 @@ impl Transcript {
         if since == Offset::ZERO {
             return Ok(PlainText::new(size));
         }
-        if let Some(plain) = self.readers().at(since) {
-            return Ok(plain);
+        match self.readers().at(since) {
+            Some(plain) => Ok(plain),
+            None => self.fresh_resolver(since, size).await,
+        }
+    }
+
+    /// A resolver that has given what stands before this offset and was fed nothing after it.
+    pub async fn fresh_resolver(
+        &self,
+        since: Offset,
+        size: PlainSize,
+    ) -> Result<PlainText, TranscriptError> {
+        if since == Offset::ZERO {
+            return Ok(PlainText::new(size));
         }
         let from = since.back(CONTEXT_BYTES);
         let span = self.read_range(from, since).await?;

@@ -23,6 +23,7 @@ use super::super::transcript::Transcript;
 use super::{ENDED_LISTED, Terminals};
 use crate::control::message::{InventoryTerminal, TerminalFds};
 use crate::store::TerminalRow;
+use crate::term::Model;
 
 /// How long a terminal that is to end with its connection waits for that client to come back
 /// after the server was replaced.
@@ -118,6 +119,8 @@ impl Terminals {
             None => ShellCommands::new(texts),
         };
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, events);
+        let state = terminal.screen.look(Model::command_state);
+        terminal.shell(|log| log.resume(state.unwrap_or_default(), newest));
         let actor = Actor::new(
             Arc::clone(&terminal),
             self.surroundings(),

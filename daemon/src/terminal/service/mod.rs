@@ -4,6 +4,7 @@ mod adopt;
 mod create;
 mod ending;
 mod list;
+mod typing;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,7 @@ use termd_proto::{Label, TerminalId, TerminalRef};
 use tokio::sync::broadcast;
 
 pub use create::CreateRequest;
+pub use typing::Typist;
 
 use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;

@@ -1,0 +1,123 @@
+//! How far this client has read each terminal, and where it last typed.
+//!
+//! Two offsets, because they are two facts: reads go on where the last one ended, so that nothing
+//! is skipped in silence; waits look at what came since the last read or send, so that they match no
+//! old output. Known by terminal id: a label and an id lead to the same cursor.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use termd_proto::{Offset, TerminalId};
+
+/// Most terminals whose cursors are kept; the one used longest ago is forgotten first.
+const MAX_CURSORS: usize = 4_096;
+
+/// Where a client is in one terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// Reads go on here.
+    pub(crate) read: Offset,
+    /// The end of the output when the client typed last.
+    pub(crate) sent: Offset,
+    /// The screen that it saw last, for what has changed since.
+    pub(crate) screen_seq: Option<u64>,
+}
+
+impl Cursor {
+    /// Where a wait begins to look.
+    pub(crate) fn wait_from(self) -> Offset {
+        self.read.max(self.sent)
+    }
+}
+
+/// The cursors of all terminals.
+#[derive(Debug, Default)]
+pub(crate) struct Cursors {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    cursors: HashMap<TerminalId, (u64, Cursor)>,
+    /// Counts uses.
+    clock: u64,
+}
+
+impl Cursors {
+    /// Where the client is; at the very start in a terminal that it has not touched.
+    pub(crate) fn of(&self, id: &TerminalId) -> Cursor {
+        let known = self.lock();
+        known
+            .cursors
+            .get(id)
+            .map_or_else(Cursor::default, |(_, cursor)| *cursor)
+    }
+
+    /// Reads go on here.
+    pub(crate) fn set_read(&self, id: &TerminalId, read: Offset) {
+        self.change(id, |cursor| cursor.read = read);
+    }
+
+    /// The client typed when the output ended here.
+    pub(crate) fn set_sent(&self, id: &TerminalId, sent: Offset) {
+        self.change(id, |cursor| cursor.sent = sent);
+    }
+
+    /// The client saw this screen.
+    pub(crate) fn set_screen(&self, id: &TerminalId, seq: u64) {
+        self.change(id, |cursor| cursor.screen_seq = Some(seq));
+    }
+
+    fn change(&self, id: &TerminalId, change: impl FnOnce(&mut Cursor)) {
+        let mut known = self.lock();
+        known.clock += 1;
+        let now = known.clock;
+        let entry = known.cursors.entry(id.clone()).or_default();
+        entry.0 = now;
+        change(&mut entry.1);
+        if known.cursors.len() > MAX_CURSORS
+            && let Some(oldest) = known
+                .cursors
+                .iter()
+                .min_by_key(|(_, (used, _))| *used)
+                .map(|(id, _)| id.clone())
+        {
+            known.cursors.remove(&oldest);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        // Nothing that holds it can panic half way.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_begins_at_the_last_read_or_send() {
+        let cursors = Cursors::default();
+        let id = TerminalId::from_random(1);
+        assert_eq!(cursors.of(&id), Cursor::default());
+        cursors.set_read(&id, Offset(5));
+        cursors.set_sent(&id, Offset(9));
+        cursors.set_screen(&id, 3);
+        assert_eq!(cursors.of(&id).wait_from(), Offset(9));
+        cursors.set_read(&id, Offset(12));
+        assert_eq!(cursors.of(&id).wait_from(), Offset(12));
+        assert_eq!(cursors.of(&id).screen_seq, Some(3));
+    }
+
+    #[test]
+    fn the_one_used_longest_ago_is_forgotten() {
+        let cursors = Cursors::default();
+        for number in 0..=MAX_CURSORS as u64 {
+            cursors.set_read(&TerminalId::from_random(number), Offset(1));
+            cursors.set_read(&TerminalId::from_random(0), Offset(2));
+        }
+        assert_eq!(cursors.of(&TerminalId::from_random(1)), Cursor::default());
+        assert_eq!(cursors.of(&TerminalId::from_random(0)).read, Offset(2));
+    }
+}

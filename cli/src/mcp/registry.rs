@@ -1,0 +1,91 @@
+//! Which tools there are: those of the sets that were asked for.
+
+use std::collections::BTreeMap;
+
+use super::session;
+use super::settings::Settings;
+use super::tool::Tool;
+use crate::args::ToolsetArg;
+
+/// The tools on offer.
+pub(crate) struct Registry {
+    tools: BTreeMap<&'static str, Tool>,
+    /// In the order of their sets.
+    order: Vec<&'static str>,
+}
+
+impl Registry {
+    /// The tools of these sets.
+    pub(crate) fn of(toolsets: &[ToolsetArg], settings: &Settings) -> Self {
+        let mut registry = Self {
+            tools: BTreeMap::new(),
+            order: Vec::new(),
+        };
+        for toolset in toolsets {
+            let tools = match toolset {
+                ToolsetArg::Session => session::tools(settings),
+                ToolsetArg::Terminal => Vec::new(),
+            };
+            for tool in tools {
+                let name = tool.name;
+                if registry.tools.insert(name, tool).is_none() {
+                    registry.order.push(name);
+                }
+            }
+        }
+        registry
+    }
+
+    /// A tool by its name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
+        self.order.iter().filter_map(|name| self.tools.get(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(toolsets: &[ToolsetArg]) -> Registry {
+        Registry::of(toolsets, &Settings::default())
+    }
+
+    #[test]
+    fn a_set_named_twice_is_there_once() {
+        let once = of(&[ToolsetArg::Session]);
+        let twice = of(&[ToolsetArg::Session, ToolsetArg::Session]);
+        assert!(once.all().count() >= 9);
+        assert_eq!(once.all().count(), twice.all().count());
+    }
+
+    #[test]
+    fn every_tool_says_what_it_is_in_few_words() {
+        for tool in of(&[ToolsetArg::Session, ToolsetArg::Terminal]).all() {
+            assert!(!tool.title.is_empty(), "{}", tool.name);
+            assert!(
+                (20..=700).contains(&tool.description.len()),
+                "{}",
+                tool.name
+            );
+            let mcp = serde_json::to_value(tool.to_mcp()).unwrap();
+            for hint in [
+                "readOnlyHint",
+                "destructiveHint",
+                "idempotentHint",
+                "openWorldHint",
+            ] {
+                assert!(
+                    mcp["annotations"][hint].is_boolean(),
+                    "{} {hint}",
+                    tool.name
+                );
+            }
+            assert_eq!(mcp["inputSchema"]["additionalProperties"], false);
+        }
+    }
+}

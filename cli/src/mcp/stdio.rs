@@ -1,0 +1,205 @@
+//! MCP's stdio transport: a JSON-RPC message a line.
+//!
+//! rmcp's own does not tell of the end of stdin before it has drained for seconds; this one does,
+//! and counts what is not answered yet, so that whoever pipes a few requests in still gets answers.
+//! A line is bounded; one that is no message is answered with an error and not passed on.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::sync::{Mutex, Notify};
+use tokio::time::timeout;
+
+/// Longest line: a MiB of input, each byte of it escaped, and room to spare.
+const MAX_LINE_BYTES: usize = 8 << 20;
+/// How long calls in flight may take to answer when stdin has ended.
+const LAST_ANSWERS: Duration = Duration::from_millis(100);
+
+/// The transport.
+#[derive(Debug)]
+pub(crate) struct Stdio {
+    from: BufReader<StdioReader>,
+    to: Arc<Mutex<StdioWriter>>,
+    line: Vec<u8>,
+    /// The line is over its bound: the rest of it is skipped.
+    skipping: bool,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    unanswered: AtomicUsize,
+    answered: Notify,
+    ended: Notify,
+}
+
+/// Tells of the end of stdin.
+#[derive(Debug)]
+pub(crate) struct Ended(Arc<State>);
+
+impl Ended {
+    /// Returns when stdin has ended and, where calls were in flight, they are answered or had a moment.
+    pub(crate) async fn over(self) {
+        self.0.ended.notified().await;
+        let answers = async {
+            while self.0.unanswered.load(Ordering::Acquire) > 0 {
+                self.0.answered.notified().await;
+            }
+        };
+        // Those that did not make it have nobody to read their answers.
+        let _ = timeout(LAST_ANSWERS, answers).await;
+    }
+}
+
+impl Stdio {
+    /// This process's stdin and stdout.
+    pub(crate) fn open() -> (Self, Ended) {
+        let (from, to) = stdio_pipes();
+        let state = Arc::new(State::default());
+        let transport = Self {
+            from: BufReader::with_capacity(64 << 10, from),
+            to: Arc::new(Mutex::new(to)),
+            line: Vec::new(),
+            skipping: false,
+            state: Arc::clone(&state),
+        };
+        (transport, Ended(state))
+    }
+
+    /// The next line that is not empty; `None` at the end. Cancel safe.
+    async fn next_line(&mut self) -> Option<Result<Vec<u8>, TooLong>> {
+        loop {
+            let chunk = self.from.fill_buf().await.ok()?;
+            if chunk.is_empty() {
+                return None;
+            }
+            let end = chunk.iter().position(|&byte| byte == b'\n');
+            let taken = end.unwrap_or(chunk.len());
+            if self.line.len() + taken > MAX_LINE_BYTES {
+                self.skipping = true;
+                self.line.clear();
+            }
+            if !self.skipping {
+                self.line
+                    .extend_from_slice(chunk.get(..taken).unwrap_or_default());
+            }
+            self.from.consume(taken + usize::from(end.is_some()));
+            if end.is_none() {
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            if std::mem::take(&mut self.skipping) {
+                return Some(Err(TooLong));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Some(Ok(line));
+            }
+        }
+    }
+
+    async fn refuse(&self, id: &Value, code: ErrorCode, message: &str) {
+        let error = json!({
+            "jsonrpc": "2.0",
+            "id": id,
+            "error": { "code": code.0, "message": message },
+        });
+        // A stdout that is closed shows at the next answer.
+        let _ = write(&self.to, &error.to_string()).await;
+    }
+}
+
+/// A line over [`MAX_LINE_BYTES`].
+struct TooLong;
+
+async fn write(to: &Mutex<StdioWriter>, message: &str) -> io::Result<()> {
+    let mut line = String::with_capacity(message.len() + 1);
+    line.push_str(message);
+    line.push('\n');
+    let mut to = to.lock().await;
+    to.write_all(line.as_bytes()).await?;
+    to.flush().await
+}
+
+impl Transport<RoleServer> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let to = Arc::clone(&self.to);
+        let state = Arc::clone(&self.state);
+        async move {
+            let answers = matches!(
+                item,
+                ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
+            );
+            let written = match serde_json::to_string(&item) {
+                Ok(message) => write(&to, &message).await,
+                Err(error) => Err(io::Error::other(error)),
+            };
+            if answers {
+                // One that was counted, but for a bare error that answers none.
+                let _ =
+                    state
+                        .unanswered
+                        .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
+                            count.checked_sub(1)
+                        });
+                state.answered.notify_one();
+            }
+            written
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let Some(line) = self.next_line().await else {
+                self.state.ended.notify_one();
+                return None;
+            };
+            let Ok(line) = line else {
+                let message = format!("a message may be {MAX_LINE_BYTES} bytes long at the most");
+                self.refuse(&Value::Null, ErrorCode::INVALID_REQUEST, &message)
+                    .await;
+                continue;
+            };
+            match serde_json::from_slice::<ClientJsonRpcMessage>(&line) {
+                Ok(message) => {
+                    if matches!(message, ClientJsonRpcMessage::Request(_)) {
+                        self.state.unanswered.fetch_add(1, Ordering::AcqRel);
+                    }
+                    return Some(message);
+                }
+                Err(_) => match serde_json::from_slice::<Value>(&line) {
+                    Err(error) => {
+                        let message = format!("this is not JSON: {error}");
+                        self.refuse(&Value::Null, ErrorCode::PARSE_ERROR, &message)
+                            .await;
+                    }
+                    Ok(value) => {
+                        let id = value.get("id").cloned().unwrap_or_default();
+                        self.refuse(
+                            &id,
+                            ErrorCode::INVALID_REQUEST,
+                            "this is JSON, but no message of MCP (one JSON-RPC 2.0 object a line)",
+                        )
+                        .await;
+                    }
+                },
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.to.lock().await.flush().await
+    }
+}

@@ -1,0 +1,246 @@
+//! Telling clients of change: of the list of terminals, and of those that they subscribed to.
+//!
+//! One subscription at the daemon serves all; each listener gathers what changed for a moment and
+//! tells it once, so that a flood of output is a few notifications a second. Where notice of a
+//! change may have been missed (the daemon's server was replaced), all is said to have changed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
+use termd_proto::TerminalId;
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::SessionsClient as _;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::time::sleep;
+
+use super::{Shared, resources};
+
+/// Changes are gathered for so long.
+const PERIOD: Duration = Duration::from_millis(300);
+/// Between two attempts to hear of changes.
+const RETRY: Duration = Duration::from_secs(1);
+/// Changes on the way to one listener; more of them, and it is told that all has changed.
+const QUEUE: usize = 256;
+/// Most resources that one client subscribes to.
+const MAX_SUBSCRIBED: usize = 1_000;
+
+/// What changed.
+#[derive(Debug, Clone)]
+enum Change {
+    List,
+    Terminal(TerminalId),
+    /// Anything: notice may have been missed.
+    All,
+}
+
+/// What one listener wants to know.
+#[derive(Debug, Default, Clone)]
+struct Interest {
+    list: bool,
+    /// Which URI names which terminal.
+    resources: HashMap<String, TerminalId>,
+}
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Notice {
+    List,
+    Updated(String),
+}
+
+impl Interest {
+    fn notices(&self, change: &Change) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        if self.list && matches!(change, Change::List | Change::All) {
+            notices.push(Notice::List);
+        }
+        let touched = |id: &TerminalId| match change {
+            Change::List => false,
+            Change::Terminal(changed) => changed == id,
+            Change::All => true,
+        };
+        let uris = self.resources.iter().filter(|(_, id)| touched(id));
+        notices.extend(uris.map(|(uri, _)| Notice::Updated(uri.clone())));
+        notices
+    }
+}
+
+/// Who is told, in its era's way.
+#[derive(Debug)]
+enum Listener {
+    Peer(Peer<RoleServer>),
+    Sink(SubscriptionSink),
+}
+
+impl Listener {
+    /// False where it cannot be told any more.
+    async fn tell(&self, notice: Notice) -> bool {
+        match (self, notice) {
+            (Self::Peer(peer), Notice::List) => peer.notify_resource_list_changed().await.is_ok(),
+            (Self::Peer(peer), Notice::Updated(uri)) => {
+                let param = ResourceUpdatedNotificationParam::new(uri);
+                peer.notify_resource_updated(param).await.is_ok()
+            }
+            (Self::Sink(sink), Notice::List) => sink.notify_resource_list_changed().await.is_ok(),
+            (Self::Sink(sink), Notice::Updated(uri)) => {
+                sink.notify_resource_updated(uri).await.is_ok()
+            }
+        }
+    }
+}
+
+/// All listeners' source.
+#[derive(Debug)]
+pub(crate) struct Subscriptions {
+    shared: Arc<Shared>,
+    changes: broadcast::Sender<Change>,
+    watching: OnceLock<()>,
+    /// Of the client with `initialize`: one a process.
+    interest: Arc<Mutex<Interest>>,
+}
+
+impl Subscriptions {
+    /// Nobody listens yet.
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            changes: broadcast::Sender::new(QUEUE),
+            watching: OnceLock::new(),
+            interest: Arc::default(),
+        }
+    }
+
+    /// A client with `initialize` is told of every change of the list.
+    pub(crate) fn watch_list(&self, peer: Peer<RoleServer>) {
+        self.change_interest(|interest| interest.list = true);
+        let interest = Arc::clone(&self.interest);
+        let changes = self.changes();
+        tokio::spawn(async move {
+            let wanted = || {
+                let interest = interest.lock().unwrap_or_else(PoisonError::into_inner);
+                interest.clone()
+            };
+            gather(changes, wanted, Listener::Peer(peer)).await;
+        });
+    }
+
+    /// `resources/subscribe`.
+    pub(crate) fn add(&self, uri: &str, id: TerminalId) -> Result<(), ErrorData> {
+        self.change_interest(|interest| {
+            if interest.resources.len() >= MAX_SUBSCRIBED {
+                return Err(ErrorData::invalid_request(
+                    format!("{MAX_SUBSCRIBED} subscriptions are the most: unsubscribe from some"),
+                    None,
+                ));
+            }
+            interest.resources.insert(uri.to_owned(), id);
+            Ok(())
+        })
+    }
+
+    /// `resources/unsubscribe`; one that is not there is none.
+    pub(crate) fn remove(&self, uri: &str) {
+        self.change_interest(|interest| interest.resources.remove(uri));
+    }
+
+    /// `subscriptions/listen`: until the client cancels it.
+    pub(crate) async fn listen(&self, context: &SubscriptionContext) {
+        let accepted = context.accepted();
+        let mut interest = Interest {
+            list: accepted.resources_list_changed == Some(true),
+            ..Interest::default()
+        };
+        let uris = accepted.resource_subscriptions.iter().flatten();
+        for uri in uris.take(MAX_SUBSCRIBED) {
+            // One of no terminal changes never.
+            if let Ok(id) = resources::check(&self.shared.backend, uri).await {
+                interest.resources.insert(uri.clone(), id);
+            }
+        }
+        let listener = Listener::Sink(context.sink().clone());
+        let telling = gather(self.changes(), move || interest.clone(), listener);
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = telling => {}
+        }
+    }
+
+    fn change_interest<T>(&self, change: impl FnOnce(&mut Interest) -> T) -> T {
+        change(&mut self.interest.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes from now on.
+    fn changes(&self) -> broadcast::Receiver<Change> {
+        self.watching.get_or_init(|| {
+            tokio::spawn(watch(Arc::clone(&self.shared), self.changes.clone()));
+        });
+        self.changes.subscribe()
+    }
+}
+
+/// Hears of changes from the daemon, for as long as this process lives.
+async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
+    let mut again = false;
+    loop {
+        let subscribed = shared
+            .backend
+            .repeat(|rpc| async move { rpc.subscribe_events(None).await })
+            .await;
+        if let Ok(mut events) = subscribed {
+            if std::mem::replace(&mut again, true) {
+                let _ = changes.send(Change::All);
+            }
+            while let Some(Ok(event)) = events.next().await {
+                for change in changes_of(event) {
+                    // Nobody listens now.
+                    let _ = changes.send(change);
+                }
+            }
+        }
+        sleep(RETRY).await;
+    }
+}
+
+fn changes_of(event: TerminalEvent) -> Vec<Change> {
+    match event {
+        TerminalEvent::Created { .. } => vec![Change::List],
+        TerminalEvent::Output { id, .. } | TerminalEvent::Resized { id, .. } => {
+            vec![Change::Terminal(id)]
+        }
+        TerminalEvent::Exited { id, .. } | TerminalEvent::Closed { id } => {
+            vec![Change::List, Change::Terminal(id)]
+        }
+        TerminalEvent::Lagged { .. } => vec![Change::All],
+    }
+}
+
+/// Gathers changes and tells each once a period, until it cannot be told.
+async fn gather(
+    mut changes: broadcast::Receiver<Change>,
+    interest: impl Fn() -> Interest,
+    listener: Listener,
+) {
+    let mut pending = BTreeSet::new();
+    loop {
+        match changes.recv().await {
+            Ok(change) => pending.extend(interest().notices(&change)),
+            Err(RecvError::Lagged(_)) => pending.extend(interest().notices(&Change::All)),
+            Err(RecvError::Closed) => return,
+        }
+        if pending.is_empty() {
+            continue;
+        }
+        sleep(PERIOD).await;
+        while let Ok(change) = changes.try_recv() {
+            pending.extend(interest().notices(&change));
+        }
+        for notice in std::mem::take(&mut pending) {
+            if !listener.tell(notice).await {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The gate's judgement: what a text or an argv that is about to run is, and what is done about it.
+//!
+//! Pure: text, rules and settings in, a [`Judgement`] out. A shell's text is read by a grammar
+//! ([`shell`]), programs that only start others are taken off ([`wrap`]), and what remains is asked
+//! about ([`danger`]); databases ([`sql`]) and interpreters ([`code`]) have readers of their own.
+//! [`typed`] makes lines of what is typed in pieces.
+//!
+//! **Invariant:** any bytes are judged, none make it fail; what it cannot understand is `unknown`
+//! and never `safe`. It is a seat belt and not a wall: who wants to get by it does.
+//!
+//! Must not know: tokio, files, clocks, terminals, JSON-RPC, the database.
+
+mod code;
+mod danger;
+mod inspect;
+mod lexer;
+mod options;
+pub mod program;
+pub mod rules;
+mod settings;
+mod shell;
+mod sql;
+#[cfg(test)]
+mod tests;
+pub mod typed;
+mod word;
+mod wrap;
+mod wrap_table;
+
+use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Span, Verdict};
+use termd_proto::terminal::Front;
+
+pub use rules::{RuleError, RuleSpec, Rules};
+pub use settings::{CompiledGate, PatternError};
+pub use typed::{Known, TypedLine, TypedLines};
+
+use inspect::{Finding, Inspector, Place, Stdin};
+use program::Reader;
+use rules::Circumstances;
+use word::Word;
+
+/// What is to run.
+#[derive(Debug, Clone, Copy)]
+pub enum What<'a> {
+    /// A line for a program that reads lines.
+    Line(&'a str),
+    /// A program and its arguments.
+    Argv(&'a [String]),
+}
+
+/// What is to be judged, and where it would run.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The text.
+    pub what: What<'a>,
+    /// The program that a line would be typed into; `None`: a shell.
+    pub program: Option<&'a str>,
+    /// What it comes through.
+    pub front: Front,
+    /// The directory, where it is known.
+    pub cwd: Option<&'a str>,
+}
+
+/// The text that an argv is judged as, which its spans speak of: its words joined by one space,
+/// each quoted where a shell would need it.
+pub fn command_text(argv: &[String]) -> String {
+    let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Judges what is to run.
+pub fn judge(request: &Request<'_>, settings: &CompiledGate, rules: &Rules) -> Judgement {
+    judge_known(request, Known::Whole, settings, rules)
+}
+
+/// Judges a typed line, of which more may come or may have been there.
+pub fn judge_known(
+    request: &Request<'_>,
+    known: Known,
+    settings: &CompiledGate,
+    rules: &Rules,
+) -> Judgement {
+    let mut inspector = Inspector::default();
+    let joined: String;
+    let text = match request.what {
+        What::Line(line) => {
+            inspect_line(&mut inspector, line, request.program, known);
+            line
+        }
+        What::Argv(argv) => {
+            joined = command_text(argv);
+            inspect_argv(&mut inspector, argv);
+            &joined
+        }
+    };
+    if let Some(found) = settings.pattern_in(text) {
+        let reason = format!("it fits the pattern {} of this client", found.pattern);
+        inspector.note(Verdict::Dangerous, reason, found.span);
+    }
+    let circumstances = Circumstances {
+        front: request.front,
+        cwd: request.cwd,
+    };
+    decide(inspector, settings, rules, circumstances)
+}
+
+fn inspect_argv(inspector: &mut Inspector, argv: &[String]) {
+    let mut at = 0;
+    let mut words = Vec::new();
+    for text in argv {
+        let end = at + quoted(text).len();
+        words.push(Word::plain(text, Span { start: at, end }));
+        at = end + 1;
+    }
+    inspector.argv(&words, &Stdin::Given, 0);
+}
+
+fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, known: Known) {
+    let whole = Span {
+        start: 0,
+        end: line.len(),
+    };
+    let reader = program.map_or(Reader::Shell, program::reader);
+    if reader == Reader::Text {
+        return;
+    }
+    if known == Known::TooLong || line.len() > MAX_JUDGED_BYTES {
+        inspector.note(Verdict::Unknown, "it is longer than is looked at (64 KiB)", whole);
+        return;
+    }
+    match reader {
+        Reader::Shell if known == Known::Whole => {
+            inspector.shell(line, Place::Outermost, &Stdin::Given, 0);
+        }
+        // What is not run by a shell may be left for the one behind it.
+        Reader::Shell | Reader::Other => {
+            inspector.commands_by_hand(line, Place::Outermost, &Stdin::Given, 0);
+            keep_plain_dangers(inspector);
+        }
+        Reader::Sql(client) => inspector.sql(client, line, Place::Outermost, whole, 0),
+        Reader::Code => {
+            if let Some(reason) = code::danger(line) {
+                inspector.note(Verdict::Dangerous, reason, whole);
+            }
+        }
+        Reader::Text => {}
+    }
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '-');
+    if known == Known::Recalled && words.into_iter().any(danger::is_dangerous_word) {
+        let reason = "it was typed into a line that was recalled: what runs is not known";
+        inspector.note(Verdict::Unknown, reason, whole);
+    }
+}
+
+/// Leaves out what is only not understood.
+fn keep_plain_dangers(inspector: &mut Inspector) {
+    let plainly = |finding: &Finding| finding.verdict == Verdict::Dangerous;
+    inspector.findings.retain(plainly);
+    for seen in &mut inspector.seen {
+        seen.finding = seen.finding.take().filter(plainly);
+    }
+}
+
+fn decide(
+    inspector: Inspector,
+    settings: &CompiledGate,
+    rules: &Rules,
+    circumstances: Circumstances<'_>,
+) -> Judgement {
+    let by_verdict = |finding: Option<&Finding>| match finding {
+        Some(_) if settings.is_enabled() => Effect::Confirm,
+        _ => Effect::Allow,
+    };
+    let of = |seen, finding: Option<&Finding>| {
+        let rule = rules.first(seen, circumstances);
+        match rule {
+            Some((number, effect)) => (effect, Some(number)),
+            None => (by_verdict(finding), None),
+        }
+    };
+    let mut decided = (Effect::Allow, None);
+    // Every text is judged by the rules once, also one without a command.
+    let mut outcomes: Vec<(Effect, Option<usize>)> = Vec::new();
+    for seen in &inspector.seen {
+        outcomes.push(of(Some(seen), seen.finding.as_ref()));
+    }
+    for finding in &inspector.findings {
+        outcomes.push(of(None, Some(finding)));
+    }
+    if outcomes.is_empty() {
+        outcomes.push(of(None, None));
+    }
+    for (at, outcome) in outcomes.into_iter().enumerate() {
+        let stricter = strictness(outcome.0) > strictness(decided.0);
+        let equal = strictness(outcome.0) == strictness(decided.0);
+        if at == 0 || stricter || (equal && decided.1.is_none()) {
+            decided = outcome;
+        }
+    }
+    let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
+    let all: Vec<Finding> = of_commands.chain(inspector.findings).collect();
+    let worst = all.iter().map(|finding| finding.verdict).max();
+    let first = all.into_iter().find(|finding| Some(finding.verdict) == worst);
+    Judgement {
+        verdict: worst.unwrap_or(Verdict::Safe),
+        reason: first.as_ref().map(|finding| finding.reason.clone()),
+        span: first.map(|finding| finding.span),
+        effect: decided.0,
+        rule: decided.1,
+    }
+}
+
+fn strictness(effect: Effect) -> u8 {
+    match effect {
+        Effect::Allow => 0,
+        Effect::Confirm => 1,
+        Effect::Deny => 2,
+    }
+}

@@ -1,0 +1,550 @@
+//! A shell's text, by tree-sitter's grammar of bash: each command in it goes to the
+//! [`Inspector`], with what it reads and where its output goes.
+//!
+//! It must not know what is dangerous about a command; about a place to write to it asks
+//! [`danger`](super::danger).
+
+use std::cell::RefCell;
+
+use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
+use tree_sitter::{Node, Parser, Tree};
+
+use super::inspect::{Inspector, Place, Stdin};
+use super::lexer;
+use super::program::base_name;
+use super::word::{Word, expand};
+use super::{danger, wrap};
+
+thread_local! {
+    /// To make a parser costs more than to parse a line.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+fn parse(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        if parser.is_none() {
+            let mut new = Parser::new();
+            new.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *parser = Some(new);
+        }
+        let parser = parser.as_mut()?;
+        parser.reset();
+        parser.parse(text, None)
+    })
+}
+
+/// One text on its way through its tree.
+#[derive(Debug, Clone, Copy)]
+struct Text<'a> {
+    text: &'a str,
+    place: Place,
+}
+
+impl Text<'_> {
+    fn of(&self, node: Node<'_>) -> &str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    fn span(&self, node: Node<'_>) -> Span {
+        self.place.span(Span {
+            start: node.start_byte(),
+            end: node.end_byte(),
+        })
+    }
+}
+
+/// Where a command's output goes, or its input comes from.
+#[derive(Debug, Default)]
+struct Redirects {
+    stdin: Option<Stdin>,
+}
+
+impl Inspector {
+    /// Judges a shell's text.
+    pub(super) fn shell(&mut self, text: &str, place: Place, stdin: &Stdin, depth: usize) {
+        let whole = place.span(Span {
+            start: 0,
+            end: text.len(),
+        });
+        if self.is_too_deep(depth, whole) {
+            return;
+        }
+        if text.len() > MAX_JUDGED_BYTES {
+            self.note(
+                Verdict::Unknown,
+                "it is longer than is looked at (64 KiB)",
+                whole,
+            );
+            return;
+        }
+        if let Some((at, c)) = hidden_character(text) {
+            let span = place.span(Span {
+                start: at,
+                end: at + c.len_utf8(),
+            });
+            let reason = format!("it holds a character that hides what it does ({})", c.escape_unicode());
+            self.note(Verdict::Unknown, reason, span);
+            // What it says beside is still looked at: a danger is worth more than a doubt.
+        }
+        let normal: String;
+        let read = if text.contains(['\r', '\u{b}', '\u{c}']) {
+            normal = text.replace(['\r', '\u{b}', '\u{c}'], "\n");
+            normal.as_str()
+        } else {
+            text
+        };
+        match parse(read) {
+            Some(tree) if !tree.root_node().has_error() => {
+                let text = Text { text: read, place };
+                self.assignments(tree.root_node(), text);
+                self.statement(tree.root_node(), text, stdin, depth);
+            }
+            _ => self.not_parsed(read, place, whole, stdin, depth),
+        }
+    }
+
+    /// What the grammar does not take is cut into commands by hand, to find what is plainly
+    /// dangerous; the rest of it is not known.
+    fn not_parsed(&mut self, text: &str, place: Place, whole: Span, stdin: &Stdin, depth: usize) {
+        if lexer::looks_like_a_fork_bomb(text) {
+            self.note(Verdict::Dangerous, FORK_BOMB, whole);
+        }
+        self.commands_by_hand(text, place, stdin, depth);
+        if !lexer::is_plain(text) {
+            self.note(Verdict::Unknown, "it cannot be read as shell", whole);
+        }
+    }
+
+    /// The commands of a text, cut out without a grammar.
+    pub(super) fn commands_by_hand(&mut self, text: &str, place: Place, stdin: &Stdin, depth: usize) {
+        for command in lexer::commands(text) {
+            let mut words = Vec::new();
+            for (raw, span) in &command.words {
+                words.extend(expand(raw, place.span(*span), &self.variables, 0));
+            }
+            for (operator, raw, span) in &command.redirects {
+                self.redirect(operator, raw, place.span(*span));
+            }
+            let piped = match command.fed_by {
+                lexer::Feed::Nobody => stdin.clone(),
+                lexer::Feed::Fetcher => Stdin::Fetched,
+                lexer::Feed::Command => Stdin::Computed,
+            };
+            self.argv(&words, &piped, depth + 1);
+            for inner in &command.substitutions {
+                self.commands_by_hand_within(inner, place, depth + 1);
+            }
+        }
+    }
+
+    fn commands_by_hand_within(&mut self, inner: &(String, Span), place: Place, depth: usize) {
+        let span = place.span(inner.1);
+        if !self.is_too_deep(depth, span) {
+            self.shell(&inner.0, Place::Within(span), &Stdin::Given, depth);
+        }
+    }
+
+    /// What the text sets variables to, wherever it does.
+    fn assignments(&mut self, root: Node<'_>, text: Text<'_>) {
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            match node.kind() {
+                "variable_assignment" => self.assignment(node, text),
+                "for_statement" => self.for_variable(node, text),
+                _ => {}
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'_>, text: Text<'_>) {
+        let Some(name) = node.child_by_field_name("name") else {
+            return;
+        };
+        let value = node.child_by_field_name("value");
+        let name = text.of(name).to_owned();
+        let array = value.filter(|value| value.kind() == "array");
+        let raws: Vec<&str> = match (array, value) {
+            (Some(array), _) => {
+                let mut cursor = array.walk();
+                let words = array.named_children(&mut cursor);
+                words.map(|word| text.of(word)).collect()
+            }
+            (None, Some(value)) => vec![text.of(value)],
+            (None, None) => Vec::new(),
+        };
+        let mut known = Vec::new();
+        for raw in raws {
+            let words = expand(raw, Span { start: 0, end: 0 }, &self.variables, 0);
+            known.extend(words.iter().all(Word::is_known).then(|| {
+                let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+                texts.join(" ")
+            }));
+        }
+        let value = known.join(" ");
+        let all_known = !value.is_empty();
+        self.variables.set(&name, all_known.then_some(value));
+    }
+
+    fn for_variable(&mut self, node: Node<'_>, text: Text<'_>) {
+        let Some(variable) = node.child_by_field_name("variable") else {
+            return;
+        };
+        let mut cursor = node.walk();
+        let values: Vec<Node<'_>> = node.children_by_field_name("value", &mut cursor).collect();
+        for value in values {
+            for word in expand(text.of(value), Span { start: 0, end: 0 }, &self.variables, 0) {
+                let known = word.is_known().then_some(word.text);
+                self.variables.set(text.of(variable), known);
+            }
+        }
+    }
+
+    fn statement(&mut self, node: Node<'_>, text: Text<'_>, stdin: &Stdin, depth: usize) {
+        if self.is_too_deep(depth, text.span(node)) {
+            return;
+        }
+        match node.kind() {
+            "comment" => {}
+            "list" => self.list(node, text, stdin, depth),
+            "pipeline" => self.pipeline(node, text, stdin, depth),
+            "redirected_statement" => self.redirected(node, text, stdin, depth),
+            "command" => self.command(node, Redirects::default(), text, stdin, depth),
+            "function_definition" => {
+                if is_fork_bomb(node, text) {
+                    self.note(Verdict::Dangerous, FORK_BOMB, text.span(node));
+                }
+                self.children(node, text, stdin, depth);
+            }
+            // What a substitution reads is what its command reads, and not what flows by.
+            "command_substitution" | "process_substitution" => {
+                self.children(node, text, &Stdin::Given, depth);
+            }
+            "file_redirect" => {
+                self.file_redirect(node, text);
+                self.children(node, text, stdin, depth);
+            }
+            _ => self.children(node, text, stdin, depth),
+        }
+    }
+
+    fn children(&mut self, node: Node<'_>, text: Text<'_>, stdin: &Stdin, depth: usize) {
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        for child in children {
+            self.statement(child, text, stdin, depth + 1);
+        }
+    }
+
+    /// `a && b && c` leans to the left, as deep as it is long.
+    fn list(&mut self, node: Node<'_>, text: Text<'_>, stdin: &Stdin, depth: usize) {
+        let (mut left, mut parts) = (node, Vec::new());
+        while left.kind() == "list" {
+            let mut cursor = left.walk();
+            let children: Vec<Node<'_>> = left.named_children(&mut cursor).collect();
+            let Some((first, rest)) = children.split_first() else {
+                break;
+            };
+            parts.extend(rest.iter().rev());
+            left = *first;
+        }
+        parts.push(left);
+        for part in parts.into_iter().rev() {
+            self.statement(part, text, stdin, depth + 1);
+        }
+    }
+
+    fn pipeline(&mut self, node: Node<'_>, text: Text<'_>, stdin: &Stdin, depth: usize) {
+        let mut cursor = node.walk();
+        let stages: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        let mut flowing = stdin.clone();
+        for stage in stages {
+            self.statement(stage, text, &flowing, depth + 1);
+            flowing = self.output_of(stage, text, &flowing);
+        }
+    }
+
+    /// What comes out of a stage of a pipeline.
+    fn output_of(&self, stage: Node<'_>, text: Text<'_>, stdin: &Stdin) -> Stdin {
+        let raw = text.of(stage);
+        if *stdin == Stdin::Fetched {
+            return Stdin::Fetched;
+        }
+        let command = match stage.kind() {
+            "redirected_statement" => stage.child_by_field_name("body"),
+            _ => Some(stage),
+        };
+        let Some(command) = command.filter(|node| node.kind() == "command") else {
+            return if wrap::fetches(raw) {
+                Stdin::Fetched
+            } else {
+                Stdin::Computed
+            };
+        };
+        let words = self.words(command, text, 0);
+        let name = words.first().map_or("", |word| base_name(&word.text));
+        let args = words.get(1..).unwrap_or_default();
+        if wrap::fetches(raw) && !matches!(name, "echo" | "printf") {
+            return Stdin::Fetched;
+        }
+        match name {
+            "echo" | "printf" if args.iter().all(Word::is_known) => {
+                let flags = |word: &&Word| !matches!(&*word.text, "-e" | "-n" | "-en" | "-ne" | "-E");
+                let texts: Vec<&str> = args
+                    .iter()
+                    .filter(flags)
+                    .map(|word| word.text.as_str())
+                    .collect();
+                Stdin::Literal(texts.join(" ").replace("\\n", "\n").replace("%s\n", ""))
+            }
+            "cat" | "tac" if !args.is_empty() => Stdin::Given,
+            "cat" | "tee" => self
+                .input_of(stage, text)
+                .unwrap_or_else(|| stdin.clone()),
+            _ => Stdin::Computed,
+        }
+    }
+
+    /// What a statement is given by its redirects.
+    fn input_of(&self, node: Node<'_>, text: Text<'_>) -> Option<Stdin> {
+        let mut cursor = node.walk();
+        let redirects: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        redirects
+            .into_iter()
+            .rev()
+            .find_map(|redirect| self.given_by(redirect, text))
+    }
+
+    fn given_by(&self, redirect: Node<'_>, text: Text<'_>) -> Option<Stdin> {
+        match redirect.kind() {
+            "heredoc_redirect" => {
+                let mut cursor = redirect.walk();
+                let body = redirect
+                    .named_children(&mut cursor)
+                    .find(|child| child.kind() == "heredoc_body");
+                Some(Stdin::Literal(body.map_or_else(String::new, |body| text.of(body).to_owned())))
+            }
+            "herestring_redirect" => {
+                let word = redirect.named_child(0)?;
+                let words = expand(text.of(word), text.span(word), &self.variables, 0);
+                let all_known = words.iter().all(Word::is_known);
+                let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+                Some(if all_known {
+                    Stdin::Literal(texts.join(" "))
+                } else if wrap::fetches(text.of(word)) {
+                    Stdin::Fetched
+                } else {
+                    Stdin::Computed
+                })
+            }
+            "file_redirect" if operator(redirect, text) == "<" => {
+                let file = text.of(redirect.child_by_field_name("destination")?);
+                Some(match file.starts_with("<(") {
+                    true if wrap::fetches(file) => Stdin::Fetched,
+                    true => Stdin::Computed,
+                    false if file.starts_with("/dev/tcp/") => Stdin::Fetched,
+                    false => Stdin::Given,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn redirected(&mut self, node: Node<'_>, text: Text<'_>, stdin: &Stdin, depth: usize) {
+        let given = self.input_of(node, text);
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        let reads = given.clone().unwrap_or_else(|| stdin.clone());
+        for child in children {
+            match child.kind() {
+                "file_redirect" => {
+                    self.file_redirect(child, text);
+                    self.children(child, text, &Stdin::Given, depth + 1);
+                }
+                // What stands behind `<<EOF` on its line is in here: `cat <<EOF | sh`.
+                "heredoc_redirect" => {
+                    let through = match (&given, node.child_by_field_name("body")) {
+                        (Some(given), Some(body)) if passes_through(body, text) => given.clone(),
+                        (_, Some(body)) => self.output_of(body, text, &reads),
+                        _ => Stdin::Computed,
+                    };
+                    self.heredoc(child, text, &through, depth + 1);
+                }
+                "herestring_redirect" => self.children(child, text, &Stdin::Given, depth + 1),
+                "command" => {
+                    let redirects = Redirects { stdin: given.clone() };
+                    self.command(child, redirects, text, stdin, depth + 1);
+                }
+                _ => self.statement(child, text, &reads, depth + 1),
+            }
+        }
+    }
+
+    fn heredoc(&mut self, node: Node<'_>, text: Text<'_>, through: &Stdin, depth: usize) {
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        for child in children {
+            match child.kind() {
+                "pipeline" | "command" => {
+                    let piped = text
+                        .text
+                        .get(node.start_byte()..child.start_byte())
+                        .is_some_and(|before| before.trim_end().ends_with('|'))
+                        || child.kind() == "pipeline";
+                    let reads = if piped { through } else { &Stdin::Given };
+                    self.piped_into(child, text, reads, depth + 1);
+                }
+                "file_redirect" => self.file_redirect(child, text),
+                _ => self.statement(child, text, &Stdin::Given, depth + 1),
+            }
+        }
+    }
+
+    fn piped_into(&mut self, node: Node<'_>, text: Text<'_>, reads: &Stdin, depth: usize) {
+        if node.kind() == "pipeline" {
+            self.pipeline(node, text, reads, depth);
+        } else {
+            self.statement(node, text, reads, depth);
+        }
+    }
+
+    fn command(
+        &mut self,
+        node: Node<'_>,
+        redirects: Redirects,
+        text: Text<'_>,
+        stdin: &Stdin,
+        depth: usize,
+    ) {
+        let own = self.input_of(node, text);
+        let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());
+        let choices = self.variables.choices(text.of(node)).min(8);
+        for choice in 0..choices {
+            let words = self.words(node, text, choice);
+            self.argv(&words, &reads, depth + 1);
+        }
+        self.children(node, text, &Stdin::Given, depth);
+    }
+
+    /// A command's words, expanded.
+    fn words(&self, command: Node<'_>, text: Text<'_>, choice: usize) -> Vec<Word> {
+        let mut cursor = command.walk();
+        let mut words = Vec::new();
+        for child in command.children(&mut cursor) {
+            let is_word = !matches!(
+                child.kind(),
+                "variable_assignment"
+                    | "file_redirect"
+                    | "herestring_redirect"
+                    | "heredoc_redirect"
+                    | "comment"
+                    | "subshell"
+            );
+            if is_word {
+                let raw = text.of(child);
+                words.extend(expand(raw, text.span(child), &self.variables, choice));
+            }
+        }
+        words
+    }
+
+    fn file_redirect(&mut self, node: Node<'_>, text: Text<'_>) {
+        let operator = operator(node, text).to_owned();
+        let mut cursor = node.walk();
+        let destinations: Vec<Node<'_>> = node
+            .children_by_field_name("destination", &mut cursor)
+            .collect();
+        for destination in destinations {
+            self.redirect(&operator, text.of(destination), text.span(destination));
+        }
+    }
+
+    fn redirect(&mut self, operator: &str, raw: &str, span: Span) {
+        if !operator.contains('>') {
+            return;
+        }
+        let appends = operator.contains(">>");
+        for word in expand(raw, span, &self.variables, 0) {
+            if let Some(reason) = danger::of_writing(&word.text, appends) {
+                self.note(Verdict::Dangerous, reason, span);
+            }
+        }
+    }
+}
+
+const FORK_BOMB: &str = "a function that starts itself twice: a fork bomb";
+
+/// Whether a statement prints what it reads.
+fn passes_through(body: Node<'_>, text: Text<'_>) -> bool {
+    let name = text.of(body).split_whitespace().next().map_or("", base_name);
+    matches!(name, "cat" | "tee")
+}
+
+fn operator<'a>(redirect: Node<'_>, text: Text<'a>) -> &'a str {
+    let mut cursor = redirect.walk();
+    let found = redirect
+        .children(&mut cursor)
+        .find(|child| child.kind().contains(['<', '>']) && child.kind() != "process_substitution");
+    found
+        .and_then(|node| text.text.get(node.byte_range()))
+        .unwrap_or_default()
+}
+
+/// A function that calls itself in a pipeline or in the background.
+fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
+    let Some(name) = definition.child_by_field_name("name") else {
+        return false;
+    };
+    let name = text.of(name);
+    let mut cursor = definition.walk();
+    loop {
+        let node = cursor.node();
+        let calls = node.kind() == "command"
+            && node
+                .child_by_field_name("name")
+                .is_some_and(|called| text.of(called) == name);
+        if calls && is_multiplied(node) {
+            return true;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
+}
+
+fn is_multiplied(call: Node<'_>) -> bool {
+    let in_pipeline = call.parent().is_some_and(|parent| parent.kind() == "pipeline");
+    let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
+    in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
+}
+
+/// The first character that a shell, or whoever reads the text, takes otherwise than it looks: a
+/// control character other than TAB and LF, DEL, or one that turns the direction of text.
+pub(super) fn hidden_character(text: &str) -> Option<(usize, char)> {
+    text.char_indices().find(|(_, c)| {
+        matches!(
+            c,
+            '\0'..='\u{8}'
+                | '\u{b}'..='\u{1f}'
+                | '\u{7f}'..='\u{9f}'
+                | '\u{61c}'
+                | '\u{200e}' | '\u{200f}'
+                | '\u{2028}' | '\u{2029}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+    })
+}

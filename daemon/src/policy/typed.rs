@@ -1,0 +1,305 @@
+//! What is typed in pieces, as the lines that it makes.
+//!
+//! The keys that edit a line (readline(3), stty(1)) are followed, so that `rm -r`, a correction and
+//! `f x` are judged as the line that runs. It promises bounded memory, and that feeding cannot
+//! fail; whoever refuses a line drops the copy that was fed, and nothing was typed.
+//!
+//! It must not know terminals, or what is dangerous.
+
+use termd_proto::policy::MAX_JUDGED_BYTES;
+
+use super::lexer::{self, Ending};
+use super::program::{self, Reader};
+use super::sql;
+use super::word::UNKNOWN;
+
+/// Longest escape sequence that is followed; longer ones end there.
+const MAX_SEQUENCE: usize = 32;
+
+/// How much is known of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// It is this.
+    Whole,
+    /// It goes on: a block is open.
+    Begun,
+    /// It was typed into a line that the program recalled: more may run than this.
+    Recalled,
+    /// It is longer than is judged.
+    TooLong,
+}
+
+/// A line that the program would now read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedLine {
+    /// Its text; of a construct of several lines all of them.
+    pub text: String,
+    /// How much of it is known.
+    pub known: Known,
+}
+
+/// A sequence of keys that has not come whole.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+enum Keys {
+    #[default]
+    Plain,
+    /// ESC was typed.
+    Escape,
+    /// CSI or SS3, and its parameters so far.
+    Sequence(String),
+    /// `^V`, readline's quoted-insert: the next key stands for itself.
+    Quoted,
+    /// `^X`: the next key is part of the command.
+    Prefixed,
+}
+
+/// What was typed into a terminal since the last line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TypedLines {
+    line: Vec<char>,
+    cursor: usize,
+    /// The lines before it that belong to the same construct.
+    before: String,
+    killed: Vec<char>,
+    /// The beginning of a character of UTF-8.
+    partial: Vec<u8>,
+    keys: Keys,
+    recalled: bool,
+    too_long: bool,
+    /// Within a bracketed paste (xterm, mode 2004).
+    pasting: bool,
+    /// The program that was typed into takes keys, not lines.
+    text_reader: bool,
+}
+
+impl TypedLines {
+    /// Takes what is typed into `program` (`None`: a shell), and returns the lines that it makes.
+    pub fn feed(&mut self, bytes: &[u8], program: Option<&str>) -> Vec<TypedLine> {
+        let reader = program.map_or(Reader::Shell, program::reader);
+        if self.text_reader && reader != Reader::Text {
+            // Keys for an editor are no beginning of a line for the shell behind it.
+            self.forget_line();
+        }
+        self.text_reader = reader == Reader::Text;
+        let carried = !self.before.is_empty();
+        let mut lines = Vec::new();
+        let mut given = std::mem::take(&mut self.partial);
+        given.extend_from_slice(bytes);
+        for chunk in given.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                self.key(c, reader, carried, &mut lines);
+            }
+            self.invalid(chunk.invalid());
+        }
+        lines
+    }
+
+    /// Bytes that are no character: the beginning of one waits for the rest.
+    fn invalid(&mut self, bytes: &[u8]) {
+        let begins = bytes.first().is_some_and(|first| *first >= 0xc2) && bytes.len() < 4;
+        let whole = std::str::from_utf8(bytes).err();
+        if begins && whole.is_some_and(|error| error.error_len().is_none()) {
+            self.partial = bytes.to_vec();
+        } else if !bytes.is_empty() {
+            self.insert(char::REPLACEMENT_CHARACTER);
+        }
+    }
+
+    fn key(&mut self, c: char, reader: Reader, carried: bool, lines: &mut Vec<TypedLine>) {
+        match std::mem::take(&mut self.keys) {
+            Keys::Plain => self.plain_key(c, reader, carried, lines),
+            Keys::Escape => self.after_escape(c, reader, carried, lines),
+            Keys::Sequence(mut sequence) => {
+                if ('\u{40}'..='\u{7e}').contains(&c) || sequence.len() >= MAX_SEQUENCE {
+                    self.sequence(&sequence, c);
+                } else {
+                    sequence.push(c);
+                    self.keys = Keys::Sequence(sequence);
+                }
+            }
+            Keys::Quoted => self.insert(c),
+            Keys::Prefixed => self.recalled = true,
+        }
+    }
+
+    fn plain_key(&mut self, c: char, reader: Reader, carried: bool, lines: &mut Vec<TypedLine>) {
+        match c {
+            // Also `^O`, readline's operate-and-get-next.
+            '\r' | '\n' | '\u{f}' => self.end_line(reader, carried, lines),
+            '\u{1b}' => self.keys = Keys::Escape,
+            '\u{3}' | '\u{1a}' | '\u{1c}' => {
+                self.before.clear();
+                self.forget_line();
+            }
+            // End of file: at a line's beginning it ends what is open, else it passes the line on.
+            '\u{4}' if self.line.is_empty() => self.before.clear(),
+            '\u{4}' if self.cursor < self.line.len() => {
+                self.line.remove(self.cursor);
+            }
+            '\u{4}' | '\u{c}' | '\u{7}' => {}
+            '\u{8}' | '\u{7f}' => {
+                if let Some(at) = self.cursor.checked_sub(1) {
+                    self.line.remove(at);
+                    self.cursor = at;
+                }
+            }
+            '\u{15}' => self.kill(0, self.cursor),
+            '\u{b}' => self.kill(self.cursor, self.line.len()),
+            '\u{17}' => self.kill(self.word_start(), self.cursor),
+            '\u{19}' => {
+                for c in self.killed.clone() {
+                    self.insert(c);
+                }
+            }
+            '\u{1}' => self.cursor = 0,
+            '\u{5}' => self.cursor = self.line.len(),
+            '\u{2}' => self.cursor = self.cursor.saturating_sub(1),
+            '\u{6}' => self.cursor = (self.cursor + 1).min(self.line.len()),
+            '\u{16}' => self.keys = Keys::Quoted,
+            '\u{18}' => self.keys = Keys::Prefixed,
+            // History, searches of it, transposing, undoing.
+            '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => self.recalled = true,
+            '\t' if self.pasting || self.at_white_space() => self.insert('\t'),
+            // Completion puts something there, or a tab does.
+            '\t' => self.insert(UNKNOWN),
+            '\0' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
+            c => self.insert(c),
+        }
+    }
+
+    fn at_white_space(&self) -> bool {
+        let before = self.cursor.checked_sub(1).and_then(|at| self.line.get(at));
+        before.is_none_or(|c| c.is_whitespace())
+    }
+
+    fn after_escape(&mut self, c: char, reader: Reader, carried: bool, lines: &mut Vec<TypedLine>) {
+        match c {
+            '[' | 'O' => self.keys = Keys::Sequence(String::new()),
+            '\u{1b}' => self.keys = Keys::Escape,
+            'b' => self.cursor = self.word_start(),
+            'f' => self.cursor = self.word_end(),
+            'd' => self.kill(self.cursor, self.word_end()),
+            '\u{8}' | '\u{7f}' => self.kill(self.word_start(), self.cursor),
+            // An Enter behind an Escape of its own.
+            '\r' | '\n' => self.end_line(reader, carried, lines),
+            // The last argument, history, changes of case.
+            '.' | '_' => self.insert(UNKNOWN),
+            _ => self.recalled = true,
+        }
+    }
+
+    /// CSI and SS3 sequences that keys send (xterm's ctlseqs, "PC-Style Function Keys").
+    fn sequence(&mut self, parameters: &str, last: char) {
+        match (parameters, last) {
+            ("200", '~') => self.pasting = true,
+            ("201", '~') => self.pasting = false,
+            (_, 'A' | 'B') | ("5" | "6", '~') => self.recalled = true,
+            ("", 'C') => self.cursor = (self.cursor + 1).min(self.line.len()),
+            ("", 'D') => self.cursor = self.cursor.saturating_sub(1),
+            (_, 'C') => self.cursor = self.word_end(),
+            (_, 'D') => self.cursor = self.word_start(),
+            (_, 'H') | ("1" | "7", '~') => self.cursor = 0,
+            (_, 'F') | ("4" | "8", '~') => self.cursor = self.line.len(),
+            ("3", '~') if self.cursor < self.line.len() => {
+                self.line.remove(self.cursor);
+            }
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, c: char) {
+        if self.before.len() + 4 * self.line.len() >= 4 * MAX_JUDGED_BYTES {
+            self.too_long = true;
+        } else {
+            self.line.insert(self.cursor, c);
+            self.cursor += 1;
+        }
+    }
+
+    fn kill(&mut self, from: usize, to: usize) {
+        if from < to {
+            self.killed = self.line.drain(from..to).collect();
+            self.cursor = from;
+        }
+    }
+
+    fn word_start(&self) -> usize {
+        let before = self.line.get(..self.cursor).unwrap_or_default();
+        let word = before.iter().rposition(|c| !c.is_whitespace());
+        let within = word.and_then(|at| before.get(..at));
+        within
+            .and_then(|before| before.iter().rposition(|c| c.is_whitespace()))
+            .map_or(0, |space| space + 1)
+    }
+
+    fn word_end(&self) -> usize {
+        let after = self.line.get(self.cursor..).unwrap_or_default();
+        let word = after.iter().position(|c| !c.is_whitespace()).unwrap_or(after.len());
+        let rest = after.get(word..).unwrap_or_default();
+        let length = rest.iter().position(|c| c.is_whitespace()).unwrap_or(rest.len());
+        self.cursor + word + length
+    }
+
+    fn forget_line(&mut self) {
+        self.line.clear();
+        self.cursor = 0;
+        self.recalled = false;
+        self.too_long = false;
+    }
+
+    fn end_line(&mut self, reader: Reader, carried: bool, lines: &mut Vec<TypedLine>) {
+        let line: String = self.line.iter().collect();
+        let (recalled, too_long) = (self.recalled, self.too_long);
+        self.forget_line();
+        if reader == Reader::Text {
+            self.before.clear();
+            return;
+        }
+        let text = format!("{}{line}", self.before);
+        if too_long || text.len() > MAX_JUDGED_BYTES {
+            self.before.clear();
+            let text = String::new();
+            let known = Known::TooLong;
+            lines.push(TypedLine { text, known });
+            return;
+        }
+        if recalled {
+            self.before.clear();
+            let known = Known::Recalled;
+            lines.push(TypedLine { text, known });
+            return;
+        }
+        let ending = match reader {
+            Reader::Shell => lexer::ending(&text),
+            Reader::Sql(client) if !sql::is_complete(client, &text) => Ending::Heredoc,
+            _ => Ending::Complete,
+        };
+        // A quote that an earlier call left open may not be one for the program that read it.
+        if carried && ending == Ending::Quoted && !line.trim().is_empty() {
+            let (text, known) = (line, Known::Begun);
+            lines.push(TypedLine { text, known });
+        }
+        match ending {
+            Ending::Complete => {
+                self.before.clear();
+                if !text.trim().is_empty() {
+                    let known = Known::Whole;
+                    lines.push(TypedLine { text, known });
+                }
+                return;
+            }
+            Ending::Open => lines.push(TypedLine {
+                text: text.clone(),
+                known: Known::Begun,
+            }),
+            Ending::Quoted | Ending::Heredoc => {}
+        }
+        self.before = text;
+        self.before.push('\n');
+    }
+
+    /// What was begun is no line of the program's: a secret was asked for and typed.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,169 @@
+//! What is typed, on its last step: from the queue into the PTY, with a look at the tty before it.
+//!
+//! The terminal's task owns it. It writes what the tty takes. A line that a tty in canonical mode
+//! would cut waits for a moment, as a shell between two prompts is raw again soon, and is refused if
+//! the tty still reads lines then (`typing` says why). It must not know what output is.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use termd_proto::Offset;
+
+use super::handle::Terminal;
+use super::input::{Input, InputQueue, LineCare, Outcome, Secrecy};
+use super::tty::{self, HiddenEcho};
+use super::typed::Typed;
+use super::typing::pending_after;
+
+/// How long a line that is too long for a canonical tty waits for it to become raw: longer than a
+/// shell takes from a command's end to its next prompt.
+const LONGEST_HOLD: Duration = Duration::from_millis(500);
+/// How often the tty is looked at meanwhile; there is no event for its settings.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// What came of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Write {
+    /// So many bytes are the tty's.
+    Taken(usize),
+    /// It takes no more for now.
+    Full,
+    /// What comes next waits for the tty to become raw.
+    Held,
+    /// It will take nothing any more.
+    Failed,
+}
+
+/// When a line that is held back is looked at, and until when.
+#[derive(Debug, Clone, Copy)]
+struct Hold {
+    look_at: Instant,
+    until: Instant,
+}
+
+/// The way of one terminal's input.
+#[derive(Debug, Default)]
+pub(super) struct Keyboard {
+    queue: InputQueue,
+    hold: Option<Hold>,
+    hidden: Option<HiddenEcho>,
+    /// Bytes that the tty has of a line that is not ended, while it reads lines.
+    pending: usize,
+}
+
+impl Keyboard {
+    /// Where the screen's answers go.
+    pub(super) fn queue(&mut self) -> &mut InputQueue {
+        &mut self.queue
+    }
+
+    /// Whether there is something that may be written now.
+    pub(super) fn may_write(&self) -> bool {
+        !self.queue.is_empty() && self.hold.is_none()
+    }
+
+    /// When [`look`](Self::look) wants to be called.
+    pub(super) fn look_at(&self) -> Option<Instant> {
+        self.hold.map(|hold| hold.look_at)
+    }
+
+    /// Queues a piece and remembers how its echo will look, or refuses it; how many of its bytes are
+    /// then not queued.
+    pub(super) fn push(&mut self, input: Input, terminal: &Terminal, master: &OwnedFd) -> usize {
+        let tty = match input.care.secrecy {
+            Secrecy::NotShown | Secrecy::Forced => None,
+            Secrecy::Shown(_) | Secrecy::Awaited => tty::line_discipline(master),
+        };
+        match (&input.care.secrecy, tty) {
+            // It was awaited when it was asked for, and is no more.
+            (Secrecy::Awaited, Some(tty)) if !tty.awaits_secret() => {
+                let _ = input.done.send(Outcome::NoSecretAwaited);
+                return input.bytes.len();
+            }
+            (Secrecy::Shown(text), Some(tty)) if !tty.awaits_secret() && !text.is_empty() => {
+                let offset: Offset = terminal.end();
+                let text = text.clone();
+                terminal.remember_typed(Typed { offset, text, tty });
+            }
+            _ => {}
+        }
+        self.queue.push(input);
+        0
+    }
+
+    /// Writes what the tty takes of the next piece.
+    pub(super) fn write(&mut self, master: &OwnedFd, now: Instant) -> Write {
+        let canonical = tty::is_canonical(master);
+        if !canonical {
+            self.pending = 0;
+        }
+        let Some(care) = self.queue.care() else {
+            return Write::Taken(0);
+        };
+        if canonical
+            && !self.queue.is_begun()
+            && let LineCare::Whole(lines) = care.lines
+            && lines.are_cut(self.pending)
+        {
+            self.hold = Some(Hold {
+                look_at: now + LOOK_AGAIN,
+                until: now + LONGEST_HOLD,
+            });
+            return Write::Held;
+        }
+        if care.secrecy == Secrecy::Forced && self.hidden.is_none() {
+            self.hidden = HiddenEcho::begin(master);
+        }
+        let next = self.queue.next();
+        match rustix::io::write(master, next) {
+            Ok(bytes) => {
+                if canonical {
+                    let written = next.get(..bytes).unwrap_or(next);
+                    self.pending = pending_after(self.pending, written);
+                }
+                self.queue.advance(bytes);
+                if !self.queue.is_begun() {
+                    self.show_again(master);
+                }
+                Write::Taken(bytes)
+            }
+            Err(Errno::AGAIN) => Write::Full,
+            Err(Errno::INTR) => Write::Taken(0),
+            Err(_) => Write::Failed,
+        }
+    }
+
+    /// Looks whether what is held back may go, or must be refused; how many bytes were.
+    pub(super) fn look(&mut self, master: &OwnedFd, now: Instant) -> usize {
+        let Some(hold) = self.hold.filter(|hold| hold.look_at <= now) else {
+            return 0;
+        };
+        if !tty::is_canonical(master) {
+            self.hold = None;
+            return 0;
+        }
+        if hold.until > now {
+            self.hold = Some(Hold {
+                look_at: now + LOOK_AGAIN,
+                ..hold
+            });
+            return 0;
+        }
+        self.hold = None;
+        self.queue.refuse(Outcome::LineTooLong)
+    }
+
+    /// Nobody will read: drops what waits, and returns how many bytes that was.
+    pub(super) fn abandon(&mut self, master: &OwnedFd) -> usize {
+        self.hold = None;
+        self.show_again(master);
+        self.queue.abandon()
+    }
+
+    fn show_again(&mut self, master: &OwnedFd) {
+        if let Some(hidden) = self.hidden.take() {
+            hidden.end(master);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+use super::*;
+
+const LONG: Duration = Duration::from_secs(10);
+
+fn marks(at_typing: CommandState, since: &[Step], lines: Option<usize>) -> Marks {
+    Marks {
+        are_expected: true,
+        at_typing,
+        since: since.to_vec(),
+        lines,
+    }
+}
+
+#[test]
+fn marks_are_followed_to_the_end_of_what_was_typed() {
+    use CommandState::{Input, Prompt, Running, Unknown};
+    use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
+    let done = Verdict::Done(DoneBy::Marks);
+    let (now, zero) = (LONG, Duration::ZERO);
+    let table: &[(CommandState, &[Step], Option<usize>, Duration, Verdict)] = &[
+        // Nothing typed.
+        (Input, &[], None, zero, done),
+        (Prompt, &[], None, zero, done),
+        (Unknown, &[], None, now, Verdict::NotYet),
+        (
+            Running,
+            &[],
+            None,
+            zero,
+            Verdict::AskProcess(Within::Command),
+        ),
+        (Running, &[D], None, zero, done),
+        // One line.
+        (Input, &[], Some(1), now, Verdict::NotYet),
+        (
+            Input,
+            &[C],
+            Some(1),
+            zero,
+            Verdict::AskProcess(Within::Command),
+        ),
+        (Input, &[C, D], Some(1), zero, done),
+        (Input, &[A, B], Some(1), zero, done),
+        // Two: the second one has not begun yet.
+        (Input, &[C, D], Some(2), now, Verdict::NotYet),
+        (
+            Input,
+            &[C, D, A, B],
+            Some(2),
+            zero,
+            Verdict::NotBefore(AT_PROMPT),
+        ),
+        (Input, &[C, D, A, B], Some(2), AT_PROMPT, done),
+        (Input, &[C, D, A, B, C, D, A, B], Some(2), zero, done),
+        (
+            Input,
+            &[C, D, A, B, C],
+            Some(2),
+            now,
+            Verdict::AskProcess(Within::Command),
+        ),
+        // Typed before the first prompt.
+        (
+            Unknown,
+            &[A, B],
+            Some(1),
+            zero,
+            Verdict::NotBefore(AT_FIRST_PROMPT),
+        ),
+        (Unknown, &[A, B, C, D], Some(1), now, Verdict::NotYet),
+        (Unknown, &[A, B, C, D, A, B], Some(1), AT_PROMPT, done),
+        // Typed to a program.
+        (
+            Running,
+            &[],
+            Some(1),
+            now,
+            Verdict::AskProcess(Within::Nothing),
+        ),
+        (Running, &[D, A, B], Some(1), AT_FIRST_PROMPT, done),
+        // No Enter.
+        (Input, &[], Some(0), AT_PROMPT, done),
+    ];
+    for (at_typing, since, lines, quiet, verdict) in table {
+        let marks = marks(*at_typing, since, *lines);
+        assert_eq!(by_marks(&marks, *quiet), *verdict, "{marks:?} {quiet:?}");
+    }
+    let silent = Marks {
+        are_expected: false,
+        ..marks(Unknown, &[], Some(1))
+    };
+    assert_eq!(
+        by_marks(&silent, LONG),
+        Verdict::AskProcess(Within::Nothing)
+    );
+}
+
+const PYTHON_AT_PROMPT: Seen = Seen {
+    kind: Kind::Program,
+    doing: Doing::Sleeps,
+    is_home: true,
+    canonical: false,
+    prompt: 0.95,
+    answered: true,
+};
+
+#[test]
+fn who_reads_the_tty_is_done() {
+    let python = PYTHON_AT_PROMPT;
+    let dash = Seen {
+        kind: Kind::PlainShell,
+        canonical: true,
+        prompt: 0.8,
+        ..python
+    };
+    let bash = Seen {
+        kind: Kind::EditingShell,
+        prompt: 0.0,
+        ..python
+    };
+    let cat = Seen {
+        doing: Doing::ReadsTty,
+        canonical: true,
+        prompt: 0.0,
+        ..python
+    };
+    let table = [
+        (python, Some(DoneBy::Prompt)),
+        // time.sleep(2)
+        (
+            Seen {
+                prompt: 0.0,
+                canonical: true,
+                ..python
+            },
+            None,
+        ),
+        (
+            Seen {
+                prompt: 0.0,
+                ..python
+            },
+            None,
+        ),
+        (
+            Seen {
+                doing: Doing::Runs,
+                ..python
+            },
+            None,
+        ),
+        (
+            Seen {
+                answered: false,
+                ..python
+            },
+            None,
+        ),
+        (
+            Seen {
+                doing: Doing::SleepsElsewhere,
+                ..python
+            },
+            None,
+        ),
+        (dash, Some(DoneBy::Foreground)),
+        (
+            Seen {
+                prompt: 0.0,
+                ..dash
+            },
+            None,
+        ),
+        (bash, Some(DoneBy::Foreground)),
+        (
+            Seen {
+                canonical: true,
+                ..bash
+            },
+            None,
+        ),
+        (cat, Some(DoneBy::Foreground)),
+        (
+            Seen {
+                is_home: false,
+                ..cat
+            },
+            None,
+        ),
+        (
+            Seen {
+                doing: Doing::Sleeps,
+                ..cat
+            },
+            None,
+        ),
+    ];
+    for (seen, by) in table {
+        let verdict = by.map_or(Verdict::NotYet, Verdict::Done);
+        assert_eq!(
+            by_process(&seen, Within::Nothing, LONG),
+            verdict,
+            "{seen:?}"
+        );
+        let early = by_process(&seen, Within::Nothing, Duration::ZERO);
+        assert!(!matches!(early, Verdict::Done(_)), "{seen:?}");
+    }
+}
+
+#[test]
+fn within_a_command_a_look_alike_is_not_enough() {
+    let python = PYTHON_AT_PROMPT;
+    let by = |seen| by_process(&seen, Within::Command, LONG);
+    assert_eq!(by(python), Verdict::Done(DoneBy::Prompt));
+    // printf 'x$ '; sleep 2
+    assert_eq!(
+        by(Seen {
+            canonical: true,
+            ..python
+        }),
+        Verdict::NotYet
+    );
+    assert_eq!(
+        by(Seen {
+            prompt: 0.0,
+            ..python
+        }),
+        Verdict::NotYet
+    );
+}

@@ -1,0 +1,122 @@
+//! A terminal looked at for whether the command that was typed is done: [`super::done`] judges.
+
+use std::time::{Duration, Instant};
+
+use termd_proto::Offset;
+use termd_proto::interact::DoneBy;
+
+use super::done::{Doing, Marks, Seen, Verdict, by_marks, by_process};
+use super::process::foreground;
+use super::prompt::{self, CursorLine};
+use crate::term::Model;
+use crate::terminal::handle::Terminal;
+use crate::terminal::record::Progress;
+use crate::terminal::shell_log::Step;
+
+/// The first pause between two looks at processes, and the longest: they say nothing by themselves.
+const FIRST_POLL: Duration = Duration::from_millis(20);
+const LONGEST_POLL: Duration = Duration::from_millis(100);
+
+/// What a look gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// It is done.
+    Done(DoneBy),
+    /// Not yet; look again when something changes, or then.
+    Again(Option<Instant>),
+}
+
+/// Whether the command is done, asked again and again.
+#[derive(Debug)]
+pub struct Doneness {
+    since: Offset,
+    /// The program that was typed to.
+    home: Option<i32>,
+    poll: Duration,
+}
+
+impl Doneness {
+    /// Of what was typed since then, to this program where that is known.
+    pub fn new(since: Offset, home: Option<i32>) -> Self {
+        Self {
+            since,
+            home,
+            poll: FIRST_POLL,
+        }
+    }
+
+    /// Looks; `begun`: the wait did.
+    pub async fn look(&mut self, terminal: &Terminal, progress: &Progress, begun: Instant) -> Look {
+        let now = Instant::now();
+        let typed = terminal.typed_since(self.since);
+        let typed_at = typed.first().map(|typed| typed.offset);
+        let lines = typed.iter().map(|typed| typed.text.matches('\n').count());
+        let lines = typed_at.map(|_| lines.sum());
+        let marks = terminal.shell(|log| {
+            let to = log.read_to().min(progress.end);
+            let from = typed_at.unwrap_or(to);
+            let since = log.between(from, to);
+            Marks {
+                are_expected: terminal.record.shell_nonce.is_some(),
+                at_typing: log.state_at(from),
+                since: since
+                    .into_iter()
+                    .map(|mark| mark.step)
+                    .collect::<Vec<Step>>(),
+                lines,
+            }
+        });
+        let mut last = progress.screen.changed_at;
+        if typed_at.is_some() {
+            last = last.max(begun);
+        }
+        let quiet = now.saturating_duration_since(last);
+        let verdict = match by_marks(&marks, quiet) {
+            Verdict::AskProcess(within) => {
+                let answered = typed_at.is_none_or(|at| progress.end > at);
+                let seen = self.see(terminal, answered).await;
+                let verdict = seen.map_or(Verdict::NotYet, |seen| by_process(&seen, within, quiet));
+                self.polled(verdict)
+            }
+            verdict => verdict,
+        };
+        match verdict {
+            Verdict::Done(by) => Look::Done(by),
+            Verdict::NotBefore(left) => Look::Again(Some(now + left)),
+            Verdict::NotYet | Verdict::AskProcess(_) => Look::Again(None),
+        }
+    }
+
+    /// A program's state does not tell of its change: it is looked at again, ever more seldom.
+    fn polled(&mut self, verdict: Verdict) -> Verdict {
+        let poll = self.poll;
+        self.poll = (poll * 2).min(LONGEST_POLL);
+        match verdict {
+            Verdict::NotBefore(left) => Verdict::NotBefore(left.min(LONGEST_POLL)),
+            Verdict::NotYet => Verdict::NotBefore(poll),
+            verdict => verdict,
+        }
+    }
+
+    async fn see(&self, terminal: &Terminal, answered: bool) -> Option<Seen> {
+        let program = foreground(terminal.record.pid)?;
+        if program.doing == Doing::Runs {
+            return None;
+        }
+        let tty = terminal.line_discipline().await?;
+        let (before, after) = terminal.screen.look(Model::cursor_line)?;
+        let line = CursorLine {
+            before: &before,
+            after: &after,
+        };
+        Some(Seen {
+            kind: program.kind(),
+            doing: program.doing,
+            is_home: self.home == Some(program.pid)
+                || (program.is_roots_group && program.is_leader),
+            canonical: tty.canonical,
+            prompt: prompt::confidence(line),
+            answered,
+        })
+    }
+}

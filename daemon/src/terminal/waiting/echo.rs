@@ -1,0 +1,259 @@
+//! Which lines of plain text are the echo of what was typed. Pure.
+//!
+//! Where the shell marks its command lines they are known by position, and nothing here is asked.
+//! Elsewhere the tty's own echo, or a line editor's, is the first line behind the place where the
+//! output ended at the typing that holds the typed line: prompts before it, colours and wrapping
+//! make no difference, nor do blanks, which line editors move about. Several typed lines have their
+//! echoes in order. A typed line that is redrawn after a prompt (it was typed ahead, the tty showed
+//! it, and then the line editor) is its echo too.
+//!
+//! Promises: until a line has ended it is not called output while it may still become the echo; what
+//! is not found when the output has been quiet, or within [`MOST_LINES`], is given up.
+//!
+//! It must not know: offsets in raw output, terminals, time.
+
+use std::collections::VecDeque;
+
+use super::prompt::is_prompt;
+
+/// Lines of output that may come before an echo: a program's last words before its prompt.
+const MOST_LINES: usize = 1_000;
+/// Typed lines whose echo is waited for or remembered, at the most; of more the latest are not.
+const MOST_TYPED_LINES: usize = 1_024;
+/// How much of a typed line is compared, in characters: no output is that by chance.
+const COMPARED_CHARS: usize = 4_096;
+
+/// What a line of output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// What the program printed.
+    Output,
+    /// What the tty or the line editor echoed.
+    Echo,
+    /// It may become the echo.
+    NotYet,
+}
+
+/// Whether more may be added to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineIs {
+    /// A line feed ended it.
+    Ended,
+    /// More may follow at once.
+    Open,
+    /// Nothing has followed for a while.
+    OpenAndQuiet,
+}
+
+/// Who knows where a typed line's echo is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownBy {
+    /// The shell's marks; the text is only looked at when no mark comes.
+    Marks,
+    /// Nobody: the text alone.
+    Text,
+}
+
+/// A line that was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Expected {
+    /// Text from here on is behind the typing.
+    at: u64,
+    known_by: KnownBy,
+    shape: Shape,
+    lines_seen: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shape {
+    /// The line, without blanks.
+    Line(String),
+    /// Enter alone.
+    Enter,
+    /// Keys that edit: what the line becomes is not known.
+    Edited,
+}
+
+/// The echoes that are still to come.
+#[derive(Debug, Clone, Default)]
+pub struct Echo {
+    expected: VecDeque<Expected>,
+    /// Echoes that were found, without blanks: they may be redrawn.
+    found: VecDeque<String>,
+    /// Lines that came since the last one was found.
+    lines_since: usize,
+}
+
+impl Echo {
+    /// Something was typed when the text ended at `at`: lines ended by LF. `shows_controls`: the tty
+    /// itself echoes, control characters as `^X`.
+    pub fn typed(&mut self, at: u64, text: &str, known_by: KnownBy, shows_controls: ShowsControls) {
+        for line in text.split_inclusive('\n') {
+            if self.expected.len() >= MOST_TYPED_LINES {
+                return;
+            }
+            let body = line.strip_suffix('\n').unwrap_or(line);
+            let is_edited = |c: char| c.is_control() && c != '\t';
+            let shape = if body.trim().is_empty() {
+                Shape::Enter
+            } else if shows_controls == ShowsControls::Yes {
+                Shape::Line(bare(&with_carets(body)))
+            } else if body.contains(is_edited) {
+                Shape::Edited
+            } else {
+                Shape::Line(bare(body))
+            };
+            self.expected.push_back(Expected {
+                at,
+                known_by,
+                shape,
+                lines_seen: 0,
+            });
+        }
+    }
+
+    /// The shell has begun a command: the echo of one line is behind.
+    pub fn command_began(&mut self) {
+        self.expected.pop_front();
+    }
+
+    /// Whether an echo is to be found by text.
+    pub fn expects_text(&self) -> bool {
+        self.of(KnownBy::Text).is_some() || !self.found.is_empty()
+    }
+
+    /// Whether the echo of anything typed is still to come.
+    pub fn is_expecting(&self) -> bool {
+        !self.expected.is_empty()
+    }
+
+    fn of(&self, known_by: KnownBy) -> Option<usize> {
+        let mut all = self.expected.iter();
+        all.position(|expected| expected.known_by == known_by)
+    }
+
+    /// The marks did not come: the text is looked at for all of it.
+    pub fn by_text_alone(&mut self) {
+        for expected in &mut self.expected {
+            expected.known_by = KnownBy::Text;
+        }
+    }
+
+    /// Nothing has come for a while, and something came since the typing: there is no echo of what
+    /// was typed before `end`.
+    pub fn settle(&mut self, end: u64) {
+        (self.expected).retain(|it| it.known_by == KnownBy::Marks || it.at >= end);
+    }
+
+    /// Where in a line, from its start at `start`, the text behind the next typing begins.
+    pub fn begins_in(&self, start: u64) -> usize {
+        let next = self.of(KnownBy::Text).and_then(|at| self.expected.get(at));
+        let behind = next.map_or(0, |expected| expected.at.saturating_sub(start));
+        usize::try_from(behind).unwrap_or(usize::MAX)
+    }
+
+    /// What a line is, which begins at `start`, is `line` without its LF.
+    pub fn judge(&mut self, line: &str, start: u64, line_is: LineIs) -> Verdict {
+        let Some(at) = self.of(KnownBy::Text) else {
+            return self.redrawn(line, line_is);
+        };
+        let Some(next) = self.expected.get_mut(at) else {
+            return Verdict::Output;
+        };
+        if start + (line.len() as u64) < next.at {
+            // It ended before the typing.
+            return self.redrawn(line, line_is);
+        }
+        let from = usize::try_from(next.at.saturating_sub(start)).unwrap_or(0);
+        let behind = line.get(from..).unwrap_or_default();
+        let part = bare(behind);
+        let holds = match &next.shape {
+            Shape::Line(typed) => part.contains(typed.as_str()),
+            Shape::Enter => behind.trim().is_empty(),
+            Shape::Edited => true,
+        };
+        match line_is {
+            LineIs::Ended if holds => {
+                if let Shape::Line(typed) = &next.shape {
+                    self.found.push_back(typed.clone());
+                    self.lines_since = 0;
+                }
+                self.expected.remove(at);
+                Verdict::Echo
+            }
+            LineIs::Ended => {
+                next.lines_seen += 1;
+                if next.shape == Shape::Enter || next.lines_seen >= MOST_LINES {
+                    self.expected.remove(at);
+                }
+                self.redrawn(line, line_is)
+            }
+            LineIs::Open => Verdict::NotYet,
+            LineIs::OpenAndQuiet => match &next.shape {
+                Shape::Line(_) if holds => Verdict::NotYet,
+                Shape::Line(typed) if !part.is_empty() && typed.starts_with(&part) => {
+                    Verdict::NotYet
+                }
+                _ => Verdict::Output,
+            },
+        }
+    }
+
+    /// A line that was echoed before and is shown again after a prompt.
+    fn redrawn(&mut self, line: &str, line_is: LineIs) -> Verdict {
+        if line_is == LineIs::Ended {
+            self.lines_since += 1;
+            if self.lines_since > MOST_LINES {
+                self.found.clear();
+            }
+        }
+        let is_again = self.found.iter().any(|typed| {
+            let shown = line.trim_end();
+            let first = typed.chars().next().unwrap_or(' ');
+            bare(shown).ends_with(typed.as_str())
+                && shown.match_indices(first).any(|(at, _)| {
+                    let (prompt, rest) = shown.split_at(at);
+                    is_prompt(prompt) && bare(rest) == *typed
+                })
+        });
+        match (is_again, line_is) {
+            (false, _) => Verdict::Output,
+            (true, LineIs::Ended) => Verdict::Echo,
+            (true, _) => Verdict::NotYet,
+        }
+    }
+}
+
+/// Whether control characters are shown as `^X` (ECHOCTL).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShowsControls {
+    /// The tty echoes.
+    Yes,
+    /// A line editor obeys them.
+    No,
+}
+
+/// Without blanks, and no longer than is compared.
+fn bare(text: &str) -> String {
+    let shown = text.chars().filter(|c| !c.is_whitespace());
+    shown.take(COMPARED_CHARS).collect()
+}
+
+fn with_carets(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => shown.push(c),
+            '\u{7f}' => shown.push_str("^?"),
+            c => match u8::try_from(c) {
+                Ok(control @ 0..b' ') => shown.extend(['^', char::from(control + b'@')]),
+                _ => shown.push(c),
+            },
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+#[path = "echo_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+
+/// What is left of these lines; the last one is open, and quiet.
+fn output(typed: &[&str], lines: &str) -> String {
+    let mut echo = Echo::default();
+    for text in typed {
+        echo.typed(0, text, KnownBy::Text, ShowsControls::No);
+    }
+    let (mut start, mut left) = (0, String::new());
+    for line in lines.split_inclusive('\n') {
+        let body = line.strip_suffix('\n').unwrap_or(line);
+        let line_is = if body.len() < line.len() {
+            LineIs::Ended
+        } else {
+            LineIs::OpenAndQuiet
+        };
+        if echo.judge(body, start, line_is) == Verdict::Output {
+            left.push_str(line);
+        }
+        start += line.len() as u64;
+    }
+    left
+}
+
+#[test]
+fn echoes_are_left_out() {
+    let table: &[(&[&str], &str, &str)] = &[
+        (&["sleep 1; echo READY\n"], "sleep 1; echo READY\n", ""),
+        (
+            &["sleep 1; echo READY\n"],
+            "sleep 1; echo READY\nREADY\n$ ",
+            "READY\n$ ",
+        ),
+        (&["print('x')\n"], ">>> print('x')\nx\n>>> ", "x\n>>> "),
+        (&["a b\n"], "a    b\nout\n", "out\n"),
+        (
+            &["for i in x:\n  p(i)\n\n"],
+            ">>> for i in x:\n...   p(i)\n... \n1\n",
+            "1\n",
+        ),
+        (&["one\ntwo\n"], "one\ntwo\n1\n2\n", "1\n2\n"),
+        (&["one\n", "two\n"], "one\n1\n$ two\n2\n", "1\n2\n"),
+        // cat: the tty echoes, the program says it again.
+        (&["hello\n"], "hello\nhello\n", "hello\n"),
+        // Typed ahead: shown by the tty, and again by the line editor.
+        (
+            &["echo hi\n"],
+            "echo hi\nWelcome\nme@host:~$ echo hi\nhi\n",
+            "Welcome\nhi\n",
+        ),
+        (&["\n"], "\n$ ", "$ "),
+        (&["\n"], "out\n", "out\n"),
+        (&["ls"], "ls", ""),
+        // Not echoed at all.
+        (&["secret\n"], "Welcome\n$ ", "Welcome\n$ "),
+        (&["history\u{10}\n"], "$ whatever\nout\n", "out\n"),
+    ];
+    for (typed, lines, left) in table {
+        assert_eq!(output(typed, lines), *left, "{typed:?} {lines:?}");
+    }
+}
+
+#[test]
+fn an_open_line_is_not_judged_before_it_is_quiet() {
+    let mut echo = Echo::default();
+    echo.typed(0, "echo READY\n", KnownBy::Text, ShowsControls::No);
+    assert_eq!(echo.judge("$ echo RE", 0, LineIs::Open), Verdict::NotYet);
+    assert_eq!(echo.judge("ec", 0, LineIs::OpenAndQuiet), Verdict::NotYet);
+    assert_eq!(
+        echo.judge("login: ", 0, LineIs::OpenAndQuiet),
+        Verdict::Output
+    );
+    // The line from before the typing is what it was.
+    let mut echo = Echo::default();
+    echo.typed(10, "x\n", KnownBy::Text, ShowsControls::No);
+    assert_eq!(echo.judge("x", 0, LineIs::Ended), Verdict::Output);
+}
+
+#[test]
+fn a_tty_shows_controls() {
+    let mut echo = Echo::default();
+    echo.typed(0, "a\u{1}b\u{7f}\n", KnownBy::Text, ShowsControls::Yes);
+    assert_eq!(echo.judge("a^Ab^?", 0, LineIs::Ended), Verdict::Echo);
+}
+
+#[test]
+fn marks_come_first_and_what_is_given_up_is_output() {
+    let mut echo = Echo::default();
+    echo.typed(0, "x\n", KnownBy::Marks, ShowsControls::No);
+    assert!(!echo.expects_text());
+    assert_eq!(echo.judge("x", 0, LineIs::Ended), Verdict::Output);
+    let mut by_text = echo.clone();
+    by_text.by_text_alone();
+    assert_eq!(by_text.judge("x", 0, LineIs::Ended), Verdict::Echo);
+    echo.command_began();
+    assert!(!echo.is_expecting());
+    echo.typed(0, "y\n", KnownBy::Text, ShowsControls::No);
+    echo.settle(5);
+    assert_eq!(echo.judge("y", 6, LineIs::Ended), Verdict::Output);
+    echo.typed(9, "z\n", KnownBy::Text, ShowsControls::No);
+    for _ in 0..MOST_LINES {
+        echo.judge("other", 9, LineIs::Ended);
+    }
+    assert_eq!(echo.judge("z", 9, LineIs::Ended), Verdict::Output);
+}

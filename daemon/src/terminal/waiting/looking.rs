@@ -1,0 +1,531 @@
+//! Output as a pattern is looked for in: plain text, without what was echoed. Pure.
+//!
+//! It is fed raw output in order, cut at the places where something was typed or the shell set a
+//! mark, and keeps the end of the text: a match may span lines of the last [`WINDOW_BYTES`], and
+//! whatever was fed since the last look. Lines that are ended and have left the screen are judged
+//! once; the others, and a line that is not ended, anew at each look.
+//!
+//! What stands between the marks B and C is the line editor's, and left out. Where no C comes, and
+//! the output is quiet, it is looked at like the output of a shell without marks: by its text.
+//!
+//! Promises: memory is bounded by the window, by one line of it, and by what is fed between two
+//! looks; nothing is looked at twice, but for the window.
+//!
+//! It must not know: terminals, time, tokio.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use termd_proto::Offset;
+use termd_proto::screen::CommandState;
+
+use super::echo::{Echo, KnownBy, LineIs, ShowsControls, Verdict};
+use super::pattern::Pattern;
+use crate::term::plain::{Output, PlainSize, PlainText};
+use crate::terminal::shell_log::Step;
+
+/// Text that a match may go back to from what is new, in bytes.
+pub const WINDOW_BYTES: usize = 64 << 10;
+/// A line longer than this is looked at in parts, in bytes: it may have no end.
+const LONGEST_LINE_BYTES: usize = 64 << 10;
+/// Matched text that is told, in bytes.
+const TOLD_BYTES: usize = 4_096;
+
+/// A place in the output where the text behind it is something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// Something was typed.
+    Typed {
+        /// Lines ended by LF.
+        text: String,
+        /// Who knows where its echo is.
+        known_by: KnownBy,
+        /// Whether the tty itself echoes it.
+        shows_controls: ShowsControls,
+    },
+    /// The shell's mark.
+    Mark(Step),
+}
+
+/// Whether nothing has come for a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quiet {
+    /// More may come at once.
+    No,
+    /// It has been quiet, or the program has ended: what there is will not become an echo.
+    Yes,
+}
+
+/// A match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What matched, at most 4,096 bytes of it.
+    pub text: String,
+    /// The line in which it begins, at most 4,096 bytes of it.
+    pub line: String,
+    /// Output before this belongs to lines before.
+    pub start: Offset,
+    /// Output up to this holds it.
+    pub end: Offset,
+}
+
+/// Text that is left out: from a mark B on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cut {
+    from: u64,
+    /// Where the mark after it came; none yet.
+    to: Option<u64>,
+}
+
+/// Text, and which raw offset its rows began at.
+#[derive(Debug, Clone, Default)]
+struct Text {
+    text: String,
+    /// Ascending places in `text`, and the raw offset there.
+    anchors: VecDeque<(usize, u64)>,
+}
+
+impl Text {
+    fn push(&mut self, out: &Output) {
+        let before = self.text.len();
+        let anchors = out.anchors.iter();
+        (self.anchors).extend(anchors.map(|anchor| (before + anchor.text, anchor.raw)));
+        self.text.push_str(&out.text);
+    }
+
+    /// The raw offset of a place: that of the row it is in.
+    fn raw_at(&self, at: usize) -> Option<u64> {
+        let index = self.anchors.partition_point(|(text, _)| *text <= at);
+        let row = index
+            .checked_sub(1)
+            .and_then(|index| self.anchors.get(index));
+        row.map(|(_, raw)| *raw)
+    }
+
+    /// The raw offset of the first row that begins at or behind a place.
+    fn raw_behind(&self, at: usize) -> Option<u64> {
+        let index = self.anchors.partition_point(|(text, _)| *text < at);
+        self.anchors.get(index).map(|(_, raw)| *raw)
+    }
+
+    /// Appends a part of another one; `otherwise` is the raw offset where that knows none.
+    fn append(&mut self, from: &Self, part: Range<usize>, otherwise: u64) {
+        let Some(text) = from.text.get(part.clone()) else {
+            return;
+        };
+        let (before, start) = (self.text.len(), part.start);
+        self.anchors
+            .push_back((before, from.raw_at(start).unwrap_or(otherwise)));
+        let first = from.anchors.partition_point(|(text, _)| *text <= start);
+        let inside = from
+            .anchors
+            .range(first..)
+            .take_while(|(text, _)| *text < part.end);
+        self.anchors
+            .extend(inside.map(|(text, raw)| (text - start + before, *raw)));
+        self.text.push_str(text);
+    }
+
+    fn drop_front(&mut self, bytes: usize) {
+        self.text.drain(..bytes);
+        while self.anchors.get(1).is_some_and(|(text, _)| *text <= bytes) {
+            self.anchors.pop_front();
+        }
+        for (text, _) in &mut self.anchors {
+            *text = text.saturating_sub(bytes);
+        }
+    }
+
+    /// How much there is, for [`truncate`](Self::truncate).
+    fn size(&self) -> (usize, usize) {
+        (self.text.len(), self.anchors.len())
+    }
+
+    fn truncate(&mut self, (bytes, anchors): (usize, usize)) {
+        self.text.truncate(bytes);
+        self.anchors.truncate(anchors);
+    }
+}
+
+/// Looks for a pattern in output as it comes.
+#[derive(Debug)]
+pub struct Looking {
+    plain: PlainText,
+    /// Final text that is not judged yet, and where it stands in all text.
+    waiting: Text,
+    waiting_at: u64,
+    /// The end of the text that was judged, without what was echoed.
+    window: Text,
+    echo: Echo,
+    cuts: VecDeque<Cut>,
+    /// What the shell does at the end of what was fed.
+    state: CommandState,
+    /// Where it began to look.
+    start: u64,
+    /// What was looked at.
+    looked_to: u64,
+    /// The raw offset behind the first echo.
+    output_start: Option<u64>,
+}
+
+impl Looking {
+    /// From where this resolver is; the shell does this there.
+    pub fn new(plain: PlainText, state: CommandState) -> Self {
+        let start = plain.fed();
+        Self {
+            plain: plain.with_every_anchor(),
+            waiting: Text::default(),
+            waiting_at: 0,
+            window: Text::default(),
+            echo: Echo::default(),
+            cuts: VecDeque::new(),
+            state,
+            start,
+            looked_to: start,
+            output_start: None,
+        }
+    }
+
+    /// The offset of the byte that is fed next.
+    pub fn fed(&self) -> Offset {
+        Offset(self.plain.fed())
+    }
+
+    /// Where the echo of what was typed first ends, once that is known.
+    pub fn output_start(&self) -> Option<Offset> {
+        self.output_start.map(Offset)
+    }
+
+    /// Whether anything that was typed may still be echoed.
+    pub fn is_expecting(&self) -> bool {
+        self.echo.is_expecting() || self.cuts.back().is_some_and(|cut| cut.to.is_none())
+    }
+
+    /// Takes another size.
+    pub fn resize(&mut self, size: PlainSize) {
+        if self.plain.size() != size {
+            self.plain.resize(size);
+        }
+    }
+
+    /// Takes output up to the next stop.
+    pub fn feed(&mut self, raw: &[u8]) {
+        self.plain.advance(raw);
+        let out = self.plain.take();
+        self.waiting.push(&out);
+        self.judge_ended();
+    }
+
+    /// What was fed so far ends at this stop.
+    pub fn stop(&mut self, stop: Stop) {
+        let at = self.end();
+        let before = self.state;
+        if let Stop::Mark(step) = stop {
+            self.state = step.state();
+        }
+        match stop {
+            Stop::Typed {
+                text,
+                known_by,
+                shows_controls,
+            } => {
+                self.echo.typed(at, &text, known_by, shows_controls);
+                if known_by == KnownBy::Marks {
+                    self.open_cut(at);
+                }
+            }
+            Stop::Mark(Step::PromptEnd) => self.open_cut(at),
+            Stop::Mark(Step::OutputStart) => {
+                self.close_cut(at);
+                self.echo.command_began();
+                let fed = self.plain.fed();
+                self.output_start.get_or_insert(fed);
+            }
+            // A line was given up, or was empty.
+            Stop::Mark(Step::PromptStart) if before == CommandState::Input => {
+                self.close_cut(at);
+                self.echo.command_began();
+            }
+            // What was typed before the prompt is shown behind it.
+            Stop::Mark(Step::PromptStart | Step::Finished) => {
+                if !self.echo.is_expecting() {
+                    self.close_cut(at);
+                }
+            }
+        }
+    }
+
+    fn open_cut(&mut self, at: u64) {
+        if self.cuts.back().is_none_or(|cut| cut.to.is_some()) {
+            self.cuts.push_back(Cut { from: at, to: None });
+        }
+    }
+
+    fn close_cut(&mut self, at: u64) {
+        if let Some(cut) = self.cuts.back_mut()
+            && cut.to.is_none()
+        {
+            cut.to = Some(at.max(cut.from));
+        }
+    }
+
+    /// The end of all text so far.
+    fn end(&self) -> u64 {
+        let pending = self.plain.pending();
+        self.waiting_at + (self.waiting.text.len() + pending.len()) as u64
+    }
+
+    /// Judges the lines that are final.
+    fn judge_ended(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let mut taken = sift(
+            &mut Sieve {
+                echo: &mut self.echo,
+                cuts: self.cuts.make_contiguous(),
+                from: &waiting,
+                from_at: self.waiting_at,
+                to: &mut self.window,
+                otherwise: self.start,
+                output_start: &mut self.output_start,
+            },
+            Last::IsFinal,
+        );
+        if waiting.text.len() - taken > LONGEST_LINE_BYTES {
+            self.window
+                .append(&waiting, taken..waiting.text.len(), self.start);
+            taken = waiting.text.len();
+        }
+        self.waiting = waiting;
+        self.waiting.drop_front(taken);
+        self.waiting_at += taken as u64;
+        let judged = self.waiting_at;
+        while self
+            .cuts
+            .front()
+            .is_some_and(|cut| cut.to.is_some_and(|to| to <= judged))
+        {
+            self.cuts.pop_front();
+        }
+    }
+
+    /// Looks whether the pattern matches in what was fed so far; without one, only where the echo
+    /// ends.
+    pub fn look(&mut self, pattern: Option<&Pattern>, quiet: Quiet) -> Option<Found> {
+        let judged = self.window.size();
+        let mut all = self.waiting.clone();
+        all.push(&self.plain.pending_output());
+        let mut echo = self.echo.clone();
+        let mut cuts = self.cuts.clone();
+        if quiet == Quiet::Yes {
+            if cuts.back().is_some_and(|cut| cut.to.is_none()) {
+                cuts.pop_back();
+            }
+            echo.by_text_alone();
+        }
+        let last = match quiet {
+            Quiet::No => Last::MayGrow,
+            Quiet::Yes => Last::IsQuiet,
+        };
+        sift(
+            &mut Sieve {
+                echo: &mut echo,
+                cuts: cuts.make_contiguous(),
+                from: &all,
+                from_at: self.waiting_at,
+                to: &mut self.window,
+                otherwise: self.start,
+                output_start: &mut self.output_start,
+            },
+            last,
+        );
+        let found = pattern.and_then(|pattern| pattern.find(&self.window.text));
+        let found = found.map(|at| self.found(at));
+        self.window.truncate(judged);
+        self.trim();
+        self.looked_to = self.plain.fed();
+        found
+    }
+
+    /// It has been quiet since the output up to here came: no echo of it will.
+    pub fn settle(&mut self) {
+        let end = self.end();
+        self.echo.settle(end);
+    }
+
+    fn found(&self, at: Range<usize>) -> Found {
+        let text = &self.window.text;
+        let head = text.get(..at.start).unwrap_or_default();
+        let line_start = head.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text.get(line_start..).unwrap_or_default();
+        let line = line.split('\n').next().unwrap_or_default();
+        let end = self.window.raw_behind(at.end.max(line_start + 1));
+        let end = end.unwrap_or(self.plain.end()).max(self.looked_to);
+        let start = self.window.raw_at(line_start).unwrap_or(self.start);
+        Found {
+            text: told(text.get(at).unwrap_or_default()),
+            line: told(line),
+            start: Offset(start.min(end)),
+            end: Offset(end.min(self.plain.fed())),
+        }
+    }
+
+    fn trim(&mut self) {
+        if self.window.text.len() > 2 * WINDOW_BYTES {
+            let least = self.window.text.len() - WINDOW_BYTES;
+            let mut places = least..self.window.text.len();
+            let cut = places.find(|at| self.window.text.is_char_boundary(*at));
+            let cut = cut.unwrap_or(0);
+            // A line is not cut: `^` must not match in it.
+            let tail = self.window.text.get(cut..).unwrap_or_default();
+            let cut = cut + tail.find('\n').map_or(0, |newline| newline + 1);
+            self.window.drop_front(cut);
+        }
+    }
+}
+
+/// What the end of the text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Only ended lines are judged.
+    IsFinal,
+    /// All; the last line may go on at once.
+    MayGrow,
+    /// All; the last line stays as it is.
+    IsQuiet,
+}
+
+/// What text goes through on its way to where the pattern is looked for.
+struct Sieve<'a> {
+    echo: &'a mut Echo,
+    cuts: &'a [Cut],
+    from: &'a Text,
+    /// Where `from` stands in all text.
+    from_at: u64,
+    to: &'a mut Text,
+    otherwise: u64,
+    output_start: &'a mut Option<u64>,
+}
+
+impl Sieve<'_> {
+    fn keep(&mut self, part: Range<usize>) {
+        if !part.is_empty() {
+            self.to.append(self.from, part, self.otherwise);
+        }
+    }
+
+    fn place(&self, at: u64) -> usize {
+        usize::try_from(at.saturating_sub(self.from_at)).unwrap_or(usize::MAX)
+    }
+
+    /// Keeps of a line what stands outside the cuts that it meets; whether it goes on behind them.
+    fn keep_around_cuts(&mut self, line: &Range<usize>) -> Goes {
+        let mut at = line.start;
+        let cuts = self.cuts;
+        for cut in cuts {
+            let from = self.place(cut.from).clamp(line.start, line.end);
+            let to = cut.to.map(|to| self.place(to));
+            if to.is_some_and(|to| to <= at) || from >= line.end {
+                continue;
+            }
+            self.keep(at..from.max(at));
+            match to {
+                None => return Goes::No,
+                Some(to) => at = to.clamp(line.start, line.end),
+            }
+        }
+        if at >= line.end {
+            self.end_line();
+        }
+        self.keep(at..line.end);
+        Goes::On
+    }
+
+    /// A line whose end was left out ends here.
+    fn end_line(&mut self) {
+        if !self.to.text.is_empty() && !self.to.text.ends_with('\n') {
+            self.to.text.push('\n');
+        }
+    }
+}
+
+/// Whether the text behind a line is known to be output or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    On,
+    No,
+}
+
+/// Takes text through the sieve; how much of it was judged.
+fn sift(sieve: &mut Sieve<'_>, last: Last) -> usize {
+    let from = sieve.from;
+    let text = from.text.as_str();
+    let until = match last {
+        Last::IsFinal => text.rfind('\n').map_or(0, |newline| newline + 1),
+        Last::MayGrow | Last::IsQuiet => text.len(),
+    };
+    if sieve.cuts.is_empty() && !sieve.echo.expects_text() {
+        sieve.keep(0..until);
+        return until;
+    }
+    let mut at = 0;
+    while at < until {
+        let rest = text.get(at..until).unwrap_or_default();
+        let length = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
+        let line = at..at + length;
+        let meets = |cut: &Cut| {
+            let (from, to) = (sieve.place(cut.from), cut.to.map(|to| sieve.place(to)));
+            from < line.end && to.is_none_or(|to| to > line.start)
+        };
+        if sieve.cuts.iter().any(meets) {
+            let open = sieve.cuts.last().filter(|cut| cut.to.is_none());
+            let is_open = open.is_some_and(|cut| sieve.place(cut.from) < line.end);
+            if is_open && last == Last::IsFinal {
+                // It is judged when the cut has an end, or the output is quiet.
+                return at;
+            }
+            if sieve.keep_around_cuts(&line) == Goes::No {
+                return at;
+            }
+            at = line.end;
+            continue;
+        }
+        let body = rest.get(..length).unwrap_or_default();
+        let line_is = match (body.ends_with('\n'), last) {
+            (true, _) => LineIs::Ended,
+            (false, Last::IsQuiet) => LineIs::OpenAndQuiet,
+            (false, _) => LineIs::Open,
+        };
+        let body = body.strip_suffix('\n').unwrap_or(body);
+        let start = sieve.from_at + at as u64;
+        let echo_from = sieve.echo.begins_in(start).min(body.len());
+        let verdict = sieve.echo.judge(body, start, line_is);
+        match verdict {
+            Verdict::Output => sieve.keep(line.clone()),
+            Verdict::Echo => {
+                sieve.keep(at..at + echo_from);
+                sieve.end_line();
+                if last == Last::IsFinal || sieve.output_start.is_none() {
+                    let behind = sieve.from.raw_behind(line.end);
+                    *sieve.output_start = sieve.output_start.or(behind);
+                }
+            }
+            Verdict::NotYet => {
+                sieve.keep(at..at + echo_from);
+                return at;
+            }
+        }
+        at = line.end;
+    }
+    until
+}
+
+/// No more of a text than is told, whole characters.
+fn told(text: &str) -> String {
+    let mut ends = (0..=text.len().min(TOLD_BYTES)).rev();
+    let end = ends.find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or(0)).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+#[path = "looking_tests.rs"]
+mod tests;

@@ -1,0 +1,157 @@
+use super::*;
+use crate::term::plain::Screen;
+
+const SIZE: PlainSize = PlainSize { cols: 20, rows: 5 };
+
+fn looking(state: CommandState) -> Looking {
+    Looking::new(PlainText::at(SIZE, 0, Screen::Primary), state)
+}
+
+fn typed(text: &str, known_by: KnownBy) -> Stop {
+    Stop::Typed {
+        text: text.to_owned(),
+        known_by,
+        shows_controls: ShowsControls::No,
+    }
+}
+
+fn pattern(text: &str) -> Pattern {
+    Pattern::new(text).unwrap()
+}
+
+fn find(looking: &mut Looking, text: &str) -> Option<String> {
+    let found = looking.look(Some(&pattern(text)), Quiet::No);
+    found.map(|found| found.text)
+}
+
+#[test]
+fn a_match_crosses_pieces_and_lines_and_counts_an_open_line() {
+    let mut looking = looking(CommandState::Unknown);
+    for piece in ["one\r\ntw", "o\r\nPass", "word: "] {
+        looking.feed(piece.as_bytes());
+    }
+    assert_eq!(
+        find(&mut looking, "one\ntwo\nPass").as_deref(),
+        Some("one\ntwo\nPass")
+    );
+    let found = looking
+        .look(Some(&pattern("^Password: $")), Quiet::No)
+        .unwrap();
+    assert_eq!((found.start, found.end), (Offset(10), Offset(20)));
+    assert_eq!(found.line, "Password: ");
+    // The line before ends where the next one begins.
+    let found = looking.look(Some(&pattern("wo")), Quiet::No).unwrap();
+    assert_eq!((found.start, found.line.as_str()), (Offset(5), "two"));
+}
+
+#[test]
+fn the_shells_line_is_left_out_between_its_marks() {
+    let mut looking = looking(CommandState::Input);
+    looking.stop(typed("sleep 1; echo READY\n", KnownBy::Marks));
+    // Wider than the screen, as readline wraps it.
+    looking.feed(b"sleep 1; echo READY \r");
+    assert_eq!(find(&mut looking, "READY"), None);
+    looking.feed(b"\r\n");
+    assert_eq!(find(&mut looking, "READY"), None);
+    looking.stop(Stop::Mark(Step::OutputStart));
+    assert_eq!(looking.output_start(), Some(looking.fed()));
+    assert_eq!(find(&mut looking, "READY"), None);
+    looking.feed(b"READY\r\n");
+    assert_eq!(find(&mut looking, "^READY$").as_deref(), Some("READY"));
+    assert_eq!(find(&mut looking, r"\$\s*$"), None);
+    looking.stop(Stop::Mark(Step::Finished));
+    looking.stop(Stop::Mark(Step::PromptStart));
+    looking.feed(b"$ ");
+    looking.stop(Stop::Mark(Step::PromptEnd));
+    assert_eq!(find(&mut looking, r"\$\s*$").as_deref(), Some("$ "));
+    assert!(!looking.echo.is_expecting());
+}
+
+#[test]
+fn several_lines_have_an_echo_each() {
+    let mut looking = looking(CommandState::Input);
+    looking.stop(typed("echo A\necho B\n", KnownBy::Marks));
+    for (echo, output) in [("echo A", "A"), ("echo B", "B")] {
+        looking.feed(format!("{echo}\r\n").as_bytes());
+        looking.stop(Stop::Mark(Step::OutputStart));
+        looking.feed(format!("{output}\r\n").as_bytes());
+        looking.stop(Stop::Mark(Step::Finished));
+        looking.stop(Stop::Mark(Step::PromptStart));
+        looking.feed(b"$ ");
+        looking.stop(Stop::Mark(Step::PromptEnd));
+    }
+    assert_eq!(find(&mut looking, "echo"), None);
+    assert_eq!(
+        find(&mut looking, r"A\n\$ *\nB\n\$ $").as_deref(),
+        Some("A\n$ \nB\n$ ")
+    );
+}
+
+#[test]
+fn a_line_without_marks_is_left_out_by_its_text() {
+    let mut looking = looking(CommandState::Unknown);
+    looking.feed(b">>> ");
+    looking.stop(typed("print('READY')\n", KnownBy::Text));
+    looking.feed(b"print('\x1b[32mREADY\x1b[m')");
+    assert_eq!(find(&mut looking, "READY"), None);
+    assert_eq!(looking.look(Some(&pattern("READY")), Quiet::Yes), None);
+    looking.feed(b"\r\n");
+    assert_eq!(looking.look(Some(&pattern("READY")), Quiet::Yes), None);
+    looking.feed(b"READY\r\n>>> ");
+    assert_eq!(
+        find(&mut looking, "READY\n>>> $").as_deref(),
+        Some("READY\n>>> ")
+    );
+    assert_eq!(looking.output_start(), Some(Offset(36)));
+}
+
+#[test]
+fn what_is_no_echo_is_looked_at_when_it_is_quiet() {
+    let mut looking = looking(CommandState::Unknown);
+    looking.stop(typed("secret\n", KnownBy::Text));
+    looking.feed(b"Welcome");
+    assert_eq!(find(&mut looking, "Welcome"), None);
+    let found = looking.look(Some(&pattern("Welcome")), Quiet::Yes);
+    assert!(found.is_some());
+    looking.settle();
+    assert!(!looking.is_expecting());
+    // A job that prints over the prompt.
+    let mut looking = super::tests::looking(CommandState::Input);
+    looking.stop(Stop::Mark(Step::PromptEnd));
+    looking.feed(b"READY\r\n");
+    assert_eq!(find(&mut looking, "READY"), None);
+    assert!(looking.look(Some(&pattern("READY")), Quiet::Yes).is_some());
+}
+
+#[test]
+fn memory_is_bounded_and_a_late_match_is_found() {
+    let mut looking = looking(CommandState::Unknown);
+    let piece = "0123456789 abcdef\r\n".repeat(10_000);
+    for _ in 0..20 {
+        looking.feed(piece.as_bytes());
+        assert_eq!(find(&mut looking, "never"), None);
+        assert!(looking.window.text.len() <= 2 * WINDOW_BYTES);
+        assert!(looking.waiting.text.len() <= LONGEST_LINE_BYTES);
+    }
+    let endless = "x".repeat(1 << 20);
+    looking.feed(endless.as_bytes());
+    assert_eq!(find(&mut looking, "never"), None);
+    assert!(looking.waiting.text.len() <= LONGEST_LINE_BYTES);
+    looking.feed(b"now\r\n");
+    assert_eq!(find(&mut looking, "xnow$").as_deref(), Some("xnow"));
+}
+
+/// However the output is cut, the same is found.
+#[test]
+fn cuts_make_no_difference() {
+    let raw = b"a\r\n\x1b[31mREADY\x1b[m 1\r\n50%\r60%\r\ndone\r\n$ ";
+    for size in 1..raw.len() {
+        let mut looking = looking(CommandState::Unknown);
+        for piece in raw.chunks(size) {
+            looking.feed(piece);
+            looking.look(Some(&pattern("never")), Quiet::No);
+        }
+        let all = find(&mut looking, r"(?s)\A.*\z");
+        assert_eq!(all.as_deref(), Some("a\nREADY 1\n60%\ndone\n$ "), "{size}");
+    }
+}

@@ -1,0 +1,308 @@
+//! Waiting for what comes of what was typed: a pattern, the command's end, quiet, the exit.
+//!
+//! A wait has no thread and no poll: it is woken by the terminal's watch channel and by its own
+//! deadlines. Only one that waits for `done` where no marks come looks at `/proc` now and then, and
+//! only as long as it waits. Dropped, it has ended.
+//!
+//! Pure parts: [`pattern`], [`echo`], [`looking`], [`done`], [`prompt`]. Nothing here knows
+//! JSON-RPC or connections, nor takes output away from anybody.
+
+pub mod activity;
+pub mod done;
+pub mod doneness;
+pub mod echo;
+pub mod following;
+pub mod looking;
+pub mod pattern;
+pub mod process;
+pub mod prompt;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use termd_proto::Offset;
+use termd_proto::interact::{DoneBy, MatchedText, Until, WaitEnd, WaitForResult};
+use tokio::time::sleep_until;
+
+pub use activity::activity;
+use doneness::Doneness;
+use following::{ECHO_QUIET, Following, Reached};
+use looking::{Found, Quiet};
+pub use pattern::Pattern;
+
+use super::error::TerminalError;
+use super::handle::Terminal;
+use super::record::Progress;
+use super::service::Terminals;
+use super::typed::Typed;
+
+/// The pause between two looks of one wait while output goes on coming. The first look after a pause
+/// is at once.
+const PAUSE: Duration = Duration::from_millis(2);
+/// For so many waits on one terminal the pause is longer by [`PAUSE`]: a look takes up to a tenth of
+/// a millisecond, and all of them together no more than a part of one processor.
+const WAITS_A_PAUSE: u32 = 8;
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// When output whose marks are not read yet is looked at again: the screen follows at once.
+const UNREAD_AGAIN: Duration = Duration::from_millis(3);
+
+/// What is waited for, checked.
+#[derive(Debug, Clone)]
+pub struct Wait {
+    pattern: Option<Arc<Pattern>>,
+    done: bool,
+    settle: Option<Duration>,
+}
+
+impl Wait {
+    /// As a call asks for it.
+    pub fn new(until: &Until) -> Result<Self, TerminalError> {
+        let pattern = until.pattern.as_deref().map(Pattern::new).transpose()?;
+        Ok(Self {
+            pattern: pattern.map(Arc::new),
+            done: until.done,
+            settle: until.settle_ms.map(Duration::from_millis),
+        })
+    }
+}
+
+/// The program that was in the foreground before something was typed; for [`wait_for`].
+pub fn program_typed_to(terminal: &Terminal) -> Option<i32> {
+    process::foreground(terminal.record.pid).map(|program| program.pid)
+}
+
+/// Waits for what comes at or after `since`, until `until` at the longest. `home`: the program that
+/// was typed to, where the caller has typed.
+pub async fn wait_for(
+    terminals: &Terminals,
+    terminal: &Terminal,
+    since: Offset,
+    wait: &Wait,
+    home: Option<i32>,
+    until: Instant,
+) -> Result<WaitForResult, TerminalError> {
+    let _counted = Counted::new(terminal.waits());
+    let mut waiting = Waiting::begin(terminal, since, wait, home).await?;
+    let end = waiting.run(until).await?;
+    waiting.answer(terminals, end).await
+}
+
+/// How a wait ended.
+#[derive(Debug)]
+enum End {
+    Matched(Found),
+    Done(DoneBy),
+    Settled,
+    Exited,
+    Timeout,
+}
+
+/// What a look at a terminal gives.
+#[derive(Debug)]
+enum Look {
+    End(End),
+    /// At this time at the latest, or when something changes.
+    Again(Option<Instant>),
+    /// At once: there is more.
+    AtOnce,
+}
+
+/// A wait under way.
+struct Waiting<'a> {
+    terminal: &'a Terminal,
+    wait: &'a Wait,
+    since: Offset,
+    begun: Instant,
+    following: Option<Following>,
+    doneness: Option<Doneness>,
+}
+
+impl<'a> Waiting<'a> {
+    async fn begin(
+        terminal: &'a Terminal,
+        since: Offset,
+        wait: &'a Wait,
+        home: Option<i32>,
+    ) -> Result<Self, TerminalError> {
+        let following = match &wait.pattern {
+            Some(_) => Some(Following::begin(terminal, since).await?),
+            None => None,
+        };
+        Ok(Self {
+            terminal,
+            wait,
+            since,
+            begun: Instant::now(),
+            following,
+            doneness: wait.done.then(|| Doneness::new(since, home)),
+        })
+    }
+
+    async fn run(&mut self, until: Instant) -> Result<End, TerminalError> {
+        let mut watch = self.terminal.watch();
+        loop {
+            let progress = watch.borrow_and_update().clone();
+            let looked_at = Instant::now();
+            let look = self.look(&progress).await?;
+            let again = match look {
+                Look::End(end) => return Ok(end),
+                _ if until <= Instant::now() => return Ok(End::Timeout),
+                Look::AtOnce => {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                Look::Again(at) => at.map_or(until, |at| at.min(until)),
+            };
+            tokio::select! {
+                changed = watch.changed() => {
+                    if changed.is_err() { return Err(TerminalError::Stopping) }
+                }
+                () = sleep_until(again.into()) => {}
+            }
+            let rested = looked_at + self.pause();
+            if Instant::now() < rested {
+                sleep_until(rested.min(until).into()).await;
+            }
+        }
+    }
+
+    fn pause(&self) -> Duration {
+        let waits = self.terminal.waits().load(Ordering::Relaxed);
+        let waits = u32::try_from(waits).unwrap_or(u32::MAX);
+        PAUSE
+            .saturating_mul(1 + waits / WAITS_A_PAUSE)
+            .min(LONGEST_PAUSE)
+    }
+
+    async fn look(&mut self, progress: &Progress) -> Result<Look, TerminalError> {
+        let now = Instant::now();
+        let has_exited = progress.exit.is_some();
+        // What is typed is answered later than the call begins.
+        let last = progress.screen.changed_at.max(self.begun);
+        let mut again = Again::default();
+        if let Some(following) = self.following.take() {
+            let quiet_at = last + ECHO_QUIET;
+            let quiet = if has_exited || quiet_at <= now {
+                Quiet::Yes
+            } else {
+                Quiet::No
+            };
+            let pattern = self.wait.pattern.as_ref();
+            let (following, found, reached) = following
+                .go_on(self.terminal, progress, pattern, quiet)
+                .await?;
+            if following.is_expecting() && quiet == Quiet::No {
+                again.at(quiet_at);
+            }
+            self.following = Some(following);
+            match (found, reached) {
+                (Some(found), _) => return Ok(Look::End(End::Matched(found))),
+                (None, Reached::More) => return Ok(Look::AtOnce),
+                (None, Reached::Unread) => again.at(now + UNREAD_AGAIN),
+                (None, Reached::End) => {}
+            }
+        }
+        if has_exited {
+            return Ok(Look::End(End::Exited));
+        }
+        if let Some(doneness) = &mut self.doneness {
+            match doneness.look(self.terminal, progress, self.begun).await {
+                doneness::Look::Done(by) => return Ok(Look::End(End::Done(by))),
+                doneness::Look::Again(at) => at.into_iter().for_each(|at| again.at(at)),
+            }
+        }
+        if let Some(settle) = self.wait.settle {
+            if last + settle <= now {
+                return Ok(Look::End(End::Settled));
+            }
+            again.at(last + settle);
+        }
+        Ok(Look::Again(again.0))
+    }
+
+    async fn answer(self, terminals: &Terminals, end: End) -> Result<WaitForResult, TerminalError> {
+        let terminal = self.terminal;
+        let typed = terminal.typed_since(self.since);
+        let typed_at = typed.first().map(|typed| typed.offset);
+        let progress = terminal.progress();
+        let seen = match &self.following {
+            Some(following) => following.seen(),
+            None => progress.end,
+        };
+        let output_start = match (&self.following, typed.first()) {
+            (_, None) => None,
+            (Some(following), Some(_)) => following.output_start(),
+            (None, Some(typed)) => self.output_start(&progress, typed).await?,
+        };
+        let (ended_by, done_by, matched) = match end {
+            End::Matched(found) => (WaitEnd::Matched, None, Some(found)),
+            End::Done(by) => (WaitEnd::Done, Some(by), None),
+            End::Settled => (WaitEnd::Settled, None, None),
+            End::Exited => (WaitEnd::Exited, None, None),
+            End::Timeout => (WaitEnd::Timeout, None, None),
+        };
+        Ok(WaitForResult {
+            ended_by,
+            done_by,
+            matched: matched.map(|found| MatchedText {
+                text: found.text,
+                line: found.line,
+                start: found.start,
+                end: found.end,
+            }),
+            start: self.since,
+            output_start: output_start.unwrap_or(self.since).max(self.since),
+            end: seen.max(self.since),
+            command: activity::command_since(terminal, self.since, typed_at),
+            sent: None,
+            activity: activity(terminals, terminal).await?,
+        })
+    }
+
+    /// Where the echo of this input ends: at the mark C, or where its text does.
+    async fn output_start(
+        &self,
+        progress: &Progress,
+        typed: &Typed,
+    ) -> Result<Option<Offset>, TerminalError> {
+        let mark = self.terminal.shell(|log| {
+            let marks = log.between(typed.offset, log.read_to());
+            let began =
+                |mark: &&super::shell_log::Mark| mark.step == super::shell_log::Step::OutputStart;
+            marks.iter().find(began).map(|mark| mark.offset)
+        });
+        if mark.is_some() {
+            return Ok(mark);
+        }
+        let following = Following::begin(self.terminal, self.since).await?;
+        following.find_output_start(self.terminal, progress).await
+    }
+}
+
+/// The earliest of some times.
+#[derive(Debug, Default)]
+struct Again(Option<Instant>);
+
+impl Again {
+    fn at(&mut self, at: Instant) {
+        self.0 = Some(self.0.map_or(at, |earliest| earliest.min(at)));
+    }
+}
+
+/// Counts a wait for as long as it is.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

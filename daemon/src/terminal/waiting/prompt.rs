@@ -1,0 +1,311 @@
+//! Whether a terminal seems to wait for a line: a shell's mark says so, and without one the look of
+//! the cursor's line does, which is a guess. Pure.
+//!
+//! Promises: a mark is certain (1), everything else is below 1; a line that goes on behind the
+//! cursor, and an empty one, are no prompts.
+//!
+//! It must not know: screens, processes, time.
+
+use termd_proto::interact::{DoneBy, PromptHint};
+use termd_proto::screen::CommandState;
+
+/// Below this a line is not called a prompt at all.
+const LEAST: f32 = 0.5;
+/// Longer lines are no prompts, in bytes.
+const LONGEST_PROMPT: usize = 1_024;
+
+/// What asks for a secret, before a colon.
+const SECRETS: [&str; 6] = [
+    "password",
+    "passphrase",
+    "passcode",
+    "pin",
+    "otp",
+    "verification code",
+];
+/// What asks who somebody is, before a colon.
+const NAMES: [&str; 3] = ["login", "username", "user name"];
+/// Programs' own prompts, whole.
+const WHOLE: [&str; 9] = [
+    ">>>", "...", "...>", "(gdb)", "(lldb)", "(Pdb)", "ipdb>", "sqlite>", "mysql>",
+];
+/// Signs that themes end a prompt with, and programs hardly ever a line.
+const SIGNS: [char; 6] = ['❯', '➜', 'λ', '›', '»', '⟩'];
+
+/// The cursor's line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CursorLine<'a> {
+    /// Up to the cursor, blanks at its end included.
+    pub before: &'a str,
+    /// From the cursor on.
+    pub after: &'a str,
+}
+
+/// Whether a line is waited for.
+pub fn hint(state: CommandState, line: CursorLine<'_>) -> Option<PromptHint> {
+    if state == CommandState::Input {
+        return Some(PromptHint {
+            by: DoneBy::Marks,
+            confidence: 1.0,
+        });
+    }
+    let confidence = confidence(line);
+    (confidence >= LEAST).then_some(PromptHint {
+        by: DoneBy::Prompt,
+        confidence,
+    })
+}
+
+/// How much the cursor's line looks like a prompt, from 0 to 1.
+pub fn confidence(line: CursorLine<'_>) -> f32 {
+    if line.after.trim().is_empty() {
+        of_text(line.before)
+    } else {
+        0.0
+    }
+}
+
+/// Whether this is what stands before a typed line.
+pub fn is_prompt(text: &str) -> bool {
+    of_text(text) >= LEAST
+}
+
+fn of_text(before: &str) -> f32 {
+    let text = before.trim_end();
+    if text.is_empty() || text.len() > LONGEST_PROMPT {
+        return 0.0;
+    }
+    let has_blank = before.len() > text.len();
+    if let Some(asked) = asked(text, has_blank) {
+        return asked;
+    }
+    if !has_blank {
+        return 0.0;
+    }
+    let bare = text.trim_start();
+    if WHOLE.contains(&bare)
+        || is_numbered(bare)
+        || is_database(bare)
+        || bare.starts_with("PS ") && bare.ends_with('>')
+    {
+        return 0.95;
+    }
+    if bare.starts_with('➜') || bare.ends_with(SIGNS) {
+        return 0.85;
+    }
+    let mut signs = bare.chars();
+    match signs.next_back() {
+        Some(sign @ ('$' | '#' | '%' | '>')) => shell(sign, signs.as_str()),
+        _ => 0.0,
+    }
+}
+
+/// Questions: secrets, names, yes or no.
+fn asked(text: &str, has_blank: bool) -> Option<f32> {
+    let lower = text.to_lowercase();
+    if let Some(question) = lower.strip_suffix(':') {
+        let last = question.rsplit(['\n', '.']).next().unwrap_or_default();
+        let asks = |words: &[&str]| words.iter().any(|word| has_word(last, word));
+        if asks(&SECRETS) {
+            return Some(0.95);
+        }
+        if NAMES.iter().any(|name| question.ends_with(name)) {
+            return Some(0.9);
+        }
+        let is_plain = !is_numbered(text) && !question.ends_with(':');
+        return (has_blank && is_plain).then_some(0.6);
+    }
+    let choice = lower.trim_end_matches(['?', ':']).trim_end();
+    let is_choice = [("(", ")"), ("[", "]")].iter().any(|(open, close)| {
+        let inner = choice
+            .strip_suffix(close)
+            .and_then(|rest| rest.rsplit_once(open));
+        inner.is_some_and(|(_, inner)| inner.starts_with('y') && inner.contains('/'))
+    });
+    if is_choice || choice.ends_with("/[fingerprint])") {
+        return Some(0.9);
+    }
+    (text.ends_with('?') && has_blank).then_some(0.7)
+}
+
+/// Whether a word stands in a text by itself.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|head| head.chars().next_back());
+        let after = text
+            .get(at + word.len()..)
+            .and_then(|tail| tail.chars().next());
+        let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        !is_part(before) && !is_part(after)
+    })
+}
+
+/// `In [1]:`, `irb(main):001>`, `iex(1)>`, `...:`.
+fn is_numbered(text: &str) -> bool {
+    let inner = |open: &str, close: &str| {
+        let inner = text
+            .strip_prefix(open)
+            .and_then(|rest| rest.strip_suffix(close));
+        inner.is_some_and(|inner| inner.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    inner("In [", "]:")
+        || inner("iex(", ")>")
+        || text == "...:"
+        || (text.starts_with("irb(") && text.ends_with(['>', '*', '"', '\'']))
+}
+
+/// `postgres=#`, `name=>`, `name-#`, `MariaDB [name]>`, `127.0.0.1:6379>`.
+fn is_database(text: &str) -> bool {
+    let psql = ["=#", "=>", "-#", "->", "(#", "(>", "'#", "'>", "*#", "*>"];
+    let name = psql.iter().find_map(|end| text.strip_suffix(end));
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.!*^".contains(c))
+            && name.chars().next_back().is_some_and(char::is_alphanumeric)
+    };
+    let is_address = |text: &str| {
+        let parts = text
+            .strip_suffix('>')
+            .and_then(|text| text.rsplit_once(':'));
+        parts.is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+    };
+    name.is_some_and(is_name)
+        || (text.starts_with("MariaDB [") && text.ends_with("]>"))
+        || is_address(text)
+}
+
+/// A sign that shells end their prompt with, and what stands before it.
+fn shell(sign: char, body: &str) -> f32 {
+    let body = body.trim_end();
+    let last = body.chars().next_back();
+    let is_place = body.contains(['@', '~', '/', '\\']) || body.ends_with([']', ')']);
+    let is_word = !body.is_empty()
+        && body
+            .chars()
+            .all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    match (sign, last) {
+        // 100 %, a bar, a tag.
+        ('%', Some(last)) if last.is_ascii_digit() => 0.0,
+        ('>', Some('=' | '-' | '>')) => 0.0,
+        ('>', _) if body.contains('<') => 0.0,
+        ('$' | '#', None) => 0.8,
+        ('%' | '>', None) => 0.6,
+        ('$' | '#', _) if is_place => 0.9,
+        _ if is_place => 0.8,
+        ('$' | '#', _) if is_word => 0.75,
+        ('>' | '%', _) if is_word => 0.65,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_end(before: &str) -> f32 {
+        confidence(CursorLine {
+            before,
+            after: "  ",
+        })
+    }
+
+    #[test]
+    fn prompts_are_known_by_their_look() {
+        for prompt in [
+            "$ ",
+            "# ",
+            "% ",
+            "> ",
+            "user@host:~/src$ ",
+            "root@host:/# ",
+            "[me@host dir]$ ",
+            "host% ",
+            "bash-5.2$ ",
+            "~/src ❯ ",
+            "❯ ",
+            "➜  dir git:(main) ✗ ",
+            "In [1]: ",
+            "   ...: ",
+            ">>> ",
+            "... ",
+            "mysql> ",
+            "postgres=# ",
+            "db=> ",
+            "postgres-# ",
+            "MariaDB [(none)]> ",
+            "sqlite> ",
+            "   ...> ",
+            "(gdb) ",
+            "irb(main):001> ",
+            "irb(main):001:0> ",
+            "Password: ",
+            "Password:",
+            "[sudo] password for me: ",
+            "Enter passphrase for key '/home/me/.ssh/id': ",
+            "login: ",
+            "host login: ",
+            "Proceed [y/N] ",
+            "[y/N] ",
+            "Overwrite? (yes/no) ",
+            "Continue? ",
+            "Are you sure you want to continue connecting (yes/no/[fingerprint])? ",
+            "PS C:\\> ",
+            "127.0.0.1:6379> ",
+            "Enter your name: ",
+            "iex(1)> ",
+            "(venv) me@host:~$ ",
+        ] {
+            let confidence = at_end(prompt);
+            assert!(
+                (LEAST..1.0).contains(&confidence),
+                "{prompt:?}: {confidence}"
+            );
+        }
+    }
+
+    #[test]
+    fn output_is_no_prompt() {
+        for output in [
+            "100%",
+            "100% ",
+            " 42 % ",
+            "<html>",
+            "<html> ",
+            "Compiling…",
+            "50% [====>   ]",
+            "[====> ",
+            "",
+            "   ",
+            "hello",
+            "hello ",
+            "error:",
+            "total 12",
+            "-> ",
+            "=> ",
+            "a -> ",
+            "x = 5 ",
+            "see http://x ",
+            "done.",
+            "price 5$",
+            "c#",
+        ] {
+            assert!(at_end(output) < LEAST, "{output:?}: {}", at_end(output));
+        }
+    }
+
+    #[test]
+    fn marks_are_certain_and_a_line_behind_the_cursor_is_none() {
+        let line = CursorLine {
+            before: "$ ",
+            after: "ls",
+        };
+        assert_eq!(hint(CommandState::Unknown, line), None);
+        let by_marks = hint(CommandState::Input, line).unwrap();
+        assert_eq!((by_marks.by, by_marks.confidence), (DoneBy::Marks, 1.0));
+        let guess = hint(CommandState::Running, CursorLine { after: "", ..line }).unwrap();
+        assert_eq!(guess.by, DoneBy::Prompt);
+        assert!(guess.confidence < 1.0);
+    }
+}

@@ -1,0 +1,102 @@
+//! `termctl send`: keys by name, secrets, and what is refused.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::support::{TestDaemon, wait_until};
+use crate::termctl::{Said, command, ok, termctl};
+
+/// A terminal that runs this script and has said `ready`.
+#[track_caller]
+fn ready(daemon: &TestDaemon, script: &str) -> String {
+    let id = ok(daemon, &["create", "--", "sh", "-c", script]);
+    wait_until("it is ready", || {
+        ok(daemon, &["read", &id]).contains("ready")
+    });
+    id
+}
+
+/// Runs `termctl` with this on its standard input.
+#[track_caller]
+fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> Said {
+    let mut child = command(daemon, args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Refused at once, it may have ended without reading.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    Said::of(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn keys_are_sent_by_name() {
+    let daemon = TestDaemon::start();
+    let id = ready(&daemon, "echo ready; sleep 1000");
+    ok(&daemon, &["send", &id, "--key", "ctrl-c"]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(130));
+
+    let id = ready(
+        &daemon,
+        "stty raw -echo; printf '\\033[?1hready'; head -c 11 | od -An -c",
+    );
+    let all = [
+        "send", &id, "text", "--ctrl", "a", "-k", "up", "--key", "alt-x", "--enter",
+    ];
+    ok(&daemon, &all);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+    let shown = ok(&daemon, &["read", &id]);
+    assert!(
+        shown.contains("t   e   x   t 001 033   O   A 033   x"),
+        "{shown}"
+    );
+
+    let said = termctl(&daemon, &["send", &id, "--key", "nokey"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("page-up, page-down"), "{said:?}");
+}
+
+#[test]
+fn a_secret_comes_from_standard_input_and_goes_only_where_it_is_awaited() {
+    let daemon = TestDaemon::start();
+    let id = ready(
+        &daemon,
+        "stty -echo; echo ready; read p; stty echo; echo len ${#p}; read q; echo got $q",
+    );
+    let args = ["send", &id, "--secret", "--enter"];
+    let said = with_stdin(&daemon, &args, "hunter2é\n");
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    wait_until("it was taken", || {
+        ok(&daemon, &["read", &id]).contains("len")
+    });
+
+    let said = with_stdin(&daemon, &args, "hunter2é\n");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("does not wait for a secret") && !said.err.contains("hunter2"));
+    let said = with_stdin(&daemon, &[&args[..], &["--force"]].concat(), "open\n");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+    let shown = ok(&daemon, &["read", &id]);
+    assert!(
+        shown.ends_with("got open") && !shown.contains("hunter2"),
+        "{shown}"
+    );
+
+    let said = termctl(&daemon, &["send", &id, "--secret", "text"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+}
+
+#[test]
+fn a_line_that_would_be_cut_is_refused() {
+    let daemon = TestDaemon::start();
+    let id = ready(&daemon, "echo ready; cat > /dev/null");
+    let long = "x".repeat(4_096);
+    let said = termctl(&daemon, &["send", &id, &long]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("4095 bytes"), "{said:?}");
+    ok(&daemon, &["send", &id, "--force", &long]);
+}
