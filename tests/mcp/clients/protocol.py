@@ -66,6 +66,12 @@ async def story(world, report):
             result = await link.call("session_screenshot", session_id=session)
             expect(result.images and result.images[0]["mimeType"] == "image/png", result.raw)
             await link.ok("session_close", session_id=session)
+        async with report.check("what was run in a shell is its history"):
+            session = await link.create()
+            await link.ok("session_interact", session_id=session, input="echo remembered", timeout=10)
+            result = await link.ok("session_history", session_id=session)
+            expect("echo remembered" in result.text, result)
+            await link.ok("session_close", session_id=session)
         async with report.check("a person is told how to watch"):
             session = await link.create()
             result = await link.ok("session_attach_hint", session_id=session)

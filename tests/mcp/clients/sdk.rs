@@ -46,8 +46,16 @@ impl Sdk {
             let _ = fs::remove_dir_all(&folder);
             let package = format!("mcp=={}", self.version);
             run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-            let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-            run(Command::new(&python).args(pip).args([&package, "jsonschema==4.26.0"]))?;
+            let pip = [
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+            ];
+            run(Command::new(&python)
+                .args(pip)
+                .args([&package, "jsonschema==4.26.0"]))?;
             File::create(&done).map_err(|error| error.to_string())?;
             Ok(python)
         };
@@ -111,5 +119,9 @@ pub(crate) fn tell(sdk: &Sdk, story: &str) {
         eprintln!("{line}");
     }
     assert!(is_over, "{story} is not over after {STORY:?}\n{report}");
-    assert!(status.success(), "mcp {}, {story}: {status}\n{report}", sdk.version);
+    assert!(
+        status.success(),
+        "mcp {}, {story}: {status}\n{report}",
+        sdk.version
+    );
 }
