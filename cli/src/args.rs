@@ -131,6 +131,12 @@ pub(crate) struct CreateArgs {
     /// How to start it.
     #[command(flatten)]
     pub(crate) start: StartArgs,
+    /// Close it after so long (a bare number: seconds) without output, input or anybody attached
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Lines of scrollback that its screen keeps, 0 to 100,000 [default: 10,000]
+    #[arg(long, value_name = "LINES")]
+    pub(crate) scrollback: Option<u32>,
     /// The command and its arguments [default: your shell]
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -306,6 +312,15 @@ pub(crate) struct CloseArgs {
     /// Which terminals
     #[arg(required = true)]
     pub(crate) terminals: Vec<String>,
+    /// Type end of file first, and give the command so many milliseconds to go by itself
+    #[arg(
+        long,
+        value_name = "MS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2000"
+    )]
+    pub(crate) eof: Option<u64>,
 }
 
 /// `termctl list`.

@@ -86,6 +86,16 @@ pub enum CloseCause {
     Disconnect,
 }
 
+impl CloseCause {
+    /// The word for it in JSON, tables and the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Disconnect => "disconnect",
+        }
+    }
+}
+
 /// Who asked for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {

@@ -15,6 +15,7 @@ mod attach_screen;
 mod errors;
 mod faults;
 mod history;
+mod life;
 mod run;
 mod send;
 mod setup;

@@ -263,7 +263,7 @@ fn what_cannot_be_is_refused_by_name() {
         (json!({ "format": "pdf" }), "format"),
         (json!({ "since": -1 }), "since"),
         (json!({ "from_row": "top" }), "from_row"),
-        (json!({ "from_row": -10001 }), "from_row"),
+        (json!({ "from_row": -100_001 }), "from_row"),
         (json!({ "timeout_ms": 86_400_001_u64 }), "timeout_ms"),
         (json!({ "settle_ms": 100, "timeout_ms": 99 }), "settle_ms"),
         (json!({ "view_cols": 70000 }), "view_cols"),

@@ -19,7 +19,7 @@ pub(super) async fn run(context: Context, args: CloseArgs) -> Result<ExitCode, C
         let result = link
             .repeat(|rpc| {
                 let id = asked.clone();
-                async move { rpc.close(id, None).await }
+                async move { rpc.close(id, args.eof).await }
             })
             .await?;
         if context.json {

@@ -15,7 +15,15 @@ use crate::exit::ExitCode;
 use crate::output;
 
 pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, CliError> {
-    let request = request(args.start, args.command)?;
+    let idle_timeout_ms = args.idle_timeout.map(|timeout| {
+        // Its bounds are the daemon's to check.
+        u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
+    });
+    let request = CreateTerminal {
+        idle_timeout_ms,
+        scrollback_lines: args.scrollback,
+        ..request(args.start, args.command)?
+    };
     let link = context.open().await?;
     let info = create(&link, request).await?;
     if context.json {

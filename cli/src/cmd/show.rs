@@ -1,7 +1,7 @@
 //! `termctl show`: all that is known of one terminal.
 
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{SessionsClient as _, TerminalInfo};
+use termd_proto::terminal::{CloseCause, SessionsClient as _, TerminalInfo};
 
 use super::Context;
 use crate::args::ShowArgs;
@@ -65,6 +65,7 @@ fn render(info: &TerminalInfo) -> String {
         ),
         ("state", info.state.as_str().to_owned()),
         ("exit", or_dash(exit.as_deref())),
+        ("closed by", or_dash(info.close_cause.map(close_cause))),
         // Quoting has escaped what cannot be printed already.
         ("command", command_line(&info.argv)),
         ("directory", escaped(&info.cwd)),
@@ -72,8 +73,29 @@ fn render(info: &TerminalInfo) -> String {
         ("size", format!("{}x{}", info.cols, info.rows)),
         ("owner", who),
         ("created", utc(info.created_at_ms)),
+        ("last activity", utc(info.last_activity_ms)),
+        (
+            "idle timeout",
+            or_dash(info.idle_timeout_ms.map(seconds).as_deref()),
+        ),
         ("exited", or_dash(info.exited_at_ms.map(utc).as_deref())),
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
     facts_as_lines(&facts)
+}
+
+/// Who closed it, where nobody asked for it.
+fn close_cause(cause: CloseCause) -> &'static str {
+    match cause {
+        CloseCause::Idle => "its idle timeout",
+        CloseCause::Disconnect => "the end of its connection",
+    }
+}
+
+/// Milliseconds as seconds, exact.
+fn seconds(ms: u64) -> String {
+    match ms % 1_000 {
+        0 => format!("{} s", ms / 1_000),
+        rest => format!("{}.{rest:03} s", ms / 1_000),
+    }
 }

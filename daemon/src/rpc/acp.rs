@@ -94,6 +94,7 @@ impl AcpTerminalsServer for AcpHandler {
             stdio: Stdio::Pty,
             idle_timeout_ms: None,
             scrollback_lines: None,
+            max_running: context.introduction().settings.max_running,
             confirmed: false,
         };
         let terminals = self.terminals.clone();
@@ -114,6 +115,7 @@ impl AcpTerminalsServer for AcpHandler {
         meta: Option<LenientMeta>,
     ) -> RpcResult<TerminalOutputResponse> {
         let terminal = self.terminal(&session_id, &terminal_id)?;
+        terminal.touch();
         let limit = terminal.record.output_byte_limit;
         let context = connection(ext)?;
         let _turn = context.turn(limit.min(terminal.end().0)).await;

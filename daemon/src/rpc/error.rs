@@ -108,6 +108,18 @@ impl From<TerminalError> for ErrorObjectOwned {
                 ErrorKind::TerminalExited,
                 error.to_string(),
             ),
+            TerminalError::Closed {
+                cause,
+                idle_timeout,
+                ..
+            } => {
+                let mut more = Map::from_iter([("cause".to_owned(), json!(cause))]);
+                if let Some(timeout) = idle_timeout {
+                    more.insert("idle_timeout_ms".to_owned(), json!(timeout.ms()));
+                }
+                let message = error.to_string();
+                error_object(code::WRONG_STATE, ErrorKind::TerminalExited, message, more)
+            }
             TerminalError::InputQueueFull { limit, .. } => {
                 let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
                 let message = error.to_string();
@@ -139,6 +151,14 @@ impl From<TerminalError> for ErrorObjectOwned {
                     error.to_string(),
                     more,
                 )
+            }
+            TerminalError::TooManyOfClient { max_running } => {
+                let more = Map::from_iter([
+                    ("limit".to_owned(), json!("max_running of this client")),
+                    ("max_running".to_owned(), json!(max_running)),
+                ]);
+                let message = error.to_string();
+                error_object(code::OVERLOADED, ErrorKind::Overloaded, message, more)
             }
             TerminalError::Audit(ref cause) => {
                 tracing::error!(%cause, "an audit record could not be written");

@@ -3,14 +3,13 @@
 use std::time::{Duration, Instant};
 
 use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::screen::{
-    MAX_SCREEN_ROWS, Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensServer,
-};
+use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensServer};
 use termd_proto::terminal::MAX_WAIT_MS;
 use termd_proto::{Offset, TerminalRef};
 
 use super::error::invalid_params;
 use crate::term::{Model, render};
+use crate::terminal::screen::MAX_SCROLLBACK_LINES;
 use crate::terminal::viewing::{ScreenWait, wait_for_screen};
 use crate::terminal::{Terminal, TerminalError, Terminals};
 
@@ -82,10 +81,10 @@ impl ScreensServer for ScreenHandler {
                 "may not be longer than `timeout_ms`",
             ));
         }
-        if from_row.is_some_and(|row| row < -i64::try_from(MAX_SCREEN_ROWS).unwrap_or(i64::MAX)) {
+        if from_row.is_some_and(|row| row < -i64::from(MAX_SCROLLBACK_LINES)) {
             return Err(invalid_params(
                 "from_row",
-                &format!("may be -{MAX_SCREEN_ROWS} at the least"),
+                &format!("may be -{MAX_SCROLLBACK_LINES} at the least"),
             ));
         }
         let terminal = self.terminals.find(&id).await?;

@@ -28,6 +28,9 @@ pub(super) const DEFAULT_SEND_MS: u64 = 5_000;
 /// How long `session.wait` waits, unless asked otherwise: below the minute after which MCP
 /// clients give a call up.
 const DEFAULT_WAIT_MS: u64 = 30_000;
+/// The longest that `session.close` waits for a command to go at the end of its input: whoever
+/// closes wants it gone.
+const MAX_EOF_MS: u64 = 10_000;
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
 
@@ -93,6 +96,7 @@ impl SessionsServer for SessionHandler {
             stdio: stdio.unwrap_or_default(),
             idle_timeout_ms,
             scrollback_lines,
+            max_running: context.introduction().settings.max_running,
             confirmed: confirmed.unwrap_or_default(),
             meta,
         };
@@ -249,12 +253,20 @@ impl SessionsServer for SessionHandler {
         &self,
         ext: &Extensions,
         id: TerminalRef,
-        _eof_ms: Option<u64>,
+        eof_ms: Option<u64>,
     ) -> RpcResult<WaitResult> {
+        if eof_ms.is_some_and(|eof_ms| eof_ms > MAX_EOF_MS) {
+            return Err(invalid_params("eof_ms", "may be 10,000 at the most"));
+        }
         let terminal = self.find(&id).await?;
         let actor = native_owner(&*connection(ext)?);
         let terminals = self.terminals.clone();
-        let closed = tokio::spawn(async move { terminals.close(&terminal, &actor).await });
+        let closed = tokio::spawn(async move {
+            match eof_ms.map(Duration::from_millis) {
+                Some(longest) => terminals.close_by_eof(&terminal, &actor, longest).await,
+                None => terminals.close(&terminal, &actor).await,
+            }
+        });
         Ok(closed.await.map_err(|_| TerminalError::Stopping)??)
     }
 

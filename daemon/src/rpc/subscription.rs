@@ -17,6 +17,8 @@ pub(super) async fn forward(
     only: Option<Arc<Terminal>>,
     sink: SubscriptionSink,
 ) {
+    // Whoever is told of everything is at no terminal; whoever asked for this one is.
+    let _present = only.as_deref().map(Terminal::attend);
     loop {
         let received = tokio::select! {
             received = events.recv() => received,

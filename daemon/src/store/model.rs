@@ -1,7 +1,7 @@
 //! What goes into the store and comes out of it.
 
 use serde_json::{Map, Value};
-use termd_proto::terminal::{ExitStatus, Owner};
+use termd_proto::terminal::{CloseCause, ExitStatus, Owner};
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::watch;
 
@@ -37,6 +37,18 @@ pub struct TerminalRow {
     pub released_at_ms: Option<i64>,
     /// When it was closed.
     pub closed_at_ms: Option<i64>,
+    /// Why it was closed, where nobody asked for it.
+    pub close_cause: Option<CloseCause>,
+    /// It is closed after so many milliseconds without activity.
+    pub idle_timeout_ms: Option<u64>,
+    /// When something last happened in it, as of this row.
+    pub last_activity_ms: Option<i64>,
+    /// Lines of scrollback that its screen keeps.
+    pub scrollback_lines: Option<u32>,
+    /// Columns that it was started with.
+    pub first_cols: Option<u16>,
+    /// Rows that it was started with.
+    pub first_rows: Option<u16>,
     /// What `terminal/output` keeps.
     pub output_byte_limit: u64,
     /// Transcript before this was dropped by retention.

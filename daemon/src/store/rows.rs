@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use termd_proto::terminal::{ExitStatus, Front, Owner};
+use termd_proto::terminal::{CloseCause, ExitStatus, Front, Owner};
 use termd_proto::{Offset, TerminalId};
 
 use super::StoreError;
@@ -57,9 +57,10 @@ pub(super) async fn put_terminal(
     sqlx::query(
         "INSERT INTO terminals (id, label, argv, cwd, pid, cols, rows, front, owner_uid, \
          owner_pid, owner_exe, session, client, created_at_ms, exited_at_ms, exit_code, \
-         exit_signal, released_at_ms, closed_at_ms, output_byte_limit, meta) \
+         exit_signal, released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
+         idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-         ?19, ?20, ?21) \
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27) \
          ON CONFLICT (id) DO UPDATE SET label = excluded.label, argv = excluded.argv, \
          cwd = excluded.cwd, pid = excluded.pid, cols = excluded.cols, rows = excluded.rows, \
          front = excluded.front, owner_uid = excluded.owner_uid, owner_pid = excluded.owner_pid, \
@@ -67,7 +68,11 @@ pub(super) async fn put_terminal(
          created_at_ms = excluded.created_at_ms, exited_at_ms = excluded.exited_at_ms, \
          exit_code = excluded.exit_code, exit_signal = excluded.exit_signal, \
          released_at_ms = excluded.released_at_ms, closed_at_ms = excluded.closed_at_ms, \
-         output_byte_limit = excluded.output_byte_limit, meta = excluded.meta",
+         output_byte_limit = excluded.output_byte_limit, meta = excluded.meta, \
+         close_cause = excluded.close_cause, idle_timeout_ms = excluded.idle_timeout_ms, \
+         last_activity_ms = excluded.last_activity_ms, \
+         scrollback_lines = excluded.scrollback_lines, first_cols = excluded.first_cols, \
+         first_rows = excluded.first_rows",
     )
     .bind(row.id.as_str())
     .bind(row.label.as_ref().map(termd_proto::Label::as_str))
@@ -90,6 +95,12 @@ pub(super) async fn put_terminal(
     .bind(row.closed_at_ms)
     .bind(integer(row.output_byte_limit))
     .bind(meta.map_err(json)?)
+    .bind(row.close_cause.map(CloseCause::as_str))
+    .bind(row.idle_timeout_ms.map(integer))
+    .bind(row.last_activity_ms)
+    .bind(row.scrollback_lines)
+    .bind(row.first_cols.map(i64::from))
+    .bind(row.first_rows.map(i64::from))
     .execute(&mut *connection)
     .await?;
     sqlx::query(
@@ -186,6 +197,10 @@ fn terminal_of(row: &SqliteRow) -> Result<TerminalRow, sqlx::Error> {
     let number = |name: &str| row.try_get::<i64, _>(name);
     let optional_number = |name: &str| row.try_get::<Option<i64>, _>(name);
     let small = |name: &str| u16::try_from(number(name)?).map_err(decode_error);
+    let optional_small = |name: &str| {
+        let number = optional_number(name)?.map(u16::try_from);
+        number.transpose().map_err(decode_error)
+    };
     let offset = |name: &str| Ok::<_, sqlx::Error>(Offset(large(number(name)?)?));
 
     let exit_code = optional_number("exit_code")?
@@ -218,11 +233,27 @@ fn terminal_of(row: &SqliteRow) -> Result<TerminalRow, sqlx::Error> {
         exit_status,
         released_at_ms: optional_number("released_at_ms")?,
         closed_at_ms: optional_number("closed_at_ms")?,
+        close_cause: optional_text("close_cause")?.and_then(|cause| cause_named(&cause)),
+        idle_timeout_ms: optional_number("idle_timeout_ms")?.map(large).transpose()?,
+        last_activity_ms: optional_number("last_activity_ms")?,
+        scrollback_lines: optional_number("scrollback_lines")?
+            .map(u32::try_from)
+            .transpose()
+            .map_err(decode_error)?,
+        first_cols: optional_small("first_cols")?,
+        first_rows: optional_small("first_rows")?,
         output_byte_limit: large(number("output_byte_limit")?)?,
         start: offset("start_offset")?,
         end: offset("end_offset")?,
         meta: meta.transpose().map_err(decode_error)?,
     })
+}
+
+/// A cause by its word; one that a later termd wrote is not known.
+fn cause_named(word: &str) -> Option<CloseCause> {
+    [CloseCause::Idle, CloseCause::Disconnect]
+        .into_iter()
+        .find(|cause| cause.as_str() == word)
 }
 
 /// A column that is never negative.

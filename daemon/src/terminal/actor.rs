@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::termios::SpecialCodeIndex;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use tokio::io::unix::AsyncFd;
@@ -258,6 +259,7 @@ impl Actor {
                 progress.end = end;
                 progress.screen = screen;
             });
+            self.terminal.touch();
             self.flow.grew(end, now);
             let fed = self.reading.fed();
             self.checkpoints
@@ -355,6 +357,14 @@ impl Actor {
                     && let Ok(group) = rustix::termios::tcgetpgrp(self.master.get_ref())
                 {
                     let _ = answer.send(group.as_raw_nonzero().get());
+                }
+            }
+            Command::EndOfFileCharacter(answer) => {
+                // 0 is _POSIX_VDISABLE: the tty has none. Then, too, the answer is dropped.
+                if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
+                    && let character @ 1.. = termios.special_codes[SpecialCodeIndex::VEOF]
+                {
+                    let _ = answer.send(character);
                 }
             }
         }
@@ -478,8 +488,7 @@ impl Actor {
     }
 
     async fn store_exit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let row = self.terminal.record.to_row(&self.terminal.progress());
-        self.around.store.put_terminal(row).await?;
+        self.around.store.put_terminal(self.terminal.row()).await?;
         self.around.store.audit(entry).await?;
         self.around.store.flush().await
     }

@@ -26,6 +26,7 @@ pub async fn read_command(
     max_bytes: Option<u64>,
     encoding: Encoding,
 ) -> Result<ReadResult, TerminalError> {
+    terminal.touch();
     let max = max_bytes.unwrap_or(DEFAULT_READ_BYTES);
     if !(MIN_READ_BYTES..=MAX_READ_BYTES).contains(&max) {
         return Err(TerminalError::Invalid {

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use termd_proto::terminal::CloseCause;
 use termd_proto::{Label, TerminalId};
 use thiserror::Error;
 
+use super::activity::IdleTimeout;
 use super::launch::LaunchError;
 use super::transcript::TranscriptError;
 use crate::control::client::KeeperError;
@@ -50,6 +52,16 @@ pub enum TerminalError {
     /// Its command has exited.
     #[error("terminal {0} has exited: nothing can be sent to it")]
     Exited(TerminalId),
+    /// It was closed, and not by whoever asks.
+    #[error("terminal {id} was {}: nothing can be sent to it", closed(*cause, *idle_timeout))]
+    Closed {
+        /// Which.
+        id: TerminalId,
+        /// Why.
+        cause: CloseCause,
+        /// Its idle timeout, if it had one.
+        idle_timeout: Option<IdleTimeout>,
+    },
     /// More input is queued than it takes.
     #[error("terminal {id} is not reading: {limit} bytes of input are queued already")]
     InputQueueFull {
@@ -84,6 +96,15 @@ pub enum TerminalError {
         /// The bound.
         limit: usize,
     },
+    /// As many terminals as this client wanted to have at the most.
+    #[error(
+        "this client has as many terminals running as it wanted at the most ({max_running}): close \
+         one of them (session.list shows them), or say a greater max_running in daemon.hello"
+    )]
+    TooManyOfClient {
+        /// The bound, as the client said it.
+        max_running: u32,
+    },
     /// The audit record could not be written, so nothing was done.
     #[error("the audit record could not be written, so nothing was done: {0}")]
     Audit(#[source] StoreError),
@@ -104,11 +125,59 @@ pub enum TerminalError {
     Stopping,
 }
 
+/// How it was closed.
+fn closed(cause: CloseCause, idle_timeout: Option<IdleTimeout>) -> String {
+    match (cause, idle_timeout) {
+        (CloseCause::Idle, Some(timeout)) => {
+            format!("closed after {} without activity", seconds(timeout.ms()))
+        }
+        (CloseCause::Idle, None) => "closed after a time without activity".to_owned(),
+        (CloseCause::Disconnect, _) => {
+            "closed when the connection ended that it was tied to".to_owned()
+        }
+    }
+}
+
+/// Milliseconds as seconds for a person: `1,800 s`, `1.5 s`.
+fn seconds(ms: u64) -> String {
+    let digits = (ms / 1_000).to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    match ms % 1_000 {
+        0 => format!("{grouped} s"),
+        rest => format!("{grouped}.{} s", format!("{rest:03}").trim_end_matches('0')),
+    }
+}
+
 impl From<KeeperError> for TerminalError {
     fn from(error: KeeperError) -> Self {
         match error {
             KeeperError::Stopping | KeeperError::Gone => Self::Stopping,
             other => Self::Keeper(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_written_for_a_person() {
+        for (ms, text) in [
+            (1_000, "1 s"),
+            (1_500, "1.5 s"),
+            (1_050, "1.05 s"),
+            (1_800_000, "1,800 s"),
+            (999_000, "999 s"),
+            (2_678_400_000, "2,678,400 s"),
+        ] {
+            assert_eq!(seconds(ms), text);
         }
     }
 }

@@ -10,8 +10,11 @@ use termd_proto::terminal::{SendResult, Stdio, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::activity::{Activity, IdleTimeout};
+use super::clock::Moment;
 use super::error::TerminalError;
 use super::input::{Care, Input, LineCare, MAX_QUEUED_BYTES, Outcome, Secrecy};
+use super::presence::{Presence, Watch};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
 use super::shell_log::ShellLog;
@@ -19,6 +22,7 @@ use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
 use super::typing::{CANONICAL_LINE_BYTES, echo_of};
 use crate::control::message::WaitStatus;
+use crate::store::TerminalRow;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
 pub const COMMAND_QUEUE: usize = 64;
@@ -37,6 +41,8 @@ pub enum Command {
     LineDiscipline(oneshot::Sender<LineDiscipline>),
     /// Say which process group the tty has in the foreground; dropped where it has none.
     Foreground(oneshot::Sender<i32>),
+    /// Say which character ends input (VEOF).
+    EndOfFileCharacter(oneshot::Sender<u8>),
 }
 
 /// How a tty takes what is typed (termios(3)).
@@ -64,6 +70,8 @@ pub struct Terminal {
     pub transcript: Transcript,
     /// What a person would see.
     pub screen: Screen,
+    /// When something last happened in it, and who is there.
+    pub(super) activity: Activity,
     progress: watch::Sender<Progress>,
     reaped: watch::Sender<Option<WaitStatus>>,
     commands: mpsc::Sender<Command>,
@@ -101,6 +109,7 @@ impl Terminal {
             record,
             transcript,
             screen,
+            activity: Activity::new(Moment::now()),
             progress: watch::Sender::new(progress),
             reaped,
             commands,
@@ -131,9 +140,24 @@ impl Terminal {
         self.progress.borrow().clone()
     }
 
-    /// Watches how far it has come.
-    pub fn watch(&self) -> watch::Receiver<Progress> {
+    /// Watches how far it has come; whoever does is there meanwhile, so that it is not idle.
+    pub fn watch(&self) -> Watch<'_> {
+        Watch::new(self.watch_from_afar(), self.attend())
+    }
+
+    /// Watches how far it has come, without being there: for what the daemon does by itself.
+    pub(super) fn watch_from_afar(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// Somebody is there, until what this returns is dropped: it is not idle meanwhile.
+    pub fn attend(&self) -> Presence<'_> {
+        Presence::at(self)
+    }
+
+    /// Somebody typed or read, or something was printed.
+    pub fn touch(&self) {
+        self.activity.touch(Moment::now());
     }
 
     /// Changes how far it has come. Only its task, and for its end the service, do.
@@ -177,16 +201,30 @@ impl Terminal {
             end: progress.end,
             output_byte_limit: self.record.output_byte_limit,
             stdio: Stdio::Pty,
-            last_activity_ms: self.record.created_at_ms,
-            idle_timeout_ms: None,
-            close_cause: None,
+            last_activity_ms: self.activity.last_ms(Moment::now()),
+            idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
+            close_cause: progress.close_cause,
             meta: self.record.meta.clone(),
         }
     }
 
-    /// Waits for the exit; without end if there is none.
+    /// The database's row for it as it is now.
+    pub(super) fn row(&self) -> TerminalRow {
+        TerminalRow {
+            last_activity_ms: Some(self.activity.last_ms(Moment::now())),
+            ..self.record.to_row(&self.progress())
+        }
+    }
+
+    /// Waits for the exit; without end if there is none. Whoever waits is there meanwhile.
     pub async fn wait_for_exit(&self) -> Result<Exit, TerminalError> {
-        let mut watch = self.watch();
+        let _present = self.attend();
+        self.exit().await
+    }
+
+    /// Resolves with the exit; without end if there is none. Nobody is there for it.
+    pub(super) async fn exit(&self) -> Result<Exit, TerminalError> {
+        let mut watch = self.watch_from_afar();
         let progress = watch
             .wait_for(|progress| progress.exit.is_some())
             .await
@@ -222,6 +260,7 @@ impl Terminal {
         care: Care,
         longest: Duration,
     ) -> Result<SendResult, TerminalError> {
+        self.touch();
         let offset = self.end();
         let length = bytes.len();
         self.reserve_input(length)?;
@@ -235,7 +274,7 @@ impl Terminal {
         };
         if self.commands.send(Command::Input(input)).await.is_err() {
             self.input_left(length);
-            return Err(TerminalError::Exited(self.id().clone()));
+            return Err(self.takes_no_input());
         }
         match tokio::time::timeout(longest, told).await {
             Ok(Ok(Outcome::Taken)) => Ok(SendResult {
@@ -250,7 +289,7 @@ impl Terminal {
             Ok(Ok(Outcome::NoSecretAwaited)) => {
                 Err(TerminalError::NoSecretAwaited(self.id().clone()))
             }
-            Ok(Err(_)) => Err(TerminalError::Exited(self.id().clone())),
+            Ok(Err(_)) => Err(self.takes_no_input()),
             Err(_) => {
                 let sent = taken.load(Ordering::Acquire);
                 Ok(SendResult {
@@ -263,8 +302,8 @@ impl Terminal {
     }
 
     fn reserve_input(&self, length: usize) -> Result<(), TerminalError> {
-        if self.progress.borrow().exit.is_some() {
-            return Err(TerminalError::Exited(self.id().clone()));
+        if self.state() != TerminalState::Running {
+            return Err(self.takes_no_input());
         }
         let fits = |queued: usize| Some(queued + length).filter(|sum| *sum <= MAX_QUEUED_BYTES);
         self.input_queued
@@ -274,6 +313,19 @@ impl Terminal {
                 id: self.id().clone(),
                 limit: MAX_QUEUED_BYTES,
             })
+    }
+
+    /// Why nothing can be typed into it any more.
+    pub fn takes_no_input(&self) -> TerminalError {
+        let id = self.id().clone();
+        match self.progress.borrow().close_cause {
+            Some(cause) => TerminalError::Closed {
+                id,
+                cause,
+                idle_timeout: self.record.idle_timeout,
+            },
+            None => TerminalError::Exited(id),
+        }
     }
 
     /// The terminal's own answer to a query waits too.
@@ -309,6 +361,15 @@ impl Terminal {
         told.await.ok()
     }
 
+    /// The character that ends input at its tty (VEOF, termios(3)); `None` once it has exited, and
+    /// where there is none.
+    pub(super) async fn end_of_file_character(&self) -> Option<u8> {
+        let (answer, told) = oneshot::channel();
+        let asked = self.commands.send(Command::EndOfFileCharacter(answer));
+        asked.await.ok()?;
+        told.await.ok()
+    }
+
     /// Bytes of its output that are not in the database yet.
     pub fn unstored(&self) -> u64 {
         self.unstored.load(Ordering::Relaxed)
@@ -341,6 +402,7 @@ impl Terminal {
 
     /// Remembers what was typed, for whoever waits for what comes of it.
     pub fn remember_typed(&self, typed: Typed) {
+        self.touch();
         let mut log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
         log.push(typed);
     }

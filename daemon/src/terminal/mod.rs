@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here knows JSON-RPC or a connection. An exit is published after the
 //! output before it can be read; an audit record is committed before what it records is done.
 
+pub mod activity;
 pub mod actor;
 mod bounded;
 mod checkpoints;
@@ -23,6 +24,7 @@ pub mod keys;
 pub mod launch;
 mod master;
 mod plain_reading;
+pub mod presence;
 pub mod reading;
 pub mod record;
 pub mod resolved;

@@ -24,6 +24,7 @@ const INLINE_BYTES: u64 = 128 << 10;
 
 /// Reads output as the options say; waits for some where there is none.
 pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResult, TerminalError> {
+    let _present = terminal.attend();
     let max = options.max_bytes.unwrap_or(DEFAULT_READ_BYTES);
     if !(MIN_READ_BYTES..=MAX_READ_BYTES).contains(&max) {
         return Err(TerminalError::Invalid {

@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
-use termd_proto::terminal::{ExitStatus, Owner};
+use termd_proto::terminal::{CloseCause, ExitStatus, Owner};
 use termd_proto::{Label, Offset, TerminalId};
 
+use super::activity::IdleTimeout;
+use super::screen::ScrollbackLines;
 use crate::control::message::WaitStatus;
 use crate::shell::ShellNonce;
 use crate::store::TerminalRow;
@@ -41,6 +43,12 @@ pub struct Record {
     pub output_byte_limit: u64,
     /// Whether it ends with the connection that holds it.
     pub close_on_disconnect: bool,
+    /// Without activity for so long it is closed.
+    #[serde(default)]
+    pub idle_timeout: Option<IdleTimeout>,
+    /// How much scrollback its screen keeps.
+    #[serde(default)]
+    pub scrollback: ScrollbackLines,
     /// The `_meta` of its creation.
     pub meta: Option<Meta>,
     /// What its shell signs command lines with. The keeper's notes have it, the database not.
@@ -87,16 +95,28 @@ impl Record {
             pid: row.pid,
             owner: row.owner.clone(),
             created_at_ms: row.created_at_ms,
-            cols: row.cols,
-            rows: row.rows,
+            cols: row.first_cols.unwrap_or(row.cols),
+            rows: row.first_rows.unwrap_or(row.rows),
             output_byte_limit: row.output_byte_limit,
             close_on_disconnect: false,
+            idle_timeout: row.idle_timeout_ms.map(IdleTimeout::stored),
+            scrollback: row
+                .scrollback_lines
+                .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),
             meta: row.meta.clone(),
             shell_nonce: None,
         }
     }
 
-    /// The database's row for this terminal in this state.
+    /// The size that it was started with.
+    pub fn first_size(&self) -> Size {
+        Size {
+            cols: self.cols,
+            rows: self.rows,
+        }
+    }
+
+    /// The database's row for this terminal in this state, but for its last activity.
     pub fn to_row(&self, progress: &Progress) -> TerminalRow {
         let exit = progress.exit.as_ref();
         TerminalRow {
@@ -113,6 +133,12 @@ impl Record {
             exit_status: exit.and_then(|exit| exit.status.clone()),
             released_at_ms: progress.released_at_ms,
             closed_at_ms: progress.closed_at_ms,
+            close_cause: progress.close_cause,
+            idle_timeout_ms: self.idle_timeout.map(IdleTimeout::ms),
+            last_activity_ms: None,
+            scrollback_lines: Some(self.scrollback.lines()),
+            first_cols: Some(self.cols),
+            first_rows: Some(self.rows),
             output_byte_limit: self.output_byte_limit,
             start: Offset::ZERO,
             end: progress.end,
@@ -176,6 +202,8 @@ pub struct Progress {
     pub released_at_ms: Option<i64>,
     /// When it was closed.
     pub closed_at_ms: Option<i64>,
+    /// Why, where nobody asked for it.
+    pub close_cause: Option<CloseCause>,
 }
 
 /// The exit status as the protocol says it.

@@ -1,11 +1,11 @@
 //! Making a screen again from what the database and the spool hold: a checkpoint, and the output
 //! after it at the sizes that the terminal had.
 
-use termd_proto::{Offset, TerminalId};
+use termd_proto::Offset;
 
 use super::clock::now_ms;
-use super::record::Size;
-use super::screen::{fresh_model, fresh_scrollback};
+use super::record::{Record, Size};
+use super::screen::fresh_model;
 use super::transcript::{Transcript, TranscriptError};
 use crate::store::{SizeChange, Store};
 use crate::term::{Event, Model};
@@ -27,25 +27,26 @@ pub struct Restored {
     pub events: Vec<(u64, Event)>,
 }
 
-/// The screen of a terminal as its output up to `end` made it. `first_size` is the size that the
-/// terminal was started with.
+/// The screen of a terminal as its output up to `end` made it.
 pub async fn restore(
     store: &Store,
-    id: &TerminalId,
+    record: &Record,
     transcript: &Transcript,
-    first_size: Size,
     end: Offset,
 ) -> Result<Restored, TranscriptError> {
+    let id = &record.id;
     let checkpoint = store
         .screen(id)
         .await?
         .filter(|checkpoint| checkpoint.at <= end);
     let restored = checkpoint.and_then(|checkpoint| {
-        let model = Model::restored(fresh_scrollback(), &checkpoint.dump)?;
+        let model = Model::restored(record.scrollback.scrollback(), &checkpoint.dump)?;
         Some((model, checkpoint.at))
     });
-    let (mut model, mut at) =
-        restored.unwrap_or_else(|| (fresh_model(first_size), end.back(MAX_REPLAY_BYTES)));
+    let (mut model, mut at) = restored.unwrap_or_else(|| {
+        let fresh = fresh_model(record.first_size(), record.scrollback);
+        (fresh, end.back(MAX_REPLAY_BYTES))
+    });
     let mut events = Vec::new();
     let mut changes = store.sizes(id, at).await?.into_iter().peekable();
     loop {

@@ -7,18 +7,24 @@ use std::cell::RefCell;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use termd_proto::Offset;
 
+use super::error::TerminalError;
 use super::record::Size;
 use super::spool::Spool;
 use crate::term::{self, Fed, Model, Scrollback};
 
 /// How much is fed at a time, in bytes: what stays in the processor's cache.
 const PIECE_BYTES: usize = 64 << 10;
-/// Rows of scrollback kept at the most.
-const SCROLLBACK_ROWS: usize = 10_000;
+/// Rows of scrollback kept at the most, unless asked otherwise.
+const DEFAULT_SCROLLBACK_LINES: u32 = 10_000;
+/// Most rows of scrollback that may be asked for.
+pub const MAX_SCROLLBACK_LINES: u32 = 100_000;
 /// Bytes of scrollback kept at the most: 10,000 long coloured lines.
 const SCROLLBACK_BYTES: usize = 4 << 20;
+/// And so many for each line where more than that are kept.
+const SCROLLBACK_LINE_BYTES: usize = SCROLLBACK_BYTES / DEFAULT_SCROLLBACK_LINES as usize;
 
 thread_local! {
     /// The piece being fed: one a thread, however many terminals there are.
@@ -35,14 +41,50 @@ impl From<Size> for term::Size {
     }
 }
 
-/// An empty scrollback, bounded as every terminal's is.
-pub fn fresh_scrollback() -> Scrollback {
-    Scrollback::new(SCROLLBACK_ROWS, SCROLLBACK_BYTES)
+/// How many lines of scrollback a screen keeps: 0 to [`MAX_SCROLLBACK_LINES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ScrollbackLines(u32);
+
+impl Default for ScrollbackLines {
+    fn default() -> Self {
+        Self(DEFAULT_SCROLLBACK_LINES)
+    }
+}
+
+impl ScrollbackLines {
+    /// So many, within the bounds, or which param is not; 10,000 where nobody asked.
+    pub fn checked(lines: Option<u32>) -> Result<Self, TerminalError> {
+        match lines {
+            None => Ok(Self::default()),
+            Some(lines @ ..=MAX_SCROLLBACK_LINES) => Ok(Self(lines)),
+            Some(_) => Err(TerminalError::Invalid {
+                field: "scrollback_lines",
+                problem: format!("may be {MAX_SCROLLBACK_LINES} at the most"),
+            }),
+        }
+    }
+
+    /// As the database has it.
+    pub fn stored(lines: u32) -> Self {
+        Self(lines.min(MAX_SCROLLBACK_LINES))
+    }
+
+    /// As a number.
+    pub fn lines(self) -> u32 {
+        self.0
+    }
+
+    /// An empty scrollback of so many lines, bounded in bytes too.
+    pub fn scrollback(self) -> Scrollback {
+        let rows = self.0 as usize;
+        Scrollback::new(rows, SCROLLBACK_BYTES.max(rows * SCROLLBACK_LINE_BYTES))
+    }
 }
 
 /// A fresh model.
-pub fn fresh_model(size: Size) -> Model {
-    Model::new(size.into(), fresh_scrollback())
+pub fn fresh_model(size: Size, scrollback: ScrollbackLines) -> Model {
+    Model::new(size.into(), scrollback.scrollback())
 }
 
 /// The model of one terminal; none where it ended long ago and nobody has asked since.

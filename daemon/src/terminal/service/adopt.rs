@@ -45,6 +45,7 @@ impl Terminals {
                 self.remember(row).await?;
             }
         }
+        self.start_idle_timer();
         Ok(())
     }
 
@@ -94,23 +95,19 @@ impl Terminals {
             exit: None,
             released_at_ms: row.as_ref().and_then(|row| row.released_at_ms),
             closed_at_ms: row.as_ref().and_then(|row| row.closed_at_ms),
+            close_cause: row.as_ref().and_then(|row| row.close_cause),
         };
         let transcript = Transcript::live(found.id.clone(), spool, self.inner.store.clone());
-        let first_size = Size {
-            cols: record.cols,
-            rows: record.rows,
-        };
         let store = &self.inner.store;
         let Restored { mut model, events } =
-            restore(store, &found.id, &transcript, first_size, progress.end).await?;
+            restore(store, &record, &transcript, progress.end).await?;
         // A size that was given a moment before the last server died may not be in the database.
         model.resize(size.into());
         progress.screen = ScreenState::still(model.seq());
         let screen = Screen::new(model);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         if row.is_none() {
-            let row = terminal.record.to_row(&terminal.progress());
-            self.inner.store.put_terminal(row).await?;
+            self.inner.store.put_terminal(terminal.row()).await?;
         }
         let newest = self.inner.store.command(&found.id, -1).await?;
         let texts = texts_of(&terminal.record);
@@ -204,6 +201,7 @@ impl Terminals {
             exit,
             released_at_ms: row.released_at_ms,
             closed_at_ms: row.closed_at_ms,
+            close_cause: row.close_cause,
         };
         let transcript = self.stored_transcript(&row.id);
         let (terminal, _no_task) = Terminal::new(
@@ -212,6 +210,11 @@ impl Terminals {
             Screen::default(),
             progress,
         );
+        let known = [row.last_activity_ms, row.closed_at_ms, row.exited_at_ms];
+        let last = known.into_iter().flatten().next();
+        terminal
+            .activity
+            .was_last_at(last.unwrap_or(row.created_at_ms));
         terminal
     }
 }

@@ -13,6 +13,7 @@ use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
+use super::super::activity::IdleTimeout;
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
 use super::super::commands::{ShellCommands, texts_of};
@@ -22,10 +23,10 @@ use super::super::handle::Terminal;
 use super::super::intake::Reading;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
 use super::super::record::{Progress, Record, ScreenState, Size};
-use super::super::screen::{Screen, fresh_model};
+use super::super::screen::{Screen, ScrollbackLines, fresh_model};
 use super::super::spool::{Intake, Spool};
 use super::super::transcript::Transcript;
-use super::{Accepts, Terminals};
+use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::message::{SpawnRequest, Spawned};
 use crate::shell;
@@ -64,6 +65,8 @@ pub struct CreateRequest {
     pub idle_timeout_ms: Option<u64>,
     /// Lines of scrollback that its screen keeps.
     pub scrollback_lines: Option<u32>,
+    /// Most terminals that this client wants to have running at once.
+    pub max_running: Option<u32>,
     /// Somebody has agreed to it.
     pub confirmed: bool,
     /// Kept with it.
@@ -73,9 +76,9 @@ pub struct CreateRequest {
 impl Terminals {
     /// Starts a command in a new terminal. Not to be dropped half-way: run it in a task.
     pub async fn create(&self, request: CreateRequest) -> Result<Arc<Terminal>, TerminalError> {
-        let size = Self::checked_size(request.cols, request.rows)?;
+        let bounds = Bounds::checked(&request)?;
         let id = random_id()?;
-        let reservation = self.reserve(&id, request.label.as_ref())?;
+        let reservation = self.reserve(&id, &request)?;
         let detail = audit_detail(&request);
         let asked = launch_request(&request);
         // It looks at directories that may be on a file system which does not answer.
@@ -93,7 +96,7 @@ impl Terminals {
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
         // What is recorded is what was asked for.
-        let record = self.record(&id, &request, &launch, size);
+        let record = self.record(&id, &request, &launch, bounds);
         let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
         let spawned = match self
@@ -135,10 +138,7 @@ impl Terminals {
         spawned: Spawned,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let id = record.id.clone();
-        let size = Size {
-            cols: record.cols,
-            rows: record.rows,
-        };
+        let size = record.first_size();
         let fds = spawned.fds;
         let spool = Spool::adopt(fds.spool)?;
         let intake = Intake::adopt(fds.pipe_reader, fds.pipe_writer, &spool)?;
@@ -157,9 +157,9 @@ impl Terminals {
             exit: None,
             released_at_ms: None,
             closed_at_ms: None,
+            close_cause: None,
         };
-        let row = record.to_row(&progress);
-        let screen = Screen::new(fresh_model(size));
+        let screen = Screen::new(fresh_model(size, record.scrollback));
         let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let around = self.surroundings();
@@ -173,7 +173,7 @@ impl Terminals {
             reading,
             flow,
         )?;
-        self.inner.store.put_terminal(row).await?;
+        self.inner.store.put_terminal(terminal.row()).await?;
         self.start(Arc::clone(&terminal), actor);
         let _ = self.inner.events.send(TerminalEvent::Created { id });
         Ok(terminal)
@@ -211,7 +211,7 @@ impl Terminals {
         id: &TerminalId,
         request: &CreateRequest,
         launch: &Launch,
-        size: Size,
+        bounds: Bounds,
     ) -> Record {
         let spool = &self.inner.options.spool;
         let limit = request
@@ -225,10 +225,12 @@ impl Terminals {
             pid: 0,
             owner: request.owner.clone(),
             created_at_ms: now_ms(),
-            cols: size.cols,
-            rows: size.rows,
+            cols: bounds.size.cols,
+            rows: bounds.size.rows,
             output_byte_limit: limit.min(spool.max_window_bytes),
             close_on_disconnect: request.close_on_disconnect,
+            idle_timeout: bounds.idle_timeout,
+            scrollback: bounds.scrollback,
             meta: request.meta.clone(),
             shell_nonce: None,
         }
@@ -256,8 +258,9 @@ impl Terminals {
     fn reserve<'a>(
         &'a self,
         id: &TerminalId,
-        label: Option<&Label>,
+        request: &CreateRequest,
     ) -> Result<Reservation<'a>, TerminalError> {
+        let (label, client) = (request.label.as_ref(), ClientKey::from(&request.owner));
         let mut index = self.index();
         if index.accepts == Accepts::No {
             return Err(TerminalError::Stopping);
@@ -266,6 +269,11 @@ impl Terminals {
         if index.running >= limit {
             return Err(TerminalError::TooMany { limit });
         }
+        if let Some(max_running) = request.max_running
+            && index.running_of(&client) >= max_running as usize
+        {
+            return Err(TerminalError::TooManyOfClient { max_running });
+        }
         if let Some(label) = label {
             if index.labels.contains_key(label) {
                 return Err(TerminalError::LabelTaken(label.clone()));
@@ -273,12 +281,35 @@ impl Terminals {
             index.labels.insert(label.clone(), id.clone());
         }
         index.running += 1;
-        index.starting.insert(id.clone(), None);
+        let starting = Starting {
+            client,
+            reaped: None,
+        };
+        index.starting.insert(id.clone(), starting);
         Ok(Reservation {
             terminals: self,
             id: id.clone(),
             label: label.cloned(),
             kept: false,
+        })
+    }
+}
+
+/// What of a request has bounds, within them.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    size: Size,
+    idle_timeout: Option<IdleTimeout>,
+    scrollback: ScrollbackLines,
+}
+
+impl Bounds {
+    fn checked(request: &CreateRequest) -> Result<Self, TerminalError> {
+        let idle_timeout = request.idle_timeout_ms.map(IdleTimeout::checked);
+        Ok(Self {
+            size: Terminals::checked_size(request.cols, request.rows)?,
+            idle_timeout: idle_timeout.transpose()?,
+            scrollback: ScrollbackLines::checked(request.scrollback_lines)?,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{Owner, TerminalState, WaitResult};
+use termd_proto::terminal::{CloseCause, Owner, TerminalState, WaitResult};
 
 use super::super::clock::now_ms;
 use super::super::error::TerminalError;
@@ -19,13 +19,27 @@ use crate::control::message::EndTree;
 /// deadline and some more.
 const EXIT_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Whether ACP's `terminal/*` may still name a terminal that was closed.
+/// How a terminal is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Closing {
-    /// `session.close`.
-    Close,
-    /// `terminal/release`.
+pub(super) enum Closing {
+    /// `session.close`, and what termd closes by itself.
+    Close {
+        /// Why, where nobody asked for it.
+        cause: Option<CloseCause>,
+        /// Type end of file first, and wait so long for the command to go by itself.
+        eof: Option<Duration>,
+    },
+    /// `terminal/release`: after it ACP's `terminal/*` may no longer name it.
     Release,
+}
+
+impl Closing {
+    fn cause(self) -> Option<CloseCause> {
+        match self {
+            Self::Close { cause, .. } => cause,
+            Self::Release => None,
+        }
+    }
 }
 
 impl Terminals {
@@ -75,7 +89,26 @@ impl Terminals {
         terminal: &Arc<Terminal>,
         actor: &Owner,
     ) -> Result<WaitResult, TerminalError> {
-        self.finish(terminal, actor, Closing::Close).await
+        let closing = Closing::Close {
+            cause: None,
+            eof: None,
+        };
+        self.finish(terminal, actor, closing).await
+    }
+
+    /// As [`close`](Self::close), but end of file is typed first, and the command may go by itself
+    /// for so long.
+    pub async fn close_by_eof(
+        &self,
+        terminal: &Arc<Terminal>,
+        actor: &Owner,
+        longest: Duration,
+    ) -> Result<WaitResult, TerminalError> {
+        let closing = Closing::Close {
+            cause: None,
+            eof: Some(longest),
+        };
+        self.finish(terminal, actor, closing).await
     }
 
     /// ACP's release: ends a terminal (SIGTERM, grace, SIGKILL), and its id for `terminal/*`.
@@ -87,7 +120,7 @@ impl Terminals {
         self.finish(terminal, actor, Closing::Release).await
     }
 
-    async fn finish(
+    pub(super) async fn finish(
         &self,
         terminal: &Arc<Terminal>,
         actor: &Owner,
@@ -97,14 +130,32 @@ impl Terminals {
             return Ok(Self::wait_result(terminal));
         }
         let (action, signal) = match closing {
-            Closing::Close => ("terminal.close", nix::libc::SIGHUP),
+            Closing::Close { .. } => ("terminal.close", nix::libc::SIGHUP),
             Closing::Release => ("terminal.release", nix::libc::SIGTERM),
         };
-        self.audit(action, "ok", actor, Some(terminal.id()), Map::new())
+        let mut detail = Map::new();
+        if let Some(cause) = closing.cause() {
+            detail.insert("cause".to_owned(), Value::from(cause.as_str()));
+        }
+        if let (Some(CloseCause::Idle), Some(timeout)) =
+            (closing.cause(), terminal.record.idle_timeout)
+        {
+            detail.insert("idle_timeout_ms".to_owned(), Value::from(timeout.ms()));
+        }
+        self.audit(action, "ok", actor, Some(terminal.id()), detail)
             .await?;
+        if let Closing::Close {
+            eof: Some(longest), ..
+        } = closing
+        {
+            Self::end_input(terminal, longest).await;
+        }
         let now = now_ms();
         terminal.update(|progress| {
-            progress.closed_at_ms = progress.closed_at_ms.or(Some(now));
+            if progress.closed_at_ms.is_none() {
+                progress.closed_at_ms = Some(now);
+                progress.close_cause = closing.cause();
+            }
             if closing == Closing::Release {
                 progress.released_at_ms = Some(now);
             }
@@ -114,6 +165,22 @@ impl Terminals {
         Ok(Self::wait_result(terminal))
     }
 
+    /// Types the tty's end-of-file character, once, and waits for the exit. A shell at its prompt
+    /// and whatever reads to the end of its input go by themselves then, with an exit status of
+    /// their own. In raw mode it is typed too: a line editor takes it for what it is.
+    async fn end_input(terminal: &Terminal, longest: Duration) {
+        let gone = async {
+            if let Some(character) = terminal.end_of_file_character().await {
+                // What cannot be typed is no reason not to close.
+                let _ = terminal.send(vec![character], longest).await;
+            }
+            terminal.exit().await
+        };
+        if tokio::time::timeout(longest, gone).await.is_err() {
+            tracing::debug!(terminal = %terminal.id(), "end of file did not end it");
+        }
+    }
+
     /// Ends what was closed, and sees to it that nothing but its record is left.
     pub(super) async fn end_closed(
         &self,
@@ -121,10 +188,7 @@ impl Terminals {
         signal: i32,
     ) -> Result<(), TerminalError> {
         self.end_processes(terminal, signal).await?;
-        self.inner
-            .store
-            .put_terminal(terminal.record.to_row(&terminal.progress()))
-            .await?;
+        self.inner.store.put_terminal(terminal.row()).await?;
         self.inner.store.flush().await?;
         let id = terminal.id().clone();
         let _ = self.inner.events.send(TerminalEvent::Closed { id });
@@ -146,7 +210,7 @@ impl Terminals {
             Ok(()) | Err(KeeperError::UnknownTerminal(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        let exited = tokio::time::timeout(EXIT_DEADLINE, terminal.wait_for_exit()).await;
+        let exited = tokio::time::timeout(EXIT_DEADLINE, terminal.exit()).await;
         if exited.is_err() {
             tracing::warn!(terminal = %terminal.id(), "was killed and its exit is not seen yet");
         }
@@ -164,7 +228,7 @@ impl Terminals {
         let terminals = self.clone();
         let terminal = Arc::clone(terminal);
         tokio::spawn(async move {
-            let mut watch = terminal.watch();
+            let mut watch = terminal.watch_from_afar();
             let closed = watch.wait_for(|progress| progress.closed_at_ms.is_some());
             tokio::select! {
                 () = ended => {}
@@ -178,8 +242,12 @@ impl Terminals {
     }
 
     pub(super) async fn close_unheld(&self, terminal: &Arc<Terminal>, actor: &Owner) {
+        let closing = Closing::Close {
+            cause: Some(CloseCause::Disconnect),
+            eof: None,
+        };
         if terminal.is_unheld()
-            && let Err(error) = self.close(terminal, actor).await
+            && let Err(error) = self.finish(terminal, actor, closing).await
         {
             tracing::warn!(terminal = %terminal.id(), %error, "cannot close what nobody holds");
         }

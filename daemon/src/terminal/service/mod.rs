@@ -3,6 +3,7 @@
 mod adopt;
 mod create;
 mod ending;
+mod idle;
 mod list;
 mod typing;
 
@@ -13,9 +14,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
 use termd_proto::screen::{Screen, ScreenOptions};
-use termd_proto::terminal::{Owner, TerminalState};
+use termd_proto::terminal::{Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId, TerminalRef};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
 pub use create::CreateRequest;
 pub use typing::Typist;
@@ -71,6 +72,8 @@ struct Inner {
     keeper: KeeperClient,
     events: broadcast::Sender<TerminalEvent>,
     index: Mutex<Index>,
+    /// A terminal with an idle timeout was put on the list.
+    idle_listed: Notify,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -79,13 +82,53 @@ struct Index {
     by_id: HashMap<TerminalId, Arc<Terminal>>,
     /// Labels of open terminals, and of those being made.
     labels: HashMap<Label, TerminalId>,
-    /// Terminals being made, and how those that ended before they were listed did.
-    starting: HashMap<TerminalId, Option<WaitStatus>>,
+    /// Terminals being made.
+    starting: HashMap<TerminalId, Starting>,
     /// Terminals whose command runs, those being made included.
     running: usize,
     /// Open terminals that have ended, oldest first.
     ended: VecDeque<TerminalId>,
     accepts: Accepts,
+}
+
+impl Index {
+    /// How many terminals of this client run, those being made included.
+    fn running_of(&self, client: &ClientKey) -> usize {
+        let starting = self.starting.values().map(|starting| &starting.client);
+        let running = self
+            .by_id
+            .values()
+            .filter(|terminal| terminal.state() == TerminalState::Running)
+            .filter(|terminal| ClientKey::from(&terminal.record.owner) == *client);
+        starting.filter(|maker| *maker == client).count() + running.count()
+    }
+}
+
+/// A terminal that is being made.
+#[derive(Debug)]
+struct Starting {
+    /// For whom.
+    client: ClientKey,
+    /// How it ended, if it did before it was listed.
+    reaped: Option<WaitStatus>,
+}
+
+/// A client process, as far as its limit on running terminals goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ClientKey {
+    front: Front,
+    pid: i32,
+    client: Option<String>,
+}
+
+impl From<&Owner> for ClientKey {
+    fn from(owner: &Owner) -> Self {
+        Self {
+            front: owner.front,
+            pid: owner.pid,
+            client: owner.client.clone(),
+        }
+    }
 }
 
 /// Whether new terminals may be made.
@@ -109,6 +152,7 @@ impl Terminals {
                 keeper,
                 events,
                 index,
+                idle_listed: Notify::new(),
             }),
         }
     }
@@ -152,7 +196,7 @@ impl Terminals {
             terminal.root_was_reaped(status);
         } else if let Some(starting) = index.starting.get_mut(id) {
             // `true` is faster than we are: its terminal hears of it when it is listed.
-            *starting = Some(status);
+            starting.reaped = Some(status);
         }
     }
 
@@ -280,12 +324,8 @@ impl Terminals {
         if terminal.screen.look(|_| ()).is_some() {
             return Ok(());
         }
-        let first_size = Size {
-            cols: terminal.record.cols,
-            rows: terminal.record.rows,
-        };
         let (store, end) = (&self.inner.store, terminal.end());
-        let restored = restore(store, terminal.id(), &terminal.transcript, first_size, end).await?;
+        let restored = restore(store, &terminal.record, &terminal.transcript, end).await?;
         terminal.screen.put(restored.model);
         Ok(())
     }
@@ -320,12 +360,13 @@ impl Terminals {
         }
     }
 
-    /// Looks at a terminal's model.
+    /// Looks at a terminal's model, for somebody who reads it.
     pub async fn look_at<T>(
         &self,
         terminal: &Terminal,
         look: impl FnOnce(&Model) -> T,
     ) -> Result<T, TerminalError> {
+        terminal.touch();
         self.wake_screen(terminal).await?;
         terminal.screen.look(look).ok_or(TerminalError::Stopping)
     }
@@ -358,7 +399,7 @@ impl Terminals {
             let ended = terminals.clone();
             let watched = Arc::clone(&terminal);
             let exit = async move {
-                if watched.wait_for_exit().await.is_ok() {
+                if watched.exit().await.is_ok() {
                     ended.runs_no_more();
                 }
             };
@@ -369,12 +410,16 @@ impl Terminals {
 
     fn put_on_list(&self, terminal: &Arc<Terminal>) {
         let mut index = self.index();
-        if let Some(Some(status)) = index.starting.remove(terminal.id()) {
+        let starting = index.starting.remove(terminal.id());
+        if let Some(status) = starting.and_then(|starting| starting.reaped) {
             terminal.root_was_reaped(status);
         }
         index
             .by_id
             .insert(terminal.id().clone(), Arc::clone(terminal));
+        if terminal.record.idle_timeout.is_some() {
+            self.inner.idle_listed.notify_one();
+        }
     }
 
     /// A command has ended: it no longer counts as running.

@@ -1,0 +1,102 @@
+//! `create --idle-timeout`, `create --scrollback`, `close --eof`, and what `show` says of them.
+
+use serde_json::json;
+
+use crate::support::TestDaemon;
+use crate::termctl::{ok, termctl};
+
+#[test]
+fn an_idle_terminal_is_closed_and_show_says_why() {
+    let daemon = TestDaemon::start();
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let id = ok(
+        &daemon,
+        &["create", "--idle-timeout", "1", "--", "sleep", "1000"],
+    );
+    let shown = ok(&daemon, &["show", &id]);
+    assert!(shown.contains("last activity"), "{shown}");
+    let fact = |shown: &str, name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name));
+        line.unwrap_or_default()[name.len()..].trim().to_owned()
+    };
+    assert_eq!(fact(&shown, "idle timeout"), "1 s");
+    assert_eq!(fact(&shown, "closed by"), "-");
+    loop {
+        let event = watcher.next_message()["params"]["result"].clone();
+        if event["type"] == "closed" {
+            assert_eq!(event["id"], *id);
+            break;
+        }
+    }
+    let shown = ok(&daemon, &["show", &id]);
+    assert_eq!(fact(&shown, "state"), "closed");
+    assert_eq!(fact(&shown, "closed by"), "its idle timeout");
+    let said = termctl(&daemon, &["send", &id, "x"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+    let why = "closed after 1 s without activity";
+    assert!(said.err.contains(why), "{said:?}");
+}
+
+#[test]
+fn idle_timeouts_are_durations() {
+    let daemon = TestDaemon::start();
+    let asked = [
+        "create",
+        "--json",
+        "--idle-timeout",
+        "30m",
+        "--",
+        "sleep",
+        "9",
+    ];
+    assert_eq!(
+        termctl(&daemon, &asked).json()["idle_timeout_ms"],
+        1_800_000
+    );
+    let said = termctl(
+        &daemon,
+        &["create", "--idle-timeout", "0.5", "--", "sleep", "9"],
+    );
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("idle_timeout_ms"), "{said:?}");
+}
+
+#[test]
+fn close_by_end_of_file_passes_on_the_commands_own_exit_code() {
+    let daemon = TestDaemon::start();
+    for (args, code) in [
+        (&["close", "--json", "--eof"][..], json!(4)),
+        (&["close", "--json", "--eof=5000"], json!(4)),
+        (&["close", "--json"], json!(null)),
+    ] {
+        let script = "echo ready; cat; exit 4";
+        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+        daemon.client().wait_for_text(&id, "ready");
+        let said = termctl(&daemon, &[args, &[&id]].concat()).json();
+        let exit = &said["result"]["exit_status"]["exit_code"];
+        assert_eq!(*exit, code, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn scrollback_is_as_long_as_asked() {
+    let daemon = TestDaemon::start();
+    for (lines, kept) in [("0", 0), ("7", 7)] {
+        let asked = [
+            "create",
+            "--rows",
+            "24",
+            "--scrollback",
+            lines,
+            "--",
+            "seq",
+            "100",
+        ];
+        let id = ok(&daemon, &asked);
+        ok(&daemon, &["wait", &id]);
+        let screen = termctl(&daemon, &["screen", "--json", &id]).json();
+        assert_eq!(screen["scrollback_rows"], kept);
+    }
+}
