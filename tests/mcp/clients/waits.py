@@ -97,9 +97,15 @@ async def patterns(link, report):
             result = await link.call("session_wait_for", session_id=session, pattern=pattern, timeout=1)
             expect(result.is_error or result.get("success") is False, result)
     async with report.check("a prompt is told from what only looks like one"):
-        result = await link.ok("session_interact", session_id=session, input="printf '100%%\\n<html>\\n$ '; sleep 30", timeout=2)
-        expect(not result["prompt_detected"], result)
-        await link.ok("session_send", session_id=session, control_char="c")
+        for text in ["100%%", "<html>", "see $HOME"]:
+            result = await link.ok("session_interact", session_id=session, input=f"printf '%s' '{text}'; sleep 30", timeout=1.5)
+            expect(not result["prompt_detected"], f"{text}: {result}")
+            expect(result["command_state"] == "running", result)
+            await link.ok("session_send", session_id=session, control_char="c")
+        asking = await link.create("bash -c 'read -p \"Really delete? [y/N] \" x'")
+        result = await link.ok("session_read", session_id=asking, timeout=1)
+        expect(result["prompt_detected"] and result["prompt_confidence"] < 1, result)
+        await link.ok("session_close", session_id=asking)
         result = await link.ok("session_interact", session_id=session, input="true", timeout=10)
         expect(result["prompt_detected"] and result["command_state"] == "prompt", result)
     await link.ok("session_close", session_id=session)
