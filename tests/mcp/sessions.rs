@@ -116,6 +116,10 @@ fn a_label_finds_the_session_in_the_next_client() {
         &json!({ "session_id": "work", "input": "two", "wait_for": "two" }),
     );
     assert_eq!(said["matched"], true, "{said}");
+    // Closing is idempotent by label too.
+    next.call("session_close", &json!({ "session_id": "work" }));
+    let closed = next.call("session_close", &json!({ "session_id": "work" }));
+    assert_eq!(closed["already_closed"], true, "{closed}");
 }
 
 #[test]
