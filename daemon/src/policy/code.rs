@@ -12,19 +12,42 @@ const MAX_LITERALS: usize = 64;
 
 /// Calls that give a string, or a list of strings, to the system to run.
 const RUNNERS: [&str; 16] = [
-    "system", "popen", "subprocess", "exec", "spawn", "shell", "`", "%x", "qx", "Popen", "run(",
-    "call(", "backtick", "passthru", "| \"", "os.",
+    "system",
+    "popen",
+    "subprocess",
+    "exec",
+    "spawn",
+    "shell",
+    "`",
+    "%x",
+    "qx",
+    "Popen",
+    "run(",
+    "call(",
+    "backtick",
+    "passthru",
+    "| \"",
+    "os.",
 ];
 /// Calls that remove trees.
 const REMOVERS: [&str; 9] = [
-    "rmtree", "rm_rf", "rm_r", "rmSync", "fs.rm", "remove_tree", "rimraf", "removeSync", "deltree",
+    "rmtree",
+    "rm_rf",
+    "rm_r",
+    "rmSync",
+    "fs.rm",
+    "remove_tree",
+    "rimraf",
+    "removeSync",
+    "deltree",
 ];
 
 /// Why code is dangerous.
 pub(super) fn danger(code: &str) -> Option<String> {
     let code = code.get(..MAX_JUDGED_BYTES).unwrap_or(code);
     let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-    if tight.contains("forkwhile") || (tight.contains("whileTrue:") && tight.contains("os.fork()")) {
+    if tight.contains("forkwhile") || (tight.contains("whileTrue:") && tight.contains("os.fork()"))
+    {
         return Some("it starts itself over and over: a fork bomb".to_owned());
     }
     let literals = literals(code);
@@ -54,8 +77,10 @@ pub(super) fn danger(code: &str) -> Option<String> {
 
 fn is_root_or_home(text: &str) -> bool {
     let bare = text.trim_end_matches(['/', '*']);
-    matches!(bare, "" | "~" | "/home" | "/etc" | "/usr" | "/var" | "/root" | "/boot" | "$HOME")
-        && text.starts_with(['/', '~', '$'])
+    matches!(
+        bare,
+        "" | "~" | "/home" | "/etc" | "/usr" | "/var" | "/root" | "/boot" | "$HOME"
+    ) && text.starts_with(['/', '~', '$'])
 }
 
 /// The string literals of a code, escapes left as they are.

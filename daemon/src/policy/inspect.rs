@@ -156,7 +156,11 @@ impl Inspector {
         finding: Option<(Verdict, String)>,
         span: Span,
     ) {
-        let args: Vec<&str> = words.iter().skip(1).map(|word| word.text.as_str()).collect();
+        let args: Vec<&str> = words
+            .iter()
+            .skip(1)
+            .map(|word| word.text.as_str())
+            .collect();
         self.seen.push(Seen {
             program: program.to_owned(),
             arguments: args.join(" "),

@@ -134,9 +134,15 @@ fn operator_at(rest: &str) -> Option<&'static str> {
     if rest.starts_with("<(") || rest.starts_with(">(") {
         return None;
     }
-    let mut operators = OPERATORS.iter().filter(|operator| rest.starts_with(**operator));
+    let mut operators = OPERATORS
+        .iter()
+        .filter(|operator| rest.starts_with(**operator));
     let first = operators.next()?;
-    Some(if first.starts_with("((") || *first == "))" { "(" } else { first })
+    Some(if first.starts_with("((") || *first == "))" {
+        "("
+    } else {
+        first
+    })
 }
 
 /// Where the line after the here-document begins.
@@ -356,7 +362,9 @@ pub(super) fn is_plain(text: &str) -> bool {
     let lexed = lex(text);
     let calm = |token: &Token| match token {
         Token::Word(raw, _) => !raw.contains(['`', '{', '}']) && !raw.contains("$("),
-        Token::Operator(operator) => matches!(*operator, ";" | "&&" | "||" | "|" | ">" | ">>" | "<" | "&"),
+        Token::Operator(operator) => {
+            matches!(*operator, ";" | "&&" | "||" | "|" | ">" | ">>" | "<" | "&")
+        }
         Token::Newline => true,
     };
     lexed.ending.is_none() && lexed.tokens.iter().all(calm) && ending(text) == Ending::Complete

@@ -134,7 +134,11 @@ fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, kn
         return;
     }
     if known == Known::TooLong || line.len() > MAX_JUDGED_BYTES {
-        inspector.note(Verdict::Unknown, "it is longer than is looked at (64 KiB)", whole);
+        inspector.note(
+            Verdict::Unknown,
+            "it is longer than is looked at (64 KiB)",
+            whole,
+        );
         return;
     }
     match reader {
@@ -209,7 +213,9 @@ fn decide(
     let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
     let all: Vec<Finding> = of_commands.chain(inspector.findings).collect();
     let worst = all.iter().map(|finding| finding.verdict).max();
-    let first = all.into_iter().find(|finding| Some(finding.verdict) == worst);
+    let first = all
+        .into_iter()
+        .find(|finding| Some(finding.verdict) == worst);
     Judgement {
         verdict: worst.unwrap_or(Verdict::Safe),
         reason: first.as_ref().map(|finding| finding.reason.clone()),

@@ -35,13 +35,61 @@ const SHELLS: [&str; 14] = [
 ];
 /// What has a shell at its other end.
 const CARRIERS: [&str; 19] = [
-    "ssh", "su", "sudo", "doas", "docker", "podman", "kubectl", "login", "mosh", "mosh-client",
-    "script", "tmux", "tmux: client", "screen", "telnet", "machinectl", "nsenter", "lxc", "tcsh",
+    "ssh",
+    "su",
+    "sudo",
+    "doas",
+    "docker",
+    "podman",
+    "kubectl",
+    "login",
+    "mosh",
+    "mosh-client",
+    "script",
+    "tmux",
+    "tmux: client",
+    "screen",
+    "telnet",
+    "machinectl",
+    "nsenter",
+    "lxc",
+    "tcsh",
 ];
 const TEXT: [&str; 34] = [
-    "vi", "vim", "nvim", "view", "vimdiff", "ex", "ed", "nano", "pico", "emacs", "emacsclient",
-    "micro", "hx", "helix", "kak", "joe", "mcedit", "less", "more", "most", "man", "info", "bat",
-    "top", "htop", "btop", "atop", "watch", "tig", "lazygit", "mc", "ranger", "fzf", "ncdu",
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "vimdiff",
+    "ex",
+    "ed",
+    "nano",
+    "pico",
+    "emacs",
+    "emacsclient",
+    "micro",
+    "hx",
+    "helix",
+    "kak",
+    "joe",
+    "mcedit",
+    "less",
+    "more",
+    "most",
+    "man",
+    "info",
+    "bat",
+    "top",
+    "htop",
+    "btop",
+    "atop",
+    "watch",
+    "tig",
+    "lazygit",
+    "mc",
+    "ranger",
+    "fzf",
+    "ncdu",
 ];
 
 /// A program by its name (the last part of its path, or proc_pid_comm(5)).
@@ -90,8 +138,28 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     matches!(
         stem,
-        "python" | "pypy" | "ipython" | "bpython" | "ptpython" | "perl" | "ruby" | "irb" | "pry"
-            | "node" | "nodejs" | "deno" | "bun" | "php" | "lua" | "luajit" | "tclsh" | "julia"
-            | "R" | "Rscript" | "ghci" | "iex" | "jshell"
+        "python"
+            | "pypy"
+            | "ipython"
+            | "bpython"
+            | "ptpython"
+            | "perl"
+            | "ruby"
+            | "irb"
+            | "pry"
+            | "node"
+            | "nodejs"
+            | "deno"
+            | "bun"
+            | "php"
+            | "lua"
+            | "luajit"
+            | "tclsh"
+            | "julia"
+            | "R"
+            | "Rscript"
+            | "ghci"
+            | "iex"
+            | "jshell"
     )
 }

@@ -74,7 +74,11 @@ impl Rules {
             if spec.cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
                 return Err(refused("cwd must be an absolute path".to_owned()));
             }
-            if spec.program.as_deref().is_some_and(|name| name.is_empty() || name.contains('/')) {
+            if spec
+                .program
+                .as_deref()
+                .is_some_and(|name| name.is_empty() || name.contains('/'))
+            {
                 return Err(refused("program must be a name without a path".to_owned()));
             }
             let arguments = spec.arguments.as_deref().map(Regex::new).transpose();
@@ -86,7 +90,11 @@ impl Rules {
             let spec = spec.clone();
             Ok(Rule { spec, arguments })
         };
-        let rules = specs.iter().enumerate().map(compile).collect::<Result<_, _>>()?;
+        let rules = specs
+            .iter()
+            .enumerate()
+            .map(compile)
+            .collect::<Result<_, _>>()?;
         Ok(Self { rules })
     }
 
@@ -114,12 +122,17 @@ impl Rule {
         let program = self.spec.program.as_deref();
         let by_program = program.is_none_or(|name| seen.is_some_and(|seen| seen.program == name));
         let arguments = self.arguments.as_ref();
-        let by_arguments = arguments
-            .is_none_or(|regex| seen.is_some_and(|seen| regex.is_match(&seen.arguments)));
-        let by_front = self.spec.front.is_none_or(|front| front == circumstances.front);
-        let by_cwd = self.spec.cwd.as_deref().is_none_or(|above| {
-            circumstances.cwd.is_some_and(|cwd| is_within(cwd, above))
-        });
+        let by_arguments =
+            arguments.is_none_or(|regex| seen.is_some_and(|seen| regex.is_match(&seen.arguments)));
+        let by_front = self
+            .spec
+            .front
+            .is_none_or(|front| front == circumstances.front);
+        let by_cwd = self
+            .spec
+            .cwd
+            .as_deref()
+            .is_none_or(|above| circumstances.cwd.is_some_and(|cwd| is_within(cwd, above)));
         by_program && by_arguments && by_front && by_cwd
     }
 }

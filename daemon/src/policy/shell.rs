@@ -82,7 +82,10 @@ impl Inspector {
                 start: at,
                 end: at + c.len_utf8(),
             });
-            let reason = format!("it holds a character that hides what it does ({})", c.escape_unicode());
+            let reason = format!(
+                "it holds a character that hides what it does ({})",
+                c.escape_unicode()
+            );
             self.note(Verdict::Unknown, reason, span);
             // What it says beside is still looked at: a danger is worth more than a doubt.
         }
@@ -116,7 +119,13 @@ impl Inspector {
     }
 
     /// The commands of a text, cut out without a grammar.
-    pub(super) fn commands_by_hand(&mut self, text: &str, place: Place, stdin: &Stdin, depth: usize) {
+    pub(super) fn commands_by_hand(
+        &mut self,
+        text: &str,
+        place: Place,
+        stdin: &Stdin,
+        depth: usize,
+    ) {
         for command in lexer::commands(text) {
             let mut words = Vec::new();
             for (raw, span) in &command.words {
@@ -201,7 +210,12 @@ impl Inspector {
         let mut cursor = node.walk();
         let values: Vec<Node<'_>> = node.children_by_field_name("value", &mut cursor).collect();
         for value in values {
-            for word in expand(text.of(value), Span { start: 0, end: 0 }, &self.variables, 0) {
+            for word in expand(
+                text.of(value),
+                Span { start: 0, end: 0 },
+                &self.variables,
+                0,
+            ) {
                 let known = word.is_known().then_some(word.text);
                 self.variables.set(text.of(variable), known);
             }
@@ -297,7 +311,8 @@ impl Inspector {
         }
         match name {
             "echo" | "printf" if args.iter().all(Word::is_known) => {
-                let flags = |word: &&Word| !matches!(&*word.text, "-e" | "-n" | "-en" | "-ne" | "-E");
+                let flags =
+                    |word: &&Word| !matches!(&*word.text, "-e" | "-n" | "-en" | "-ne" | "-E");
                 let texts: Vec<&str> = args
                     .iter()
                     .filter(flags)
@@ -306,9 +321,7 @@ impl Inspector {
                 Stdin::Literal(texts.join(" ").replace("\\n", "\n").replace("%s\n", ""))
             }
             "cat" | "tac" if !args.is_empty() => Stdin::Given,
-            "cat" | "tee" => self
-                .input_of(stage, text)
-                .unwrap_or_else(|| stdin.clone()),
+            "cat" | "tee" => self.input_of(stage, text).unwrap_or_else(|| stdin.clone()),
             _ => Stdin::Computed,
         }
     }
@@ -330,7 +343,9 @@ impl Inspector {
                 let body = redirect
                     .named_children(&mut cursor)
                     .find(|child| child.kind() == "heredoc_body");
-                Some(Stdin::Literal(body.map_or_else(String::new, |body| text.of(body).to_owned())))
+                Some(Stdin::Literal(
+                    body.map_or_else(String::new, |body| text.of(body).to_owned()),
+                ))
             }
             "herestring_redirect" => {
                 let word = redirect.named_child(0)?;
@@ -380,7 +395,9 @@ impl Inspector {
                 }
                 "herestring_redirect" => self.children(child, text, &Stdin::Given, depth + 1),
                 "command" => {
-                    let redirects = Redirects { stdin: given.clone() };
+                    let redirects = Redirects {
+                        stdin: given.clone(),
+                    };
                     self.command(child, redirects, text, stdin, depth + 1);
                 }
                 _ => self.statement(child, text, &reads, depth + 1),
@@ -484,7 +501,11 @@ const FORK_BOMB: &str = "a function that starts itself twice: a fork bomb";
 
 /// Whether a statement prints what it reads.
 fn passes_through(body: Node<'_>, text: Text<'_>) -> bool {
-    let name = text.of(body).split_whitespace().next().map_or("", base_name);
+    let name = text
+        .of(body)
+        .split_whitespace()
+        .next()
+        .map_or("", base_name);
     matches!(name, "cat" | "tee")
 }
 
@@ -526,7 +547,9 @@ fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
 }
 
 fn is_multiplied(call: Node<'_>) -> bool {
-    let in_pipeline = call.parent().is_some_and(|parent| parent.kind() == "pipeline");
+    let in_pipeline = call
+        .parent()
+        .is_some_and(|parent| parent.kind() == "pipeline");
     let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
     in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
 }

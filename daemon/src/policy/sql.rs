@@ -8,11 +8,19 @@ use super::program::SqlClient;
 /// Why a text is dangerous to the database that this client talks to.
 pub(super) fn danger(client: SqlClient, text: &str) -> Option<String> {
     match client {
-        SqlClient::Sql => statements(text).iter().find_map(|words| of_statement(words)),
+        SqlClient::Sql => statements(text)
+            .iter()
+            .find_map(|words| of_statement(words)),
         SqlClient::Redis => text.split(['\n', ';']).find_map(of_redis),
         SqlClient::Mongo => {
             let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-            let found = ["dropDatabase(", ".drop(", "deleteMany({})", "remove({})", "shutdownServer("];
+            let found = [
+                "dropDatabase(",
+                ".drop(",
+                "deleteMany({})",
+                "remove({})",
+                "shutdownServer(",
+            ];
             found
                 .into_iter()
                 .find(|call| tight.contains(call))
@@ -28,7 +36,9 @@ fn of_redis(line: &str) -> Option<String> {
     match (first.as_str(), second.as_str()) {
         ("FLUSHALL" | "FLUSHDB", _) => Some(format!("{first} empties the database")),
         ("SHUTDOWN", _) => Some("SHUTDOWN stops the server".to_owned()),
-        ("SCRIPT" | "FUNCTION", "FLUSH") => Some(format!("{first} FLUSH empties the server's scripts")),
+        ("SCRIPT" | "FUNCTION", "FLUSH") => {
+            Some(format!("{first} FLUSH empties the server's scripts"))
+        }
         ("EVAL" | "EVALSHA", _) if line.to_ascii_uppercase().contains("FLUSHALL") => {
             Some("FLUSHALL empties the database".to_owned())
         }
@@ -39,9 +49,9 @@ fn of_redis(line: &str) -> Option<String> {
 fn of_statement(words: &[String]) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     // EXPLAIN (without ANALYZE) runs nothing; WITH … DELETE does.
-    let main = words.iter().position(|word| {
-        matches!(*word, "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER")
-    })?;
+    let main = words
+        .iter()
+        .position(|word| matches!(*word, "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
     let before = words.get(..main).unwrap_or_default();
     let leads = match before.first() {
         None => true,
@@ -54,7 +64,10 @@ fn of_statement(words: &[String]) -> Option<String> {
     }
     let after = words.get(main + 1..).unwrap_or_default();
     let has_where = after.contains(&"WHERE");
-    match (words.get(main).copied()?, after.first().copied().unwrap_or_default()) {
+    match (
+        words.get(main).copied()?,
+        after.first().copied().unwrap_or_default(),
+    ) {
         // A shell's or a program's own `drop` has no kind of object behind it.
         ("DROP", kind) if is_object(kind) => Some(format!("DROP {kind} cannot be taken back")),
         ("TRUNCATE", next) if !next.is_empty() && next != "(" => {
@@ -76,10 +89,31 @@ fn of_statement(words: &[String]) -> Option<String> {
 fn is_object(kind: &str) -> bool {
     matches!(
         kind,
-        "TABLE" | "DATABASE" | "SCHEMA" | "INDEX" | "VIEW" | "MATERIALIZED" | "USER" | "ROLE"
-            | "SEQUENCE" | "TRIGGER" | "FUNCTION" | "PROCEDURE" | "TYPE" | "EXTENSION" | "COLUMN"
-            | "OWNED" | "TABLESPACE" | "KEYSPACE" | "POLICY" | "FOREIGN" | "TEMPORARY" | "EVENT"
-            | "SERVER" | "PUBLICATION" | "SUBSCRIPTION"
+        "TABLE"
+            | "DATABASE"
+            | "SCHEMA"
+            | "INDEX"
+            | "VIEW"
+            | "MATERIALIZED"
+            | "USER"
+            | "ROLE"
+            | "SEQUENCE"
+            | "TRIGGER"
+            | "FUNCTION"
+            | "PROCEDURE"
+            | "TYPE"
+            | "EXTENSION"
+            | "COLUMN"
+            | "OWNED"
+            | "TABLESPACE"
+            | "KEYSPACE"
+            | "POLICY"
+            | "FOREIGN"
+            | "TEMPORARY"
+            | "EVENT"
+            | "SERVER"
+            | "PUBLICATION"
+            | "SUBSCRIPTION"
     )
 }
 
@@ -93,7 +127,11 @@ fn statements(text: &str) -> Vec<Vec<String>> {
             Some(rest.find('\n').unwrap_or(rest.len()))
         } else if rest.starts_with("/*!") {
             // MySQL runs what stands in these.
-            Some(rest.chars().take_while(|c| "/*!0123456789".contains(*c)).count())
+            Some(
+                rest.chars()
+                    .take_while(|c| "/*!0123456789".contains(*c))
+                    .count(),
+            )
         } else if rest.starts_with("/*") {
             Some(rest.find("*/").map_or(rest.len(), |end| end + 2))
         } else if matches!(c, '\'' | '"' | '`') {
@@ -169,7 +207,9 @@ pub(super) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
     if client != SqlClient::Sql {
         return Vec::new();
     }
-    let prefixes = ["\\!", ".shell ", ".system ", "system ", "!", "\\o |", "\\g |"];
+    let prefixes = [
+        "\\!", ".shell ", ".system ", "system ", "!", "\\o |", "\\g |",
+    ];
     let lines = text.lines().map(str::trim_start);
     lines
         .filter_map(|line| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)))
@@ -183,5 +223,7 @@ pub(super) fn is_complete(client: SqlClient, text: &str) -> bool {
         || text.is_empty()
         || text.starts_with(['\\', '.', '!'])
         || text.ends_with(';')
-        || ["\\g", "\\G", "\\gx", "\\gset"].iter().any(|end| text.ends_with(end))
+        || ["\\g", "\\G", "\\gx", "\\gset"]
+            .iter()
+            .any(|end| text.ends_with(end))
 }

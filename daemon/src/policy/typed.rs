@@ -234,9 +234,15 @@ impl TypedLines {
 
     fn word_end(&self) -> usize {
         let after = self.line.get(self.cursor..).unwrap_or_default();
-        let word = after.iter().position(|c| !c.is_whitespace()).unwrap_or(after.len());
+        let word = after
+            .iter()
+            .position(|c| !c.is_whitespace())
+            .unwrap_or(after.len());
         let rest = after.get(word..).unwrap_or_default();
-        let length = rest.iter().position(|c| c.is_whitespace()).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|c| c.is_whitespace())
+            .unwrap_or(rest.len());
         self.cursor + word + length
     }
 

@@ -165,7 +165,9 @@ pub(super) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         return args.iter().any(|word| word.text == "/dev/stdin");
     }
     if matches!(program, "at" | "batch") {
-        return !args.iter().any(|word| matches!(&*word.text, "-f" | "-l" | "-d"));
+        return !args
+            .iter()
+            .any(|word| matches!(&*word.text, "-f" | "-l" | "-d"));
     }
     match program::reader(program) {
         Reader::Code => args
@@ -180,9 +182,8 @@ pub(super) fn runs_stdin(program: &str, args: &[Word]) -> bool {
 
 /// The process substitution that a shell, or `source`, is given for a script, as it was written.
 pub(super) fn script_substitution<'a>(program: &str, args: &'a [Word]) -> Option<&'a str> {
-    let runs_files = is_shell(program)
-        || is_interpreter(program)
-        || matches!(program, "source" | ".");
+    let runs_files =
+        is_shell(program) || is_interpreter(program) || matches!(program, "source" | ".");
     let script = args.iter().find(|word| !word.text.starts_with('-'))?;
     (runs_files && script.raw.starts_with("<(")).then_some(script.raw.as_str())
 }
@@ -236,7 +237,9 @@ fn sql(client: SqlClient, program: &str, args: &[Word]) -> Vec<Started> {
     let mysql = matches!(program, "mysql" | "mariadb" | "mycli");
     let valued = if mysql { MYSQL } else { VALUED };
     let options = options(args, valued, Order::Permuted);
-    let texts = ["c", "command", "e", "execute", "eval", "cmd", "q", "query", "Q"];
+    let texts = [
+        "c", "command", "e", "execute", "eval", "cmd", "q", "query", "Q",
+    ];
     let sql = |(at, text): (usize, &str)| Started::Sql {
         client,
         text: text.to_owned(),
@@ -270,7 +273,9 @@ fn env(args: &[Word]) -> Vec<Started> {
         .operands
         .iter()
         .find(|(_, text)| !is_assignment(text));
-    let rest = command.and_then(|(at, _)| args.get(*at..)).unwrap_or_default();
+    let rest = command
+        .and_then(|(at, _)| args.get(*at..))
+        .unwrap_or_default();
     let mut words = Vec::new();
     if let Some((at, text)) = options.value(&["S", "split-string"]) {
         let span = args.get(at).map_or(Span { start: 0, end: 0 }, |w| w.span);
@@ -297,9 +302,9 @@ fn has_query(args: &[Word]) -> bool {
 
 fn trap(args: &[Word]) -> Vec<Started> {
     let at = usize::from(args.first().is_some_and(|word| word.text == "--"));
-    let line = args.get(at).filter(|word| {
-        args.len() > at + 1 && !word.text.is_empty() && !word.text.starts_with('-')
-    });
+    let line = args
+        .get(at)
+        .filter(|word| args.len() > at + 1 && !word.text.is_empty() && !word.text.starts_with('-'));
     let line = line.map(|word| Started::Line {
         text: word.text.clone(),
         at,
@@ -318,8 +323,23 @@ fn alias(args: &[Word]) -> Vec<Started> {
 
 fn xargs(args: &[Word]) -> Vec<Started> {
     const VALUED: Valued = Valued::These(&[
-        "a", "d", "E", "I", "L", "n", "P", "s", "J", "R", "S", "arg-file", "delimiter", "max-args",
-        "max-procs", "max-chars", "process-slot-var",
+        "a",
+        "d",
+        "E",
+        "I",
+        "L",
+        "n",
+        "P",
+        "s",
+        "J",
+        "R",
+        "S",
+        "arg-file",
+        "delimiter",
+        "max-args",
+        "max-procs",
+        "max-chars",
+        "process-slot-var",
     ]);
     let options = options(args, VALUED, Order::OptionsFirst);
     let Some((at, _)) = options.operands.first() else {
@@ -336,7 +356,9 @@ fn xargs(args: &[Word]) -> Vec<Started> {
                 Some(Started::Line { text, .. }) => {
                     text.trim_start().starts_with(placeholder) || text.trim() == "$0"
                 }
-                _ => rest.iter().any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
+                _ => rest
+                    .iter()
+                    .any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
             });
     let mut started = vec![Started::Argv(words)];
     if runs_input {
@@ -347,8 +369,27 @@ fn xargs(args: &[Word]) -> Vec<Started> {
 
 fn parallel(args: &[Word]) -> Vec<Started> {
     const VALUED: Valued = Valued::These(&[
-        "j", "jobs", "a", "arg-file", "S", "sshlogin", "C", "colsep", "N", "n", "I", "L", "delay",
-        "timeout", "results", "joblog", "tagstring", "P", "max-procs", "max-args", "retries",
+        "j",
+        "jobs",
+        "a",
+        "arg-file",
+        "S",
+        "sshlogin",
+        "C",
+        "colsep",
+        "N",
+        "n",
+        "I",
+        "L",
+        "delay",
+        "timeout",
+        "results",
+        "joblog",
+        "tagstring",
+        "P",
+        "max-procs",
+        "max-args",
+        "retries",
     ]);
     let options = options(args, VALUED, Order::OptionsFirst);
     let is_source = |text: &str| matches!(text, ":::" | "::::" | ":::+");
@@ -402,14 +443,48 @@ fn after_any(args: &[Word], marks: &[&str]) -> Vec<Started> {
 /// docker(1) and its kin: `exec`, `run`, `compose exec`, `container run`.
 fn container(args: &[Word]) -> Vec<Started> {
     const GLOBAL: Valued = Valued::These(&[
-        "H", "c", "l", "f", "p", "config", "context", "host", "log-level", "file", "project-name",
-        "profile", "project-directory", "env-file",
+        "H",
+        "c",
+        "l",
+        "f",
+        "p",
+        "config",
+        "context",
+        "host",
+        "log-level",
+        "file",
+        "project-name",
+        "profile",
+        "project-directory",
+        "env-file",
     ]);
     // Whatever is not among these has a value.
     const SWITCHES: Valued = Valued::AllBut(&[
-        "d", "i", "t", "q", "P", "T", "rm", "privileged", "init", "read-only", "publish-all",
-        "tty", "interactive", "detach", "no-healthcheck", "oom-kill-disable", "quiet", "no-TTY",
-        "no-deps", "build", "service-ports", "help", "latest", "tls-verify", "replace",
+        "d",
+        "i",
+        "t",
+        "q",
+        "P",
+        "T",
+        "rm",
+        "privileged",
+        "init",
+        "read-only",
+        "publish-all",
+        "tty",
+        "interactive",
+        "detach",
+        "no-healthcheck",
+        "oom-kill-disable",
+        "quiet",
+        "no-TTY",
+        "no-deps",
+        "build",
+        "service-ports",
+        "help",
+        "latest",
+        "tls-verify",
+        "replace",
     ]);
     let outer = options(args, GLOBAL, Order::OptionsFirst);
     let mut verbs = outer.operands.iter();
@@ -434,7 +509,8 @@ fn container(args: &[Word]) -> Vec<Started> {
 
 fn tmux(args: &[Word]) -> Vec<Started> {
     const GLOBAL: Valued = Valued::These(&["L", "S", "f", "c", "T"]);
-    const INNER: Valued = Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N", "d"]);
+    const INNER: Valued =
+        Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N", "d"]);
     let outer = options(args, GLOBAL, Order::OptionsFirst);
     let Some((at, verb)) = outer.operands.first() else {
         return Vec::new();
@@ -492,17 +568,23 @@ fn git(args: &[Word]) -> Vec<Started> {
             started.push(Started::Line { text, at });
         }
     }
-    let verb = args.iter().position(|word| matches!(&*word.text, "foreach" | "bisect" | "rebase"));
+    let verb = args
+        .iter()
+        .position(|word| matches!(&*word.text, "foreach" | "bisect" | "rebase"));
     match verb.and_then(|at| Some((at, args.get(at)?.text.as_str()))) {
         Some((at, "foreach")) => started.extend(joined(args, at + 1)),
         Some((_, "bisect")) => started.extend(after_any(args, &["run"])),
         Some((at, "rebase")) => {
             let rest = args.get(at + 1..).unwrap_or_default();
             let options = options(rest, Valued::These(&["x", "exec"]), Order::Permuted);
-            started.extend(options.value(&["x", "exec"]).map(|(line, text)| Started::Line {
-                text: text.to_owned(),
-                at: at + 1 + line,
-            }));
+            started.extend(
+                options
+                    .value(&["x", "exec"])
+                    .map(|(line, text)| Started::Line {
+                        text: text.to_owned(),
+                        at: at + 1 + line,
+                    }),
+            );
         }
         _ => {}
     }
@@ -524,7 +606,11 @@ fn tar(args: &[Word]) -> Vec<Started> {
             .text
             .strip_prefix("--checkpoint-action=exec=")
             .map(|line| ("", line))
-            .or_else(|| word.text.strip_prefix("--to-command=").map(|line| ("", line)))?;
+            .or_else(|| {
+                word.text
+                    .strip_prefix("--to-command=")
+                    .map(|line| ("", line))
+            })?;
         let text = line.to_owned();
         Some(Started::Line { text, at })
     });
@@ -535,15 +621,33 @@ fn tar(args: &[Word]) -> Vec<Started> {
 pub(super) fn fetches(raw: &str) -> bool {
     let words = raw.split(|c: char| c.is_whitespace() || "|;&()<>`$\"'".contains(c));
     let mut names = words.map(base_name);
-    names.any(is_fetcher) || raw.contains("base64 -d") || raw.contains("base64 --d") || raw.contains("/dev/tcp/")
+    names.any(is_fetcher)
+        || raw.contains("base64 -d")
+        || raw.contains("base64 --d")
+        || raw.contains("/dev/tcp/")
 }
 
 /// Whether a program's output comes from somewhere else.
 pub(super) fn is_fetcher(name: &str) -> bool {
     matches!(
         name,
-        "curl" | "wget" | "wget2" | "fetch" | "aria2c" | "http" | "https" | "xh" | "lynx" | "nc"
-            | "ncat" | "netcat" | "socat" | "ftp" | "tftp" | "openssl" | "uudecode"
+        "curl"
+            | "wget"
+            | "wget2"
+            | "fetch"
+            | "aria2c"
+            | "http"
+            | "https"
+            | "xh"
+            | "lynx"
+            | "nc"
+            | "ncat"
+            | "netcat"
+            | "socat"
+            | "ftp"
+            | "tftp"
+            | "openssl"
+            | "uudecode"
     )
 }
 
@@ -555,9 +659,32 @@ pub(super) fn prints_environment(raw: &str) -> bool {
     plain
         && matches!(
             name,
-            "ssh-agent" | "direnv" | "pyenv" | "rbenv" | "nodenv" | "goenv" | "brew" | "starship"
-                | "zoxide" | "fnm" | "mise" | "conda" | "opam" | "dircolors" | "keychain"
-                | "docker-machine" | "minikube" | "luarocks" | "register-python-argcomplete"
-                | "lesspipe" | "resize" | "atuin" | "fzf" | "gh" | "thefuck" | "tput" | "micromamba"
+            "ssh-agent"
+                | "direnv"
+                | "pyenv"
+                | "rbenv"
+                | "nodenv"
+                | "goenv"
+                | "brew"
+                | "starship"
+                | "zoxide"
+                | "fnm"
+                | "mise"
+                | "conda"
+                | "opam"
+                | "dircolors"
+                | "keychain"
+                | "docker-machine"
+                | "minikube"
+                | "luarocks"
+                | "register-python-argcomplete"
+                | "lesspipe"
+                | "resize"
+                | "atuin"
+                | "fzf"
+                | "gh"
+                | "thefuck"
+                | "tput"
+                | "micromamba"
         )
 }

@@ -35,8 +35,27 @@ const WRAPPERS: &[Wrapper] = &[
         ..plain(
             &["sudo", "sudo-rs"],
             &[
-                "u", "g", "h", "p", "C", "T", "D", "R", "U", "r", "t", "user", "group", "host",
-                "prompt", "close-from", "command-timeout", "chroot", "chdir", "other-user", "role",
+                "u",
+                "g",
+                "h",
+                "p",
+                "C",
+                "T",
+                "D",
+                "R",
+                "U",
+                "r",
+                "t",
+                "user",
+                "group",
+                "host",
+                "prompt",
+                "close-from",
+                "command-timeout",
+                "chroot",
+                "chdir",
+                "other-user",
+                "role",
                 "type",
             ],
         )
@@ -49,39 +68,104 @@ const WRAPPERS: &[Wrapper] = &[
     },
     plain(&["time"], &["f", "o", "format", "output"]),
     plain(&["nice"], &["n", "adjustment"]),
-    plain(&["ionice"], &["c", "n", "p", "P", "u", "class", "classdata"]),
-    plain(&["nohup", "setsid", "command", "builtin", "chronic", "noglob", "nocorrect", "-"], &[]),
+    plain(
+        &["ionice"],
+        &["c", "n", "p", "P", "u", "class", "classdata"],
+    ),
+    plain(
+        &[
+            "nohup",
+            "setsid",
+            "command",
+            "builtin",
+            "chronic",
+            "noglob",
+            "nocorrect",
+            "-",
+        ],
+        &[],
+    ),
     plain(&["exec"], &["a"]),
     plain(&["stdbuf"], &["i", "o", "e", "input", "output", "error"]),
-    Wrapper { skip: 1, ..plain(&["timeout", "gtimeout"], &["s", "k", "signal", "kill-after"]) },
-    Wrapper { joins: true, ..plain(&["watch"], &["n", "interval", "q", "equexit"]) },
-    Wrapper { skip: 1, ..plain(&["chroot"], &["userspec", "groups"]) },
+    Wrapper {
+        skip: 1,
+        ..plain(
+            &["timeout", "gtimeout"],
+            &["s", "k", "signal", "kill-after"],
+        )
+    },
+    Wrapper {
+        joins: true,
+        ..plain(&["watch"], &["n", "interval", "q", "equexit"])
+    },
+    Wrapper {
+        skip: 1,
+        ..plain(&["chroot"], &["userspec", "groups"])
+    },
     Wrapper {
         skip: 1,
         line_options: &["c", "command"],
-        ..plain(&["flock"], &["w", "wait", "timeout", "E", "conflict-exit-code", "c", "command"])
+        ..plain(
+            &["flock"],
+            &[
+                "w",
+                "wait",
+                "timeout",
+                "E",
+                "conflict-exit-code",
+                "c",
+                "command",
+            ],
+        )
     },
     plain(
         &["strace", "ltrace"],
-        &["o", "e", "p", "s", "a", "E", "u", "P", "S", "O", "I", "b", "X", "l", "n", "A", "D"],
+        &[
+            "o", "e", "p", "s", "a", "E", "u", "P", "S", "O", "I", "b", "X", "l", "n", "A", "D",
+        ],
     ),
     Wrapper {
         // What it starts is in the option; its operand is a file.
         skip: 64,
         line_options: &["c", "command"],
-        ..plain(&["script"], &["c", "command", "E", "I", "O", "B", "T", "m", "o"])
+        ..plain(
+            &["script"],
+            &["c", "command", "E", "I", "O", "B", "T", "m", "o"],
+        )
     },
     Wrapper {
         skip: 1,
         line_options: &["c", "command", "session-command"],
         ..plain(
             &["su"],
-            &["c", "command", "session-command", "s", "shell", "g", "group", "G", "w"],
+            &[
+                "c",
+                "command",
+                "session-command",
+                "s",
+                "shell",
+                "g",
+                "group",
+                "G",
+                "w",
+            ],
         )
     },
     Wrapper {
         line_options: &["c", "command", "session-command"],
-        ..plain(&["runuser"], &["u", "user", "c", "command", "session-command", "s", "g", "G"])
+        ..plain(
+            &["runuser"],
+            &[
+                "u",
+                "user",
+                "c",
+                "command",
+                "session-command",
+                "s",
+                "g",
+                "G",
+            ],
+        )
     },
     Wrapper {
         skip: 1,
@@ -97,34 +181,100 @@ const WRAPPERS: &[Wrapper] = &[
     plain(&["sshpass"], &["p", "f", "d", "P"]),
     plain(
         &["nsenter", "unshare"],
-        &["t", "target", "S", "G", "setuid", "setgid", "R", "root", "w", "wd"],
+        &[
+            "t", "target", "S", "G", "setuid", "setgid", "R", "root", "w", "wd",
+        ],
     ),
     plain(
         &["systemd-run", "systemd-inhibit", "systemd-cat"],
         &[
-            "u", "unit", "p", "property", "E", "setenv", "H", "M", "slice", "description", "uid",
-            "gid", "nice", "working-directory", "what", "who", "why", "mode", "t", "identifier",
-            "on-active", "on-calendar",
+            "u",
+            "unit",
+            "p",
+            "property",
+            "E",
+            "setenv",
+            "H",
+            "M",
+            "slice",
+            "description",
+            "uid",
+            "gid",
+            "nice",
+            "working-directory",
+            "what",
+            "who",
+            "why",
+            "mode",
+            "t",
+            "identifier",
+            "on-active",
+            "on-calendar",
         ],
     ),
-    Wrapper { skip: 1, ..plain(&["taskset", "chrt"], &["T", "P", "D"]) },
-    Wrapper { skip: 1, ..plain(&["gosu", "su-exec", "setarch"], &[]) },
-    plain(&["setpriv"], &["reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set"]),
-    plain(&["prlimit", "choom", "cpulimit"], &["p", "n", "l", "pid", "limit"]),
-    plain(&["firejail", "fakeroot", "unbuffer", "torsocks", "proxychains", "proxychains4"], &["l", "f"]),
+    Wrapper {
+        skip: 1,
+        ..plain(&["taskset", "chrt"], &["T", "P", "D"])
+    },
+    Wrapper {
+        skip: 1,
+        ..plain(&["gosu", "su-exec", "setarch"], &[])
+    },
+    plain(
+        &["setpriv"],
+        &[
+            "reuid",
+            "regid",
+            "groups",
+            "inh-caps",
+            "ambient-caps",
+            "bounding-set",
+        ],
+    ),
+    plain(
+        &["prlimit", "choom", "cpulimit"],
+        &["p", "n", "l", "pid", "limit"],
+    ),
+    plain(
+        &[
+            "firejail",
+            "fakeroot",
+            "unbuffer",
+            "torsocks",
+            "proxychains",
+            "proxychains4",
+        ],
+        &["l", "f"],
+    ),
     plain(&["rlwrap", "entr"], &["a", "f", "b", "H", "s", "S", "C"]),
-    plain(&["dbus-run-session", "xvfb-run", "linux32", "linux64"], &["n", "s", "e", "server-args"]),
+    plain(
+        &["dbus-run-session", "xvfb-run", "linux32", "linux64"],
+        &["n", "s", "e", "server-args"],
+    ),
     plain(&["valgrind", "catchsegv", "tsocks"], &[]),
-    Wrapper { skip: 1, ..plain(&["poetry", "pipenv", "uv", "rye", "hatch", "bundle"], &[]) },
-    Wrapper { skip: 2, ..plain(&["direnv"], &[]) },
+    Wrapper {
+        skip: 1,
+        ..plain(&["poetry", "pipenv", "uv", "rye", "hatch", "bundle"], &[])
+    },
+    Wrapper {
+        skip: 2,
+        ..plain(&["direnv"], &[])
+    },
     plain(&["npx", "bunx"], &["p", "package", "c", "call"]),
     Wrapper {
         joins: true,
-        ..plain(&["hyperfine"], &["w", "r", "m", "M", "p", "c", "s", "n", "warmup", "runs", "prepare"])
+        ..plain(
+            &["hyperfine"],
+            &[
+                "w", "r", "m", "M", "p", "c", "s", "n", "warmup", "runs", "prepare",
+            ],
+        )
     },
 ];
 
 /// The program of this name, if it starts others.
 pub(super) fn wrapper(name: &str) -> Option<&'static Wrapper> {
-    WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))
+    WRAPPERS
+        .iter()
+        .find(|wrapper| wrapper.names.contains(&name))
 }

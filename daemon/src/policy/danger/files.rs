@@ -16,11 +16,14 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
                 .has(&["R", "recursive"])
                 .then(|| format!("`{program} -R` changes a whole tree"))
         }
-        "chattr" => (!args.is_empty())
-            .then(|| "chattr changes what may be done with a file".to_owned()),
+        "chattr" => {
+            (!args.is_empty()).then(|| "chattr changes what may be done with a file".to_owned())
+        }
         "shred" => (!args.is_empty()).then(|| "shred overwrites files for good".to_owned()),
         "srm" | "wipe" => (!args.is_empty()).then(|| format!("{program} removes files for good")),
-        "find" => any(args, &["-delete"]).then(|| "`find -delete` removes all that it finds".to_owned()),
+        "find" => {
+            any(args, &["-delete"]).then(|| "`find -delete` removes all that it finds".to_owned())
+        }
         "mv" | "cp" | "install" | "ln" => copied(program, args),
         "tee" => {
             let given = options(args, NO_VALUES, Order::Permuted);
@@ -30,7 +33,10 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         }
         "truncate" => {
             let given = options(args, Valued::These(&["s", "r", "size"]), Order::Permuted);
-            given.operands.iter().find_map(|(_, path)| of_writing(path, false))
+            given
+                .operands
+                .iter()
+                .find_map(|(_, path)| of_writing(path, false))
         }
         "git" => git(args),
         _ => None,
@@ -63,7 +69,11 @@ fn rm(given: &Options<'_>) -> Option<String> {
 fn chmod(args: &[Word]) -> Option<String> {
     let flags = args.iter().filter(|word| {
         // `-x` and `-rw` are modes.
-        word.text.starts_with("--") || !word.text.trim_matches('-').contains(['r', 'w', 'x', 's', 't', ','])
+        word.text.starts_with("--")
+            || !word
+                .text
+                .trim_matches('-')
+                .contains(['r', 'w', 'x', 's', 't', ','])
     });
     let flags: Vec<Word> = flags.cloned().collect();
     let given = options(&flags, NO_VALUES, Order::Permuted);
@@ -75,9 +85,7 @@ fn chmod(args: &[Word]) -> Option<String> {
     let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
     let everybody = (numeric && octal.len() >= 3 && octal.ends_with("777"))
         || mode.text.split(',').any(|clause| {
-            let (who, rights) = clause
-                .split_once(['+', '='])
-                .unwrap_or((clause, ""));
+            let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));
             let all = who.contains('a') || (who.contains('o') && who.contains('u'));
             all && ["r", "w", "x"].iter().all(|right| rights.contains(right))
         });
@@ -97,7 +105,12 @@ fn copied(program: &str, args: &[Word]) -> Option<String> {
     if program == "mv" && path == "/dev/null" {
         return Some("`mv … /dev/null` destroys it".to_owned());
     }
-    if program == "mv" && given.operands.iter().any(|(_, from)| is_root(&normal(from))) {
+    if program == "mv"
+        && given
+            .operands
+            .iter()
+            .any(|(_, from)| is_root(&normal(from)))
+    {
         return Some("it moves the whole system away".to_owned());
     }
     (given.operands.len() > 1 && is_device(&path))
@@ -119,7 +132,14 @@ pub(in super::super) fn of_writing(path: &str, appends: bool) -> Option<String> 
     if path.ends_with("/.ssh/authorized_keys") {
         return Some("it changes who may log in".to_owned());
     }
-    let starts_shells = [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile"];
+    let starts_shells = [
+        ".bashrc",
+        ".bash_profile",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+    ];
     let name = path.rsplit('/').next().unwrap_or_default();
     let at_home = path.starts_with(['~', '$', '/', super::super::word::UNKNOWN]);
     (!appends && at_home && starts_shells.contains(&name))
@@ -150,7 +170,14 @@ fn is_root(path: &str) -> bool {
 
 fn is_system_path(path: &str) -> bool {
     let trees = [
-        "/etc/", "/boot/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/usr/bin/", "/usr/sbin/",
+        "/etc/",
+        "/boot/",
+        "/bin/",
+        "/sbin/",
+        "/lib/",
+        "/lib64/",
+        "/usr/bin/",
+        "/usr/sbin/",
         "/usr/lib/",
     ];
     trees.iter().any(|tree| path.starts_with(tree))
@@ -161,24 +188,39 @@ fn is_device(path: &str) -> bool {
     let Some(name) = path.strip_prefix("/dev/") else {
         return false;
     };
-    let numbered = ["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "nbd"];
+    let numbered = [
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "nbd",
+    ];
     let kernel = ["mem", "kmem", "port"];
     let below = ["mapper/", "disk/", "block/"];
     kernel.contains(&name)
         || below.iter().any(|part| name.starts_with(part))
         || numbered.iter().any(|kind| {
-            name.strip_prefix(kind)
-                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == super::super::word::UNKNOWN))
+            name.strip_prefix(kind).is_some_and(|rest| {
+                rest.starts_with(|c: char| {
+                    c.is_ascii_alphanumeric() || c == super::super::word::UNKNOWN
+                })
+            })
         })
 }
 
 /// git(1): what throws work away here, or elsewhere.
 fn git(args: &[Word]) -> Option<String> {
     const GLOBAL: [&str; 7] = [
-        "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env",
+        "-C",
+        "-c",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--exec-path",
+        "--config-env",
     ];
     let (verb, rest) = super::verb(args, &GLOBAL)?;
-    let given = options(rest, Valued::These(&["o", "push-option", "repo", "e", "exclude"]), Order::Permuted);
+    let given = options(
+        rest,
+        Valued::These(&["o", "push-option", "repo", "e", "exclude"]),
+        Order::Permuted,
+    );
     let said = |what: &str| Some(format!("`git {what}"));
     match verb {
         "reset" if given.has(&["hard"]) => said("reset --hard` throws changes away"),
@@ -186,20 +228,25 @@ fn git(args: &[Word]) -> Option<String> {
             // Not by abbreviation: `--force` begins three options, and all of them overwrite.
             let forced = given.has(&["f", "force", "force-with-lease", "mirror", "delete", "d"]);
             let refspecs = given.operands.iter().skip(1);
-            let by_refspec = refspecs.into_iter().any(|(_, text)| text.starts_with(['+', ':']));
+            let by_refspec = refspecs
+                .into_iter()
+                .any(|(_, text)| text.starts_with(['+', ':']));
             (forced || by_refspec)
                 .then(|| "`git push --force` overwrites what others may have".to_owned())
         }
         "clean" => {
             let forced = given.has(&["f", "force"]);
             let only_shows = given.has(&["n", "dry-run"]);
-            (forced && !only_shows).then(|| "`git clean -f` removes files that git does not know".to_owned())
+            (forced && !only_shows)
+                .then(|| "`git clean -f` removes files that git does not know".to_owned())
         }
         "rm" if given.has(&["f", "force"]) && !given.has(&["cached"]) => {
             said("rm -f` removes changed files")
         }
         "filter-branch" | "filter-repo" => said("filter-branch` rewrites history"),
-        "reflog" if given.operand(0) == Some("expire") => said("reflog expire` removes the way back"),
+        "reflog" if given.operand(0) == Some("expire") => {
+            said("reflog expire` removes the way back")
+        }
         "gc" if rest.iter().any(|word| word.text.starts_with("--prune=")) => {
             said("gc --prune` removes the way back")
         }

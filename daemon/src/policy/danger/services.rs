@@ -13,12 +13,14 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         }
         "init" | "telinit" => {
             let level = args.first().map_or("", |word| word.text.as_str());
-            matches!(level, "0" | "6" | "1" | "s" | "S").then(|| format!("`{program} {level}` stops the machine"))
+            matches!(level, "0" | "6" | "1" | "s" | "S")
+                .then(|| format!("`{program} {level}` stops the machine"))
         }
         "systemctl" => systemctl(args),
         "loginctl" => {
             let (verb, _) = verb(args, &["-H", "-M", "-p", "-s"])?;
-            let ends = verb.starts_with("terminate-") || verb.starts_with("kill-")
+            let ends = verb.starts_with("terminate-")
+                || verb.starts_with("kill-")
                 || matches!(verb, "poweroff" | "reboot" | "halt");
             ends.then(|| format!("`loginctl {verb}` ends sessions"))
         }
@@ -28,24 +30,43 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         }
         "initctl" | "launchctl" | "sv" | "supervisorctl" | "rc-update" | "chkconfig" | "nginx"
         | "apachectl" | "apache2ctl" | "pg_ctl" | "rabbitmqctl" | "brew" => {
-            let stops = ["stop", "unload", "bootout", "down", "shutdown", "del", "off", "force-stop"];
+            let stops = [
+                "stop",
+                "unload",
+                "bootout",
+                "down",
+                "shutdown",
+                "del",
+                "off",
+                "force-stop",
+            ];
             let (verb, rest) = verb(args, &["-s", "-c", "-D"])?;
             let signalled = program == "nginx" && any(args, &["stop", "quit"]);
             let service = program != "brew" || (verb == "services" && any(rest, &["stop"]));
-            ((stops.contains(&verb) || signalled || (program == "brew" && any(rest, &["stop"]))) && service)
+            ((stops.contains(&verb) || signalled || (program == "brew" && any(rest, &["stop"])))
+                && service)
                 .then(|| format!("`{program} {verb}` stops a service"))
         }
         // /etc/init.d/NAME stop has any name: the path is gone by here.
         "kill" => kill(args),
-        "pkill" | "killall" | "killall5" | "skill" => sends_kill(args)
-            .then(|| format!("`{program} -9` kills processes that cannot clean up")),
+        "pkill" | "killall" | "killall5" | "skill" => {
+            sends_kill(args).then(|| format!("`{program} -9` kills processes that cannot clean up"))
+        }
         "fuser" => args
             .iter()
-            .any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('k'))
+            .any(|word| {
+                word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && word.text.contains('k')
+            })
             .then(|| "`fuser -k` kills processes that cannot clean up".to_owned()),
         "crontab" if any(args, &["-r", "-ri", "-ir"]) => said("-r removes all jobs"),
-        "userdel" | "groupdel" | "deluser" | "delgroup" if !args.is_empty() => said("removes accounts"),
-        "passwd" if any(args, &["-d", "--delete", "-l", "--lock"]) => said("opens or locks an account"),
+        "userdel" | "groupdel" | "deluser" | "delgroup" if !args.is_empty() => {
+            said("removes accounts")
+        }
+        "passwd" if any(args, &["-d", "--delete", "-l", "--lock"]) => {
+            said("opens or locks an account")
+        }
         "iptables" | "ip6tables" | "ebtables" | "arptables"
             if any(args, &["-F", "--flush", "-X", "--delete-chain"]) =>
         {
@@ -54,15 +75,21 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         "nft" if any(args, &["flush", "delete", "destroy"]) => said("takes firewall rules down"),
         "ufw" if any(args, &["disable", "reset"]) => said("takes the firewall down"),
         "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" => {
-            let given = options(args, Valued::These(&["p", "s", "w", "X", "x", "q", "i"]), Order::Permuted);
-            let runs = given.has(&["e", "exec", "sh-exec"])
-                || (program == "ncat" && given.has(&["c"]));
+            let given = options(
+                args,
+                Valued::These(&["p", "s", "w", "X", "x", "q", "i"]),
+                Order::Permuted,
+            );
+            let runs =
+                given.has(&["e", "exec", "sh-exec"]) || (program == "ncat" && given.has(&["c"]));
             runs.then(|| format!("`{program} -e` gives a shell to whoever is at the other end"))
         }
         "socat" => {
             let runs = args.iter().any(|word| {
                 let text = word.text.to_ascii_uppercase();
-                text.starts_with("EXEC:") || text.starts_with("SYSTEM:") || text.starts_with("SHELL:")
+                text.starts_with("EXEC:")
+                    || text.starts_with("SYSTEM:")
+                    || text.starts_with("SHELL:")
             });
             runs.then(|| "socat gives a program to whoever is at the other end".to_owned())
         }
@@ -72,16 +99,40 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
 
 fn systemctl(args: &[Word]) -> Option<String> {
     const VALUED: [&str; 16] = [
-        "-H", "--host", "-M", "--machine", "-t", "--type", "-p", "--property", "-s", "--signal",
-        "-n", "--lines", "-o", "--output", "--state", "--root",
+        "-H",
+        "--host",
+        "-M",
+        "--machine",
+        "-t",
+        "--type",
+        "-p",
+        "--property",
+        "-s",
+        "--signal",
+        "-n",
+        "--lines",
+        "-o",
+        "--output",
+        "--state",
+        "--root",
     ];
     let (verb, _) = verb(args, &VALUED)?;
     match verb {
         "stop" | "disable" | "mask" | "kill" | "isolate" | "clean" | "revert" => {
             Some(format!("`systemctl {verb}` stops or takes away a service"))
         }
-        "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" | "suspend" | "hibernate"
-        | "hybrid-sleep" | "suspend-then-hibernate" | "rescue" | "emergency" | "exit"
+        "poweroff"
+        | "reboot"
+        | "halt"
+        | "kexec"
+        | "soft-reboot"
+        | "suspend"
+        | "hibernate"
+        | "hybrid-sleep"
+        | "suspend-then-hibernate"
+        | "rescue"
+        | "emergency"
+        | "exit"
         | "switch-root" => Some(format!("`systemctl {verb}` stops the machine")),
         _ => None,
     }

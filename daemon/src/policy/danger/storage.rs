@@ -9,7 +9,9 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let (verb, rest) = verb(args, &[]).unwrap_or(("", &[]));
     match program {
         "dd" if !args.is_empty() => said("writes raw blocks"),
-        "mkfs" | "mke2fs" | "mkswap" | "mkntfs" | "mkdosfs" if has_operand => said("formats a disk"),
+        "mkfs" | "mke2fs" | "mkswap" | "mkntfs" | "mkdosfs" if has_operand => {
+            said("formats a disk")
+        }
         _ if program.starts_with("mkfs.") && has_operand => said("formats a disk"),
         "wipefs" if any(args, &["-a", "--all", "-af", "-fa", "-o", "--offset"]) => {
             said("removes a file system's signature")
@@ -19,21 +21,46 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
             said("changes partitions")
         }
         "fdisk" | "sfdisk" | "cfdisk" | "gdisk" | "sgdisk" | "diskpart"
-            if has_operand && !any(args, &["-l", "--list", "-d", "--dump", "-p", "--print", "-s"]) =>
+            if has_operand
+                && !any(
+                    args,
+                    &["-l", "--list", "-d", "--dump", "-p", "--print", "-s"],
+                ) =>
         {
             said("changes partitions")
         }
         "lvremove" | "vgremove" | "pvremove" | "lvreduce" if has_operand => said("removes volumes"),
-        "cryptsetup" if matches!(verb, "luksFormat" | "erase" | "luksErase" | "format" | "reencrypt" | "luksRemoveKey" | "luksKillSlot") => {
+        "cryptsetup"
+            if matches!(
+                verb,
+                "luksFormat"
+                    | "erase"
+                    | "luksErase"
+                    | "format"
+                    | "reencrypt"
+                    | "luksRemoveKey"
+                    | "luksKillSlot"
+            ) =>
+        {
             said("makes what is on a device unreadable")
         }
-        "zfs" if matches!(verb, "destroy" | "rollback") => said("destroys a file system or what is newer"),
+        "zfs" if matches!(verb, "destroy" | "rollback") => {
+            said("destroys a file system or what is newer")
+        }
         "zpool" if matches!(verb, "destroy" | "labelclear") => said("destroys a pool"),
         "btrfs" if verb == "subvolume" && any(rest, &["delete"]) => said("removes a subvolume"),
-        "mdadm" if any(args, &["--zero-superblock", "--stop", "-S", "--fail"]) => said("takes an array apart"),
+        "mdadm" if any(args, &["--zero-superblock", "--stop", "-S", "--fail"]) => {
+            said("takes an array apart")
+        }
         "swapoff" if !args.is_empty() => said("takes memory away"),
         "umount" if args.iter().any(|word| is_forced(&word.text)) => said("by force can lose data"),
-        "hdparm" if args.iter().any(|word| word.text.starts_with("--security-erase")) => said("erases a disk"),
+        "hdparm"
+            if args
+                .iter()
+                .any(|word| word.text.starts_with("--security-erase")) =>
+        {
+            said("erases a disk")
+        }
         "nvme" if matches!(verb, "format" | "sanitize") => said("erases a disk"),
         _ => None,
     }
