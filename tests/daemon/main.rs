@@ -41,3 +41,6 @@ mod stopping;
 mod typing;
 mod typing_programs;
 mod typing_secrets;
+mod waits;
+mod waits_done;
+mod waits_many;

@@ -4,6 +4,7 @@
 //! on one connection, and however many waits pend, another call must not be the one too many.
 //! Cancelling is dropping: a call whose future is dropped is cancelled in the daemon.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,19 +14,21 @@ use jsonrpsee::core::ClientError;
 use termd_proto::daemon::ClientSettings;
 use termd_proto::interact::{InteractionsClient as _, Until, WaitForResult};
 use termd_proto::terminal::{Front, SessionsClient as _, TerminalInfo};
-use termd_proto::{Offset, TerminalId, TerminalRef};
+use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::settings::{MAX_TIMEOUT, Settings};
 use crate::client::{Introduction, Link, StartPolicy};
-use crate::error::CliError;
+use crate::error::{CliError, kind_of};
 use crate::rpc::Rpc;
 
 /// Waits on one connection: below what the daemon takes, and below what jsonrpsee queues.
 const WAITS_PER_LINK: usize = 200;
 /// Most characters of a client's name that go into audit records.
 const MAX_NAME_CHARS: usize = 100;
+/// Most labels that are remembered; then they are forgotten, and only open terminals have theirs.
+const MAX_LABELS: usize = 4_096;
 /// What a call may take beyond the longest wait.
 const MARGIN: Duration = Duration::from_secs(60);
 
@@ -36,6 +39,7 @@ pub(crate) struct Backend {
     client: OnceLock<String>,
     calls: OnceCell<Link>,
     waits: Mutex<Vec<Arc<WaitLink>>>,
+    labels: Mutex<HashMap<String, TerminalId>>,
 }
 
 /// A connection for waits.
@@ -69,6 +73,7 @@ impl Backend {
             client: OnceLock::new(),
             calls: OnceCell::new(),
             waits: Mutex::new(Vec::new()),
+            labels: Mutex::default(),
         }
     }
 
@@ -146,13 +151,41 @@ impl Backend {
         .await
     }
 
-    /// All that is known of a terminal, by id, unique prefix or label; closed ones too.
+    /// All that is known of a terminal, by id, unique prefix or label; closed ones too. A label
+    /// that no open terminal has is that of the one which this client knew by it last.
     pub(crate) async fn show(&self, named: &str) -> Result<TerminalInfo, CliError> {
+        let info = match self.show_open(named).await {
+            Err(error) if is_not_found(&error) => match self.remembered(named) {
+                Some(id) => self.show_open(id.as_str()).await,
+                None => Err(error),
+            },
+            shown => shown,
+        }?;
+        self.remember(&info);
+        Ok(info)
+    }
+
+    async fn show_open(&self, named: &str) -> Result<TerminalInfo, CliError> {
         self.repeat(|rpc| {
             let id = TerminalRef(named.to_owned());
             async move { rpc.show(id).await }
         })
         .await
+    }
+
+    /// This client knows the terminal by its label, also once it is closed.
+    pub(crate) fn remember(&self, info: &TerminalInfo) {
+        let Some(label) = &info.label else { return };
+        let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        if labels.len() >= MAX_LABELS {
+            labels.clear();
+        }
+        labels.insert(label.as_str().to_owned(), info.id.clone());
+    }
+
+    fn remembered(&self, label: &str) -> Option<TerminalId> {
+        let labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        labels.get(label).cloned()
     }
 
     /// The id that a name leads to. A whole id is itself, whether there is such a terminal or not.
@@ -207,6 +240,11 @@ impl Backend {
         link.waiting.fetch_add(1, Ordering::Relaxed);
         Place(link)
     }
+}
+
+fn is_not_found(error: &CliError) -> bool {
+    matches!(error, CliError::Refused(refusal)
+        if kind_of(refusal) == Some(ErrorKind::TerminalNotFound))
 }
 
 #[cfg(test)]

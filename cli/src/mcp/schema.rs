@@ -161,13 +161,6 @@ impl Field {
         Self::new(name, "array", description).with("items", items)
     }
 
-    /// Anything; for outputs.
-    pub(crate) fn any(name: &'static str, description: &str) -> Self {
-        let mut field = Self::new(name, "", description);
-        field.schema.remove("type");
-        field
-    }
-
     /// Its name.
     pub(crate) fn name(&self) -> &'static str {
         self.name

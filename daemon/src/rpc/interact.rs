@@ -14,7 +14,7 @@ use termd_proto::{Offset, TerminalRef};
 use super::caller::{connection, native_owner};
 use super::error::invalid_params;
 use super::session::{DEFAULT_SEND_MS, check_wait};
-use crate::terminal::waiting::{self, Wait};
+use crate::terminal::waiting::{self, Typing, Wait};
 use crate::terminal::{Terminals, Typist};
 
 /// Serves typing and waiting.
@@ -101,12 +101,19 @@ impl InteractionsServer for InteractHandler {
         let (wait, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.terminals.find(&id).await?;
-        let home = waiting::program_typed_to(&terminal);
+        let typing = Typing::before(&terminal, &input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
         let patience = Some(patience.min(DEFAULT_SEND_MS));
         let sent = self.type_input(ext, id, input, confirmed, patience).await?;
-        let waited = waiting::wait_for(&self.terminals, &terminal, since, &wait, home, deadline);
+        let waited = waiting::wait_for(
+            &self.terminals,
+            &terminal,
+            since,
+            &wait,
+            Some(typing),
+            deadline,
+        );
         Ok(WaitForResult {
             sent: Some(sent),
             ..waited.await?

@@ -121,6 +121,7 @@ async fn create(call: Call) -> Outcome {
     };
     let holds = request.close_on_disconnect;
     let info = open(&call.shared, request).await?;
+    call.backend().remember(&info);
     if holds {
         call.backend().keep_holding(&info.id).await?;
     }
@@ -165,8 +166,18 @@ pub(super) fn name_of(info: &TerminalInfo) -> String {
     if let Some(label) = &info.label {
         return label.as_str().to_owned();
     }
-    let program = info.argv.first().map(Path::new).and_then(Path::file_name);
+    let command = command_of(info);
+    let word = command.split_whitespace().next().unwrap_or_default();
+    let program = Path::new(word).file_name();
     program.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What a terminal runs, as a line; a line that the daemon gave to a shell is itself.
+pub(super) fn command_of(info: &TerminalInfo) -> String {
+    match info.argv.as_slice() {
+        [_shell, flag, line] if flag == "-c" => line.clone(),
+        argv => argv.join(" "),
+    }
 }
 
 /// A point in time in seconds, as terminal-mcp gives it.

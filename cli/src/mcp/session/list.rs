@@ -9,7 +9,7 @@ use termd_proto::TerminalRef;
 use termd_proto::interact::InteractionsClient as _;
 use termd_proto::terminal::{SessionsClient as _, TerminalInfo, TerminalState};
 
-use super::create::{name_of, seconds};
+use super::create::{command_of, name_of, seconds};
 use super::facts::{Facts, add, exit, success};
 use super::fields;
 use crate::error::CliError;
@@ -91,7 +91,7 @@ async fn describe(backend: &Backend, info: TerminalInfo, now: i64) -> Value {
         json!({
             "session_id": info.id,
             "label": name_of(info),
-            "command": info.argv.join(" "),
+            "command": command_of(info),
             "pid": info.pid,
             "is_alive": info.state == TerminalState::Running,
             "created_at": seconds(info.created_at_ms),

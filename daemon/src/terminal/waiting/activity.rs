@@ -7,9 +7,10 @@ use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::interact::{Activity, Foreground};
 use termd_proto::screen::ScreenOptions;
 
-use super::process::{Program, foreground};
+use super::process::{self, Program};
 use super::prompt::{self, CursorLine};
 use crate::terminal::error::TerminalError;
+use crate::terminal::foreground::ForegroundProcess;
 use crate::terminal::handle::Terminal;
 use crate::terminal::service::Terminals;
 
@@ -19,6 +20,7 @@ pub async fn activity(
     terminal: &Terminal,
 ) -> Result<Activity, TerminalError> {
     let tty = terminal.line_discipline().await;
+    let foreground = terminal.foreground().await;
     // Before the screen: what is told of it is not older than `end`.
     let progress = terminal.progress();
     let is_running = progress.exit.is_none();
@@ -31,7 +33,7 @@ pub async fn activity(
     let look = |model: &crate::term::Model| (model.screen(&options), model.cursor_line());
     let (screen, (before, after)) = terminals.look_at(terminal, look).await?;
     let program = is_running
-        .then(|| foreground(terminal.record.pid))
+        .then(|| process::foreground(terminal.record.pid))
         .flatten();
     let line = CursorLine {
         before: &before,
@@ -50,18 +52,18 @@ pub async fn activity(
         cwd: screen
             .cwd
             .or_else(|| program.as_ref().and_then(Program::cwd)),
-        foreground: program.map(shown),
+        foreground: foreground.filter(|_| is_running).map(shown),
         prompt,
         awaiting_secret: is_running && tty.is_some_and(|tty| tty.canonical && !tty.echo),
         bracketed_paste: screen.modes.bracketed_paste,
     })
 }
 
-fn shown(program: Program) -> Foreground {
+fn shown(process: ForegroundProcess) -> Foreground {
     Foreground {
-        is_root: program.is_roots_group && program.is_leader,
-        pid: program.group,
-        program: program.name,
+        pid: process.pid,
+        program: process.program,
+        is_root: process.is_root,
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use termd_proto::Offset;
 use termd_proto::interact::DoneBy;
 
+use super::Typing;
 use super::done::{Doing, Marks, Seen, Verdict, by_marks, by_process};
 use super::process::foreground;
 use super::prompt::{self, CursorLine};
@@ -30,17 +31,16 @@ pub enum Look {
 #[derive(Debug)]
 pub struct Doneness {
     since: Offset,
-    /// The program that was typed to.
-    home: Option<i32>,
+    typing: Option<Typing>,
     poll: Duration,
 }
 
 impl Doneness {
-    /// Of what was typed since then, to this program where that is known.
-    pub fn new(since: Offset, home: Option<i32>) -> Self {
+    /// Of what was typed since then; by the caller this.
+    pub fn new(since: Offset, typing: Option<Typing>) -> Self {
         Self {
             since,
-            home,
+            typing,
             poll: FIRST_POLL,
         }
     }
@@ -49,9 +49,12 @@ impl Doneness {
     pub async fn look(&mut self, terminal: &Terminal, progress: &Progress, begun: Instant) -> Look {
         let now = Instant::now();
         let typed = terminal.typed_since(self.since);
-        let typed_at = typed.first().map(|typed| typed.offset);
+        let remembered_at = typed.first().map(|typed| typed.offset);
+        let typed_at = remembered_at.or(self.typing.map(|_| self.since));
         let lines = typed.iter().map(|typed| typed.text.matches('\n').count());
-        let lines = typed_at.map(|_| lines.sum());
+        // Keys and secrets are not remembered, and count all the same.
+        let lines = lines.sum::<usize>();
+        let lines = typed_at.map(|_| self.typing.map_or(lines, |typing| lines.max(typing.lines)));
         let marks = terminal.shell(|log| {
             let to = log.read_to().min(progress.end);
             let from = typed_at.unwrap_or(to);
@@ -109,11 +112,11 @@ impl Doneness {
             before: &before,
             after: &after,
         };
+        let home = self.typing.and_then(|typing| typing.home);
         Some(Seen {
             kind: program.kind(),
             doing: program.doing,
-            is_home: self.home == Some(program.pid)
-                || (program.is_roots_group && program.is_leader),
+            is_home: home == Some(program.pid) || (program.is_roots_group && program.is_leader),
             canonical: tty.canonical,
             prompt: prompt::confidence(line),
             answered,

@@ -169,7 +169,8 @@ impl Echo {
         let part = bare(behind);
         let holds = match &next.shape {
             Shape::Line(typed) => part.contains(typed.as_str()),
-            Shape::Enter => behind.trim().is_empty(),
+            // A line editor shows the prompt of a further line before it.
+            Shape::Enter => behind.trim().is_empty() || is_prompt(behind),
             Shape::Edited => true,
         };
         match line_is {

@@ -102,7 +102,7 @@ fn a_line_without_marks_is_left_out_by_its_text() {
         find(&mut looking, "READY\n>>> $").as_deref(),
         Some("READY\n>>> ")
     );
-    assert_eq!(looking.output_start(), Some(Offset(36)));
+    assert_eq!(looking.output_start(), Some(Offset(28)));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
-use termd_proto::interact::{DoneBy, MatchedText, Until, WaitEnd, WaitForResult};
+use termd_proto::interact::{DoneBy, MatchedText, TypedInput, Until, WaitEnd, WaitForResult};
 use tokio::time::sleep_until;
 
 pub use activity::activity;
@@ -35,7 +35,6 @@ use super::error::TerminalError;
 use super::handle::Terminal;
 use super::record::Progress;
 use super::service::Terminals;
-use super::typed::Typed;
 
 /// The pause between two looks of one wait while output goes on coming. The first look after a pause
 /// is at once.
@@ -47,6 +46,9 @@ const WAITS_A_PAUSE: u32 = 8;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// When output whose marks are not read yet is looked at again: the screen follows at once.
 const UNREAD_AGAIN: Duration = Duration::from_millis(3);
+
+/// Keys that end a line.
+const ENTER_KEYS: [&str; 6] = ["enter", "return", "kp-enter", "ctrl-m", "c-m", "ctrl-j"];
 
 /// What is waited for, checked.
 #[derive(Debug, Clone)]
@@ -68,23 +70,47 @@ impl Wait {
     }
 }
 
-/// The program that was in the foreground before something was typed; for [`wait_for`].
-pub fn program_typed_to(terminal: &Terminal) -> Option<i32> {
-    process::foreground(terminal.record.pid).map(|program| program.pid)
+/// What a caller who waits has typed itself, whether it is remembered or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typing {
+    /// The program that it was typed to, where that can be seen.
+    pub(super) home: Option<i32>,
+    /// How often Enter was pressed.
+    pub(super) lines: usize,
 }
 
-/// Waits for what comes at or after `since`, until `until` at the longest. `home`: the program that
-/// was typed to, where the caller has typed.
+impl Typing {
+    /// Of what is about to be typed.
+    pub fn before(terminal: &Terminal, input: &TypedInput) -> Self {
+        let program = process::foreground(terminal.record.pid);
+        let text = input.text.as_deref().unwrap_or_default();
+        let is_enter = |key: &&String| ENTER_KEYS.contains(&key.to_ascii_lowercase().as_str());
+        let pressed = input.keys.iter().filter(is_enter).count();
+        let ends = text
+            .lines()
+            .count()
+            .saturating_sub(usize::from(!text.ends_with(['\n', '\r'])));
+        // Bytes are not looked into: they are one line.
+        let lines = ends + pressed + usize::from(input.enter || input.data.is_some());
+        Self {
+            home: program.map(|program| program.pid),
+            lines,
+        }
+    }
+}
+
+/// Waits for what comes at or after `since`, until `until` at the longest. `typing`: what the caller
+/// has typed there.
 pub async fn wait_for(
     terminals: &Terminals,
     terminal: &Terminal,
     since: Offset,
     wait: &Wait,
-    home: Option<i32>,
+    typing: Option<Typing>,
     until: Instant,
 ) -> Result<WaitForResult, TerminalError> {
     let _counted = Counted::new(terminal.waits());
-    let mut waiting = Waiting::begin(terminal, since, wait, home).await?;
+    let mut waiting = Waiting::begin(terminal, since, wait, typing).await?;
     let end = waiting.run(until).await?;
     waiting.answer(terminals, end).await
 }
@@ -116,6 +142,7 @@ struct Waiting<'a> {
     since: Offset,
     begun: Instant,
     following: Option<Following>,
+    typing: Option<Typing>,
     doneness: Option<Doneness>,
 }
 
@@ -124,7 +151,7 @@ impl<'a> Waiting<'a> {
         terminal: &'a Terminal,
         since: Offset,
         wait: &'a Wait,
-        home: Option<i32>,
+        typing: Option<Typing>,
     ) -> Result<Self, TerminalError> {
         let following = match &wait.pattern {
             Some(_) => Some(Following::begin(terminal, since).await?),
@@ -136,7 +163,8 @@ impl<'a> Waiting<'a> {
             since,
             begun: Instant::now(),
             following,
-            doneness: wait.done.then(|| Doneness::new(since, home)),
+            typing,
+            doneness: wait.done.then(|| Doneness::new(since, typing)),
         })
     }
 
@@ -225,16 +253,17 @@ impl<'a> Waiting<'a> {
     async fn answer(self, terminals: &Terminals, end: End) -> Result<WaitForResult, TerminalError> {
         let terminal = self.terminal;
         let typed = terminal.typed_since(self.since);
-        let typed_at = typed.first().map(|typed| typed.offset);
+        let remembered_at = typed.first().map(|typed| typed.offset);
+        let typed_at = remembered_at.or(self.typing.map(|_| self.since));
         let progress = terminal.progress();
         let seen = match &self.following {
             Some(following) => following.seen(),
             None => progress.end,
         };
-        let output_start = match (&self.following, typed.first()) {
+        let output_start = match (&self.following, typed_at) {
             (_, None) => None,
             (Some(following), Some(_)) => following.output_start(),
-            (None, Some(typed)) => self.output_start(&progress, typed).await?,
+            (None, Some(typed_at)) => self.output_start(&progress, typed_at).await?,
         };
         let (ended_by, done_by, matched) = match end {
             End::Matched(found) => (WaitEnd::Matched, None, Some(found)),
@@ -265,10 +294,10 @@ impl<'a> Waiting<'a> {
     async fn output_start(
         &self,
         progress: &Progress,
-        typed: &Typed,
+        typed_at: Offset,
     ) -> Result<Option<Offset>, TerminalError> {
         let mark = self.terminal.shell(|log| {
-            let marks = log.between(typed.offset, log.read_to());
+            let marks = log.between(typed_at, log.read_to());
             let began =
                 |mark: &&super::shell_log::Mark| mark.step == super::shell_log::Step::OutputStart;
             marks.iter().find(began).map(|mark| mark.offset)

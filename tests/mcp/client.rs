@@ -1,0 +1,227 @@
+//! An MCP client that knows lines of JSON and nothing cleverer.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{DEADLINE, Deadline, Home, Process};
+
+/// The era without `initialize`.
+pub(crate) const STATELESS: &str = "2026-07-28";
+
+/// One `termctl mcp`, and what it has said.
+#[derive(Debug)]
+pub(crate) struct McpClient {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    /// Said, and not asked for yet.
+    kept: VecDeque<Value>,
+    next_id: u64,
+    /// What each request says of the client, in the era that wants it.
+    meta: Option<Value>,
+}
+
+impl McpClient {
+    /// Starts it, and says nothing yet.
+    pub(crate) fn spawn(home: &Home, arguments: &[&str], env: &[(&str, &str)]) -> Self {
+        let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
+        command.arg("mcp").args(arguments).envs(env.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (tell, lines) = channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let value = serde_json::from_str(&line)
+                    .unwrap_or_else(|error| panic!("stdout carries MCP alone: {error}: {line}"));
+                if tell.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            kept: VecDeque::new(),
+            next_id: 1,
+            meta: None,
+        }
+    }
+
+    /// A client of 2025-11-25 that has introduced itself.
+    pub(crate) fn start(home: &Home) -> Self {
+        Self::start_with(home, &[], &json!({}))
+    }
+
+    /// The same with variables, and with these capabilities.
+    pub(crate) fn start_with(home: &Home, env: &[(&str, &str)], capabilities: &Value) -> Self {
+        let mut client = Self::spawn(home, &[], env);
+        let answer = client.ask(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": capabilities,
+                "clientInfo": { "name": "a-test", "version": "1" },
+            }),
+        );
+        assert!(answer["result"]["serverInfo"].is_object(), "{answer}");
+        client.notify("notifications/initialized", &json!({}));
+        client
+    }
+
+    /// A client of 2026-07-28, with these capabilities.
+    pub(crate) fn stateless(home: &Home, capabilities: &Value) -> Self {
+        let mut client = Self::spawn(home, &[], &[]);
+        client.meta = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": STATELESS,
+            "io.modelcontextprotocol/clientInfo": { "name": "a-test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }));
+        client
+    }
+
+    /// Its process.
+    pub(crate) fn process(&self) -> Process {
+        Process::must(self.child.id().into())
+    }
+
+    /// Sends a line as it is.
+    pub(crate) fn say(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: &Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
+    }
+
+    /// Sends a request, and does not wait for its answer.
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        let mut params = params.clone();
+        if let Some(meta) = &self.meta {
+            for (key, value) in meta.as_object().unwrap() {
+                params["_meta"][key] = value.clone();
+            }
+        }
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.say(&request.to_string());
+        id
+    }
+
+    /// The first message that is wanted, now or until the deadline.
+    #[track_caller]
+    pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let found = self.wait_within(DEADLINE, wanted);
+        found.unwrap_or_else(|| panic!("never came: {what}; there is {:#?}", self.kept))
+    }
+
+    /// The same, or none.
+    pub(crate) fn wait_within(
+        &mut self,
+        time: Duration,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Option<Value> {
+        let deadline = Deadline::after(time);
+        loop {
+            if let Some(position) = self.kept.iter().position(&wanted) {
+                return self.kept.remove(position);
+            }
+            self.kept
+                .push_back(self.lines.recv_timeout(deadline.left()).ok()?);
+        }
+    }
+
+    /// The answer to a request.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
+        self.wait("an answer", |message| {
+            message["id"] == id && message.get("method").is_none()
+        })
+    }
+
+    /// A request and its answer.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.request(method, params);
+        self.answer(id)
+    }
+
+    /// Calls a tool, and does not wait for its answer.
+    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
+        self.request(
+            "tools/call",
+            &json!({ "name": tool, "arguments": arguments }),
+        )
+    }
+
+    /// A tool's whole result, with text and structure the same.
+    #[track_caller]
+    pub(crate) fn result(&mut self, tool: &str, arguments: &Value) -> Value {
+        let id = self.begin(tool, arguments);
+        let answer = self.answer(id);
+        let result = answer["result"].clone();
+        assert!(result.is_object(), "{tool} {arguments}: {answer}");
+        if let Some(structured) = result.get("structuredContent") {
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), structured);
+        }
+        result
+    }
+
+    /// What a tool says when it goes well.
+    #[track_caller]
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let result = self.result(tool, arguments);
+        assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
+        result["structuredContent"].clone()
+    }
+
+    /// A tool's error: its type and its message.
+    #[track_caller]
+    pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> (String, String) {
+        let result = self.result(tool, arguments);
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        let error = &result["structuredContent"]["error"];
+        let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+        (text("type"), text("message"))
+    }
+
+    /// A terminal with this command; its id.
+    #[track_caller]
+    pub(crate) fn create(&mut self, command: &str) -> String {
+        let created = self.call("session_create", &json!({ "command": command }));
+        created["session_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Ends stdin.
+    pub(crate) fn hang_up(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for its end; how long that took, and how it ended.
+    #[track_caller]
+    pub(crate) fn wait_exit(&mut self) -> (Duration, std::process::ExitStatus) {
+        let begun = Instant::now();
+        assert!(
+            self.process().ends_by(Deadline::after(DEADLINE)),
+            "it never ended"
+        );
+        (begun.elapsed(), self.child.wait().unwrap())
+    }
+}
+
+impl Drop for McpClient {
+    fn drop(&mut self) {
+        self.stdin = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,92 @@
+//! What the gate asks reaches the person: by elicitation where the client has it, else in the answer.
+
+use serde_json::{Value, json};
+
+use crate::client::McpClient;
+use crate::support::TestDaemon;
+
+const DANGEROUS: &str = "rm -rf ./never-there";
+
+fn forms() -> Value {
+    json!({ "elicitation": {} })
+}
+
+fn run() -> Value {
+    json!({ "exec": format!("{DANGEROUS}; echo ran") })
+}
+
+#[test]
+fn a_client_without_elicitation_is_told_to_ask() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    let said = client.call("session_exec", &run());
+    assert_eq!(said["requires_confirmation"], true, "{said}");
+    assert_eq!(said["success"], false);
+    assert!(
+        said["command"].as_str().unwrap().contains(DANGEROUS),
+        "{said}"
+    );
+    let mut confirmed = run();
+    confirmed["confirmed"] = true.into();
+    let said = client.call("session_exec", &confirmed);
+    assert_eq!(said["output"], "ran\n", "{said}");
+}
+
+#[test]
+fn the_gate_can_be_switched_off_and_patterns_be_added() {
+    let daemon = TestDaemon::start();
+    let off = [("TERMINAL_MCP_SAFETY_GATE", "off")];
+    let mut client = McpClient::start_with(&daemon, &off, &json!({}));
+    assert_eq!(client.call("session_exec", &run())["output"], "ran\n");
+    let more = [("TERMINAL_MCP_DANGEROUS_PATTERNS", r"\bdeploy\b")];
+    let mut client = McpClient::start_with(&daemon, &more, &json!({}));
+    let said = client.call("session_exec", &json!({ "exec": "echo deploy" }));
+    assert_eq!(said["requires_confirmation"], true, "{said}");
+}
+
+#[test]
+fn a_client_with_elicitation_is_asked_by_it() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start_with(&daemon, &[], &forms());
+    for (action, ran) in [("accept", true), ("decline", false)] {
+        let call = client.begin("session_exec", &run());
+        let question = client.wait("a question", |message| {
+            message["method"] == "elicitation/create"
+        });
+        assert!(
+            question["params"]["message"]
+                .as_str()
+                .unwrap()
+                .contains(DANGEROUS),
+            "{question}"
+        );
+        let mut result = json!({ "action": action });
+        if ran {
+            result["content"] = json!({});
+        }
+        client
+            .say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string());
+        let answer = client.answer(call)["result"].clone();
+        assert_eq!(answer["isError"], !ran, "{answer}");
+        if !ran {
+            assert_eq!(answer["structuredContent"]["error"]["type"], "declined");
+        }
+    }
+}
+
+#[test]
+fn a_stateless_client_is_asked_for_input_and_calls_again() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::stateless(&daemon, &forms());
+    let call = json!({ "name": "session_exec", "arguments": run() });
+    for (action, ran) in [("accept", true), ("decline", false)] {
+        let asked = client.ask("tools/call", &call)["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let requests = asked["inputRequests"].as_object().unwrap();
+        let (key, _) = requests.iter().next().unwrap();
+        let mut again = call.clone();
+        again["inputResponses"] = json!({ key: { "action": action } });
+        let answer = client.ask("tools/call", &again)["result"].clone();
+        assert_eq!(answer["isError"], !ran, "{answer}");
+    }
+}
