@@ -37,7 +37,7 @@ async def story(world, report):
             await anyio.sleep(4)
             result = await link.call("session_send", session_id=session, input="x")
             expect(result.is_error or result.get("success") is False, result)
-            expect("idle" in result.text, result.text)
+            expect("without activity" in result.text, result.text)
             result = await link.ok("session_read", session_id=session, mode="snapshot")
             expect("last-42" in result["output"] and not result["is_alive"], result)
     async with report.check("800 pending waits delay no other call"):
