@@ -54,7 +54,7 @@ async fn list(call: Call) -> Outcome {
     let terminals = open_terminals(backend).await?;
     let now = now_ms();
     let described = terminals
-        .iter()
+        .into_iter()
         .map(|info| describe(backend, info, verbose, now));
     let sessions: Vec<Value> = stream::iter(described)
         .buffered(ASKED_AT_ONCE)
@@ -83,7 +83,7 @@ async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, CliError
     }
 }
 
-async fn describe(backend: &Backend, info: &TerminalInfo, verbose: bool, now: i64) -> Value {
+async fn describe(backend: &Backend, info: TerminalInfo, verbose: bool, now: i64) -> Value {
     let alive = info.state == TerminalState::Running;
     let now_in_it = match alive {
         // One that is gone meanwhile is shown as it was.
@@ -96,7 +96,7 @@ async fn describe(backend: &Backend, info: &TerminalInfo, verbose: bool, now: i6
         &mut facts,
         json!({
             "id": info.id,
-            "name": name(info),
+            "name": name(&info),
             "cwd": cwd.as_ref().unwrap_or(&info.cwd),
             "alive": alive,
             "busy": now_in_it.as_ref().is_some_and(is_busy),

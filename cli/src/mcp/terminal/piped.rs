@@ -52,7 +52,7 @@ pub(super) struct Stream {
 #[derive(Debug)]
 pub(super) struct Finished {
     id: TerminalId,
-    cwd: String,
+    pub(super) cwd: String,
     end: Offset,
     pub(super) exit_code: Option<i64>,
     signal: Option<String>,
