@@ -370,16 +370,16 @@ pub(crate) struct ResizeArgs {
 /// A set of tools that `termctl mcp` offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolsetArg {
-    /// session_create, session_send, … as terminal-mcp has them
+    /// Terminals that stay open over many calls, as terminal-mcp has them
     Session,
-    /// terminal_start, terminal_run, … as smart-terminal-mcp has them
+    /// Terminals and programs that are run directly, as smart-terminal-mcp has them
     Terminal,
 }
 
 /// `termctl mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Which sets of tools to offer [default: TERMCTL_MCP_TOOLS, else session]
+    /// Which sets of tools to offer [default: what `TERMCTL_MCP_TOOLS` says, else session]
     #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
     pub(crate) tools: Vec<ToolsetArg>,
 }

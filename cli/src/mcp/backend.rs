@@ -30,7 +30,7 @@ const MAX_NAME_CHARS: usize = 100;
 /// Most labels that are remembered; then they are forgotten, and only open terminals have theirs.
 const MAX_LABELS: usize = 4_096;
 /// What a call may take beyond the longest wait.
-const MARGIN: Duration = Duration::from_secs(60);
+const MARGIN: Duration = Duration::from_mins(1);
 
 /// The daemon.
 pub(crate) struct Backend {
