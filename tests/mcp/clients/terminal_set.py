@@ -1,11 +1,13 @@
 """The set `terminal`: all seventeen tools, and where smart-terminal-mcp was wrong."""
 
+import subprocess
 import time
 from pathlib import Path
 
 import anyio
 from link import connect
 from report import expect
+from waits import there
 
 
 async def story(world, report):
@@ -50,7 +52,7 @@ async def story(world, report):
             expect(result["matched"] is True, result)
             result = await link.call("terminal_wait", sessionId=session, pattern="NOPE", timeout=1000)
             expect(result["matched"] is False and result["timedOut"], result)
-            result = await link.call("terminal_read", sessionId=session, since=0, timeout=1000, idleTimeout=200)
+            result = await link.call("terminal_read", sessionId=session, since=0, maxLines=10_000, timeout=1000, idleTimeout=200)
             expect("W42" in result["output"] and result["position"] > 0, result)
             result = await link.call("terminal_read", sessionId=session, timeout=500, idleTimeout=500)
             expect(result.is_error, result)
@@ -117,9 +119,19 @@ async def others(world, link, report, session, extra):
         expect((await link.call("terminal_extra", tool="x")).is_error, "an unknown tool")
         result = await extra("terminal_resize", sessionId=session)
         expect(result.is_error and "cols" in result.text, result)
-    async with report.check("terminal_run_paged"):
-        result = await extra("terminal_run_paged", cmd="seq", args=["1", "500"], page=1, pageSize=100)
-        expect("101" in result.text and "200" in result.text, result)
+    async with report.check("terminal_run_paged: a page of what only reads, nothing else"):
+        there("git")
+        repository = Path(world.home, "repository")
+        repository.mkdir()
+        for number in range(250):
+            (repository / f"file-{number:03}").touch()
+        for arguments in (["init", "--quiet"], ["add", "."]):
+            subprocess.run(["git", "-C", repository, *arguments], check=True)
+        result = await extra("terminal_run_paged", cmd="git", args=["ls-files"], cwd=str(repository), page=1, pageSize=100)
+        expect("file-100" in result.text and "file-199" in result.text, result)
+        expect("file-099" not in result.text and "file-200" not in result.text, result)
+        result = await extra("terminal_run_paged", cmd="seq", args=["1", "500"])
+        expect(result.is_error, result)
     async with report.check("terminal_resize, terminal_get_history"):
         result = await extra("terminal_resize", sessionId=session, cols=100, rows=40)
         expect(result["cols"] == 100 and result["rows"] == 40, result)
