@@ -100,6 +100,10 @@ pub(crate) struct StartArgs {
     /// Rows [default: this terminal's, else 24]
     #[arg(long)]
     pub(crate) rows: Option<u16>,
+    /// Give it no terminal but two pipes, so that standard output and error stay apart; nothing can
+    /// be typed into it
+    #[arg(long)]
+    pub(crate) pipes: bool,
 }
 
 /// `termctl run`.
@@ -118,7 +122,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) raw: bool,
     /// Type standard input into it, then end of file
-    #[arg(short = 'i', long)]
+    #[arg(short = 'i', long, conflicts_with = "pipes")]
     pub(crate) stdin: bool,
     /// The command and its arguments; one argument with shell syntax is run by your shell
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
@@ -140,6 +144,17 @@ pub(crate) struct CreateArgs {
     /// The command and its arguments [default: your shell]
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// One of the two that a command on pipes writes to.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Only standard output, of a command on pipes
+    #[arg(long, conflicts_with_all = ["stderr", "command"])]
+    pub(crate) stdout: bool,
+    /// Only standard error, of a command on pipes
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) stderr: bool,
 }
 
 /// `termctl read`.
@@ -164,6 +179,9 @@ pub(crate) struct ReadArgs {
     /// Print at most this many bytes of output
     #[arg(long, value_name = "COUNT")]
     pub(crate) bytes: Option<u64>,
+    /// Of a command on pipes, only this.
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Go on until the command has exited
     #[arg(short = 'f', long)]
     pub(crate) follow: bool,

@@ -16,6 +16,7 @@ mod errors;
 mod faults;
 mod history;
 mod life;
+mod pipes;
 mod run;
 mod send;
 mod setup;

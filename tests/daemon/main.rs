@@ -30,6 +30,7 @@ mod native_io;
 mod native_life;
 mod native_plain;
 mod other_uid;
+mod pipes;
 mod protocol;
 mod runtime_dir;
 mod screen;

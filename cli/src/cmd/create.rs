@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 
 use termd_proto::Label;
-use termd_proto::terminal::{CreateTerminal, TerminalInfo, create_terminal};
+use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo, create_terminal};
 
 use super::Context;
 use crate::args::{CreateArgs, StartArgs};
@@ -81,6 +81,11 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         label,
         cols: start.cols.or(size.map(|size| size.cols)),
         rows: start.rows.or(size.map(|size| size.rows)),
+        stdio: if start.pipes {
+            Stdio::Pipes
+        } else {
+            Stdio::Pty
+        },
         ..CreateTerminal::default()
     })
 }

@@ -8,6 +8,7 @@ mod history;
 mod kill;
 mod list;
 mod mcp;
+mod piped;
 mod read;
 mod resize;
 mod run;

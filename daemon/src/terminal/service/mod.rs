@@ -378,6 +378,7 @@ impl Terminals {
         actor: &Owner,
         connection: u64,
     ) -> Result<(), TerminalError> {
+        terminal.takes_input()?;
         if !terminal.is_first_input_of(connection) {
             return Ok(());
         }
@@ -455,10 +456,8 @@ impl Terminals {
         if let Some(older) = &discarded {
             older.screen.discard();
         }
-        if let Some(spool) = discarded
-            .as_ref()
-            .and_then(|older| older.transcript.spool())
-            && let Err(error) = spool.discard()
+        if let Some(older) = &discarded
+            && let Err(error) = older.transcript.discard()
         {
             tracing::warn!(%error, "cannot give back a spool");
         }
