@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum as _;
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::Context;
@@ -143,7 +143,7 @@ fn server(args: &SetupArgs) -> Result<Server, CliError> {
     })?;
     let mut arguments = vec!["mcp".to_owned()];
     if !args.tools.is_empty() {
-        let words = args.tools.iter().filter_map(|set| set.to_possible_value());
+        let words = args.tools.iter().filter_map(ValueEnum::to_possible_value);
         let words: Vec<String> = words.map(|word| word.get_name().to_owned()).collect();
         arguments.extend(["--tools".to_owned(), words.join(",")]);
     }
