@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::{Deadline, Process, TestDaemon, skip};
 
 /// The longest that a story may take: the slowest makes some 40 checks that wait for seconds.
-const STORY: Duration = Duration::from_secs(300);
+const STORY: Duration = Duration::from_mins(5);
 
 /// One version of the SDK.
 #[derive(Debug)]
