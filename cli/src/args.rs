@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod setup;
+
+pub(crate) use setup::SetupArgs;
+
 use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
@@ -76,6 +80,8 @@ pub(crate) enum Verb {
     Audit(AuditArgs),
     /// Ask the gate about a command, without running it
     Policy(PolicyArgs),
+    /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
+    Setup(SetupArgs),
 }
 
 /// What to start, and how: common to `run` and `create`.

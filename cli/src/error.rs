@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::screenshot::ScreenshotError;
+use crate::setup::SetupError;
 
 /// Why termctl could not do what was asked.
 #[derive(Debug, Error)]
@@ -37,6 +38,9 @@ pub(crate) enum CliError {
     /// There is no picture.
     #[error(transparent)]
     Picture(#[from] ScreenshotError),
+    /// A client is not set up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     /// Something on this side failed: what, and why.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] std::io::Error),
@@ -85,7 +89,9 @@ impl CliError {
             Self::Usage(_) => ExitCode::USAGE,
             Self::Unreachable(_) | Self::InDoubt => ExitCode::UNREACHABLE,
             Self::StdoutClosed => ExitCode::PIPE,
-            Self::Nonsense(_) | Self::Picture(_) | Self::Io(..) => ExitCode::FAILED,
+            Self::Nonsense(_) | Self::Picture(_) | Self::Setup(_) | Self::Io(..) => {
+                ExitCode::FAILED
+            }
             Self::Refused(error) => match (error.code(), kind_of(error)) {
                 (code::RESOURCE_NOT_FOUND, _) | (_, Some(ErrorKind::TerminalAmbiguous)) => {
                     ExitCode::NO_TERMINAL
@@ -105,6 +111,7 @@ impl CliError {
             Self::Nonsense(_) => own("bad_answer"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),
+            Self::Setup(_) => own("setup"),
             Self::Io(..) => own("io"),
             Self::Refused(error) => json!({ "error": {
                 "code": error.code(),

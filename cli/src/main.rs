@@ -25,6 +25,7 @@ mod rpc;
 mod screenshot;
 mod secret;
 mod sequence;
+mod setup;
 mod start;
 mod table;
 mod text;

@@ -101,6 +101,24 @@ impl FromStr for Variable {
     }
 }
 
+/// What an MCP client calls a server: it becomes a part of the tools' names there, which models'
+/// APIs hold to 64 of these characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerName(pub(crate) String);
+
+impl FromStr for ServerName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if (1..=32).contains(&text.len()) && text.chars().all(fits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("a name is 1 to 32 of A-Z, a-z, 0-9, - and _".to_owned())
+        }
+    }
+}
+
 /// A key pressed with control: what a tty sends for it is one C0 byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ControlKey(u8);

@@ -20,6 +20,7 @@ mod pipes;
 mod policy;
 mod run;
 mod send;
+mod setup;
 mod silent;
 mod start;
 mod termctl;

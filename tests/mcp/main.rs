@@ -14,4 +14,7 @@ mod protocol;
 mod replaced;
 mod resources;
 mod sessions;
+mod terminal_exec;
+mod terminal_io;
+mod terminal_start;
 mod waits;

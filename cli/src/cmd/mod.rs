@@ -16,6 +16,7 @@ mod run;
 mod screen;
 mod screenshot;
 mod send;
+mod setup;
 mod show;
 mod status;
 mod wait;
@@ -70,5 +71,6 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
         Verb::Policy(args) => policy::run(context, args).await,
+        Verb::Setup(args) => setup::run(context, &args),
     }
 }

@@ -22,6 +22,8 @@ pub(crate) enum ToolAnswer {
     Facts(Value),
     /// An error's body, a JSON object.
     Failure(Value),
+    /// An error in words alone.
+    Refusal(String),
     /// A PNG file.
     Picture(Vec<u8>),
 }
@@ -32,6 +34,7 @@ impl ToolAnswer {
         match self {
             Self::Facts(facts) => CallToolResult::structured(facts),
             Self::Failure(body) => CallToolResult::structured_error(body),
+            Self::Refusal(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
             Self::Picture(png) => CallToolResult::success(vec![ContentBlock::image(
                 STANDARD.encode(png),
                 "image/png",

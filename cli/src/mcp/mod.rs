@@ -43,6 +43,7 @@ mod session;
 mod settings;
 mod stdio;
 mod subscriptions;
+mod terminal;
 mod tool;
 
 use std::sync::Arc;

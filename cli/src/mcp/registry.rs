@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::session;
 use super::settings::Settings;
 use super::tool::Tool;
+use super::{session, terminal};
 use crate::args::ToolsetArg;
 
 /// The tools on offer.
 pub(crate) struct Registry {
     tools: BTreeMap<&'static str, Tool>,
-    /// In the order of their sets.
+    /// Those that are listed, in the order of their sets.
     order: Vec<&'static str>,
 }
 
@@ -24,7 +24,12 @@ impl Registry {
         for toolset in toolsets {
             let tools = match toolset {
                 ToolsetArg::Session => session::tools(settings),
-                ToolsetArg::Terminal => Vec::new(),
+                ToolsetArg::Terminal => {
+                    for tool in terminal::unlisted() {
+                        registry.tools.insert(tool.name, tool);
+                    }
+                    terminal::tools()
+                }
             };
             for tool in tools {
                 let name = tool.name;
@@ -36,12 +41,12 @@ impl Registry {
         registry
     }
 
-    /// A tool by its name.
+    /// A tool by its name, listed or not.
     pub(crate) fn find(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
     }
 
-    /// All of them.
+    /// All that are listed.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
         self.order.iter().filter_map(|name| self.tools.get(name))
     }

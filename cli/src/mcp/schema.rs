@@ -63,7 +63,9 @@ impl Schema {
     /// Checks arguments, fills in defaults, and takes out those that are null: they are not given.
     /// The error says in a line what is wrong and how to mend it.
     pub(crate) fn check(&self, arguments: &mut Map<String, Value>) -> Result<(), String> {
-        arguments.retain(|_, value| !value.is_null());
+        let takes_null =
+            |name: &str| (self.fields.iter()).any(|field| field.name == name && field.takes_null());
+        arguments.retain(|name, value| !value.is_null() || takes_null(name));
         for name in arguments.keys() {
             if !self.fields.iter().any(|field| field.name == name) {
                 return Err(self.unknown(name));
@@ -170,7 +172,7 @@ impl Field {
         self
     }
 
-    /// It may also be null; for outputs.
+    /// It may also be null, which then says something; else a null is as good as nothing given.
     pub(crate) fn or_null(self) -> Self {
         let kind = self.schema.get("type").cloned().unwrap_or_default();
         self.with("type", json!([kind, "null"]))
@@ -185,6 +187,12 @@ impl Field {
     pub(crate) fn between(self, least: impl Into<Value>, most: impl Into<Value>) -> Self {
         self.with("minimum", least.into())
             .with("maximum", most.into())
+    }
+
+    /// The fewest and the most items of a list.
+    pub(crate) fn items_between(self, least: usize, most: usize) -> Self {
+        self.with("minItems", least.into())
+            .with("maxItems", most.into())
     }
 
     /// The most characters of a text.
@@ -202,6 +210,10 @@ impl Field {
         self.with("enum", json!(words))
     }
 
+    fn takes_null(&self) -> bool {
+        matches!(self.schema.get("type"), Some(Value::Array(kinds)) if kinds.iter().any(|it| it == "null"))
+    }
+
     fn with(mut self, key: &str, value: Value) -> Self {
         self.schema.insert(key.to_owned(), value);
         self
@@ -209,7 +221,14 @@ impl Field {
 
     fn check(&self, value: &mut Value) -> Result<(), String> {
         let name = self.name;
-        let kind = self.schema.get("type").and_then(Value::as_str);
+        if value.is_null() && self.takes_null() {
+            return Ok(());
+        }
+        let kind = match self.schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.first(),
+            kind => kind,
+        };
+        let kind = kind.and_then(Value::as_str);
         // 5.0 is a whole number in JSON Schema, and not in serde.
         if kind == Some("integer")
             && let Some(whole) = whole(value)
@@ -251,6 +270,14 @@ impl Field {
         ) && !(least..=most).contains(&number)
         {
             return Err(format!("'{name}' has to be from {least} to {most}"));
+        }
+        if let (Some(items), Some(least), Some(most)) = (
+            value.as_array(),
+            bound("minItems").and_then(Value::as_u64),
+            bound("maxItems").and_then(Value::as_u64),
+        ) && !(least..=most).contains(&(items.len() as u64))
+        {
+            return Err(format!("'{name}' has to have {least} to {most} items"));
         }
         if let Some(text) = value.as_str() {
             let length = text.chars().count() as u64;

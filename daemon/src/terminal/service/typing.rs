@@ -43,7 +43,7 @@ impl Terminals {
         let tty = terminal
             .line_discipline()
             .await
-            .ok_or_else(|| TerminalError::Exited(terminal.id().clone()))?;
+            .ok_or_else(|| terminal.takes_no_input())?;
         if input.secret && !input.force && !tty.awaits_secret() {
             return Err(TerminalError::NoSecretAwaited(terminal.id().clone()));
         }

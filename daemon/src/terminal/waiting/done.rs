@@ -99,18 +99,25 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
         return Verdict::AskProcess(within);
     }
     let (began, ended) = (marks.count(Step::OutputStart), marks.count(Step::Finished));
-    let at_input = marks.at_typing == CommandState::Input;
+    // fish does not tell where its prompt ends.
+    let may_read = |state| matches!(state, CommandState::Input | CommandState::Prompt);
+    let at_input = may_read(marks.at_typing);
     // The line was run, and that is over: its prompt need not be waited for.
     if at_input && lines == 1 && began > 0 && ended > 0 {
         return Verdict::Done(DoneBy::Marks);
     }
     // A prompt for each line: an empty line has no other marks. One more was on its way before.
     let prompts = marks.count(Step::PromptStart);
-    if at_input && lines > 0 && prompts >= lines && state == CommandState::Input {
-        return Verdict::Done(DoneBy::Marks);
+    if at_input && lines > 0 && prompts >= lines {
+        if state == CommandState::Input {
+            return Verdict::Done(DoneBy::Marks);
+        }
+        if state == CommandState::Prompt {
+            return after(AT_PROMPT, quiet, DoneBy::Marks);
+        }
     }
     let is_behind = lines == 0 || !marks.since.is_empty();
-    if state != CommandState::Input || !is_behind {
+    if !may_read(state) || !is_behind {
         return Verdict::NotYet;
     }
     let needed = if began > 0 || lines == 0 {

@@ -62,6 +62,26 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             now,
             Verdict::AskProcess(Within::Command),
         ),
+        // fish, which has no B.
+        (Prompt, &[], Some(1), now, Verdict::NotYet),
+        (Prompt, &[C, D], Some(1), zero, done),
+        (Prompt, &[A], Some(1), zero, Verdict::NotBefore(AT_PROMPT)),
+        (Prompt, &[A], Some(1), AT_PROMPT, done),
+        (
+            Prompt,
+            &[C, D, A, C],
+            Some(2),
+            now,
+            Verdict::AskProcess(Within::Command),
+        ),
+        (Prompt, &[C, D, A, C, D, A], Some(2), AT_PROMPT, done),
+        (
+            Unknown,
+            &[A],
+            Some(1),
+            zero,
+            Verdict::NotBefore(AT_FIRST_PROMPT),
+        ),
         // Typed before the first prompt.
         (
             Unknown,

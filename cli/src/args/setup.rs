@@ -1,0 +1,33 @@
+//! What may stand after `termctl setup`.
+
+use clap::Args;
+
+use super::ToolsetArg;
+use crate::setup::ClientName;
+use crate::values::{ServerName, Variable};
+
+/// `termctl setup`.
+#[derive(Debug, Args)]
+pub(crate) struct SetupArgs {
+    /// Which client; may be given again [default: all that are found]
+    #[arg(long = "client", value_name = "NAME")]
+    pub(crate) clients: Vec<ClientName>,
+    /// Set up the project in the current directory, not the user
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Print what would stand in the file, and write nothing
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Take it out again
+    #[arg(long, conflicts_with_all = ["print", "tools", "env"])]
+    pub(crate) remove: bool,
+    /// Which tools it offers: session, terminal, or both with a comma [default: session]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SETS")]
+    pub(crate) tools: Vec<ToolsetArg>,
+    /// What the client calls it
+    #[arg(long, value_name = "NAME", default_value = "termd")]
+    pub(crate) name: ServerName,
+    /// A variable that the client sets for it; may be given again
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<Variable>,
+}

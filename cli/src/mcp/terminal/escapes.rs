@@ -1,0 +1,76 @@
+//! Backslash sequences in what `terminal_write` is given. Pure.
+
+/// The bytes that are meant: `\r \n \t \e \0 \xNN` are those characters, also where the client has
+/// escaped them for JSON once more; `\\` before one of them is a backslash; all else is as it stands.
+pub(super) fn unescaped(data: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(data.len());
+    let mut rest = data;
+    while let Some(at) = rest.find('\\') {
+        let (before, from) = rest.split_at(at);
+        bytes.extend_from_slice(before.as_bytes());
+        let (byte, taken) = match sequence(&from[1..]) {
+            Some((byte, length)) => (byte, 1 + length),
+            None if from[1..].starts_with('\\') && sequence(&from[2..]).is_some() => {
+                // The sequence itself was meant: its letters come as they are.
+                bytes.push(b'\\');
+                let length = sequence(&from[2..]).map_or(0, |(_, length)| length);
+                bytes.extend_from_slice(&from.as_bytes()[2..2 + length]);
+                rest = &from[2 + length..];
+                continue;
+            }
+            None => (b'\\', 1),
+        };
+        bytes.push(byte);
+        rest = &from[taken..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+/// The byte of a sequence whose backslash is before `text`, and its length.
+fn sequence(text: &str) -> Option<(u8, usize)> {
+    let byte = match text.as_bytes().first()? {
+        b'r' => b'\r',
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'e' => 0x1b,
+        b'0' => 0,
+        b'x' => {
+            let digits = text.get(1..3)?;
+            let byte = u8::from_str_radix(digits, 16).ok();
+            return byte
+                .filter(|_| !digits.starts_with('+'))
+                .map(|byte| (byte, 3));
+        }
+        _ => return None,
+    };
+    Some((byte, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_are_the_characters_that_they_name() {
+        let table: &[(&str, &[u8])] = &[
+            ("echo W$((1+1))\\r", b"echo W$((1+1))\r"),
+            ("a\r", b"a\r"),
+            ("\\x03", b"\x03"),
+            ("\\x1b[A\\e[B\\0", b"\x1b[A\x1b[B\0"),
+            ("a\\tb\\nc", b"a\tb\nc"),
+            ("printf 'a\\\\nb'\\r", b"printf 'a\\nb'\r"),
+            ("\\\\x41", b"\\x41"),
+            ("grep '\\d\\w'", b"grep '\\d\\w'"),
+            ("C:\\\\dir", b"C:\\\\dir"),
+            ("\\xZZ \\x4", b"\\xZZ \\x4"),
+            ("\\x+1", b"\\x+1"),
+            ("\\x\u{e9}", "\\x\u{e9}".as_bytes()),
+            ("\u{e9}\\", "\u{e9}\\".as_bytes()),
+            ("", b""),
+        ];
+        for (data, want) in table {
+            assert_eq!(unescaped(data), *want, "{data:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `terminal_stop`.
+
+use serde::Deserialize;
+use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::terminal::{SessionsClient as _, TerminalState};
+
+use super::fields::{self, Facts, add};
+use super::files::{Existing, Place};
+use super::history::{Past, pages};
+use super::session::{directory, find, not_found};
+use crate::mcp::answer::{Outcome, ToolAnswer};
+use crate::mcp::call::Call;
+use crate::mcp::schema::{Field, Schema};
+use crate::mcp::tool::{Effect, Tool, run};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    session_id: String,
+    snapshot_lines: u64,
+    transcript_path: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "terminal_stop",
+        title: "Stop a terminal",
+        description: "End a terminal and all that runs in it (SIGHUP, then SIGKILL); snapshotLines \
+                      returns its last lines, transcriptPath writes all its output to a file first. \
+                      Its output stays readable by terminal_read with since.",
+        effect: Effect::Ends,
+        input: Schema::input(vec![
+            fields::session_id(),
+            Field::integer("snapshotLines", "Return last N lines. 0 = none.")
+                .between(0, 2_000)
+                .default(0),
+            Field::string(
+                "transcriptPath",
+                "Write history to this path, as plain text; its directory has to exist",
+            )
+            .at_least(1),
+        ]),
+        output: Some(fields::output(vec![
+            Field::boolean("success", "").required(),
+            Field::string("message", "").required(),
+            Field::object("snapshot", "text, lineCount, totalLines"),
+            Field::object("transcript", "path, bytes"),
+            Field::integer("exitCode", ""),
+            Field::string("signal", ""),
+        ])),
+        run: run(stop),
+        error: fields::error,
+    }
+}
+
+async fn stop(call: Call) -> Outcome {
+    let arguments: Arguments = call.arguments()?;
+    let info = find(&call, &arguments.session_id).await?;
+    if info.state == TerminalState::Closed {
+        return Err(not_found(&arguments.session_id));
+    }
+    let backend = call.backend();
+    let place = match &arguments.transcript_path {
+        None => None,
+        Some(path) => {
+            let cwd = directory(&call, &info).await;
+            Some(Place::check(&cwd, path, Existing::NoLink)?)
+        }
+    };
+    let mut facts = Facts::new();
+    add(
+        &mut facts,
+        json!({ "success": true, "message": format!("Session {} stopped.", info.id) }),
+    );
+    if arguments.snapshot_lines > 0 {
+        let past = Past::read(backend, &info, arguments.snapshot_lines).await?;
+        let lines: Vec<String> = past.lines.into();
+        let snapshot = json!({
+            "lineCount": lines.len(),
+            "text": lines.join("\n"),
+            "totalLines": past.total,
+        });
+        add(&mut facts, json!({ "snapshot": snapshot }));
+    }
+    if let Some(place) = place {
+        // In a file as it comes: it may be larger than what should be held at once.
+        let mut file = place.replace()?;
+        let mut written = Ok(());
+        pages(backend, &info, info.start, |_, text| {
+            if written.is_ok() {
+                written = file.write(text.as_bytes());
+            }
+        })
+        .await?;
+        written?;
+        let (path, bytes) = file.finish()?;
+        add(
+            &mut facts,
+            json!({ "transcript": { "path": path, "bytes": bytes } }),
+        );
+    }
+    let closed = backend
+        .repeat(|rpc| {
+            let id = TerminalRef::from(&info.id);
+            async move { rpc.close(id, None).await }
+        })
+        .await?;
+    backend.stop_holding(&info.id).await?;
+    let status = closed.exit_status.as_ref();
+    add(
+        &mut facts,
+        json!({
+            "exitCode": status.and_then(|status| status.exit_code),
+            "signal": status.and_then(|status| status.signal.clone()),
+        }),
+    );
+    Ok(ToolAnswer::Facts(facts.into()))
+}

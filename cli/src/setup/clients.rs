@@ -1,0 +1,286 @@
+//! The clients that termctl can set up: where each keeps its settings on Linux, in which form, and
+//! how to tell that it is there. Pure but for looking whether a path exists.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// How a client writes a server down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// `mcpServers` → `{command, args, env}`.
+    McpServers,
+    /// The same with `type: stdio`.
+    TypedMcpServers,
+    /// The same with `type: local` and the tools that may be used.
+    CopilotMcpServers,
+    /// `servers` → `{type: stdio, command, args, env}`.
+    VsCodeServers,
+    /// `context_servers` → `{command, args, env}`, in JSON with comments and trailing commas.
+    ZedContextServers,
+    /// `mcp` → `{type: local, command: [...], enabled, environment}`.
+    OpenCodeMcp,
+    /// `[mcp_servers.NAME]` with `command`, `args`, `env`.
+    CodexToml,
+    /// `extensions:` → `{name, type: stdio, cmd, args, enabled, envs}`; printed only.
+    GooseYaml,
+}
+
+impl Format {
+    /// The member that holds all servers.
+    pub(crate) const fn container(self) -> &'static str {
+        match self {
+            Self::McpServers | Self::TypedMcpServers | Self::CopilotMcpServers => "mcpServers",
+            Self::VsCodeServers => "servers",
+            Self::ZedContextServers => "context_servers",
+            Self::OpenCodeMcp => "mcp",
+            Self::CodexToml => "mcp_servers",
+            Self::GooseYaml => "extensions",
+        }
+    }
+}
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The user's.
+    User,
+    /// Those of the project in the current directory; others will read the file too.
+    Project,
+}
+
+/// Where the user's things are.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// `$HOME`.
+    pub(crate) home: PathBuf,
+    /// `$XDG_CONFIG_HOME`, else `~/.config`.
+    pub(crate) config: PathBuf,
+    /// `$CLAUDE_CONFIG_DIR`, where Claude Code was told of another directory.
+    pub(crate) claude: Option<PathBuf>,
+    /// `$CODEX_HOME`, else `~/.codex`.
+    pub(crate) codex: PathBuf,
+    /// The current directory.
+    pub(crate) project: PathBuf,
+}
+
+impl Places {
+    /// By the environment; none without a home.
+    pub(crate) fn of_environment(
+        variable: impl Fn(&str) -> Option<PathBuf>,
+        project: PathBuf,
+    ) -> Option<Self> {
+        // The base directory specification: a relative path is no path.
+        let absolute = |name| variable(name).filter(|path| path.is_absolute());
+        let home = absolute("HOME")?;
+        Some(Self {
+            config: absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            claude: absolute("CLAUDE_CONFIG_DIR"),
+            codex: absolute("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
+            home,
+            project,
+        })
+    }
+}
+
+/// Below which directory a path is.
+#[derive(Debug, Clone, Copy)]
+enum Base {
+    Home,
+    Config,
+    Codex,
+    /// Claude Code's own rule: `~/.claude.json`, or the same name in `$CLAUDE_CONFIG_DIR`.
+    Claude,
+}
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// As `--client` takes it.
+    pub(crate) name: &'static str,
+    /// How it writes servers down.
+    pub(crate) format: Format,
+    base: Base,
+    /// The user's settings; the first that exists, else the first.
+    user: &'static [&'static str],
+    /// A project's, below its root.
+    project: Option<&'static str>,
+    /// What is there when the client is; below `base`.
+    signs: &'static [&'static str],
+}
+
+/// All of them. Directories and formats are as each client's own documentation has them.
+pub(crate) const CLIENTS: &[Client] = &[
+    Client {
+        name: "claude-code",
+        format: Format::TypedMcpServers,
+        base: Base::Claude,
+        user: &[".claude.json"],
+        project: Some(".mcp.json"),
+        signs: &[".claude.json", ".claude"],
+    },
+    Client {
+        name: "claude-desktop",
+        format: Format::McpServers,
+        base: Base::Config,
+        user: &["Claude/claude_desktop_config.json"],
+        project: None,
+        signs: &["Claude"],
+    },
+    Client {
+        name: "vscode",
+        format: Format::VsCodeServers,
+        base: Base::Config,
+        user: &["Code/User/mcp.json"],
+        project: Some(".vscode/mcp.json"),
+        signs: &["Code/User"],
+    },
+    Client {
+        name: "vscode-insiders",
+        format: Format::VsCodeServers,
+        base: Base::Config,
+        user: &["Code - Insiders/User/mcp.json"],
+        project: Some(".vscode/mcp.json"),
+        signs: &["Code - Insiders/User"],
+    },
+    Client {
+        name: "cursor",
+        format: Format::McpServers,
+        base: Base::Home,
+        user: &[".cursor/mcp.json"],
+        project: Some(".cursor/mcp.json"),
+        signs: &[".cursor"],
+    },
+    Client {
+        name: "windsurf",
+        format: Format::McpServers,
+        base: Base::Home,
+        user: &[".codeium/windsurf/mcp_config.json"],
+        project: None,
+        signs: &[".codeium/windsurf"],
+    },
+    Client {
+        name: "codex",
+        format: Format::CodexToml,
+        base: Base::Codex,
+        user: &["config.toml"],
+        project: Some(".codex/config.toml"),
+        signs: &[""],
+    },
+    Client {
+        name: "zed",
+        format: Format::ZedContextServers,
+        base: Base::Config,
+        user: &["zed/settings.json"],
+        project: Some(".zed/settings.json"),
+        signs: &["zed"],
+    },
+    Client {
+        name: "gemini",
+        format: Format::McpServers,
+        base: Base::Home,
+        user: &[".gemini/settings.json"],
+        project: Some(".gemini/settings.json"),
+        signs: &[".gemini"],
+    },
+    Client {
+        name: "copilot",
+        format: Format::CopilotMcpServers,
+        base: Base::Home,
+        user: &[".copilot/mcp-config.json"],
+        project: None,
+        signs: &[".copilot"],
+    },
+    Client {
+        name: "opencode",
+        format: Format::OpenCodeMcp,
+        base: Base::Config,
+        user: &["opencode/opencode.json", "opencode/opencode.jsonc"],
+        project: Some("opencode.json"),
+        signs: &["opencode"],
+    },
+    Client {
+        name: "cline",
+        format: Format::McpServers,
+        base: Base::Config,
+        user: &["Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"],
+        project: None,
+        signs: &["Code/User/globalStorage/saoudrizwan.claude-dev"],
+    },
+    Client {
+        name: "roo",
+        format: Format::McpServers,
+        base: Base::Config,
+        user: &["Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"],
+        project: Some(".roo/mcp.json"),
+        signs: &["Code/User/globalStorage/rooveterinaryinc.roo-cline"],
+    },
+    Client {
+        name: "amazon-q",
+        format: Format::McpServers,
+        base: Base::Home,
+        user: &[".aws/amazonq/mcp.json"],
+        project: Some(".amazonq/mcp.json"),
+        signs: &[".aws/amazonq"],
+    },
+    Client {
+        name: "goose",
+        format: Format::GooseYaml,
+        base: Base::Config,
+        user: &["goose/config.yaml"],
+        project: None,
+        signs: &["goose"],
+    },
+];
+
+impl Client {
+    /// Its file; none where it has no such scope.
+    pub(crate) fn file(&self, places: &Places, scope: Scope) -> Option<PathBuf> {
+        match scope {
+            Scope::Project => self.project.map(|file| places.project.join(file)),
+            Scope::User => {
+                let paths = || self.user.iter().map(|file| self.below(places, file));
+                paths()
+                    .find(|path| path.exists())
+                    .or_else(|| paths().next())
+            }
+        }
+    }
+
+    /// Whether it seems to be in use by this user.
+    pub(crate) fn is_there(&self, places: &Places) -> bool {
+        self.signs
+            .iter()
+            .any(|sign| self.below(places, sign).exists())
+    }
+
+    fn below(&self, places: &Places, path: &str) -> PathBuf {
+        let base: &Path = match self.base {
+            Base::Home => &places.home,
+            Base::Config => &places.config,
+            Base::Codex => &places.codex,
+            Base::Claude => places.claude.as_deref().unwrap_or(&places.home),
+        };
+        base.join(path)
+    }
+}
+
+/// A client by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientName(pub(crate) &'static Client);
+
+impl FromStr for ClientName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = CLIENTS.iter().find(|client| client.name == text);
+        found
+            .map(Self)
+            .ok_or_else(|| format!("the clients are {}", names()))
+    }
+}
+
+/// The names of all clients, for a person.
+pub(crate) fn names() -> String {
+    let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+    names.join(", ")
+}

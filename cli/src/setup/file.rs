@@ -1,0 +1,218 @@
+//! A client's file: read, edited, and put in place whole, with what it held before beside it.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::clients::Scope;
+use super::{Edited, Fault, Outcome, SetupError};
+
+/// Bytes of a settings file. Claude Code keeps its history in its own, which grows to some MiB.
+const LARGEST: u64 = 64 * 1024 * 1024;
+/// How often an edit is begun anew because the client wrote its file meanwhile.
+const TRIES: usize = 5;
+/// Backups of one file; beyond that somebody has to tidy up.
+const MOST_BACKUPS: usize = 999;
+/// A backup holds what the settings hold: tokens, often.
+const PRIVATE: u32 = 0o600;
+/// A project's file is for all who have the project; the umask decides.
+const SHARED: u32 = 0o666;
+
+/// Reads a file (none is the empty text), edits it, and puts the result in its place. A symbolic
+/// link stays one: what it leads to is edited. The mode stays; a new file is the user's alone,
+/// but in a project.
+pub(super) fn rewrite(
+    path: &Path,
+    scope: Scope,
+    edit: impl Fn(&str) -> Result<Edited, Fault>,
+) -> Result<Outcome, SetupError> {
+    let fail = |doing| {
+        move |error| SetupError::Io {
+            path: path.to_owned(),
+            doing,
+            error,
+        }
+    };
+    for _ in 0..TRIES {
+        let target = followed(path).map_err(fail("read it"))?;
+        let before = read(&target, path)?;
+        let text = match &before {
+            None => "",
+            Some(bytes) => std::str::from_utf8(bytes).map_err(|error| {
+                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+                let valid = String::from_utf8_lossy(valid);
+                let fault = Fault::at(&valid, valid.len(), "not UTF-8");
+                SetupError::Text {
+                    path: path.to_owned(),
+                    fault,
+                }
+            })?,
+        };
+        let edited = edit(text).map_err(|fault| SetupError::Text {
+            path: path.to_owned(),
+            fault,
+        })?;
+        if !edited.change.writes() {
+            return Ok(Outcome {
+                change: edited.change,
+                backup: None,
+            });
+        }
+        let mode = match fs::metadata(&target) {
+            Ok(meta) => Some(meta.permissions().mode()),
+            Err(_) => None,
+        };
+        let new = NewFile::write(&target, edited.text.as_bytes(), mode, scope)
+            .map_err(fail("write beside it"))?;
+        if read(&target, path)? != before {
+            continue;
+        }
+        let backup = match &before {
+            Some(bytes) if !bytes.is_empty() => {
+                Some(keep(path, bytes).map_err(fail("keep a backup beside it"))?)
+            }
+            _ => None,
+        };
+        if let Err(error) = new.put_at(&target) {
+            if let Some(backup) = &backup {
+                let _ = fs::remove_file(backup);
+            }
+            return Err(fail("replace it")(error));
+        }
+        return Ok(Outcome {
+            change: edited.change,
+            backup,
+        });
+    }
+    Err(SetupError::Busy(path.to_owned()))
+}
+
+/// Where the file really is; for one that is not there, where it is to be.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
+            Ok(link) => Ok(path.parent().unwrap_or(Path::new("/")).join(link)),
+            Err(_) => Ok(path.to_owned()),
+        },
+        other => other,
+    }
+}
+
+fn read(target: &Path, path: &Path) -> Result<Option<Vec<u8>>, SetupError> {
+    let fail = |error| SetupError::Io {
+        path: path.to_owned(),
+        doing: "read it",
+        error,
+    };
+    // Not to wait at a FIFO.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = match OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(target)
+    {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fail(error)),
+    };
+    let meta = file.metadata().map_err(fail)?;
+    if !meta.is_file() {
+        return Err(fail(io::Error::other("not a regular file")));
+    }
+    let mut bytes = Vec::new();
+    let limit = LARGEST.saturating_add(1);
+    file.take(limit).read_to_end(&mut bytes).map_err(fail)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+        return Err(SetupError::TooLarge {
+            path: path.to_owned(),
+            limit: LARGEST,
+        });
+    }
+    Ok(Some(bytes))
+}
+
+/// What is to become the file, under another name; taken away again if it does not come to that.
+struct NewFile {
+    at: Option<PathBuf>,
+}
+
+impl NewFile {
+    fn write(target: &Path, bytes: &[u8], mode: Option<u32>, scope: Scope) -> io::Result<Self> {
+        let folder = target.parent().unwrap_or(Path::new("/"));
+        let is_private = scope == Scope::User;
+        let folders = if is_private { 0o700 } else { 0o777 };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(folders)
+            .create(folder)?;
+        let at = beside(target, &format!(".termctl-{}", std::process::id()));
+        let first_mode = if is_private || mode.is_some() {
+            PRIVATE
+        } else {
+            SHARED
+        };
+        let mut file = (OpenOptions::new().write(true).create_new(true))
+            .mode(first_mode)
+            .open(&at)?;
+        let new = Self { at: Some(at) };
+        file.write_all(bytes)?;
+        if let Some(mode) = mode {
+            file.set_permissions(Permissions::from_mode(mode))?;
+        }
+        file.sync_all()?;
+        Ok(new)
+    }
+
+    fn put_at(mut self, target: &Path) -> io::Result<()> {
+        if let Some(at) = &self.at {
+            fs::rename(at, target)?;
+        }
+        self.at = None;
+        // The rename has been done: that the folder cannot be synced is no failure of it.
+        if let Some(folder) = target.parent() {
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(at) = &self.at {
+            let _ = fs::remove_file(at);
+        }
+    }
+}
+
+/// Writes a numbered backup beside the file.
+fn keep(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    for number in 1..=MOST_BACKUPS {
+        let backup = beside(path, &format!(".termctl-{number}.bak"));
+        let opened = (OpenOptions::new().write(true).create_new(true))
+            .mode(PRIVATE)
+            .open(&backup);
+        match opened {
+            Ok(mut file) => {
+                let written = file.write_all(bytes).and_then(|()| file.sync_all());
+                return match written {
+                    Ok(()) => Ok(backup),
+                    Err(error) => {
+                        let _ = fs::remove_file(&backup);
+                        Err(error)
+                    }
+                };
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("there are 999 of them already"))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(suffix);
+    path.with_file_name(name)
+}

@@ -1,0 +1,304 @@
+//! An entry in JSON settings, with comments and trailing commas where their owner has them. Pure.
+//!
+//! The edit is made in a concrete syntax tree, and then looked at: what the new text means must be
+//! what the old one meant with the entry in it, or out of it, and nothing else.
+
+use jsonc_parser::ast::{Object, Value as Ast};
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Value};
+
+use super::entry::{Content, Field, Server, Upkeep, is_ours, taken};
+use super::{Change, Edited, Fault};
+
+/// Editors put it before UTF-8 here and there; it is no part of the JSON.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Where there is no text yet.
+const EMPTY: &str = "{}\n";
+
+/// Comments and trailing commas: what Zed, VS Code and opencode allow. Not the rest of JSON5: no
+/// client reads it.
+const fn dialect() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// The text with the server in `container`.
+pub(super) fn add(
+    text: &str,
+    container: &str,
+    server: &Server,
+    fields: &[Field],
+) -> Result<Edited, Fault> {
+    let (mark, body) = split_mark(text);
+    let before = check(body, container, server)?;
+    let mut wanted = before.unwrap_or_default();
+    let servers = (wanted.entry(container)).or_insert_with(|| Value::Object(Map::new()));
+    let Some(servers) = servers.as_object_mut() else {
+        return Err(Fault::at(body, 0, not_an_object(container)));
+    };
+    let change = if let Some(Value::Object(entry)) = servers.get_mut(&server.name) {
+        let was = entry.clone();
+        merge(entry, fields, Upkeep::Held);
+        if *entry == was {
+            return Ok(Edited::unchanged(Change::AlreadyThere, text));
+        }
+        Change::Updated
+    } else {
+        let mut entry = Map::new();
+        merge(&mut entry, fields, Upkeep::Initial);
+        servers.insert(server.name.clone(), Value::Object(entry));
+        Change::Added
+    };
+    // What the tree makes of nothing has no newline at its end.
+    let body = if body.trim().is_empty() { EMPTY } else { body };
+    let tree = parse(body)?;
+    let servers = (tree.object_value_or_create())
+        .and_then(|root| root.object_value_or_create(container))
+        .ok_or_else(|| Fault::at(body, 0, not_an_object(container)))?;
+    match servers.object_value(&server.name) {
+        Some(entry) => fields
+            .iter()
+            .filter(|field| field.upkeep == Upkeep::Held)
+            .for_each(|field| set(&entry, field)),
+        None => {
+            servers.append(&server.name, object_input(fields));
+        }
+    }
+    finish(mark, body, &tree, change, wanted)
+}
+
+/// The text without the server.
+pub(super) fn remove(text: &str, container: &str, server: &Server) -> Result<Edited, Fault> {
+    let (mark, body) = split_mark(text);
+    let Some(mut wanted) = check(body, container, server)? else {
+        return Ok(Edited::unchanged(Change::NotThere, text));
+    };
+    let gone = (wanted.get_mut(container))
+        .and_then(Value::as_object_mut)
+        .and_then(|servers| servers.remove(&server.name));
+    if gone.is_none() {
+        return Ok(Edited::unchanged(Change::NotThere, text));
+    }
+    let tree = parse(body)?;
+    let entry = (tree.object_value())
+        .and_then(|root| root.object_value(container))
+        .and_then(|servers| servers.get(&server.name));
+    if let Some(entry) = entry {
+        entry.remove();
+    }
+    finish(mark, body, &tree, Change::Removed, wanted)
+}
+
+fn finish(
+    mark: &str,
+    body: &str,
+    tree: &CstRootNode,
+    change: Change,
+    wanted: Map<String, Value>,
+) -> Result<Edited, Fault> {
+    let edited = tree.to_string();
+    if value_of(&parse(&edited)?) == Some(Value::Object(wanted)) {
+        Ok(Edited {
+            change,
+            text: format!("{mark}{edited}"),
+        })
+    } else {
+        Err(Fault::at(
+            body,
+            0,
+            "cannot be edited without changing something else",
+        ))
+    }
+}
+
+fn split_mark(text: &str) -> (&str, &str) {
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    text.split_at(text.len().saturating_sub(body.len()))
+}
+
+fn parse(body: &str) -> Result<CstRootNode, Fault> {
+    CstRootNode::parse(body, &dialect()).map_err(|error| Fault {
+        line: error.line_display(),
+        column: error.column_display(),
+        reason: lower_first(&error.kind().to_string()),
+    })
+}
+
+/// What the text means; none for one without a value. Whatever is in the way of the entry is a
+/// fault with its place.
+fn check(
+    body: &str,
+    container: &str,
+    server: &Server,
+) -> Result<Option<Map<String, Value>>, Fault> {
+    let tree = parse(body)?;
+    let ast = parse_to_ast(body, &CollectOptions::default(), &dialect())
+        .map_err(|error| Fault::at(body, error.range().start, error.kind().to_string()))?;
+    let root = match ast.value {
+        None => return Ok(None),
+        Some(Ast::Object(root)) => root,
+        Some(other) => {
+            return Err(Fault::at(
+                body,
+                other.start(),
+                "the settings are not an object",
+            ));
+        }
+    };
+    if let Some(servers) = only(body, &root, container)? {
+        let Ast::Object(servers) = servers else {
+            return Err(Fault::at(body, servers.start(), not_an_object(container)));
+        };
+        if let Some(entry) = only(body, servers, &server.name)? {
+            let theirs = || Fault::at(body, entry.start(), taken(&server.name));
+            let Ast::Object(members) = entry else {
+                return Err(theirs());
+            };
+            let command = match only(body, members, "command")? {
+                Some(Ast::StringLit(command)) => Some(&command.value),
+                Some(Ast::Array(argv)) => match argv.elements.first() {
+                    Some(Ast::StringLit(command)) => Some(&command.value),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if !command.is_some_and(|command| is_ours(command)) {
+                return Err(theirs());
+            }
+        }
+    }
+    match value_of(&tree) {
+        Some(Value::Object(map)) => Ok(Some(map)),
+        _ => Err(Fault::at(body, 0, "the settings cannot be read")),
+    }
+}
+
+/// The member of that name; twice is a fault, for readers differ in which of the two they take.
+fn only<'a, 'b>(
+    body: &str,
+    object: &'b Object<'a>,
+    name: &str,
+) -> Result<Option<&'b Ast<'a>>, Fault> {
+    let mut found = (object.properties.iter()).filter(|member| member.name.as_str() == name);
+    let first = found.next();
+    if let Some(second) = found.next() {
+        return Err(Fault::at(
+            body,
+            second.range.start,
+            format!("\"{name}\" is there twice"),
+        ));
+    }
+    Ok(first.map(|member| &member.value))
+}
+
+fn value_of(tree: &CstRootNode) -> Option<Value> {
+    tree.to_serde_value()
+}
+
+fn not_an_object(container: &str) -> String {
+    format!("\"{container}\" is not an object")
+}
+
+/// An entry's members set: the held ones, and for a new entry the initial ones too.
+fn merge(entry: &mut Map<String, Value>, fields: &[Field], least: Upkeep) {
+    let due = |field: &&Field| field.upkeep == Upkeep::Held || least == Upkeep::Initial;
+    for field in fields.iter().filter(due) {
+        let value = match &field.content {
+            Content::Map(variables) => {
+                let mut map = match entry.get(field.key) {
+                    Some(Value::Object(map)) => map.clone(),
+                    _ => Map::new(),
+                };
+                for (name, value) in variables {
+                    map.insert(name.clone(), Value::String(value.clone()));
+                }
+                Value::Object(map)
+            }
+            plain => value(plain),
+        };
+        entry.insert(field.key.to_owned(), value);
+    }
+}
+
+fn value(content: &Content) -> Value {
+    match content {
+        Content::Text(text) => Value::String(text.clone()),
+        Content::Flag(flag) => Value::Bool(*flag),
+        Content::List(items) => items.iter().cloned().map(Value::String).collect(),
+        Content::Map(variables) => {
+            let pairs = variables.iter();
+            pairs
+                .map(|(name, value)| (name.clone(), Value::String(value.clone())))
+                .collect()
+        }
+    }
+}
+
+/// The same in the tree; a value that is right already is not touched.
+fn set(entry: &CstObject, field: &Field) {
+    if let Content::Map(variables) = &field.content
+        && let Some(map) = entry.object_value(field.key)
+    {
+        for (name, value) in variables {
+            put(&map, name, &Content::Text(value.clone()));
+        }
+        return;
+    }
+    put(entry, field.key, &field.content);
+}
+
+fn put(object: &CstObject, key: &str, content: &Content) {
+    match object.get(key) {
+        Some(member) => {
+            let is = member.value().and_then(|node| node.to_serde_value());
+            if is != Some(value(content)) {
+                member.set_value(input(content));
+            }
+        }
+        None => {
+            object.append(key, input(content));
+        }
+    }
+}
+
+fn input(content: &Content) -> CstInputValue {
+    let text = |text: &String| CstInputValue::String(text.clone());
+    match content {
+        Content::Text(value) => text(value),
+        Content::Flag(flag) => CstInputValue::Bool(*flag),
+        Content::List(items) => CstInputValue::Array(items.iter().map(text).collect()),
+        Content::Map(variables) => {
+            let pairs = variables.iter();
+            CstInputValue::Object(
+                pairs
+                    .map(|(name, value)| (name.clone(), text(value)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+fn object_input(fields: &[Field]) -> CstInputValue {
+    let member = |field: &Field| (field.key.to_owned(), input(&field.content));
+    CstInputValue::Object(fields.iter().map(member).collect())
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
+}

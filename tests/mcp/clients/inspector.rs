@@ -1,0 +1,85 @@
+//! The MCP Inspector's command line: what most people try a server with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sdk::{cache, run};
+use crate::support::{TestDaemon, skip};
+
+/// Its version.
+const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+
+/// Its script; or why there is none here.
+fn inspector() -> Result<PathBuf, String> {
+    let folder = cache().join("inspector");
+    let package = folder.join("node_modules/@modelcontextprotocol/inspector");
+    let script = package.join("clients/launcher/build/index.js");
+    if !folder.join("complete").exists() {
+        let mut npm = Command::new("npm");
+        npm.args([
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+            "--prefix",
+        ]);
+        run(npm.arg(&folder).arg(INSPECTOR))?;
+        std::fs::write(folder.join("complete"), "").map_err(|error| error.to_string())?;
+    }
+    Ok(script)
+}
+
+/// What it prints for one method. It passes on none of its environment that it is not told to.
+fn ask(daemon: &TestDaemon, script: &Path, arguments: &[&str]) -> Value {
+    let mut node = daemon.command("node");
+    node.arg(script)
+        .args(["--cli", env!("CARGO_BIN_EXE_termctl"), "mcp"]);
+    for folder in ["run", "state", "config"] {
+        let name = match folder {
+            "run" => "XDG_RUNTIME_DIR",
+            "state" => "XDG_STATE_HOME",
+            _ => "XDG_CONFIG_HOME",
+        };
+        let path = daemon.path(folder);
+        node.arg("-e").arg(format!("{name}={}", path.display()));
+    }
+    let said = run(node.args(arguments)).unwrap_or_else(|reason| panic!("{reason}"));
+    serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+#[test]
+fn the_inspector_lists_and_calls() {
+    let script = match inspector() {
+        Ok(script) => script,
+        Err(reason) => return skip("the_inspector_lists_and_calls", &reason),
+    };
+    let daemon = TestDaemon::start();
+    // --strict: a schema that some client could not use is a failure.
+    let listed = ask(&daemon, &script, &["--method", "tools/list", "--strict"]);
+    let names: Vec<&str> = (listed["tools"].as_array().unwrap().iter())
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"session_exec"), "{names:?}");
+    let call = [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "session_exec",
+        "--tool-arg",
+    ];
+    let said = ask(
+        &daemon,
+        &script,
+        &[&call[..], &["exec=echo hello-$((40+2))"]].concat(),
+    );
+    let structured = &said["structuredContent"];
+    assert_eq!(structured["success"], true, "{said}");
+    assert!(
+        structured["output"].as_str().unwrap().contains("hello-42"),
+        "{said}"
+    );
+    let resources = ask(&daemon, &script, &["--method", "resources/templates/list"]);
+    assert!(resources["resourceTemplates"].is_array(), "{resources}");
+}

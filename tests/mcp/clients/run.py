@@ -1,0 +1,28 @@
+"""Runs one story: `python run.py STORY`. The Rust test beside this file calls it, with the home of
+a daemon of its own in the environment."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import anyio
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from link import World  # noqa: E402 - the path comes first
+from report import Report  # noqa: E402
+
+
+async def main(name):
+    report = Report()
+    try:
+        await importlib.import_module(name).story(World(), report)
+    except BaseExceptionGroup as group:
+        report.failed += 1
+        while isinstance(group, BaseExceptionGroup):
+            group = group.exceptions[0]
+        report.line("FAIL", name, f"the story broke off: {type(group).__name__}: {group}")
+    report.end()
+
+
+anyio.run(main, sys.argv[1])
