@@ -146,7 +146,7 @@ fn the_exit_ends_a_wait_with_all_output_before_it() {
     let until = json!({ "pattern": "never" });
     let ended = interact(&mut client, &id, &line(""), &until);
     assert_eq!(ended["ended_by"], "exited", "{ended}");
-    assert_eq!(ended["activity"]["exit_status"]["exitCode"], 3, "{ended}");
+    assert_eq!(ended["activity"]["exit_status"]["exit_code"], 3, "{ended}");
     let all = text(&mut client, &id, &ended["output_start"], &ended["end"]);
     assert!(all.ends_with("1999\n2000\n"), "{all:?}");
     // Long after it, and of a terminal that only the database has.

@@ -3,7 +3,7 @@
 
 use termd_proto::Offset;
 
-use crate::term::plain::PlainText;
+use crate::term::plain::{PlainText, Until};
 
 /// Which part of the stretch a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,29 +25,19 @@ pub(super) fn page(
     let mut resolver = resolver.with_every_anchor();
     let start = Offset(resolver.fed());
     resolver.advance(bytes);
-    let mut out = resolver.take();
     let mut end = start + bytes.len() as u64;
+    resolver.give(match part {
+        Part::First => Until::Lines,
+        Part::Last => Until::Final,
+    });
     let next = Offset(resolver.next());
-    if part == Part::Last || next <= start {
-        // The end, or one line longer than a page.
-        let before = out.text.len();
-        let rest = resolver.pending_output();
-        out.text.push_str(&rest.text);
-        let anchors = rest.anchors.into_iter();
-        out.anchors.extend(anchors.map(|mut anchor| {
-            anchor.text += before;
-            anchor
-        }));
-        if part == Part::Last {
-            // A character that is cut off at the end is a bad one.
-            let whole = resolver.finish();
-            if let Some(more) = whole.get(rest.text.len()..) {
-                out.text.push_str(more);
-            }
-        }
-    } else {
+    if part == Part::First && next > start {
         end = next;
+    } else if part == Part::First {
+        // One line longer than a page.
+        resolver.give(Until::Settled);
     }
+    let mut out = resolver.take();
     let Some(lines) = max_lines else {
         return (out.text, end);
     };

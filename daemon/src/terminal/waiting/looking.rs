@@ -21,7 +21,7 @@ use termd_proto::screen::CommandState;
 
 use super::echo::{Echo, KnownBy, LineIs, ShowsControls, Verdict};
 use super::pattern::Pattern;
-use crate::term::plain::{Output, PlainSize, PlainText};
+use crate::term::plain::{Output, PlainSize, PlainText, Screen};
 use crate::terminal::shell_log::Step;
 
 /// Text that a match may go back to from what is new, in bytes.
@@ -218,6 +218,9 @@ impl Looking {
 
     /// What was fed so far ends at this stop.
     pub fn stop(&mut self, stop: Stop) {
+        if stop == Stop::Mark(Step::OutputStart) {
+            self.freeze();
+        }
         let at = self.end();
         let before = self.state;
         if let Stop::Mark(step) = stop {
@@ -253,6 +256,14 @@ impl Looking {
                 }
             }
         }
+    }
+
+    /// What stands on the screen is text for good, and what follows begins anew: line editors
+    /// draw over their rows, so that places in them do not last.
+    fn freeze(&mut self) {
+        self.waiting.push(&self.plain.pending_output());
+        let (size, fed) = (self.plain.size(), self.plain.fed());
+        self.plain = PlainText::at(size, fed, Screen::Primary).with_every_anchor();
     }
 
     fn open_cut(&mut self, at: u64) {

@@ -1,5 +1,4 @@
 use super::*;
-use crate::term::plain::Screen;
 
 const SIZE: PlainSize = PlainSize { cols: 20, rows: 5 };
 
@@ -65,6 +64,22 @@ fn the_shells_line_is_left_out_between_its_marks() {
     looking.stop(Stop::Mark(Step::PromptEnd));
     assert_eq!(find(&mut looking, r"\$\s*$").as_deref(), Some("$ "));
     assert!(!looking.echo.is_expecting());
+}
+
+/// Readline on a line as wide as the screen: it goes back up and draws the line again.
+#[test]
+fn a_line_that_is_drawn_again_is_left_out() {
+    let before = b"\x1b[?2004huser@host:~# ";
+    let plain = PlainText::resume(SIZE, 0, Screen::Primary, before);
+    let mut looking = Looking::new(plain, CommandState::Input);
+    looking.stop(typed("echo READY\n", KnownBy::Marks));
+    looking.feed(b"echo RE \r\x1b[A\x1b[C\x1b[C\x1b[C\x1b[KADY\r\n\x1b[?2004l\r");
+    looking.stop(Stop::Mark(Step::OutputStart));
+    looking.feed(b"READY\r\n");
+    assert_eq!(
+        find(&mut looking, r"(?s)\A.*\z").as_deref(),
+        Some("READY\n")
+    );
 }
 
 #[test]
