@@ -8,4 +8,4 @@ ALTER TABLE terminals
 -- and goes with its block.
 ALTER TABLE transcript_blocks ADD COLUMN origins BLOB;
 
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;

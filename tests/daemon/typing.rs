@@ -218,12 +218,14 @@ fn what_is_refused_holds_nobody_up() {
         "session.type",
         &json!({ "id": id, "input": { "text": "x".repeat(5_000) } }),
     );
-    let mut other = daemon.client();
-    type_in(&mut other, &id, &json!({ "keys": ["C-d"] }));
+    // On the same connection, so that it comes after it.
+    let keys = json!({ "id": id, "input": { "keys": ["C-d"] } });
+    let end = client.send("session.type", &keys);
     assert_eq!(
         client.answer(long)["error"]["data"]["kind"],
         "canonical_limit"
     );
+    assert_eq!(client.answer(end)["result"]["sent"], 1);
     let text = client.wait_for_text(&id, "after");
     assert!(!text.contains('x'), "{text}");
 }

@@ -158,7 +158,8 @@ fn arrives_whole(daemon: &TestDaemon, client: &mut RawClient, id: &str, line: (&
     let (before, after) = line;
     let after = after.replace("FILE", &file.display().to_string());
     let input = json!({ "text": format!("{before}{text}{after}"), "enter": true });
-    let params = json!({ "id": id, "input": input, "timeout_ms": 15_000 });
+    // Longer than the gate looks at.
+    let params = json!({ "id": id, "input": input, "confirmed": true, "timeout_ms": 15_000 });
     client.ok("session.type", &params);
     wait_for_file(&file, &text);
 }

@@ -135,7 +135,8 @@ fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, kn
     if reader == Reader::Text {
         return;
     }
-    if known == Known::TooLong || line.len() > MAX_JUDGED_BYTES {
+    let too_long = known == Known::TooLong || line.len() > MAX_JUDGED_BYTES;
+    if too_long && matches!(reader, Reader::Shell | Reader::Sql(_)) {
         inspector.note(
             Verdict::Unknown,
             "it is longer than is looked at (64 KiB)",
@@ -143,6 +144,9 @@ fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, kn
         );
         return;
     }
+    // Long data for a program is no command that is not understood.
+    let line = line.get(..line.floor_char_boundary(MAX_JUDGED_BYTES));
+    let line = line.unwrap_or_default();
     match reader {
         // Their grammar is another: what is not bash's is no fault of the line.
         Reader::Shell

@@ -5,6 +5,7 @@
 
 use super::options::{Order, Valued, options};
 use super::program::{self, Reader, SqlClient, base_name, is_interpreter, is_shell, sql_client};
+use super::quoted;
 use super::word::Word;
 use super::wrap_more::{
     after_any, alias, container, editor, env, find, git, has_query, parallel, screen, su, tar,
@@ -131,6 +132,9 @@ pub(super) fn joined(args: &[Word], from: usize) -> Vec<Started> {
     }
 }
 
+/// `$1` to `$9`: `$10` is `$1` and a zero.
+const MAX_PARAMETERS: usize = 9;
+
 /// bash(1), zshmisc(1), fish(1): `-c` in any cluster of options.
 pub(super) fn shell_line(args: &[Word]) -> Vec<Started> {
     const VALUED: Valued = Valued::These(&["o", "O", "rcfile", "init-file", "C", "init-command"]);
@@ -147,12 +151,44 @@ pub(super) fn shell_line(args: &[Word]) -> Vec<Started> {
     if options.has(&["c", "command"])
         && let Some((at, text)) = options.operands.first()
     {
+        let parameters = options.operands.get(2..).unwrap_or_default();
+        let parameters: Vec<String> = parameters.iter().map(|(_, text)| quoted(text)).collect();
         started.push(Started::Line {
-            text: (*text).to_owned(),
+            text: with_parameters(text, &parameters),
             at: *at,
         });
     }
     started
+}
+
+/// A script as it runs with these positional parameters, each quoted; as it is without any.
+fn with_parameters(script: &str, parameters: &[String]) -> String {
+    if parameters.is_empty() {
+        return script.to_owned();
+    }
+    let all = parameters.join(" ");
+    let mut text = script.to_owned();
+    for name in ["@", "*"] {
+        for written in parameter_spellings(name) {
+            text = text.replace(&written, &all);
+        }
+    }
+    for (number, parameter) in parameters.iter().take(MAX_PARAMETERS).enumerate() {
+        for written in parameter_spellings(&(number + 1).to_string()) {
+            text = text.replace(&written, parameter);
+        }
+    }
+    text
+}
+
+/// How a script may name a parameter, the longer ones first.
+fn parameter_spellings(name: &str) -> [String; 4] {
+    [
+        format!("\"${{{name}}}\""),
+        format!("\"${name}\""),
+        format!("${{{name}}}"),
+        format!("${name}"),
+    ]
 }
 
 /// Whether a program with these arguments runs what it reads on standard input.

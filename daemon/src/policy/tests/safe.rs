@@ -301,6 +301,7 @@ fn ordinary_shell_is_never_unknown() {
         Verdict::Safe,
         None,
         &[
+            "sh -c 'printf \"%s\\n\" before; \"$@\"; echo \"done $?\"' sh ls -l",
             "",
             " ",
             "\n",

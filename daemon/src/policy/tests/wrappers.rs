@@ -51,6 +51,8 @@ fn wrappers_are_taken_off() {
             "eval \"rm\" \"-rf x\"",
             "bash -c 'rm -rf x'",
             "sh -c 'rm -rf x'",
+            "sh -c '\"$@\"' sh rm -rf x",
+            "sh -c 'exec $1 -rf \"$2\"' sh rm x",
             "bash -lc 'rm -rf x'",
             "bash -l -c 'rm -rf x'",
             "zsh -c 'rm -rf x'",
