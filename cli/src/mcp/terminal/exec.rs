@@ -189,7 +189,10 @@ pub(super) async fn execute(
     let start = wait.output_start.max(wait.start);
     let seen = wait.end.max(start);
     let finished = wait.command.as_ref().filter(|it| it.ended_at_ms.is_some());
-    let end = finished.and_then(|command| command.end).unwrap_or(seen);
+    let end = finished.and_then(|command| command.end);
+    // At an empty line a shell runs nothing, and prints its prompt alone.
+    let nothing_ran = wait.command.is_none() && is_empty(order.command);
+    let end = end.unwrap_or(if nothing_ran { start } else { seen });
     let prompt = match wait.done_by {
         Some(DoneBy::Foreground | DoneBy::Prompt) => {
             prompt_before(call, &info.id, sent.offset).await?
@@ -275,6 +278,12 @@ fn one_unit(command: &str, program: &str) -> String {
     } else {
         command.to_owned()
     }
+}
+
+/// Whether there is nothing to be run in it.
+fn is_empty(command: &str) -> bool {
+    let mut lines = command.lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line.starts_with('#'))
 }
 
 /// The line that the command was typed at.
