@@ -74,6 +74,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Show who did what, newest first
     Audit(AuditArgs),
+    /// Ask the gate about a command, without running it
+    Policy(PolicyArgs),
 }
 
 /// What to start, and how: common to `run` and `create`.
@@ -94,6 +96,13 @@ pub(crate) struct StartArgs {
     /// Rows [default: this terminal's, else 24]
     #[arg(long)]
     pub(crate) rows: Option<u16>,
+    /// Give it no terminal but two pipes, so that standard output and error stay apart; nothing can
+    /// be typed into it
+    #[arg(long)]
+    pub(crate) pipes: bool,
+    /// Run it also where the gate would ask first
+    #[arg(long)]
+    pub(crate) confirmed: bool,
 }
 
 /// `termctl run`.
@@ -112,7 +121,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) raw: bool,
     /// Type standard input into it, then end of file
-    #[arg(short = 'i', long)]
+    #[arg(short = 'i', long, conflicts_with = "pipes")]
     pub(crate) stdin: bool,
     /// The command and its arguments; one argument with shell syntax is run by your shell
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
@@ -134,6 +143,17 @@ pub(crate) struct CreateArgs {
     /// The command and its arguments [default: your shell]
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// One of the two that a command on pipes writes to.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Only standard output, of a command on pipes
+    #[arg(long, conflicts_with_all = ["stderr", "command"])]
+    pub(crate) stdout: bool,
+    /// Only standard error, of a command on pipes
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) stderr: bool,
 }
 
 /// `termctl read`.
@@ -158,6 +178,9 @@ pub(crate) struct ReadArgs {
     /// Print at most this many bytes of output
     #[arg(long, value_name = "COUNT")]
     pub(crate) bytes: Option<u64>,
+    /// Of a command on pipes, only this.
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Go on until the command has exited
     #[arg(short = 'f', long)]
     pub(crate) follow: bool,
@@ -259,7 +282,11 @@ pub(crate) struct WaitArgs {
 
 /// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
 /// enter, end of file.
+// Each is one switch, with a name of its own.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
+// Each is a flag of its own.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct SendArgs {
     /// Which terminal
     pub(crate) terminal: String,
@@ -288,6 +315,9 @@ pub(crate) struct SendArgs {
     /// awaited, a line that its tty would cut
     #[arg(long)]
     pub(crate) force: bool,
+    /// Type it also where the gate would ask first
+    #[arg(long)]
+    pub(crate) confirmed: bool,
 }
 
 /// `termctl kill`.
@@ -364,16 +394,16 @@ pub(crate) struct ResizeArgs {
 /// A set of tools that `termctl mcp` offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolsetArg {
-    /// session_create, session_send, … as terminal-mcp has them
+    /// Terminals that stay open over many calls, as terminal-mcp has them
     Session,
-    /// terminal_start, terminal_run, … as smart-terminal-mcp has them
+    /// Terminals and programs that are run directly, as smart-terminal-mcp has them
     Terminal,
 }
 
 /// `termctl mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Which sets of tools to offer [default: TERMCTL_MCP_TOOLS, else session]
+    /// Which sets of tools to offer [default: what `TERMCTL_MCP_TOOLS` says, else session]
     #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
     pub(crate) tools: Vec<ToolsetArg>,
 }
@@ -426,6 +456,40 @@ pub(crate) struct AuditArgs {
 pub(crate) enum AuditVerb {
     /// Check that no record was changed or taken out; exits with 1 where one was
     Verify,
+}
+
+/// `termctl policy`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// What about it.
+    #[command(subcommand)]
+    pub(crate) verb: PolicyVerb,
+}
+
+/// `termctl policy VERB`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyVerb {
+    /// Say what the gate makes of a shell line, or of a command and its arguments
+    Check(PolicyCheckArgs),
+}
+
+/// `termctl policy check`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheckArgs {
+    /// A line as it would be typed
+    #[arg(long, value_name = "SHELL LINE", allow_hyphen_values = true)]
+    pub(crate) line: Option<String>,
+    /// The program that it would be typed into, such as psql [default: a shell]
+    #[arg(long, value_name = "NAME", requires = "line")]
+    pub(crate) program: Option<String>,
+    /// A command and its arguments
+    #[arg(
+        last = true,
+        value_name = "ARGV",
+        required_unless_present = "line",
+        conflicts_with = "line"
+    )]
+    pub(crate) argv: Vec<String>,
 }
 
 #[cfg(test)]

@@ -54,6 +54,9 @@ fn rpc_message(error: &ErrorObjectOwned) -> String {
                 "{message}: termd is older than termctl; `systemctl --user reload termd` or restart it"
             )
         }
+        Some(ErrorKind::ConfirmationRequired) => {
+            format!("{message} (--confirmed runs it all the same)")
+        }
         _ => message,
     }
 }

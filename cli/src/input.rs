@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::client::Link;
+use crate::confirm::Consent;
 use crate::error::{CliError, kind_of};
 
 /// One read of standard input: what a pipe holds.
@@ -58,6 +59,7 @@ pub(crate) async fn send_bytes(
     link: &Link,
     id: &TerminalRef,
     bytes: &[u8],
+    consent: Consent,
 ) -> Result<SendResult, CliError> {
     let mut total: Option<SendResult> = None;
     for chunk in bytes.chunks(MAX_SEND_BYTES) {
@@ -66,7 +68,10 @@ pub(crate) async fn send_bytes(
             let sent = link
                 .once(|rpc| {
                     let (id, data) = (id.clone(), data.clone());
-                    async move { rpc.send(id, None, Some(data), Some(true), None).await }
+                    async move {
+                        rpc.send(id, None, Some(data), Some(consent.is_given()), None)
+                            .await
+                    }
                 })
                 .await;
             match sent {
@@ -86,18 +91,21 @@ pub(crate) async fn send_bytes(
     total.ok_or_else(|| CliError::Usage("nothing to send".to_owned()))
 }
 
-/// Types as a person does, waiting where the terminal's queue is full. Whoever types by hand has
-/// agreed to it.
+/// Types as a person does, waiting where the terminal's queue is full.
 pub(crate) async fn type_input(
     link: &Link,
     id: &TerminalRef,
     input: &TypedInput,
+    consent: Consent,
 ) -> Result<SendResult, CliError> {
     loop {
         let typed = link
             .once(|rpc| {
                 let (id, input) = (id.clone(), input.clone());
-                async move { rpc.type_input(id, input, Some(true), None).await }
+                async move {
+                    rpc.type_input(id, input, Some(consent.is_given()), None)
+                        .await
+                }
             })
             .await;
         match typed {

@@ -11,6 +11,7 @@ mod args;
 mod attach;
 mod client;
 mod cmd;
+mod confirm;
 mod error;
 mod escape;
 mod exit;

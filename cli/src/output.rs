@@ -39,6 +39,12 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "termctl: {text}");
 }
 
+/// Asks a person; the answer is typed behind it.
+pub(crate) fn ask(question: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "termctl: {question}").and_then(|()| stderr.flush());
+}
+
 /// Says what attach does, in brackets as script(1) and screen(1) do.
 pub(crate) fn status_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "[{}]", escaped(text));
@@ -61,7 +67,7 @@ fn stdout_error(error: io::Error) -> CliError {
     }
 }
 
-/// Standard output, written by a thread of its own.
+/// Standard output or error, written by a thread of its own.
 #[derive(Debug)]
 pub(crate) struct Pump {
     chunks: mpsc::Sender<Vec<u8>>,
@@ -72,20 +78,25 @@ impl Pump {
     /// Starts the thread. It ends when the pump is dropped or standard output fails.
     pub(crate) fn start() -> Result<Self, CliError> {
         // Not `Stdout`: its buffer looks for newlines in what goes out as it is.
-        let mut stdout = File::from(
-            io::stdout()
-                .as_fd()
-                .try_clone_to_owned()
-                .map_err(stdout_error)?,
-        );
+        let stdout = io::stdout().as_fd().try_clone_to_owned();
+        Self::into(stdout.map_err(stdout_error)?.into())
+    }
+
+    /// The same to standard error, of which its failures are told as if it were the other.
+    pub(crate) fn to_stderr() -> Result<Self, CliError> {
+        let stderr = io::stderr().as_fd().try_clone_to_owned();
+        Self::into(stderr.map_err(stdout_error)?.into())
+    }
+
+    fn into(mut file: File) -> Result<Self, CliError> {
         let (chunks, mut waiting) = mpsc::channel::<Vec<u8>>(PUMP_CHUNKS);
         let (tell, result) = oneshot::channel();
         std::thread::Builder::new()
-            .name("stdout".to_owned())
+            .name("output".to_owned())
             .spawn(move || {
                 let mut outcome = Ok(());
                 while let Some(chunk) = waiting.blocking_recv() {
-                    outcome = stdout.write_all(&chunk);
+                    outcome = file.write_all(&chunk);
                     if outcome.is_err() {
                         break;
                     }

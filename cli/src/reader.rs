@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use termd_proto::command::CommandsClient;
 use termd_proto::terminal::{
-    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadOptions, ReadResult, TerminalState,
-    read_terminal,
+    Encoding, ExitStatus, MAX_READ_BYTES, OutputStream, ReadFrom, ReadOptions, ReadResult,
+    TerminalState, read_terminal,
 };
 use termd_proto::{Offset, TerminalRef};
 
@@ -64,6 +64,8 @@ pub(crate) struct Reader<'a> {
     form: Form,
     /// Only what this command printed.
     command: Option<i64>,
+    /// Only what a command on pipes wrote to this.
+    stream: Option<OutputStream>,
 }
 
 impl<'a> Reader<'a> {
@@ -76,6 +78,7 @@ impl<'a> Reader<'a> {
             from,
             form,
             command: None,
+            stream: None,
         }
     }
 
@@ -84,6 +87,15 @@ impl<'a> Reader<'a> {
     pub(crate) fn of_command(self, number: i64) -> Self {
         Self {
             command: Some(number),
+            ..self
+        }
+    }
+
+    /// Reads only one of the two that a command on pipes writes to.
+    #[must_use]
+    pub(crate) fn of_stream(self, stream: OutputStream) -> Self {
+        Self {
+            stream: Some(stream),
             ..self
         }
     }
@@ -130,7 +142,7 @@ impl<'a> Reader<'a> {
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, CliError> {
         let options = ReadOptions {
             until: None,
-            stream: None,
+            stream: self.stream,
             from: self.from,
             max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES)),
             max_lines: None,

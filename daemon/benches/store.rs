@@ -109,6 +109,7 @@ async fn write(store: &Store, id: &TerminalId, start: usize, bytes: &[u8]) -> f6
             terminal: id.clone(),
             start: Offset((start + number * BLOCK_BYTES) as u64),
             bytes: block.to_vec(),
+            origins: None,
             committed: committed.clone(),
         });
     }
@@ -233,6 +234,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         output_byte_limit: 1 << 20,
         start: Offset::ZERO,
         end: Offset::ZERO,
+        stdio: termd_proto::terminal::Stdio::Pty,
         meta: None,
     }
 }

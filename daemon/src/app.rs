@@ -10,6 +10,7 @@ use termd_proto::audit::AuditServer;
 use termd_proto::command::CommandsServer;
 use termd_proto::daemon::DaemonServer;
 use termd_proto::interact::InteractionsServer;
+use termd_proto::policy::PolicyServer;
 use termd_proto::screen::ScreensServer;
 use termd_proto::terminal::SessionsServer;
 use thiserror::Error;
@@ -22,9 +23,10 @@ use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
+use crate::policy::RuleError;
 use crate::rpc::{
-    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler, ScreenHandler,
-    ServeOptions, SessionHandler, SocketStats, serve,
+    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler, PolicyHandler,
+    ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
 use crate::store::{Store, StoreError};
@@ -47,6 +49,9 @@ pub enum AppError {
     /// The keeper.
     #[error(transparent)]
     Keeper(#[from] KeeperError),
+    /// The gate's rules, which were read and checked at the start.
+    #[error(transparent)]
+    Rules(#[from] RuleError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -86,6 +91,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
         shell: shell_files(&config, &paths),
+        rules: Arc::new(config.rules()?),
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
@@ -185,6 +191,7 @@ fn api(
     module.merge(ScreenHandler::new(terminals.clone()).into_rpc())?;
     module.merge(InteractHandler::new(terminals.clone()).into_rpc())?;
     module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(PolicyHandler::new(terminals.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;
     Ok(module)

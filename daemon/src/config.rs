@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::policy::{RuleError, RuleSpec, Rules};
 use crate::store::Retention;
 
 /// The most that `outputByteLimit` may keep at hand for one terminal, in bytes: one answer is as
@@ -34,6 +35,8 @@ pub struct Config {
     pub retention: RetentionConfig,
     /// How shells are started.
     pub shell: ShellConfig,
+    /// What the gate does with which commands.
+    pub policy: PolicyConfig,
 }
 
 /// `[spool]`: how much output is kept in memory.
@@ -74,6 +77,14 @@ pub struct ShellConfig {
     pub integration: bool,
 }
 
+/// `[policy]`: what the gate does with which commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// `[[policy.rules]]`: the first that fits a command decides.
+    pub rules: Vec<RuleSpec>,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -82,6 +93,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             retention: RetentionConfig::default(),
             shell: ShellConfig::default(),
+            policy: PolicyConfig::default(),
         }
     }
 }
@@ -140,6 +152,14 @@ pub enum ConfigError {
         column: usize,
         /// What is wrong there.
         message: String,
+    },
+    /// A rule of the gate makes no sense.
+    #[error("{}: policy.rules, {source}", path.display())]
+    Rule {
+        /// The file.
+        path: PathBuf,
+        /// Which, and why.
+        source: RuleError,
     },
     /// A value is out of bounds.
     #[error("{}: {key} must be {bounds}", path.display())]
@@ -201,13 +221,24 @@ impl Config {
                 key,
                 bounds,
             }),
-            None => Ok(config),
+            None => config
+                .rules()
+                .map(|_| config)
+                .map_err(|source| ConfigError::Rule {
+                    path: path.to_owned(),
+                    source,
+                }),
         }
     }
 
     /// From SIGTERM or SIGHUP to SIGKILL.
     pub fn kill_grace(&self) -> Duration {
         Duration::from_millis(self.kill_grace_ms)
+    }
+
+    /// The gate's rules, compiled.
+    pub fn rules(&self) -> Result<Rules, RuleError> {
+        Rules::compile(&self.policy.rules)
     }
 
     /// How long the database keeps what.

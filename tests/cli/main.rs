@@ -16,6 +16,8 @@ mod errors;
 mod faults;
 mod history;
 mod life;
+mod pipes;
+mod policy;
 mod run;
 mod send;
 mod silent;

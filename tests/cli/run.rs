@@ -24,7 +24,7 @@ fn exit_codes_and_signals_are_passed_on() {
         ("kill -KILL $$", 137),
         ("kill -TERM $$", 143),
     ] {
-        let said = termctl(&daemon, &["run", "--", "sh", "-c", script]);
+        let said = termctl(&daemon, &["run", "--confirmed", "--", "sh", "-c", script]);
         assert_eq!(said.code, Some(code), "{script}: {said:?}");
         assert_eq!(said.out, "", "{script}");
     }

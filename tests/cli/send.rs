@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::pty::Pty;
 use crate::support::{TestDaemon, wait_until};
 use crate::termctl::{Said, command, ok, termctl};
 
@@ -99,4 +100,25 @@ fn a_line_that_would_be_cut_is_refused() {
     said.assert_one_line();
     assert!(said.err.contains("4095 bytes"), "{said:?}");
     ok(&daemon, &["send", &id, "--force", &long]);
+}
+
+#[test]
+fn a_secret_typed_at_a_tty_is_not_shown_and_the_tty_is_as_it_was() {
+    let daemon = TestDaemon::start();
+    let id = ready(
+        &daemon,
+        "stty -echo; echo ready; read p; stty echo; echo len ${#p}",
+    );
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["send", &id, "--secret", "--enter"]));
+    let mut shown = pty.read_until("Secret: ");
+    wait_until("the tty shows nothing", || pty.modes() != before);
+    pty.write("hunter2x\x7f\r");
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    shown += &pty.read_now();
+    assert_eq!(pty.modes(), before);
+    assert!(!shown.contains("hunter"), "{shown:?}");
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+    assert!(ok(&daemon, &["read", &id]).ends_with("len 7"));
 }

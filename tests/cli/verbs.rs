@@ -185,7 +185,10 @@ fn wait_passes_on_the_exit_code() {
         ("kill -9 $$", 137),
         ("kill -TERM $$", 143),
     ] {
-        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+        let id = ok(
+            &daemon,
+            &["create", "--confirmed", "--", "sh", "-c", script],
+        );
         let said = termctl(&daemon, &["wait", &id]);
         assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{script}");
     }

@@ -11,6 +11,7 @@ mod support;
 
 mod away;
 mod flood;
+mod pipes;
 mod screen;
 
 use rustix::process::Signal;

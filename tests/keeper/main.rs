@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod ending;
+mod pipes;
 mod replacing;
 mod server;
 mod spawning;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         starting::TESTS,
         spawning::TESTS,
         ending::TESTS,
+        pipes::TESTS,
         replacing::TESTS,
     ]
     .concat()

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use termd::control::message::{
 };
 use termd::keeper::inherited_fds;
 use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, watch};
@@ -130,7 +131,7 @@ impl Server {
             }
             "exit" => return self.exit(id.unwrap()).await,
             "spool" => {
-                let spool = &self.terminals[id.unwrap()].fds.spool;
+                let spool = &self.terminals[id.unwrap()].fds.spool();
                 rustix::io::write(spool, bytes(&request["text"]).as_slice()).unwrap();
                 Ok(())
             }
@@ -161,7 +162,7 @@ impl Server {
 
     fn inventory(&self) -> Value {
         let terminals = self.terminals.iter().map(|(id, terminal)| {
-            let spool = &terminal.fds.spool;
+            let spool = &terminal.fds.spool();
             let mut content = [0; 100];
             let length = rustix::io::pread(spool, &mut content, 0).unwrap();
             let described = json!({
@@ -169,7 +170,7 @@ impl Server {
                 "notes": String::from_utf8_lossy(&terminal.notes),
                 "spool": String::from_utf8_lossy(&content[..length]),
                 "spool_inode": rustix::fs::fstat(spool).unwrap().st_ino,
-                "tty": rustix::pty::ptsname(&terminal.fds.master, Vec::new()).unwrap().to_string_lossy(),
+                "tty": tty_of(&terminal.fds),
                 "exit": self.exits.borrow().get(id).map(|status| format!("{status:?}")),
             });
             (id.to_string(), described)
@@ -195,6 +196,10 @@ impl Server {
             cols: 80,
             rows: 24,
             notes: bytes(&request["notes"]),
+            stdio: match request["stdio"].as_str() {
+                Some("pipes") => Stdio::Pipes,
+                _ => Stdio::Pty,
+            },
         };
         match self.keeper.spawn(spawn).await {
             Err(error) => refused(&error),
@@ -213,24 +218,42 @@ impl Server {
 
     /// Everything until this text, or the end of the output.
     async fn output(&self, id: &TerminalId, until: &str) -> Value {
-        let master = &self.terminals[id].fds.master;
-        let mut output = String::new();
-        while !output.contains(until) || until.is_empty() {
-            let mut buffer = [0; 4096];
-            match rustix::io::read(master, &mut buffer) {
-                Ok(0) | Err(rustix::io::Errno::IO) => break,
-                Ok(length) => output.push_str(&String::from_utf8_lossy(&buffer[..length])),
-                Err(rustix::io::Errno::AGAIN) => readable(master.as_fd()).await,
-                Err(error) => panic!("{error}"),
+        let fds = &self.terminals[id].fds;
+        match fds {
+            TerminalFds::Pty { master, .. } => json!(read_until(master, until).await),
+            TerminalFds::Pipes { stdout, stderr, .. } => {
+                let stdout = read_until(stdout, until).await;
+                json!({ "stdout": stdout, "stderr": read_until(stderr, until).await })
             }
         }
-        json!(output)
     }
 
     async fn exit(&mut self, id: &TerminalId) -> Value {
         let exits = self.exits.wait_for(|exits| exits.contains_key(id)).await;
         json!(format!("{:?}", exits.unwrap()[id]))
     }
+}
+
+async fn read_until(source: &OwnedFd, until: &str) -> String {
+    let mut output = String::new();
+    while !output.contains(until) || until.is_empty() {
+        let mut buffer = [0; 4096];
+        match rustix::io::read(source, &mut buffer) {
+            Ok(0) | Err(rustix::io::Errno::IO) => break,
+            Ok(length) => output.push_str(&String::from_utf8_lossy(&buffer[..length])),
+            Err(rustix::io::Errno::AGAIN) => readable(source.as_fd()).await,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    output
+}
+
+fn tty_of(fds: &TerminalFds) -> String {
+    let TerminalFds::Pty { master, .. } = fds else {
+        return String::new();
+    };
+    let name = rustix::pty::ptsname(master, Vec::new()).unwrap();
+    name.to_string_lossy().into_owned()
 }
 
 /// Waits until there is something to read, off the runtime's thread: the keeper must be answered.

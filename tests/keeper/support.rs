@@ -154,6 +154,24 @@ impl TestKeeper {
         (id, answer)
     }
 
+    /// Starts a shell script on pipes.
+    pub(crate) fn spawn_on_pipes(&self, script: &str) -> (TerminalId, i32) {
+        let id = self.new_id();
+        let pid = self.ask(&json!({
+            "op": "spawn", "id": id, "argv": ["/bin/sh", "-c", script], "env": ["PATH=/usr/bin:/bin"],
+            "cwd": "/", "notes": "on pipes", "stdio": "pipes",
+        }));
+        assert!(pid.is_number(), "{pid}");
+        (id, int(&pid))
+    }
+
+    /// What it wrote to standard output and standard error until this text came on each, or in all.
+    pub(crate) fn outputs(&self, id: &TerminalId, until: &str) -> (String, String) {
+        let both = self.ask(&json!({"op": "output", "id": id, "until": until}));
+        let one = |name: &str| both[name].as_str().unwrap().to_owned();
+        (one("stdout"), one("stderr"))
+    }
+
     /// Starts a shell script.
     pub(crate) fn spawn(&self, script: &str) -> (TerminalId, i32) {
         let (id, pid) = self.try_spawn(&["/bin/sh", "-c", script], "/");

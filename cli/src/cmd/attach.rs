@@ -26,6 +26,7 @@ use crate::attach::queries::QueryFilter;
 use crate::attach::residue::Residue;
 use crate::attach::tty::{self, RawTty};
 use crate::client::Link;
+use crate::confirm::Consent;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
@@ -344,7 +345,7 @@ async fn redraw(
 
 /// Sends what was typed; to a command that has ended, nothing.
 async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(), CliError> {
-    match send_bytes(link, id, &bytes).await {
+    match send_bytes(link, id, &bytes, Consent::Given).await {
         // In doubt, the person sees whether it arrived, and types it again if not. Sent twice by
         // us, a line might run twice.
         Ok(_) | Err(CliError::InDoubt) => Ok(()),

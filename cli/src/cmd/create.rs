@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::env;
 
 use termd_proto::Label;
-use termd_proto::terminal::{CreateTerminal, TerminalInfo, create_terminal};
+use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo, create_terminal};
 
 use super::Context;
 use crate::args::{CreateArgs, StartArgs};
 use crate::attach::tty::stdout_size;
 use crate::client::Link;
+use crate::confirm::is_agreed;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
@@ -34,9 +35,21 @@ pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, 
     Ok(ExitCode::OK)
 }
 
-/// Asks for a terminal, once.
+/// Asks for a terminal, once; and again where the gate asks and the person at the tty agrees.
 pub(super) async fn create(link: &Link, request: CreateTerminal) -> Result<TerminalInfo, CliError> {
-    let request = &request;
+    match create_as_asked(link, &request).await {
+        Err(error) if is_agreed(&error).await => {
+            let confirmed = CreateTerminal {
+                confirmed: true,
+                ..request
+            };
+            create_as_asked(link, &confirmed).await
+        }
+        created => created,
+    }
+}
+
+async fn create_as_asked(link: &Link, request: &CreateTerminal) -> Result<TerminalInfo, CliError> {
     link.once(|rpc| {
         let request = request.clone();
         async move { create_terminal(&*rpc, request).await }
@@ -81,6 +94,12 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         label,
         cols: start.cols.or(size.map(|size| size.cols)),
         rows: start.rows.or(size.map(|size| size.rows)),
+        stdio: if start.pipes {
+            Stdio::Pipes
+        } else {
+            Stdio::Pty
+        },
+        confirmed: start.confirmed,
         ..CreateTerminal::default()
     })
 }

@@ -8,6 +8,8 @@ mod history;
 mod kill;
 mod list;
 mod mcp;
+mod piped;
+mod policy;
 mod read;
 mod resize;
 mod run;
@@ -67,5 +69,6 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
+        Verb::Policy(args) => policy::run(context, args).await,
     }
 }

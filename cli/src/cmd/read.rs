@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use termd_proto::terminal::{MAX_READ_BYTES, ReadFrom};
+use termd_proto::terminal::{MAX_READ_BYTES, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
 use super::Context;
@@ -32,6 +32,9 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
     if let Some(number) = args.command {
         reader = reader.of_command(number);
     }
+    if let Some(stream) = stream(&args) {
+        reader = reader.of_stream(stream);
+    }
     let mut pages = Pages {
         left: args.bytes.unwrap_or(u64::MAX),
         follow: args.follow,
@@ -40,9 +43,17 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
     match (context.json, args.follow) {
         (true, true) => follow_json(&mut reader, &mut pages, shown).await,
         (true, false) => whole_json(&mut reader, &mut pages, shown).await,
-        (false, _) => stream(&mut reader, &mut pages, shown).await,
+        (false, _) => copy(&mut reader, &mut pages, shown).await,
     }?;
     Ok(ExitCode::OK)
+}
+
+fn stream(args: &ReadArgs) -> Option<OutputStream> {
+    match (args.stream.stdout, args.stream.stderr) {
+        (true, _) => Some(OutputStream::Stdout),
+        (false, true) => Some(OutputStream::Stderr),
+        (false, false) => None,
+    }
 }
 
 /// What of the output is shown.
@@ -105,7 +116,7 @@ impl Pages {
     }
 }
 
-async fn stream(reader: &mut Reader<'_>, pages: &mut Pages, shown: Shown) -> Result<(), CliError> {
+async fn copy(reader: &mut Reader<'_>, pages: &mut Pages, shown: Shown) -> Result<(), CliError> {
     let mut rendering = match shown {
         Shown::Exact | Shown::Plain => Rendering::Raw,
         Shown::Filtered => Rendering::plain(),

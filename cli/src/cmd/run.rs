@@ -9,17 +9,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use termd_proto::terminal::{ExitStatus, MAX_READ_BYTES, ReadFrom, SessionsClient as _};
+use termd_proto::terminal::{
+    ExitStatus, MAX_READ_BYTES, OutputStream, ReadFrom, SessionsClient as _,
+};
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
 use super::Context;
 use super::create::{create, request};
+use super::piped::stream_both;
 use super::wait::wait;
 use crate::args::RunArgs;
 use crate::attach::queries::QueryFilter;
 use crate::client::Link;
+use crate::confirm::{Consent, is_asked_for};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
@@ -50,20 +54,32 @@ enum Outcome {
     Signalled(NonZeroU8),
 }
 
+/// What an interrupt is to the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnInterrupt {
+    /// Ctrl-C on its terminal.
+    Type,
+    /// SIGINT: it has no terminal to type into.
+    Signal,
+}
+
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
+    /// What an interrupt is to the command.
+    means: OnInterrupt,
 }
 
 impl Signals {
-    fn catch() -> Result<Self, CliError> {
+    fn catch(means: OnInterrupt) -> Result<Self, CliError> {
         let catch =
             |kind| signal(kind).map_err(|error| CliError::Io("cannot catch signals", error));
         Ok(Self {
             interrupt: catch(SignalKind::interrupt())?,
             terminate: catch(SignalKind::terminate())?,
             hangup: catch(SignalKind::hangup())?,
+            means,
         })
     }
 
@@ -78,10 +94,16 @@ impl Signals {
 }
 
 pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, CliError> {
+    let interrupt = if args.start.pipes {
+        OnInterrupt::Signal
+    } else {
+        OnInterrupt::Type
+    };
+    let consent = Consent::of_flag(args.start.confirmed);
     let mut create_request = request(args.start, args.command)?;
     create_request.close_on_disconnect = !args.keep;
     let link = Arc::new(context.open().await?);
-    let mut signals = Signals::catch()?;
+    let mut signals = Signals::catch(interrupt)?;
     // Nothing runs yet that a signal could be passed on to.
     let info = tokio::select! {
         created = create(&link, create_request) => created?,
@@ -94,7 +116,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     if args.stdin {
         let (link, id) = (Arc::clone(&link), id.clone());
         tokio::spawn(async move {
-            if let Err(error) = forward_stdin(&link, &id).await
+            if let Err(error) = forward_stdin(&link, &id, consent).await
                 && !has_ended(&error)
             {
                 output::note(&error.to_string());
@@ -105,6 +127,8 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     let passed_on = async {
         if context.json {
             Ok(wait(&link, &id, None).await?.exit_status)
+        } else if interrupt == OnInterrupt::Signal {
+            stream_both(&link, &id, args.raw).await
         } else {
             stream(&link, &id, args.raw).await
         }
@@ -134,7 +158,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     };
     let concluded = async {
         let report = if context.json {
-            Some(describe(&link, &id, status.as_ref(), timed_out).await?)
+            Some(describe(&link, &id, status.as_ref(), timed_out, interrupt).await?)
         } else {
             None
         };
@@ -189,6 +213,9 @@ async fn watch(
                 kill_behind(link, id, None);
             }
             _ = signals.interrupt.recv() => match interrupts.press(Instant::now()) {
+                Interrupt::Type | Interrupt::Signal if signals.means == OnInterrupt::Signal => {
+                    kill_behind(link, id, Some("SIGINT"));
+                }
                 Interrupt::Type => type_interrupt(link, id),
                 Interrupt::Signal => {
                     type_interrupt(link, id);
@@ -238,17 +265,19 @@ async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitS
     }
 }
 
-/// The one object of `--json`; its output is the last MiB at the most.
+/// The one object of `--json`; its output is the last MiB at the most, and so is that of each stream
+/// where the command is on pipes.
 async fn describe(
     link: &Link,
     id: &TerminalRef,
     status: Option<&ExitStatus>,
     timed_out: bool,
+    means: OnInterrupt,
 ) -> Result<Value, CliError> {
     let from = ReadFrom::TailBytes(MAX_READ_BYTES);
     let mut reader = Reader::new(link, id.clone(), from).in_form(Form::Plain);
     let page = reader.page(MAX_READ_BYTES).await?;
-    Ok(json!({
+    let mut report = json!({
         "id": id,
         "exit_code": status.and_then(|status| status.exit_code),
         "signal": status.and_then(|status| status.signal.as_deref()),
@@ -256,7 +285,18 @@ async fn describe(
         "start": page.start,
         "end": page.end,
         "output": String::from_utf8_lossy(&page.bytes),
-    }))
+    });
+    if means == OnInterrupt::Signal {
+        for (name, stream) in [
+            ("stdout", OutputStream::Stdout),
+            ("stderr", OutputStream::Stderr),
+        ] {
+            let reader = Reader::new(link, id.clone(), from).in_form(Form::Plain);
+            let page = reader.of_stream(stream).page(MAX_READ_BYTES).await?;
+            report[name] = String::from_utf8_lossy(&page.bytes).into();
+        }
+    }
+    Ok(report)
 }
 
 /// Prints the object; a reader who does not read it stops no signal.
@@ -279,7 +319,7 @@ async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
 fn type_interrupt(link: &Arc<Link>, id: &TerminalRef) {
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
-        let _ = send_bytes(&link, &id, &[INTR]).await;
+        let _ = send_bytes(&link, &id, &[INTR], Consent::Given).await;
     });
 }
 
@@ -301,15 +341,24 @@ fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>)
     });
 }
 
-async fn forward_stdin(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
+/// Types standard input, and then end of file; that too where the gate stops a line of it, so that
+/// the command does not wait for more.
+async fn forward_stdin(link: &Link, id: &TerminalRef, consent: Consent) -> Result<(), CliError> {
     let mut stdin = read_stdin()?;
     let mut last = b'\n';
+    let mut stopped = None;
     while let Some(chunk) = stdin.recv().await {
+        match send_bytes(link, id, &chunk, consent).await {
+            Err(error) if is_asked_for(&error) => {
+                stopped = Some(error);
+                break;
+            }
+            sent => sent?,
+        };
         last = chunk.last().copied().unwrap_or(last);
-        send_bytes(link, id, &chunk).await?;
     }
     // The first VEOF ends a line that has no newline; only at a line's start is it the end.
     let eof: &[u8] = if last == b'\n' { &[EOF] } else { &[EOF, EOF] };
-    send_bytes(link, id, eof).await?;
-    Ok(())
+    send_bytes(link, id, eof, Consent::Given).await?;
+    stopped.map_or(Ok(()), Err)
 }

@@ -7,6 +7,7 @@ use termd_proto::terminal::SendResult;
 use super::Context;
 use crate::args::SendArgs;
 use crate::client::Link;
+use crate::confirm::{Consent, is_agreed};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{read_stdin, send_bytes, sent_before, type_input};
@@ -20,11 +21,12 @@ pub(super) async fn run(context: Context, args: SendArgs) -> Result<ExitCode, Cl
     let id = TerminalRef(args.terminal.clone());
     let steps = steps(&args)?;
     let link = context.open().await?;
+    let consent = Consent::of_flag(args.confirmed);
     let mut result = None;
     for step in steps {
         let more = match step {
-            Step::Type(input) => Some(type_input(&link, &id, &input).await?),
-            Step::Stdin => send_stdin(&link, &id).await?,
+            Step::Type(input) => Some(type_or_ask(&link, &id, &input, consent).await?),
+            Step::Stdin => send_stdin(&link, &id, consent).await?,
         };
         result = match (result, more) {
             (Some(before), Some(after)) => Some(sent_before(&before, &after)),
@@ -111,11 +113,28 @@ fn plain_steps(args: &SendArgs) -> Vec<Step> {
     steps
 }
 
-async fn send_stdin(link: &Link, id: &TerminalRef) -> Result<Option<SendResult>, CliError> {
+/// Types; where the gate asks and the person at the tty agrees, all the same.
+async fn type_or_ask(
+    link: &Link,
+    id: &TerminalRef,
+    input: &TypedInput,
+    consent: Consent,
+) -> Result<SendResult, CliError> {
+    match type_input(link, id, input, consent).await {
+        Err(error) if is_agreed(&error).await => type_input(link, id, input, Consent::Given).await,
+        typed => typed,
+    }
+}
+
+async fn send_stdin(
+    link: &Link,
+    id: &TerminalRef,
+    consent: Consent,
+) -> Result<Option<SendResult>, CliError> {
     let mut result: Option<SendResult> = None;
     let mut stdin = read_stdin()?;
     while let Some(chunk) = stdin.recv().await {
-        let sent = send_bytes(link, id, &chunk).await?;
+        let sent = send_bytes(link, id, &chunk, consent).await?;
         result = Some(match result {
             Some(before) => sent_before(&before, &sent),
             None => sent,
@@ -139,6 +158,7 @@ mod tests {
             eof: false,
             secret: false,
             force: false,
+            confirmed: false,
         }
     }
 

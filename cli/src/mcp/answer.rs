@@ -156,6 +156,17 @@ impl From<CliError> for ToolError {
             Some(ErrorKind::Overloaded) => "overloaded",
             _ => "internal_error",
         };
+        if kind == "session_limit_reached" {
+            let most = data.get("max_running").and_then(Value::as_u64);
+            let most = most.map(|most| format!(" ({most})")).unwrap_or_default();
+            return Self::Failed {
+                kind,
+                message: format!(
+                    "this client has as many sessions running as it may{most}: session_close one \
+                     (session_list shows them), or raise TERMD_MAX_SESSIONS"
+                ),
+            };
+        }
         let hint = match kind_of(refusal) {
             Some(ErrorKind::TerminalNotFound) => "; session_list has those that are open",
             Some(ErrorKind::TerminalExited) => {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jsonrpsee::core::ClientError;
-use termd_proto::daemon::ClientSettings;
+use termd_proto::daemon::{ClientSettings, DaemonClient as _};
 use termd_proto::interact::{InteractionsClient as _, Until, WaitForResult};
 use termd_proto::terminal::{Front, SessionsClient as _, TerminalInfo};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
@@ -30,7 +30,7 @@ const MAX_NAME_CHARS: usize = 100;
 /// Most labels that are remembered; then they are forgotten, and only open terminals have theirs.
 const MAX_LABELS: usize = 4_096;
 /// What a call may take beyond the longest wait.
-const MARGIN: Duration = Duration::from_secs(60);
+const MARGIN: Duration = Duration::from_mins(1);
 
 /// The daemon.
 pub(crate) struct Backend {
@@ -104,7 +104,8 @@ impl Backend {
         self.link().await?.repeat(call).await
     }
 
-    /// A call that must not be made twice: it starts, types or ends something.
+    /// A call that must not be made twice: it starts, types or ends something. The daemon is asked
+    /// first whether it is there: on a connection that broke long ago nothing would be in doubt.
     pub(crate) async fn once<T, F>(
         &self,
         call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
@@ -113,7 +114,9 @@ impl Backend {
         F: Future<Output = Result<T, ClientError>> + Send,
         T: Send,
     {
-        self.link().await?.once(call).await
+        let link = self.link().await?;
+        link.repeat(|rpc| async move { rpc.info().await }).await?;
+        link.once(call).await
     }
 
     /// A call that takes until `deadline` at the longest and may be made twice: it is given what

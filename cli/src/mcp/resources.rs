@@ -52,8 +52,8 @@ fn unknown(uri: &str) -> ErrorData {
     )
 }
 
-fn failed(uri: &str, error: CliError) -> ErrorData {
-    match &error {
+fn failed(uri: &str, error: &CliError) -> ErrorData {
+    match error {
         CliError::Refused(refusal)
             if matches!(
                 kind_of(refusal),
@@ -77,7 +77,7 @@ pub(crate) async fn list(
             async move { rpc.list(None, cursor, Some(PAGE)).await }
         })
         .await
-        .map_err(|error| failed(PREFIX, error))?;
+        .map_err(|error| failed(PREFIX, &error))?;
     let resources = page.terminals.iter().flat_map(resources_of).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = page.next_cursor;
@@ -122,7 +122,7 @@ pub(crate) async fn read(backend: &Backend, uri: &str) -> Result<ReadResourceRes
         View::Screen => screen(backend, &id).await,
         View::Transcript => transcript(backend, &id).await,
     }
-    .map_err(|error| failed(uri, error))?;
+    .map_err(|error| failed(uri, &error))?;
     let contents = ResourceContents::text(text, uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]))
 }
@@ -162,7 +162,7 @@ pub(crate) async fn check(backend: &Backend, uri: &str) -> Result<TerminalId, Er
     let (named, _) = parse(uri).ok_or_else(|| unknown(uri))?;
     match backend.show(named).await {
         Ok(info) => Ok(info.id),
-        Err(error) => Err(failed(uri, error)),
+        Err(error) => Err(failed(uri, &error)),
     }
 }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
 use thiserror::Error;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -16,8 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::channel::{self, ChannelError, Packet, Received};
 use super::message::{
-    EndTree, InventoryTerminal, KeeperEvent, MAX_TERMINALS, PROTOCOL_VERSION, Refusal,
-    SpawnFailure, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
+    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION,
+    Refusal, SpawnFailure, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
 };
 
 /// Requests waiting for the task; beyond it whoever asks waits.
@@ -46,6 +47,10 @@ pub enum KeeperError {
     /// This many processes outlived SIGKILL: another user's, or stuck in the kernel.
     #[error("{0} processes could not be ended")]
     Survivors(u32),
+    /// The keeper is older than this server and cannot do it: only a restart of termd brings it up
+    /// to date, for the keeper is what a reload leaves in place.
+    #[error("the running keeper is older than this server and knows no {0}: restart termd")]
+    TooOld(&'static str),
     /// Keeper and server do not understand one another.
     #[error("the keeper's answer makes no sense: {0}")]
     Protocol(&'static str),
@@ -58,6 +63,8 @@ pub enum KeeperError {
 #[derive(Debug, Clone)]
 pub struct KeeperClient {
     asks: mpsc::Sender<Ask>,
+    /// What the keeper can do.
+    level: u32,
 }
 
 /// What a server starts with.
@@ -100,28 +107,37 @@ impl KeeperClient {
             unanswered: HashMap::new(),
             next_request: 1,
         };
-        let version = PROTOCOL_VERSION;
-        link.queue(0, &ToKeeper::Hello { version });
-        let inventory = link.receive_inventory().await?;
+        let (version, level) = (PROTOCOL_VERSION, LEVEL);
+        link.queue(0, &ToKeeper::Hello { version, level });
+        let (level, inventory) = link.receive_inventory().await?;
         let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
         let (asks, ask_receiver) = mpsc::channel(QUEUED_REQUESTS);
         tokio::spawn(link.run(ask_receiver, event_sender));
         Ok(Connected {
-            keeper: Self { asks },
+            keeper: Self { asks, level },
             inventory,
             events,
         })
     }
 
+    /// Whether the keeper can start a command that has this; older ones know only terminals.
+    pub fn can_start(&self, stdio: Stdio) -> Result<(), KeeperError> {
+        match stdio {
+            Stdio::Pipes if self.level < LEVEL_PIPES => Err(KeeperError::TooOld("pipes")),
+            Stdio::Pty | Stdio::Pipes => Ok(()),
+        }
+    }
+
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
     /// Dropping the future does not undo the start: whoever drops it leaves a terminal behind.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
-        let id = request.id.clone();
+        let (id, stdio) = (request.id.clone(), request.stdio);
+        self.can_start(stdio)?;
         let answer = self.ask(ToKeeper::Spawn(request)).await?;
         match answer.message {
             ToServer::Spawned { process } => Ok(Spawned {
                 process,
-                fds: terminal_fds(answer.fds)?,
+                fds: terminal_fds(stdio, answer.fds)?,
             }),
             other => Err(refusal(&other, &id)),
         }
@@ -199,15 +215,10 @@ fn refusal(message: &ToServer, id: &TerminalId) -> KeeperError {
     }
 }
 
-fn terminal_fds(fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {
-    let [master, spool, pipe_reader, pipe_writer] = <[OwnedFd; 4]>::try_from(fds)
+fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {
+    let sent = <[OwnedFd; 4]>::try_from(fds)
         .map_err(|_| KeeperError::Protocol("a terminal without its four descriptors"))?;
-    Ok(TerminalFds {
-        master,
-        spool,
-        pipe_reader,
-        pipe_writer,
-    })
+    Ok(TerminalFds::from_sent(stdio, sent))
 }
 
 impl From<ChannelError> for KeeperError {
@@ -238,21 +249,25 @@ impl Link {
         });
     }
 
-    async fn receive_inventory(&mut self) -> Result<Vec<InventoryTerminal>, KeeperError> {
+    /// The keeper's level, and what it has.
+    async fn receive_inventory(&mut self) -> Result<(u32, Vec<InventoryTerminal>), KeeperError> {
+        let mut keepers_level = 0;
         let mut inventory = Vec::new();
         loop {
             let Some(Received { packet, fds }) = self.turn().await? else {
                 continue;
             };
             match decode(&packet)? {
-                Some(ToServer::Hello { version }) if version != PROTOCOL_VERSION => {
+                Some(ToServer::Hello { version, .. }) if version != PROTOCOL_VERSION => {
                     return Err(KeeperError::Protocol("the keeper is of another protocol"));
                 }
+                Some(ToServer::Hello { level, .. }) => keepers_level = level,
                 Some(ToServer::Inventory {
                     id,
                     process,
                     status,
                     notes,
+                    stdio,
                 }) => inventory.push(InventoryTerminal {
                     id,
                     process,
@@ -261,10 +276,10 @@ impl Link {
                     fds: if fds.is_empty() {
                         None
                     } else {
-                        Some(terminal_fds(fds)?)
+                        Some(terminal_fds(stdio, fds)?)
                     },
                 }),
-                Some(ToServer::InventoryEnd) => return Ok(inventory),
+                Some(ToServer::InventoryEnd) => return Ok((keepers_level, inventory)),
                 Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
                 _ => {}
             }

@@ -52,7 +52,13 @@ impl FakeKeeper {
     async fn connected() -> (Self, Connected) {
         let (keeper, control) = Self::pair();
         let version = PROTOCOL_VERSION;
-        keeper.say(0, &ToServer::Hello { version });
+        keeper.say(
+            0,
+            &ToServer::Hello {
+                version,
+                level: LEVEL,
+            },
+        );
         keeper.say(0, &ToServer::InventoryEnd);
         let connected = timeout(PATIENCE, KeeperClient::connect(control))
             .await
@@ -81,12 +87,46 @@ async fn after_a_ping_requests_go_on_without_another_word() {
     }
 }
 
+/// An old keeper would take it for a terminal: it is not asked at all.
+#[tokio::test]
+async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
+    let (keeper, control) = FakeKeeper::pair();
+    let (version, level) = (PROTOCOL_VERSION, 0);
+    keeper.say(0, &ToServer::Hello { version, level });
+    keeper.say(0, &ToServer::InventoryEnd);
+    let connected = timeout(PATIENCE, KeeperClient::connect(control));
+    let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
+    let request = SpawnRequest {
+        id: TerminalId::from_random(1),
+        program: b"/bin/true".to_vec(),
+        argv: vec![b"true".to_vec()],
+        env: Vec::new(),
+        cwd: b"/".to_vec(),
+        cols: 80,
+        rows: 24,
+        notes: Vec::new(),
+        stdio: Stdio::Pipes,
+    };
+    let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
+    assert!(
+        matches!(refused, Err(KeeperError::TooOld("pipes"))),
+        "{refused:?}"
+    );
+    assert!(client.can_start(Stdio::Pty).is_ok());
+}
+
 /// Also one that comes before the inventory's end, whose pong is sent while nobody asks yet.
 #[tokio::test]
 async fn a_ping_amid_the_inventory_is_answered() {
     let (keeper, control) = FakeKeeper::pair();
     let version = PROTOCOL_VERSION;
-    keeper.say(0, &ToServer::Hello { version });
+    keeper.say(
+        0,
+        &ToServer::Hello {
+            version,
+            level: LEVEL,
+        },
+    );
     keeper.say(0, &ToServer::Ping);
     keeper.say(0, &ToServer::InventoryEnd);
     let connected = timeout(PATIENCE, KeeperClient::connect(control));

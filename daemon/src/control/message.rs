@@ -2,14 +2,22 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
 
 /// What both sides say in their hello. A message may gain fields at its end and kinds may be added
 /// without changing it; it changes when an old side would misunderstand a new one.
 pub const PROTOCOL_VERSION: u32 = 1;
+
+/// What this side can do beyond the first version, said behind the version in its hello: a side
+/// that says nothing there is at level 0. The other side asks for nothing above it, for an older
+/// keeper answers what it does not know by silence, or by doing what it does know.
+pub const LEVEL: u32 = LEVEL_PIPES;
+/// From this level on: commands on pipes ([`Stdio::Pipes`]).
+pub const LEVEL_PIPES: u32 = 1;
 
 /// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
 /// well below the usual hard limit of half a million; and as many that have ended and are not
@@ -41,17 +49,87 @@ pub enum WaitStatus {
     Signaled(i32),
 }
 
-/// What the keeper holds for one terminal, and shares with the server.
+/// What the keeper holds for one terminal, and shares with the server: four descriptors, in the
+/// order in which they are sent.
 #[derive(Debug)]
-pub struct TerminalFds {
-    /// The PTY's master side, non-blocking.
-    pub master: OwnedFd,
-    /// The spool: a memfd whose file offset is the transcript offset.
-    pub spool: OwnedFd,
-    /// The pipe that bytes pass on the way from `master` to `spool`, read end, non-blocking.
-    pub pipe_reader: OwnedFd,
-    /// The same pipe's write end, non-blocking.
-    pub pipe_writer: OwnedFd,
+pub enum TerminalFds {
+    /// Of a terminal with a PTY.
+    Pty {
+        /// The PTY's master side, non-blocking.
+        master: OwnedFd,
+        /// The spool: a memfd whose file offset is the transcript offset.
+        spool: OwnedFd,
+        /// The pipe that bytes pass on the way from `master` to `spool`, read end, non-blocking.
+        pipe_reader: OwnedFd,
+        /// The same pipe's write end, non-blocking.
+        pipe_writer: OwnedFd,
+    },
+    /// Of a command on pipes.
+    Pipes {
+        /// Its standard output's read end, non-blocking.
+        stdout: OwnedFd,
+        /// The spool, as above.
+        spool: OwnedFd,
+        /// Its standard error's read end, non-blocking.
+        stderr: OwnedFd,
+        /// Which byte of the spool came from which: a memfd that only servers read and write.
+        origins: OwnedFd,
+    },
+}
+
+impl TerminalFds {
+    /// Puts four descriptors together that arrived in the order in which they are sent.
+    pub fn from_sent(stdio: Stdio, sent: [OwnedFd; 4]) -> Self {
+        let [first, spool, third, fourth] = sent;
+        match stdio {
+            Stdio::Pty => Self::Pty {
+                master: first,
+                spool,
+                pipe_reader: third,
+                pipe_writer: fourth,
+            },
+            Stdio::Pipes => Self::Pipes {
+                stdout: first,
+                spool,
+                stderr: third,
+                origins: fourth,
+            },
+        }
+    }
+
+    /// The descriptors in the order in which they are sent.
+    pub fn to_send(&self) -> [BorrowedFd<'_>; 4] {
+        let (first, spool, third, fourth) = match self {
+            Self::Pty {
+                master,
+                spool,
+                pipe_reader,
+                pipe_writer,
+            } => (master, spool, pipe_reader, pipe_writer),
+            Self::Pipes {
+                stdout,
+                spool,
+                stderr,
+                origins,
+            } => (stdout, spool, stderr, origins),
+        };
+        [first.as_fd(), spool.as_fd(), third.as_fd(), fourth.as_fd()]
+    }
+
+    /// Which of the two it is.
+    pub fn stdio(&self) -> Stdio {
+        match self {
+            Self::Pty { .. } => Stdio::Pty,
+            Self::Pipes { .. } => Stdio::Pipes,
+        }
+    }
+
+    /// The spool.
+    pub fn spool(&self) -> &OwnedFd {
+        match self {
+            Self::Pty { spool, .. } | Self::Pipes { spool, .. } => spool,
+        }
+    }
 }
 
 /// A command to start. The program was looked up already: the keeper executes it as it stands.
@@ -73,6 +151,9 @@ pub struct SpawnRequest {
     pub rows: u16,
     /// The server's notes on it, given back with the inventory.
     pub notes: Vec<u8>,
+    /// What it has for standard input, output and error; pipes only of a keeper at
+    /// [`LEVEL_PIPES`].
+    pub stdio: Stdio,
 }
 
 /// A started command.
@@ -91,11 +172,11 @@ pub enum SpawnStep {
     OpenPty,
     /// `memfd_create(2)` for the spool.
     Spool,
-    /// pipe(2).
+    /// pipe(2), and opening `/dev/null` for a command on pipes.
     Pipe,
     /// fork(2).
     Fork,
-    /// setsid(2) and TIOCSCTTY.
+    /// setsid(2), and TIOCSCTTY where there is a terminal.
     Session,
     /// chdir(2) to the working directory.
     Chdir,
@@ -207,6 +288,8 @@ pub enum ToKeeper {
     Hello {
         /// The server's protocol version.
         version: u32,
+        /// The server's [`LEVEL`].
+        level: u32,
     },
     /// Start a command.
     Spawn(SpawnRequest),
@@ -255,6 +338,8 @@ pub enum ToServer {
     Hello {
         /// The keeper's protocol version.
         version: u32,
+        /// The keeper's [`LEVEL`].
+        level: u32,
     },
     /// One terminal; its four descriptors travel with it, in the order of [`TerminalFds`].
     Inventory {
@@ -266,6 +351,8 @@ pub enum ToServer {
         status: Option<WaitStatus>,
         /// A server's notes.
         notes: Vec<u8>,
+        /// Which descriptors travel with it.
+        stdio: Stdio,
     },
     /// The inventory was that.
     InventoryEnd,

@@ -9,5 +9,6 @@
 
 pub mod channel;
 pub mod client;
+mod fields;
 pub mod message;
 pub mod wire;

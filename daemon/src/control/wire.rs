@@ -3,16 +3,12 @@
 //! Fixed-width little-endian integers, byte strings with a u32 length before them. A body longer
 //! than its fields is fine (a newer peer added some); a shorter one is malformed.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use termd_proto::TerminalId;
 use thiserror::Error;
 
-use super::message::{
-    EndTree, KeeperEvent, ProcessId, Refusal, SpawnFailure, SpawnRequest, SpawnStep, ToKeeper,
-    ToServer, WaitStatus,
-};
+use super::fields::{Reader, Writer};
+use super::message::{EndTree, KeeperEvent, SpawnRequest, ToKeeper, ToServer};
 
 /// Which message a packet holds.
 pub type Kind = u16;
@@ -55,8 +51,9 @@ impl ToKeeper {
     pub fn encode(&self) -> (Kind, Vec<u8>) {
         let mut out = Writer::default();
         let kind = match self {
-            Self::Hello { version } => {
+            Self::Hello { version, level } => {
                 out.u32(*version);
+                out.u32(*level);
                 to_keeper::HELLO
             }
             Self::Spawn(request) => {
@@ -68,6 +65,7 @@ impl ToKeeper {
                 out.u16(request.cols);
                 out.u16(request.rows);
                 out.bytes(&request.notes);
+                out.stdio(request.stdio);
                 to_keeper::SPAWN
             }
             Self::EndTree { id, end } => {
@@ -106,6 +104,7 @@ impl ToKeeper {
         Ok(Some(match kind {
             to_keeper::HELLO => Self::Hello {
                 version: input.u32()?,
+                level: input.level()?,
             },
             to_keeper::SPAWN => Self::Spawn(SpawnRequest {
                 id: input.id()?,
@@ -116,6 +115,7 @@ impl ToKeeper {
                 cols: input.u16()?,
                 rows: input.u16()?,
                 notes: input.bytes()?,
+                stdio: input.stdio()?,
             }),
             to_keeper::END_TREE => Self::EndTree {
                 id: input.id()?,
@@ -146,8 +146,9 @@ impl ToServer {
     pub fn encode(&self) -> (Kind, Vec<u8>) {
         let mut out = Writer::default();
         let kind = match self {
-            Self::Hello { version } => {
+            Self::Hello { version, level } => {
                 out.u32(*version);
+                out.u32(*level);
                 to_server::HELLO
             }
             Self::Inventory {
@@ -155,11 +156,13 @@ impl ToServer {
                 process,
                 status,
                 notes,
+                stdio,
             } => {
                 out.id(id);
                 out.process(*process);
                 out.status(*status);
                 out.bytes(notes);
+                out.stdio(*stdio);
                 to_server::INVENTORY
             }
             Self::InventoryEnd => to_server::INVENTORY_END,
@@ -191,12 +194,14 @@ impl ToServer {
         Ok(Some(match kind {
             to_server::HELLO => Self::Hello {
                 version: input.u32()?,
+                level: input.level()?,
             },
             to_server::INVENTORY => Self::Inventory {
                 id: input.id()?,
                 process: input.process()?,
                 status: input.status()?,
                 notes: input.bytes()?,
+                stdio: input.stdio()?,
             },
             to_server::INVENTORY_END => Self::InventoryEnd,
             to_server::DONE => Self::Done,
@@ -214,174 +219,6 @@ impl ToServer {
             to_server::PING => Self::Ping,
             _ => return Ok(None),
         }))
-    }
-}
-
-#[derive(Default)]
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn u8(&mut self, value: u8) {
-        self.0.push(value);
-    }
-
-    fn u16(&mut self, value: u16) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn u32(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn i32(&mut self, value: i32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    /// A length beyond u32 cannot arise: bodies are bounded far below it when they are sent.
-    fn length(&mut self, length: usize) {
-        self.u32(u32::try_from(length).unwrap_or(u32::MAX));
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.length(bytes.len());
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn list(&mut self, items: &[Vec<u8>]) {
-        self.length(items.len());
-        for item in items {
-            self.bytes(item);
-        }
-    }
-
-    fn id(&mut self, id: &TerminalId) {
-        self.bytes(id.as_str().as_bytes());
-    }
-
-    fn process(&mut self, process: ProcessId) {
-        self.i32(process.pid);
-        self.u64(process.start_time);
-    }
-
-    fn status(&mut self, status: Option<WaitStatus>) {
-        let (tag, value) = match status {
-            None => (0, 0),
-            Some(WaitStatus::Exited(code)) => (1, code),
-            Some(WaitStatus::Signaled(signal)) => (2, signal),
-        };
-        self.u8(tag);
-        self.i32(value);
-    }
-
-    fn refusal(&mut self, refusal: Refusal) {
-        match refusal {
-            Refusal::Spawn(failure) => {
-                self.u8(0);
-                self.u8(failure.step.number());
-                self.i32(failure.errno);
-            }
-            Refusal::UnknownTerminal => self.u8(1),
-            Refusal::Stopping => self.u8(2),
-            Refusal::Survivors(count) => {
-                self.u8(3);
-                self.u32(count);
-            }
-            Refusal::Invalid => self.u8(4),
-        }
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        self.take(N)?.try_into().map_err(|_| Malformed)
-    }
-
-    fn u8(&mut self) -> Result<u8, Malformed> {
-        self.array::<1>().map(|[byte]| byte)
-    }
-
-    fn u16(&mut self) -> Result<u16, Malformed> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32, Malformed> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn i32(&mut self) -> Result<i32, Malformed> {
-        self.array().map(i32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, Malformed> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn length(&mut self) -> Result<usize, Malformed> {
-        usize::try_from(self.u32()?).map_err(|_| Malformed)
-    }
-
-    fn bytes(&mut self) -> Result<Vec<u8>, Malformed> {
-        let length = self.length()?;
-        self.take(length).map(<[u8]>::to_vec)
-    }
-
-    /// Grows with what is really there, never by the length that a peer claims.
-    fn list(&mut self) -> Result<Vec<Vec<u8>>, Malformed> {
-        let count = self.length()?;
-        let mut items = Vec::new();
-        for _ in 0..count {
-            items.push(self.bytes()?);
-        }
-        Ok(items)
-    }
-
-    fn id(&mut self) -> Result<TerminalId, Malformed> {
-        let length = self.length()?;
-        let text = std::str::from_utf8(self.take(length)?).map_err(|_| Malformed)?;
-        TerminalId::from_str(text).map_err(|_| Malformed)
-    }
-
-    fn process(&mut self) -> Result<ProcessId, Malformed> {
-        Ok(ProcessId {
-            pid: self.i32()?,
-            start_time: self.u64()?,
-        })
-    }
-
-    fn status(&mut self) -> Result<Option<WaitStatus>, Malformed> {
-        let (tag, value) = (self.u8()?, self.i32()?);
-        match tag {
-            0 => Ok(None),
-            1 => Ok(Some(WaitStatus::Exited(value))),
-            2 => Ok(Some(WaitStatus::Signaled(value))),
-            _ => Err(Malformed),
-        }
-    }
-
-    fn refusal(&mut self) -> Result<Refusal, Malformed> {
-        Ok(match self.u8()? {
-            0 => Refusal::Spawn(SpawnFailure {
-                step: SpawnStep::from_number(self.u8()?).ok_or(Malformed)?,
-                errno: self.i32()?,
-            }),
-            1 => Refusal::UnknownTerminal,
-            2 => Refusal::Stopping,
-            3 => Refusal::Survivors(self.u32()?),
-            4 => Refusal::Invalid,
-            _ => return Err(Malformed),
-        })
     }
 }
 

@@ -1,5 +1,8 @@
+use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
+
 use super::*;
-use crate::control::message::STEPS;
+use crate::control::message::{ProcessId, Refusal, STEPS, SpawnFailure, SpawnStep, WaitStatus};
 
 fn id() -> TerminalId {
     TerminalId::from_random(0x0123_4567_89ab_cdef)
@@ -14,7 +17,10 @@ fn process() -> ProcessId {
 
 fn every_message_to_the_keeper() -> Vec<ToKeeper> {
     vec![
-        ToKeeper::Hello { version: 7 },
+        ToKeeper::Hello {
+            version: 7,
+            level: 3,
+        },
         ToKeeper::Spawn(SpawnRequest {
             id: id(),
             program: b"/bin/sh".to_vec(),
@@ -24,6 +30,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
             cols: 80,
             rows: 65535,
             notes: vec![1, 2, 3],
+            stdio: Stdio::Pipes,
         }),
         ToKeeper::EndTree {
             id: id(),
@@ -49,18 +56,23 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
 
 fn every_message_to_the_server() -> Vec<ToServer> {
     let mut all = vec![
-        ToServer::Hello { version: 1 },
+        ToServer::Hello {
+            version: 1,
+            level: 2,
+        },
         ToServer::Inventory {
             id: id(),
             process: process(),
             status: None,
             notes: Vec::new(),
+            stdio: Stdio::Pty,
         },
         ToServer::Inventory {
             id: id(),
             process: process(),
             status: Some(WaitStatus::Signaled(9)),
             notes: vec![0; 9],
+            stdio: Stdio::Pipes,
         },
         ToServer::InventoryEnd,
         ToServer::Done,
@@ -100,7 +112,7 @@ fn every_message_survives_the_wire() {
 fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
     for message in every_message_to_the_keeper() {
         let (kind, mut body) = message.encode();
-        for cut in 0..body.len() {
+        for cut in (0..body.len()).filter(|cut| Some(*cut) != length_of_old(&message, body.len())) {
             assert_eq!(ToKeeper::decode(kind, &body[..cut]), Err(Malformed));
         }
         body.extend_from_slice(b"a field of the future");
@@ -108,10 +120,42 @@ fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
     }
     for message in every_message_to_the_server() {
         let (kind, body) = message.encode();
-        for cut in 0..body.len() {
+        let old = match message {
+            ToServer::Hello { .. } => Some(4),
+            ToServer::Inventory { .. } => Some(body.len() - 1),
+            _ => None,
+        };
+        for cut in (0..body.len()).filter(|cut| Some(*cut) != old) {
             assert_eq!(ToServer::decode(kind, &body[..cut]), Err(Malformed));
         }
     }
+}
+
+/// Without the fields that were added at their end later.
+fn length_of_old(message: &ToKeeper, length: usize) -> Option<usize> {
+    match message {
+        ToKeeper::Hello { .. } => Some(4),
+        ToKeeper::Spawn(_) => Some(length - 1),
+        _ => None,
+    }
+}
+
+/// A peer from before pipes says neither a level nor what a command has for its three.
+#[test]
+fn what_an_older_peer_does_not_say_is_a_terminal_and_level_0() {
+    let old = ToServer::decode(101, &1_u32.to_le_bytes());
+    let (version, level) = (1, 0);
+    assert_eq!(old, Ok(Some(ToServer::Hello { version, level })));
+    let inventory = ToServer::Inventory {
+        id: id(),
+        process: process(),
+        status: None,
+        notes: vec![7],
+        stdio: Stdio::Pty,
+    };
+    let (kind, mut body) = inventory.encode();
+    body.pop();
+    assert_eq!(ToServer::decode(kind, &body), Ok(Some(inventory)));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What the keeper holds: every terminal, by id.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
 use super::process_tree::Identity;
@@ -42,8 +43,10 @@ pub(super) struct Terminal {
     pub(super) root: ProcessId,
     /// Its descriptors, until a server released them.
     pub(super) fds: Option<TerminalFds>,
-    /// Its tty's device number.
-    pub(super) tty: u32,
+    /// What its command has for standard input, output and error.
+    pub(super) stdio: Stdio,
+    /// Its tty's device number, where it has one.
+    pub(super) tty: Option<u32>,
     /// Whether a server may still ask for it.
     pub(super) known: Known,
     /// How its root ended.
@@ -64,7 +67,7 @@ impl Terminal {
         matches!(self.start, Start::Done) && self.known == Known::Yes
     }
 
-    /// Drops the descriptors. A root that still runs is hung up.
+    /// Drops the descriptors. A root that still runs is hung up; one on pipes finds them closed.
     pub(super) fn release(&mut self) {
         self.fds = None;
     }
@@ -82,14 +85,7 @@ impl Terminal {
 
     /// The descriptors in the order in which they are sent.
     pub(super) fn shared_fds(&self) -> Option<[BorrowedFd<'_>; 4]> {
-        self.fds.as_ref().map(|fds| {
-            [
-                fds.master.as_fd(),
-                fds.spool.as_fd(),
-                fds.pipe_reader.as_fd(),
-                fds.pipe_writer.as_fd(),
-            ]
-        })
+        self.fds.as_ref().map(TerminalFds::to_send)
     }
 }
 
@@ -159,7 +155,7 @@ impl Inventory {
             .map(|(id, terminal)| Identity {
                 id,
                 root: terminal.root,
-                tty: terminal.fds.is_some().then_some(terminal.tty),
+                tty: terminal.tty.filter(|_| terminal.fds.is_some()),
             })
             .collect()
     }

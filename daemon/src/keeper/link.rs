@@ -138,6 +138,7 @@ fn send(
             process: terminal.root,
             status: terminal.status,
             notes: terminal.notes.clone(),
+            stdio: terminal.stdio,
         },
     };
     let (kind, body) = message.encode();

@@ -16,6 +16,7 @@
 mod detach;
 mod ending;
 mod endings;
+mod ends;
 mod event_loop;
 mod footprint;
 mod health;

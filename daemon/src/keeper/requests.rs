@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use nix::libc::{EAGAIN, EEXIST, SIGHUP};
 use rustix::event::epoll::EventFlags;
 use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
 use super::event_loop::{Keeper, Source, Token};
@@ -17,8 +18,8 @@ use super::supervision::{Running, Server};
 use super::sys::SIGNALS;
 use crate::control::channel::{ChannelError, Packet};
 use crate::control::message::{
-    KeeperEvent, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal, SpawnFailure, SpawnRequest, SpawnStep,
-    ToKeeper, ToServer,
+    KeeperEvent, LEVEL, LEVEL_PIPES, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal, SpawnFailure,
+    SpawnRequest, SpawnStep, ToKeeper, ToServer,
 };
 
 /// Requests taken in one turn, so that children are reaped between them.
@@ -68,7 +69,7 @@ impl Keeper {
 
     fn take_message(&mut self, request: RequestNumber, message: ToKeeper, now: Instant) {
         match message {
-            ToKeeper::Hello { .. } => self.introduce(),
+            ToKeeper::Hello { level, .. } => self.introduce(level),
             ToKeeper::Pong => {}
             ToKeeper::Spawn(spawn) => self.spawn(request, spawn),
             ToKeeper::Ready => {
@@ -144,17 +145,20 @@ impl Keeper {
         }
     }
 
-    fn introduce(&mut self) {
+    /// A server that knows no pipes is not shown what runs on them: it would read them as a PTY.
+    /// They wait, full, for one that does.
+    fn introduce(&mut self, servers_level: u32) {
         let Server::Up(running) = &mut self.server else {
             return;
         };
         if std::mem::replace(&mut running.introduced, true) {
             return;
         }
-        let version = PROTOCOL_VERSION;
-        running.send(0, &ToServer::Hello { version });
+        let (version, level) = (PROTOCOL_VERSION, LEVEL);
+        running.send(0, &ToServer::Hello { version, level });
         for (id, terminal) in self.inventory.iter() {
-            if terminal.is_shown() {
+            let understood = terminal.stdio == Stdio::Pty || servers_level >= LEVEL_PIPES;
+            if terminal.is_shown() && understood {
                 let queued = running.link_mut().queue_inventory(id.clone());
                 running.or_kill(&queued);
             }
@@ -194,6 +198,7 @@ impl Keeper {
         let terminal = Terminal {
             root: launched.root,
             fds: Some(launched.fds),
+            stdio: spawn.stdio,
             tty: launched.tty,
             known: Known::Yes,
             status: None,

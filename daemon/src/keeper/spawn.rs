@@ -1,4 +1,4 @@
-//! Starting a terminal's command: PTY, spool, pipe, fork, exec; and telling how it went.
+//! Starting a terminal's command: PTY or pipes, spool, fork, exec; and telling how it went.
 //!
 //! Every descriptor is close-on-exec before anything can fork. A step that fails in the child comes
 //! back through an error pipe with its errno; the pipe's end of file is the exec that succeeded.
@@ -8,23 +8,14 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use nix::libc;
-use nix::pty::Winsize;
-use rustix::fs::{MemfdFlags, OFlags};
-use rustix::io::FdFlags;
-use rustix::pipe::PipeFlags;
 use rustix::process::{Resource, Rlimit};
-use rustix::termios::{InputModes, OptionalActions};
 
-use super::process_tree::encode_device;
+use super::ends::{ChildEnds, Ends, outward_pipe};
 use super::procfs;
 use super::sys::{self, ExecStrings, Forked};
 use crate::control::message::{
     ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
 };
-
-/// The pipe between PTY and spool. A PTY holds 17 KB at the most, and a thousand default pipes
-/// would exceed a user's soft limit of pipe pages (/proc/sys/fs/pipe-user-pages-soft).
-const PIPE_BYTES: usize = 16 * 1024;
 
 /// Where the child's end of the error pipe is while it prepares; everything above is closed.
 const CHILD_ERROR_FD: RawFd = 3;
@@ -40,7 +31,7 @@ const SHELL: &str = "/bin/sh";
 pub(super) struct Launched {
     pub(super) root: ProcessId,
     pub(super) fds: TerminalFds,
-    pub(super) tty: u32,
+    pub(super) tty: Option<u32>,
     pub(super) error_pipe: OwnedFd,
 }
 
@@ -69,23 +60,11 @@ pub(super) fn is_daemons_own(name: &[u8]) -> bool {
 pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launched, SpawnFailure> {
     let command = Command::new(request)?;
     let failed = |step| move |errno: i32| SpawnFailure { step, errno };
-    let (master, slave) = open_pty(request).map_err(failed(SpawnStep::OpenPty))?;
-    let tty = device(&slave).map_err(failed(SpawnStep::OpenPty))?;
-    let spool = rustix::fs::memfd_create("termd-spool", MemfdFlags::CLOEXEC)
-        .map_err(|errno| failed(SpawnStep::Spool)(errno.raw_os_error()))?;
-    let pipe = |flags| {
-        rustix::pipe::pipe_with(flags)
-            .map_err(|errno| failed(SpawnStep::Pipe)(errno.raw_os_error()))
-    };
-    let (pipe_reader, pipe_writer) = pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // Past the user's soft limit the kernel hands out smaller pipes by itself.
-    let _ = rustix::pipe::fcntl_setpipe_size(&pipe_writer, PIPE_BYTES);
-    let (error_pipe, child_error_pipe) = pipe(PipeFlags::CLOEXEC)?;
-    rustix::io::ioctl_fionbio(&error_pipe, true)
-        .map_err(|errno| failed(SpawnStep::Pipe)(errno.raw_os_error()))?;
+    let Ends { fds, childs, tty } = Ends::of(request)?;
+    let (error_pipe, child_error_pipe) = outward_pipe()?;
 
     let pid = match sys::fork().map_err(failed(SpawnStep::Fork))? {
-        Forked::Child => command.run(slave.as_raw_fd(), child_error_pipe.as_raw_fd(), open_files),
+        Forked::Child => command.run(&childs, child_error_pipe.as_raw_fd(), open_files),
         Forked::Parent(pid) => pid,
     };
     // An unreaped child has an entry in /proc, unless /proc itself is missing.
@@ -95,12 +74,7 @@ pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launc
     };
     Ok(Launched {
         root: ProcessId { pid, start_time },
-        fds: TerminalFds {
-            master,
-            spool,
-            pipe_reader,
-            pipe_writer,
-        },
+        fds,
         tty,
         error_pipe,
     })
@@ -127,39 +101,6 @@ pub(super) fn outcome(error_pipe: &OwnedFd) -> Outcome {
         // Reports are written whole, so this is the end of file.
         _ => Outcome::Started,
     }
-}
-
-/// openpty(3) sets no CLOEXEC; nothing can fork between it and the two calls that do, for the
-/// process has one thread.
-fn open_pty(request: &SpawnRequest) -> Result<(OwnedFd, OwnedFd), i32> {
-    let size = Winsize {
-        ws_row: request.rows,
-        ws_col: request.cols,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    let pty = nix::pty::openpty(&size, None).map_err(|errno| errno as i32)?;
-    let prepare = || -> rustix::io::Result<()> {
-        rustix::io::fcntl_setfd(&pty.master, FdFlags::CLOEXEC)?;
-        rustix::io::fcntl_setfd(&pty.slave, FdFlags::CLOEXEC)?;
-        rustix::fs::fcntl_setfl(&pty.master, OFlags::RDWR | OFlags::NONBLOCK)?;
-        // The kernel's other defaults are what a login has; without this one an erased character
-        // leaves the first bytes of its UTF-8 behind.
-        let mut modes = rustix::termios::tcgetattr(&pty.slave)?;
-        modes.input_modes |= InputModes::IUTF8;
-        rustix::termios::tcsetattr(&pty.slave, OptionalActions::Now, &modes)
-    };
-    prepare().map_err(rustix::io::Errno::raw_os_error)?;
-    Ok((pty.master, pty.slave))
-}
-
-fn device(slave: &OwnedFd) -> Result<u32, i32> {
-    let entry = rustix::fs::fstat(slave).map_err(rustix::io::Errno::raw_os_error)?;
-    let (major, minor) = (
-        rustix::fs::major(entry.st_rdev),
-        rustix::fs::minor(entry.st_rdev),
-    );
-    Ok(encode_device(major, minor))
 }
 
 /// Everything that the child needs, made before the fork.
@@ -209,8 +150,8 @@ impl Command {
     }
 
     /// The child's side; it never returns.
-    fn run(&self, slave: RawFd, error_pipe: RawFd, open_files: Rlimit) -> ! {
-        let (step, errno) = self.try_run(slave, error_pipe, open_files);
+    fn run(&self, ends: &ChildEnds, error_pipe: RawFd, open_files: Rlimit) -> ! {
+        let (step, errno) = self.try_run(ends, error_pipe, open_files);
         let mut report = [0; REPORT_BYTES];
         report[0] = step.number();
         report[1..].copy_from_slice(&errno.to_le_bytes());
@@ -221,10 +162,10 @@ impl Command {
         sys::exit_child(127);
     }
 
-    fn try_run(&self, slave: RawFd, error_pipe: RawFd, open_files: Rlimit) -> (SpawnStep, i32) {
+    fn try_run(&self, ends: &ChildEnds, error_pipe: RawFd, open_files: Rlimit) -> (SpawnStep, i32) {
         // What the keeper blocks stays blocked until just before exec, so that only SIGKILL ends a
         // child that has not said how its start went.
-        if let Err(failure) = Self::take_terminal(slave, error_pipe) {
+        if let Err(failure) = Self::take_ends(ends, error_pipe) {
             return failure;
         }
         // Best effort: a keeper that could raise its own limit can lower this.
@@ -241,13 +182,20 @@ impl Command {
         (SpawnStep::Exec, errno)
     }
 
-    /// Leaves 0, 1 and 2 on the terminal, the error pipe as 3, and nothing else open.
-    fn take_terminal(slave: RawFd, error_pipe: RawFd) -> Result<(), (SpawnStep, i32)> {
+    /// Leaves 0, 1 and 2 on what the command is to have, the error pipe as 3, and nothing else open.
+    fn take_ends(ends: &ChildEnds, error_pipe: RawFd) -> Result<(), (SpawnStep, i32)> {
         let failed = |errno| (SpawnStep::Session, errno);
-        // Rust's runtime keeps 0 to 2 open, so neither of these can be one of them; the slave may
-        // be 3.
-        for number in 0..=2 {
-            sys::place_fd(slave, number).map_err(failed)?;
+        // Rust's runtime keeps 0 to 2 open, so none of these can be one of them; one may be 3.
+        let three = match ends {
+            ChildEnds::Pty { slave } => [slave; 3],
+            ChildEnds::Pipes {
+                stdin,
+                stdout,
+                stderr,
+            } => [stdin, stdout, stderr],
+        };
+        for (number, end) in (0..).zip(three) {
+            sys::place_fd(end.as_raw_fd(), number).map_err(failed)?;
         }
         sys::place_fd(error_pipe, CHILD_ERROR_FD).map_err(failed)?;
         sys::close_from(CHILD_ERROR_FD + 1);
@@ -255,7 +203,11 @@ impl Command {
             .map_err(|error| failed(error.raw_os_error().unwrap_or(libc::EBADF)))?;
         // Kept open for the report; exec closes it.
         std::mem::forget(pipe);
-        sys::lead_session_on(0).map_err(failed)
+        match ends {
+            ChildEnds::Pty { .. } => sys::lead_session_on(0),
+            ChildEnds::Pipes { .. } => sys::lead_session(),
+        }
+        .map_err(failed)
     }
 }
 
@@ -272,6 +224,9 @@ fn childs_own(env: &[Vec<u8>]) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::pipe::PipeFlags;
+    use termd_proto::terminal::Stdio;
+
     use super::*;
 
     #[test]
@@ -331,6 +286,7 @@ mod tests {
             cols: 80,
             rows: 24,
             notes: Vec::new(),
+            stdio: Stdio::Pty,
         };
         let failure = Command::new(&request).err();
         let expected = SpawnFailure {

@@ -132,6 +132,16 @@ pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
     close_from(FIRST_PASSED_FD.max(kept + 1));
 }
 
+/// setsid(2): this process leads a session that has no terminal.
+pub(super) fn lead_session() -> Result<(), i32> {
+    // SAFETY: no pointer is passed.
+    if unsafe { libc::setsid() } == -1 {
+        Err(errno())
+    } else {
+        Ok(())
+    }
+}
+
 /// setsid(2) and TIOCSCTTY: this process leads a session on that terminal.
 pub(super) fn lead_session_on(terminal: RawFd) -> Result<(), i32> {
     // SAFETY: neither call is given a pointer (TIOCSCTTY's argument is an int).

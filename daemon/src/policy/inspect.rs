@@ -137,7 +137,8 @@ impl Inspector {
             return;
         };
         let args = words.get(1..).unwrap_or_default();
-        let danger = danger::of_command(&program, args);
+        let danger =
+            danger::of_init_script(&name.text, args).or_else(|| danger::of_command(&program, args));
         let finding = danger.map(|reason| (Verdict::Dangerous, reason));
         let dangerous = finding.is_some();
         self.see(&program, words, finding, span);
@@ -241,7 +242,7 @@ impl Inspector {
         if let Some(raw) = wrap::script_substitution(program, args) {
             if wrap::fetches(raw) {
                 self.note(Verdict::Dangerous, FETCHED, span);
-            } else {
+            } else if !wrap::prints_environment(raw) {
                 self.note(Verdict::Unknown, COMPUTED, span);
             }
             return;
@@ -250,7 +251,9 @@ impl Inspector {
             return;
         }
         match (reader, stdin) {
-            (_, Stdin::Given) | (Reader::Text | Reader::Other, _) => {}
+            (_, Stdin::Given)
+            | (Reader::Text | Reader::Other, _)
+            | (Reader::Sql(_), Stdin::Fetched | Stdin::Computed) => {}
             (Reader::Shell, Stdin::Literal(text)) => {
                 self.shell(text, Place::Within(span), &Stdin::Given, depth);
             }
@@ -262,7 +265,6 @@ impl Inspector {
             (Reader::Sql(client), Stdin::Literal(text)) => {
                 self.sql(client, text, Place::Within(span), span, depth);
             }
-            (Reader::Sql(_), Stdin::Fetched | Stdin::Computed) => {}
             (_, Stdin::Fetched) => self.note(Verdict::Dangerous, FETCHED, span),
             (_, Stdin::Computed) => self.note(Verdict::Unknown, COMPUTED, span),
         }

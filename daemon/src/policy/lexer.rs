@@ -56,6 +56,8 @@ enum Token {
 struct Lexed {
     tokens: Vec<Token>,
     ending: Option<Ending>,
+    /// What ends the here-document that the text ends in.
+    heredoc: Option<String>,
 }
 
 const OPERATORS: [&str; 26] = [
@@ -73,6 +75,7 @@ fn lex(text: &str) -> Lexed {
     let mut lexed = Lexed {
         tokens: Vec::new(),
         ending: None,
+        heredoc: None,
     };
     let mut heredocs: Vec<Heredoc> = Vec::new();
     let mut at = 0;
@@ -84,6 +87,7 @@ fn lex(text: &str) -> Lexed {
             for heredoc in std::mem::take(&mut heredocs) {
                 let Some(end) = end_of_heredoc(text, at, &heredoc) else {
                     lexed.ending = Some(Ending::Heredoc);
+                    lexed.heredoc = Some(heredoc.end);
                     return lexed;
                 };
                 at = end;
@@ -165,6 +169,7 @@ fn end_of_heredoc(text: &str, from: usize, heredoc: &Heredoc) -> Option<usize> {
 }
 
 /// How long the word is that stands first, and how the text ends if it ends within.
+#[allow(clippy::match_same_arms)] // What is quoted or escaped is passed over before the rest.
 fn word_length(rest: &str) -> (usize, Option<Ending>) {
     let mut chars = rest.char_indices().peekable();
     // What closes each thing that is open.
@@ -176,11 +181,11 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
                 open.pop();
             }
             (Some('\''), _) => {}
-            (_, '\\') => {
-                if chars.next().is_none() {
-                    return (rest.len(), Some(Ending::Open));
-                }
+            (_, '\\') if chars.next().is_none() => {
+                return (rest.len(), Some(Ending::Open));
             }
+            // The character behind it is taken.
+            (_, '\\') => {}
             (Some('"'), '$') | (Some(')' | '}') | None, '$' | '<' | '>')
                 if chars.peek().is_some_and(|(_, next)| *next == '(') =>
             {
@@ -202,6 +207,7 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
             (None, '(') if rest.get(..at).is_some_and(|before| before.ends_with('=')) => {
                 open.push(')');
             }
+            (None, '(') if is_extended_glob(rest, at) => open.push(')'),
             (None, c) if c.is_whitespace() || ";&|<>()".contains(c) => return (at, None),
             _ => {}
         }
@@ -214,6 +220,19 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
     (rest.len(), ending)
 }
 
+/// bash(1), Pattern Matching: `@(a|b)`; a subshell has white space, or nothing before it.
+fn is_extended_glob(rest: &str, at: usize) -> bool {
+    let before = rest.get(..at).unwrap_or_default();
+    let inner = rest.get(at..).and_then(|rest| rest.split(')').next());
+    before.ends_with(['@', '!', '?', '*', '+'])
+        && inner.is_some_and(|inner| !inner.contains(char::is_whitespace))
+}
+
+/// What ends the here-document that a text, which is given without its last newline, ends in.
+pub(super) fn open_heredoc(text: &str) -> Option<String> {
+    lex(&format!("{text}\n")).heredoc
+}
+
 /// Whether what was typed so far is complete, or how it goes on.
 pub(super) fn ending(text: &str) -> Ending {
     let lexed = lex(text);
@@ -222,17 +241,14 @@ pub(super) fn ending(text: &str) -> Ending {
     }
     let (mut open, mut parens, mut in_command) = (0_isize, 0_isize, false);
     let mut last: Option<&Token> = None;
-    let mut in_case = 0_isize;
     for token in &lexed.tokens {
         match token {
             Token::Word(word, _) => {
                 let word = word.as_str();
                 if !in_command && OPENERS.contains(&word) {
                     open += 1;
-                    in_case += isize::from(word == "case");
                 } else if !in_command && CLOSERS.contains(&word) {
                     open -= 1;
-                    in_case -= isize::from(word == "esac");
                 }
                 in_command = !(LEADING.contains(&word) || CLOSERS.contains(&word))
                     || (in_command && !matches!(word, "do" | "then"));

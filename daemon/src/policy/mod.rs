@@ -12,6 +12,7 @@
 
 mod code;
 mod danger;
+mod flow;
 mod inspect;
 mod lexer;
 mod options;
@@ -25,6 +26,7 @@ mod tests;
 pub mod typed;
 mod word;
 mod wrap;
+mod wrap_more;
 mod wrap_table;
 
 use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Span, Verdict};
@@ -142,6 +144,12 @@ fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, kn
         return;
     }
     match reader {
+        // Their grammar is another: what is not bash's is no fault of the line.
+        Reader::Shell
+            if known == Known::Whole && program.is_some_and(program::is_foreign_shell) =>
+        {
+            inspector.commands_by_hand(line, Place::Outermost, &Stdin::Given, 0);
+        }
         Reader::Shell if known == Known::Whole => {
             inspector.shell(line, Place::Outermost, &Stdin::Given, 0);
         }

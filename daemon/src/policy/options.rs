@@ -1,4 +1,4 @@
-//! A command's options and operands, as getopt(3) and getopt_long(3) take them apart.
+//! A command's options and operands, as `getopt(3)` and `getopt_long(3)` take them apart.
 //!
 //! It must not know what any option means.
 

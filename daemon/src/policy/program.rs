@@ -25,7 +25,7 @@ pub enum SqlClient {
     Sql,
     /// redis-cli and its kin: a command a line.
     Redis,
-    /// The shells of MongoDB.
+    /// The shells of `MongoDB`.
     Mongo,
 }
 
@@ -92,7 +92,7 @@ const TEXT: [&str; 34] = [
     "ncdu",
 ];
 
-/// A program by its name (the last part of its path, or proc_pid_comm(5)).
+/// A program by its name (the last part of its path, or `proc_pid_comm(5)`).
 pub fn reader(program: &str) -> Reader {
     let name = base_name(program);
     if is_shell(name) || CARRIERS.contains(&name) {
@@ -117,8 +117,16 @@ pub(super) fn base_name(program: &str) -> &str {
 }
 
 /// Whether it is a shell.
-pub(super) fn is_shell(name: &str) -> bool {
+pub fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name) || name == "tcsh"
+}
+
+/// Whether it is a shell that does not read what bash reads.
+pub(super) fn is_foreign_shell(program: &str) -> bool {
+    matches!(
+        base_name(program),
+        "fish" | "csh" | "tcsh" | "nu" | "xonsh" | "elvish"
+    )
 }
 
 /// Which client of a database it is.

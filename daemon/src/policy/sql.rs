@@ -1,6 +1,6 @@
 //! Statements for databases: what drops, truncates, or changes every row.
 //!
-//! Comments and quoted text are skipped as the SQL standard, PostgreSQL and MySQL have them. It
+//! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them. It
 //! must not know who runs the statement.
 
 use super::program::SqlClient;
@@ -54,9 +54,8 @@ fn of_statement(words: &[String]) -> Option<String> {
         .position(|word| matches!(*word, "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
     let before = words.get(..main).unwrap_or_default();
     let leads = match before.first() {
-        None => true,
         Some(&"EXPLAIN") => before.contains(&"ANALYZE"),
-        Some(&"WITH" | &"BEGIN" | &"DO" | &"EXECUTE") => true,
+        None | Some(&"WITH" | &"BEGIN" | &"DO" | &"EXECUTE") => true,
         Some(_) => false,
     };
     if !leads {
@@ -190,7 +189,7 @@ fn quoted_length(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// PostgreSQL's `$tag$ … $tag$`.
+/// `PostgreSQL`'s `$tag$ … $tag$`.
 fn dollar_quoted_length(rest: &str) -> Option<usize> {
     let end = rest.get(1..)?.find('$')? + 2;
     let tag = rest.get(..end)?;

@@ -17,9 +17,10 @@ use super::word::UNKNOWN;
 const MAX_SEQUENCE: usize = 32;
 
 /// How much is known of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Known {
     /// It is this.
+    #[default]
     Whole,
     /// It goes on: a block is open.
     Begun,
@@ -60,12 +61,14 @@ pub struct TypedLines {
     cursor: usize,
     /// The lines before it that belong to the same construct.
     before: String,
+    /// What ends the here-document that `before` ends in: until then its lines are only kept.
+    heredoc: Option<String>,
     killed: Vec<char>,
     /// The beginning of a character of UTF-8.
     partial: Vec<u8>,
     keys: Keys,
-    recalled: bool,
-    too_long: bool,
+    /// How much is known of the line.
+    known: Known,
     /// Within a bracketed paste (xterm, mode 2004).
     pasting: bool,
     /// The program that was typed into takes keys, not lines.
@@ -118,7 +121,7 @@ impl TypedLines {
                 }
             }
             Keys::Quoted => self.insert(c),
-            Keys::Prefixed => self.recalled = true,
+            Keys::Prefixed => self.known = Known::Recalled,
         }
     }
 
@@ -128,15 +131,15 @@ impl TypedLines {
             '\r' | '\n' | '\u{f}' => self.end_line(reader, carried, lines),
             '\u{1b}' => self.keys = Keys::Escape,
             '\u{3}' | '\u{1a}' | '\u{1c}' => {
-                self.before.clear();
+                self.abandon();
                 self.forget_line();
             }
             // End of file: at a line's beginning it ends what is open, else it passes the line on.
-            '\u{4}' if self.line.is_empty() => self.before.clear(),
+            '\u{4}' if self.line.is_empty() => self.abandon(),
             '\u{4}' if self.cursor < self.line.len() => {
                 self.line.remove(self.cursor);
             }
-            '\u{4}' | '\u{c}' | '\u{7}' => {}
+            '\0' | '\u{4}' | '\u{7}' | '\u{c}' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
             '\u{8}' | '\u{7f}' => {
                 if let Some(at) = self.cursor.checked_sub(1) {
                     self.line.remove(at);
@@ -158,11 +161,12 @@ impl TypedLines {
             '\u{16}' => self.keys = Keys::Quoted,
             '\u{18}' => self.keys = Keys::Prefixed,
             // History, searches of it, transposing, undoing.
-            '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => self.recalled = true,
+            '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => {
+                self.known = Known::Recalled;
+            }
             '\t' if self.pasting || self.at_white_space() => self.insert('\t'),
             // Completion puts something there, or a tab does.
             '\t' => self.insert(UNKNOWN),
-            '\0' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
             c => self.insert(c),
         }
     }
@@ -184,7 +188,7 @@ impl TypedLines {
             '\r' | '\n' => self.end_line(reader, carried, lines),
             // The last argument, history, changes of case.
             '.' | '_' => self.insert(UNKNOWN),
-            _ => self.recalled = true,
+            _ => self.known = Known::Recalled,
         }
     }
 
@@ -193,7 +197,7 @@ impl TypedLines {
         match (parameters, last) {
             ("200", '~') => self.pasting = true,
             ("201", '~') => self.pasting = false,
-            (_, 'A' | 'B') | ("5" | "6", '~') => self.recalled = true,
+            (_, 'A' | 'B') | ("5" | "6", '~') => self.known = Known::Recalled,
             ("", 'C') => self.cursor = (self.cursor + 1).min(self.line.len()),
             ("", 'D') => self.cursor = self.cursor.saturating_sub(1),
             (_, 'C') => self.cursor = self.word_end(),
@@ -209,7 +213,7 @@ impl TypedLines {
 
     fn insert(&mut self, c: char) {
         if self.before.len() + 4 * self.line.len() >= 4 * MAX_JUDGED_BYTES {
-            self.too_long = true;
+            self.known = Known::TooLong;
         } else {
             self.line.insert(self.cursor, c);
             self.cursor += 1;
@@ -246,35 +250,48 @@ impl TypedLines {
         self.cursor + word + length
     }
 
+    /// What was begun in earlier lines is no more.
+    fn abandon(&mut self) {
+        self.before.clear();
+        self.heredoc = None;
+    }
+
     fn forget_line(&mut self) {
         self.line.clear();
         self.cursor = 0;
-        self.recalled = false;
-        self.too_long = false;
+        self.known = Known::Whole;
     }
 
     fn end_line(&mut self, reader: Reader, carried: bool, lines: &mut Vec<TypedLine>) {
         let line: String = self.line.iter().collect();
-        let (recalled, too_long) = (self.recalled, self.too_long);
+        let known = self.known;
         self.forget_line();
         if reader == Reader::Text {
-            self.before.clear();
+            self.abandon();
             return;
         }
-        let text = format!("{}{line}", self.before);
-        if too_long || text.len() > MAX_JUDGED_BYTES {
-            self.before.clear();
+        if known == Known::TooLong || self.before.len() + line.len() > MAX_JUDGED_BYTES {
+            self.abandon();
             let text = String::new();
             let known = Known::TooLong;
             lines.push(TypedLine { text, known });
             return;
         }
-        if recalled {
-            self.before.clear();
+        if known == Known::Recalled {
+            let text = format!("{}{line}", self.before);
+            self.abandon();
             let known = Known::Recalled;
             lines.push(TypedLine { text, known });
             return;
         }
+        let ends_heredoc = |end: &String| line.trim_start_matches('\t') == end;
+        if reader == Reader::Shell && self.heredoc.as_ref().is_some_and(|end| !ends_heredoc(end)) {
+            self.before.push_str(&line);
+            self.before.push('\n');
+            return;
+        }
+        let text = format!("{}{line}", self.before);
+        self.heredoc = None;
         let ending = match reader {
             Reader::Shell => lexer::ending(&text),
             Reader::Sql(client) if !sql::is_complete(client, &text) => Ending::Heredoc,
@@ -298,6 +315,9 @@ impl TypedLines {
                 text: text.clone(),
                 known: Known::Begun,
             }),
+            Ending::Heredoc if reader == Reader::Shell => {
+                self.heredoc = lexer::open_heredoc(&text);
+            }
             Ending::Quoted | Ending::Heredoc => {}
         }
         self.before = text;

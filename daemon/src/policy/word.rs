@@ -118,6 +118,7 @@ fn braces(raw: &str, depth: usize, out: &mut Vec<String>) {
 }
 
 /// The first brace expression: where it opens and closes, and its commas.
+#[allow(clippy::match_same_arms)] // Quoted text is passed over before anything is looked at.
 fn first_brace(raw: &str) -> Option<(usize, usize, Vec<usize>)> {
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<(usize, usize, Vec<usize>)> = None;
@@ -152,7 +153,7 @@ fn first_brace(raw: &str) -> Option<(usize, usize, Vec<usize>)> {
                     found = Some((start, at, cuts));
                 }
             }
-            (None, _) => {}
+            _ => {}
         }
         before = c;
     }

@@ -3,11 +3,13 @@
 //! Each wrapper's own options are read by its manual, so that a value of one is not taken for the
 //! command. It must not know what is dangerous.
 
-use termd_proto::policy::Span;
-
 use super::options::{Order, Valued, options};
 use super::program::{self, Reader, SqlClient, base_name, is_interpreter, is_shell, sql_client};
-use super::word::{Variables, Word, expand};
+use super::word::Word;
+use super::wrap_more::{
+    after_any, alias, container, editor, env, find, git, has_query, parallel, screen, su, tar,
+    tmux, trap, xargs,
+};
 use super::wrap_table::{self, Wrapper};
 
 /// What a command starts.
@@ -54,6 +56,7 @@ pub(super) fn started_by(program: &str, args: &[Word]) -> Vec<Started> {
         "kubectl" | "oc" if args.first().is_some_and(|word| word.text == "exec") => {
             after_any(args, &["--"])
         }
+        "su" => su(args),
         "tmux" => tmux(args),
         "screen" => screen(args),
         "git" => git(args),
@@ -109,7 +112,7 @@ fn table(wrapper: &Wrapper, args: &[Word]) -> Vec<Started> {
     started
 }
 
-fn is_assignment(text: &str) -> bool {
+pub(super) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -117,7 +120,7 @@ fn is_assignment(text: &str) -> bool {
 }
 
 /// These arguments as one shell line, as eval(1p), watch(1) and ssh(1) make it.
-fn joined(args: &[Word], from: usize) -> Vec<Started> {
+pub(super) fn joined(args: &[Word], from: usize) -> Vec<Started> {
     let words = args.get(from..).unwrap_or_default();
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let text = texts.join(" ");
@@ -129,7 +132,7 @@ fn joined(args: &[Word], from: usize) -> Vec<Started> {
 }
 
 /// bash(1), zshmisc(1), fish(1): `-c` in any cluster of options.
-fn shell_line(args: &[Word]) -> Vec<Started> {
+pub(super) fn shell_line(args: &[Word]) -> Vec<Started> {
     const VALUED: Valued = Valued::These(&["o", "O", "rcfile", "init-file", "C", "init-command"]);
     let options = options(args, VALUED, Order::OptionsFirst);
     let mut started = Vec::new();
@@ -265,358 +268,6 @@ fn sql(client: SqlClient, program: &str, args: &[Word]) -> Vec<Started> {
     started
 }
 
-/// env(1), `-S` too.
-fn env(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&["u", "C", "S", "unset", "chdir", "split-string"]);
-    let options = options(args, VALUED, Order::OptionsFirst);
-    let command = options
-        .operands
-        .iter()
-        .find(|(_, text)| !is_assignment(text));
-    let rest = command
-        .and_then(|(at, _)| args.get(*at..))
-        .unwrap_or_default();
-    let mut words = Vec::new();
-    if let Some((at, text)) = options.value(&["S", "split-string"]) {
-        let span = args.get(at).map_or(Span { start: 0, end: 0 }, |w| w.span);
-        for raw in text.split_whitespace() {
-            words.extend(expand(raw, span, &Variables::default(), 0));
-        }
-        while words.first().is_some_and(|word| is_assignment(&word.text)) {
-            words.remove(0);
-        }
-    }
-    words.extend_from_slice(rest);
-    if words.is_empty() {
-        Vec::new()
-    } else {
-        vec![Started::Argv(words)]
-    }
-}
-
-/// `command -v rm` asks and does not run.
-fn has_query(args: &[Word]) -> bool {
-    args.first()
-        .is_some_and(|word| matches!(&*word.text, "-v" | "-V" | "-pv" | "-pV"))
-}
-
-fn trap(args: &[Word]) -> Vec<Started> {
-    let at = usize::from(args.first().is_some_and(|word| word.text == "--"));
-    let line = args
-        .get(at)
-        .filter(|word| args.len() > at + 1 && !word.text.is_empty() && !word.text.starts_with('-'));
-    let line = line.map(|word| Started::Line {
-        text: word.text.clone(),
-        at,
-    });
-    line.into_iter().collect()
-}
-
-fn alias(args: &[Word]) -> Vec<Started> {
-    let defined = args.iter().enumerate().filter_map(|(at, word)| {
-        let (_, line) = word.text.split_once('=')?;
-        let text = line.to_owned();
-        (!text.is_empty()).then_some(Started::Line { text, at })
-    });
-    defined.collect()
-}
-
-fn xargs(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&[
-        "a",
-        "d",
-        "E",
-        "I",
-        "L",
-        "n",
-        "P",
-        "s",
-        "J",
-        "R",
-        "S",
-        "arg-file",
-        "delimiter",
-        "max-args",
-        "max-procs",
-        "max-chars",
-        "process-slot-var",
-    ]);
-    let options = options(args, VALUED, Order::OptionsFirst);
-    let Some((at, _)) = options.operands.first() else {
-        return Vec::new();
-    };
-    let words = args.get(*at..).unwrap_or_default().to_vec();
-    let (name, rest) = (words.first(), words.get(1..).unwrap_or_default());
-    let name = name.map_or("", |word| base_name(&word.text));
-    let replaced = options.value(&["I"]).map(|(_, text)| text);
-    let placeholder = replaced.unwrap_or("{}");
-    let runs_input = words.first().is_some_and(|word| word.text == placeholder)
-        || (is_shell(name)
-            && match shell_line(rest).first() {
-                Some(Started::Line { text, .. }) => {
-                    text.trim_start().starts_with(placeholder) || text.trim() == "$0"
-                }
-                _ => rest
-                    .iter()
-                    .any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
-            });
-    let mut started = vec![Started::Argv(words)];
-    if runs_input {
-        started.push(Started::Opaque("it runs what it reads"));
-    }
-    started
-}
-
-fn parallel(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&[
-        "j",
-        "jobs",
-        "a",
-        "arg-file",
-        "S",
-        "sshlogin",
-        "C",
-        "colsep",
-        "N",
-        "n",
-        "I",
-        "L",
-        "delay",
-        "timeout",
-        "results",
-        "joblog",
-        "tagstring",
-        "P",
-        "max-procs",
-        "max-args",
-        "retries",
-    ]);
-    let options = options(args, VALUED, Order::OptionsFirst);
-    let is_source = |text: &str| matches!(text, ":::" | "::::" | ":::+");
-    let command: Vec<&str> = options
-        .operands
-        .iter()
-        .map(|(_, text)| *text)
-        .take_while(|text| !is_source(text))
-        .collect();
-    let at = options.operands.first().map_or(0, |(at, _)| *at);
-    if !command.is_empty() {
-        let text = command.join(" ");
-        return vec![Started::Line { text, at }];
-    }
-    if options.operands.is_empty() {
-        return vec![Started::Opaque("it runs the lines that it reads")];
-    }
-    let lines = options.operands.iter().filter(|(_, text)| !is_source(text));
-    lines
-        .map(|(at, text)| Started::Line {
-            text: (*text).to_owned(),
-            at: *at,
-        })
-        .collect()
-}
-
-fn find(args: &[Word]) -> Vec<Started> {
-    let mut started = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        if matches!(&*word.text, "-exec" | "-execdir" | "-ok" | "-okdir") {
-            let command = words
-                .by_ref()
-                .take_while(|word| !matches!(&*word.text, ";" | "+"));
-            started.push(Started::Argv(command.cloned().collect()));
-        }
-    }
-    started
-}
-
-fn after_any(args: &[Word], marks: &[&str]) -> Vec<Started> {
-    let mark = args.iter().position(|word| marks.contains(&&*word.text));
-    let command = mark.and_then(|mark| args.get(mark + 1..));
-    let command = command.filter(|words| !words.is_empty());
-    command
-        .map(|words| Started::Argv(words.to_vec()))
-        .into_iter()
-        .collect()
-}
-
-/// docker(1) and its kin: `exec`, `run`, `compose exec`, `container run`.
-fn container(args: &[Word]) -> Vec<Started> {
-    const GLOBAL: Valued = Valued::These(&[
-        "H",
-        "c",
-        "l",
-        "f",
-        "p",
-        "config",
-        "context",
-        "host",
-        "log-level",
-        "file",
-        "project-name",
-        "profile",
-        "project-directory",
-        "env-file",
-    ]);
-    // Whatever is not among these has a value.
-    const SWITCHES: Valued = Valued::AllBut(&[
-        "d",
-        "i",
-        "t",
-        "q",
-        "P",
-        "T",
-        "rm",
-        "privileged",
-        "init",
-        "read-only",
-        "publish-all",
-        "tty",
-        "interactive",
-        "detach",
-        "no-healthcheck",
-        "oom-kill-disable",
-        "quiet",
-        "no-TTY",
-        "no-deps",
-        "build",
-        "service-ports",
-        "help",
-        "latest",
-        "tls-verify",
-        "replace",
-    ]);
-    let outer = options(args, GLOBAL, Order::OptionsFirst);
-    let mut verbs = outer.operands.iter();
-    let verb = verbs.find(|(_, text)| !matches!(*text, "container" | "compose"));
-    let Some((at, "exec" | "run" | "create")) = verb else {
-        return Vec::new();
-    };
-    let inner = args.get(at + 1..).unwrap_or_default();
-    let inner_options = options(inner, SWITCHES, Order::OptionsFirst);
-    let mut words: Vec<Word> = Vec::new();
-    if let Some((at, entry)) = inner_options.value(&["entrypoint"]) {
-        words.extend(inner.get(at).map(|word| Word::plain(entry, word.span)));
-    }
-    let command = inner_options.operands.iter().skip(1);
-    words.extend(command.filter_map(|(at, _)| inner.get(*at)).cloned());
-    if words.is_empty() {
-        Vec::new()
-    } else {
-        vec![Started::Argv(words)]
-    }
-}
-
-fn tmux(args: &[Word]) -> Vec<Started> {
-    const GLOBAL: Valued = Valued::These(&["L", "S", "f", "c", "T"]);
-    const INNER: Valued =
-        Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N", "d"]);
-    let outer = options(args, GLOBAL, Order::OptionsFirst);
-    let Some((at, verb)) = outer.operands.first() else {
-        return Vec::new();
-    };
-    let inner = args.get(at + 1..).unwrap_or_default();
-    let parsed = match *verb {
-        "send-keys" | "send" => options(inner, Valued::These(&["t", "N"]), Order::OptionsFirst),
-        "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
-        | "respawn-pane" | "respawn-window" | "run-shell" | "run" | "popup" | "display-popup"
-        | "pipe-pane" => options(inner, INNER, Order::OptionsFirst),
-        _ => return Vec::new(),
-    };
-    let is_key = |text: &str| matches!(text, "Enter" | "C-m" | "KPEnter" | "C-j");
-    let words: Vec<&str> = parsed
-        .operands
-        .iter()
-        .map(|(_, text)| if is_key(text) { "\n" } else { *text })
-        .collect();
-    let text = words.join(" ");
-    if text.trim().is_empty() {
-        Vec::new()
-    } else {
-        vec![Started::Line { text, at: *at }]
-    }
-}
-
-fn screen(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&["S", "c", "e", "h", "p", "s", "t", "T", "x", "r"]);
-    let options = options(args, VALUED, Order::OptionsFirst);
-    let Some((at, first)) = options.operands.first() else {
-        return Vec::new();
-    };
-    if *first == "stuff" {
-        let text = options.operand(1).unwrap_or_default();
-        let text = text.replace("\\n", "\n").replace("^M", "\n");
-        return vec![Started::Line { text, at: at + 1 }];
-    }
-    vec![Started::Argv(args.get(*at..).unwrap_or_default().to_vec())]
-}
-
-/// git(1): aliases that are shell lines, and the verbs that run commands.
-fn git(args: &[Word]) -> Vec<Started> {
-    let mut started = Vec::new();
-    for (at, word) in args.iter().enumerate() {
-        let line = word.text.strip_prefix("alias.").and_then(|alias| {
-            let (_, line) = alias.split_once("=!")?;
-            Some((at, line))
-        });
-        let configured = args.get(at + 1).and_then(|next| {
-            let line = next.text.strip_prefix('!')?;
-            word.text.starts_with("alias.").then_some((at + 1, line))
-        });
-        if let Some((at, line)) = line.or(configured) {
-            let text = line.to_owned();
-            started.push(Started::Line { text, at });
-        }
-    }
-    let verb = args
-        .iter()
-        .position(|word| matches!(&*word.text, "foreach" | "bisect" | "rebase"));
-    match verb.and_then(|at| Some((at, args.get(at)?.text.as_str()))) {
-        Some((at, "foreach")) => started.extend(joined(args, at + 1)),
-        Some((_, "bisect")) => started.extend(after_any(args, &["run"])),
-        Some((at, "rebase")) => {
-            let rest = args.get(at + 1..).unwrap_or_default();
-            let options = options(rest, Valued::These(&["x", "exec"]), Order::Permuted);
-            started.extend(
-                options
-                    .value(&["x", "exec"])
-                    .map(|(line, text)| Started::Line {
-                        text: text.to_owned(),
-                        at: at + 1 + line,
-                    }),
-            );
-        }
-        _ => {}
-    }
-    started
-}
-
-fn editor(args: &[Word]) -> Vec<Started> {
-    let commands = args.iter().enumerate().filter_map(|(at, word)| {
-        let text = word.text.trim_start_matches(['+', ':', ' ']);
-        let line = text.strip_prefix('!')?.to_owned();
-        Some(Started::Line { text: line, at })
-    });
-    commands.collect()
-}
-
-fn tar(args: &[Word]) -> Vec<Started> {
-    let actions = args.iter().enumerate().filter_map(|(at, word)| {
-        let (_, line) = word
-            .text
-            .strip_prefix("--checkpoint-action=exec=")
-            .map(|line| ("", line))
-            .or_else(|| {
-                word.text
-                    .strip_prefix("--to-command=")
-                    .map(|line| ("", line))
-            })?;
-        let text = line.to_owned();
-        Some(Started::Line { text, at })
-    });
-    actions.collect()
-}
-
 /// Whether a text names a program that fetches, or decodes what was hidden.
 pub(super) fn fetches(raw: &str) -> bool {
     let words = raw.split(|c: char| c.is_whitespace() || "|;&()<>`$\"'".contains(c));
@@ -653,38 +304,44 @@ pub(super) fn is_fetcher(name: &str) -> bool {
 
 /// Whether a substitution is of a program that prints settings for the shell to take.
 pub(super) fn prints_environment(raw: &str) -> bool {
-    let inner = raw.trim_matches(['"', '$', '(', ')', '`']);
+    let inner = raw.trim_matches(['"', '$', '<', '(', ')', '`']);
     let name = inner.split_whitespace().next().map_or("", base_name);
     let plain = !inner.contains(['|', ';', '&', '<', '>', '$', '`']);
+    // `kubectl completion bash`, `uv generate-shell-completion zsh`.
+    let completes = inner
+        .split_whitespace()
+        .skip(1)
+        .any(|word| word.contains("completion"));
     plain
-        && matches!(
-            name,
-            "ssh-agent"
-                | "direnv"
-                | "pyenv"
-                | "rbenv"
-                | "nodenv"
-                | "goenv"
-                | "brew"
-                | "starship"
-                | "zoxide"
-                | "fnm"
-                | "mise"
-                | "conda"
-                | "opam"
-                | "dircolors"
-                | "keychain"
-                | "docker-machine"
-                | "minikube"
-                | "luarocks"
-                | "register-python-argcomplete"
-                | "lesspipe"
-                | "resize"
-                | "atuin"
-                | "fzf"
-                | "gh"
-                | "thefuck"
-                | "tput"
-                | "micromamba"
-        )
+        && (completes
+            || matches!(
+                name,
+                "ssh-agent"
+                    | "direnv"
+                    | "pyenv"
+                    | "rbenv"
+                    | "nodenv"
+                    | "goenv"
+                    | "brew"
+                    | "starship"
+                    | "zoxide"
+                    | "fnm"
+                    | "mise"
+                    | "conda"
+                    | "opam"
+                    | "dircolors"
+                    | "keychain"
+                    | "docker-machine"
+                    | "minikube"
+                    | "luarocks"
+                    | "register-python-argcomplete"
+                    | "lesspipe"
+                    | "resize"
+                    | "atuin"
+                    | "fzf"
+                    | "gh"
+                    | "thefuck"
+                    | "tput"
+                    | "micromamba"
+            ))
 }

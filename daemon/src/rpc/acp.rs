@@ -95,7 +95,8 @@ impl AcpTerminalsServer for AcpHandler {
             idle_timeout_ms: None,
             scrollback_lines: None,
             max_running: context.introduction().settings.max_running,
-            confirmed: false,
+            confirmed: is_confirmed(meta.as_ref())?,
+            gate: context.gate(),
         };
         let terminals = self.terminals.clone();
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
@@ -213,6 +214,18 @@ enum OutputForm {
     Plain,
     /// Escape sequences as they came.
     Raw,
+}
+
+/// `_meta.termd.confirmed` of a create: somebody has agreed to it.
+fn is_confirmed(meta: Option<&Meta>) -> Result<bool, ErrorObjectOwned> {
+    match meta
+        .and_then(|meta| meta.get(META_KEY))
+        .and_then(|ours| ours.get("confirmed"))
+    {
+        None | Some(serde_json::Value::Null) => Ok(false),
+        Some(serde_json::Value::Bool(confirmed)) => Ok(*confirmed),
+        Some(_) => Err(invalid_params("_meta.termd.confirmed", "must be a boolean")),
+    }
 }
 
 /// `_meta.termd.output` of a create.

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::backlog::{Backlog, Turn};
 use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
 use super::peer::Peer;
+use crate::policy::{CompiledGate, PatternError};
 
 /// What a client said of itself in `daemon.hello`. Nothing of it is checked against the peer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +41,9 @@ pub enum IntroductionError {
         /// Its bound in bytes.
         limit: usize,
     },
+    /// A pattern for the gate is none.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
 }
 
 /// One connection, from its accept to its end.
@@ -54,6 +58,8 @@ pub struct ConnectionContext {
     /// What has happened on it so far.
     pub counters: ConnectionCounters,
     introduction: Mutex<Arc<Introduction>>,
+    /// The introduction's settings for the gate, compiled once.
+    gate: Mutex<Arc<CompiledGate>>,
     /// Whether the peer takes what it is told.
     pub(super) backlog: Backlog,
 }
@@ -74,6 +80,7 @@ impl ConnectionContext {
             closed: CancellationToken::new(),
             counters: ConnectionCounters::default(),
             introduction: Mutex::default(),
+            gate: Mutex::default(),
             backlog: Backlog::default(),
         }
     }
@@ -97,6 +104,11 @@ impl ConnectionContext {
         )
     }
 
+    /// How the client wants the gate to be.
+    pub fn gate(&self) -> Arc<CompiledGate> {
+        Arc::clone(&self.gate.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Takes what the client says of itself, in place of what it said before.
     pub fn set_introduction(&self, introduction: Introduction) -> Result<(), IntroductionError> {
         let bounds = [
@@ -108,6 +120,8 @@ impl ConnectionContext {
                 return Err(IntroductionError::TooLong { field, limit });
             }
         }
+        let compiled = CompiledGate::compile(&introduction.settings.gate)?;
+        *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(compiled);
         let mut current = self
             .introduction
             .lock()

@@ -11,6 +11,7 @@ use super::context::IntroductionError;
 use crate::control::message::{SpawnFailure, SpawnStep};
 use crate::store::StoreError;
 use crate::terminal::TerminalError;
+use crate::terminal::error::Refusal;
 use crate::terminal::launch::LaunchError;
 
 /// An error answer: `kind` and the other members of `data`.
@@ -172,11 +173,40 @@ impl From<TerminalError> for ErrorObjectOwned {
             TerminalError::Transcript(cause) => internal(&cause),
             TerminalError::Keeper(cause) => internal(&cause),
             TerminalError::Io(cause) => internal(&cause),
+            TerminalError::ConfirmationRequired(ref refusal) => refused(
+                code::CONFIRMATION_REQUIRED,
+                ErrorKind::ConfirmationRequired,
+                &error,
+                refusal,
+            ),
+            TerminalError::Denied(ref refusal) => {
+                refused(code::DENIED, ErrorKind::Denied, &error, refusal)
+            }
             TerminalError::Stopping => {
                 plain(code::UNAVAILABLE, ErrorKind::Unavailable, error.to_string())
             }
         }
     }
+}
+
+/// What the gate did not let through, and what it said of it.
+fn refused(
+    code: i32,
+    kind: ErrorKind,
+    error: &TerminalError,
+    refusal: &Refusal,
+) -> ErrorObjectOwned {
+    let judgement = &refusal.judgement;
+    let mut more = Map::from_iter([
+        ("verdict".to_owned(), json!(judgement.verdict)),
+        ("reason".to_owned(), json!(judgement.reason)),
+        ("command".to_owned(), json!(refusal.command)),
+        ("span".to_owned(), json!(judgement.span)),
+    ]);
+    if let Some(rule) = judgement.rule {
+        more.insert("rule".to_owned(), json!(rule));
+    }
+    error_object(code, kind, error.to_string(), more)
 }
 
 /// What a front is told of a database that failed.
@@ -249,10 +279,15 @@ fn step_name(step: SpawnStep) -> &'static str {
 
 impl From<IntroductionError> for TerminalError {
     fn from(error: IntroductionError) -> Self {
-        let IntroductionError::TooLong { field, limit } = error;
-        Self::Invalid {
-            field,
-            problem: format!("may be {limit} bytes long at the most"),
+        match error {
+            IntroductionError::TooLong { field, limit } => Self::Invalid {
+                field,
+                problem: format!("may be {limit} bytes long at the most"),
+            },
+            IntroductionError::Pattern(problem) => Self::Invalid {
+                field: "settings.gate.patterns",
+                problem: format!("is refused: {problem}"),
+            },
         }
     }
 }

@@ -60,7 +60,7 @@ impl InteractionsServer for InteractHandler {
         let typist = Typist {
             actor: &native_owner(&context),
             connection: context.id.0 as u64,
-            gate: &context.introduction().settings.gate,
+            gate: &context.gate(),
             confirmed: confirmed.unwrap_or(false),
         };
         let typed = self

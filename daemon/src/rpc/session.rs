@@ -98,6 +98,7 @@ impl SessionsServer for SessionHandler {
             scrollback_lines,
             max_running: context.introduction().settings.max_running,
             confirmed: confirmed.unwrap_or_default(),
+            gate: context.gate(),
             meta,
         };
         let terminals = self.terminals.clone();
@@ -183,7 +184,7 @@ impl SessionsServer for SessionHandler {
         id: TerminalRef,
         text: Option<String>,
         data: Option<String>,
-        _confirmed: Option<bool>,
+        confirmed: Option<bool>,
         timeout_ms: Option<u64>,
     ) -> RpcResult<SendResult> {
         let bytes = match (text, data) {
@@ -208,6 +209,10 @@ impl SessionsServer for SessionHandler {
         let terminal = self.find(&id).await?;
         let context = connection(ext)?;
         let actor = native_owner(&context);
+        let (gate, confirmed) = (context.gate(), confirmed.unwrap_or_default());
+        self.terminals
+            .judge_typing(&terminal, &actor, &gate, &bytes, false, confirmed)
+            .await?;
         self.terminals
             .audit_input(&terminal, &actor, context.id.0 as u64)
             .await?;

@@ -1,7 +1,7 @@
 //! What goes into the store and comes out of it.
 
 use serde_json::{Map, Value};
-use termd_proto::terminal::{CloseCause, ExitStatus, Owner};
+use termd_proto::terminal::{CloseCause, ExitStatus, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::watch;
 
@@ -55,6 +55,8 @@ pub struct TerminalRow {
     pub start: Offset,
     /// End of what is stored.
     pub end: Offset,
+    /// What its command has for standard input, output and error.
+    pub stdio: Stdio,
     /// The `_meta` of its creation.
     pub meta: Option<Map<String, Value>>,
 }
@@ -69,6 +71,9 @@ pub struct Block {
     pub start: Offset,
     /// At most [`BLOCK_BYTES`].
     pub bytes: Vec<u8>,
+    /// What is to be known of each byte, a bit each from the lowest on; `None`: nothing. Kept and
+    /// dropped with the block.
+    pub origins: Option<Vec<u8>>,
     /// Told the offset after the last byte once it is committed.
     pub committed: watch::Sender<Offset>,
 }
@@ -97,6 +102,9 @@ pub struct StoredBytes {
     pub start: Offset,
     /// The bytes, without a gap.
     pub bytes: Vec<u8>,
+    /// The origins of the blocks that these are of, each with the offset of its block's first byte;
+    /// none of blocks that have none.
+    pub origins: Vec<(Offset, Vec<u8>)>,
 }
 
 /// A screen as it was at an offset: bytes that the terminal model made.

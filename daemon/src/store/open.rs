@@ -27,7 +27,7 @@ use super::header::{self, Header};
 pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
 
 /// The migrations, oldest first; the number is the `user_version` that each sets.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (1, "init", include_str!("../../../migrations/0001_init.sql")),
     (
         2,
@@ -40,6 +40,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         include_str!("../../../migrations/0003_screens.sql"),
     ),
     (4, "life", include_str!("../../../migrations/0004_life.sql")),
+    (
+        5,
+        "pipes",
+        include_str!("../../../migrations/0005_pipes.sql"),
+    ),
 ];
 /// The schema that this binary writes.
 pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;

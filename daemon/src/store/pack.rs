@@ -142,10 +142,26 @@ fn pack_write(packer: &mut Packer, write: Write) -> PackedWrite {
     }
 }
 
+fn pack_origins(packer: &mut Packer, origins: Vec<u8>) -> Vec<u8> {
+    let (encoding, data) = packer.pack(origins);
+    let mut packed = vec![u8::from(encoding == Encoding::Zstd)];
+    packed.extend_from_slice(&data);
+    packed
+}
+
+/// Unpacks the origins of a block of this length.
+pub(super) fn unpack_origins(packed: &[u8], length: i64) -> Option<Vec<u8>> {
+    let (encoding, data) = packed.split_first()?;
+    let length = length.checked_add(7)? / 8;
+    unpack(i64::from(*encoding), data, length)
+}
+
 fn pack_block(packer: &mut Packer, block: Block) -> Packed {
     let length = block.bytes.len();
     let (encoding, data) = packer.pack(block.bytes);
+    let origins = block.origins.map(|origins| pack_origins(packer, origins));
     Packed {
+        origins,
         end: Offset(block.start.0.saturating_add(length as u64)),
         terminal: block.terminal,
         start: block.start,

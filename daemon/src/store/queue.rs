@@ -56,6 +56,8 @@ pub(super) struct Packed {
     pub(super) length: usize,
     pub(super) encoding: Encoding,
     pub(super) data: Vec<u8>,
+    /// One byte that says how the rest is packed, and the rest.
+    pub(super) origins: Option<Vec<u8>>,
     pub(super) committed: watch::Sender<Offset>,
 }
 

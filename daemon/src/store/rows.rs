@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use termd_proto::terminal::{CloseCause, ExitStatus, Front, Owner};
+use termd_proto::terminal::{CloseCause, ExitStatus, Front, Owner, Stdio};
 use termd_proto::{Offset, TerminalId};
 
 use super::StoreError;
@@ -58,9 +58,9 @@ pub(super) async fn put_terminal(
         "INSERT INTO terminals (id, label, argv, cwd, pid, cols, rows, front, owner_uid, \
          owner_pid, owner_exe, session, client, created_at_ms, exited_at_ms, exit_code, \
          exit_signal, released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
-         idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows) \
+         idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, stdio) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27) \
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28) \
          ON CONFLICT (id) DO UPDATE SET label = excluded.label, argv = excluded.argv, \
          cwd = excluded.cwd, pid = excluded.pid, cols = excluded.cols, rows = excluded.rows, \
          front = excluded.front, owner_uid = excluded.owner_uid, owner_pid = excluded.owner_pid, \
@@ -101,6 +101,7 @@ pub(super) async fn put_terminal(
     .bind(row.scrollback_lines)
     .bind(row.first_cols.map(i64::from))
     .bind(row.first_rows.map(i64::from))
+    .bind(stdio_name(row.stdio))
     .execute(&mut *connection)
     .await?;
     sqlx::query(
@@ -245,6 +246,7 @@ fn terminal_of(row: &SqliteRow) -> Result<TerminalRow, sqlx::Error> {
         output_byte_limit: large(number("output_byte_limit")?)?,
         start: offset("start_offset")?,
         end: offset("end_offset")?,
+        stdio: stdio_of(&text("stdio")?)?,
         meta: meta.transpose().map_err(decode_error)?,
     })
 }
@@ -254,6 +256,20 @@ fn cause_named(word: &str) -> Option<CloseCause> {
     [CloseCause::Idle, CloseCause::Disconnect]
         .into_iter()
         .find(|cause| cause.as_str() == word)
+}
+
+fn stdio_name(stdio: Stdio) -> &'static str {
+    match stdio {
+        Stdio::Pty => "pty",
+        Stdio::Pipes => "pipes",
+    }
+}
+
+fn stdio_of(name: &str) -> Result<Stdio, sqlx::Error> {
+    [Stdio::Pty, Stdio::Pipes]
+        .into_iter()
+        .find(|known| stdio_name(*known) == name)
+        .ok_or_else(|| decode_error(format!("no stdio is named {name:?}")))
 }
 
 /// A column that is never negative.

@@ -12,7 +12,7 @@ use termd_proto::{Offset, TerminalId};
 
 use super::StoreError;
 use super::model::{BLOCK_BYTES, StoredBytes};
-use super::pack::unpack;
+use super::pack::{unpack, unpack_origins};
 use super::queue::Packed;
 use super::rows::{integer, large};
 
@@ -20,11 +20,11 @@ use super::rows::{integer, large};
 /// which costs about as much as the insertion; an audit record waits for half a mebibyte at most.
 pub(super) const BLOCKS_A_STATEMENT: usize = 8;
 
-const INSERT: &str =
-    "INSERT INTO transcript_blocks (terminal, start_offset, length, encoding, data) VALUES ";
+const INSERT: &str = "INSERT INTO transcript_blocks (terminal, start_offset, length, encoding, data, origins) VALUES ";
 /// A block stored at the same place gives way to a longer one.
 const UNLESS_LONGER: &str = " ON CONFLICT (terminal, start_offset) DO UPDATE \
-     SET length = excluded.length, encoding = excluded.encoding, data = excluded.data \
+     SET length = excluded.length, encoding = excluded.encoding, data = excluded.data, \
+     origins = excluded.origins \
      WHERE excluded.length > transcript_blocks.length";
 
 /// The statements for one block and for [`BLOCKS_A_STATEMENT`], each compiled once a connection.
@@ -32,7 +32,7 @@ static PUT_ONE: LazyLock<String> = LazyLock::new(|| put_statement(1));
 static PUT_MANY: LazyLock<String> = LazyLock::new(|| put_statement(BLOCKS_A_STATEMENT));
 
 fn put_statement(blocks: usize) -> String {
-    let values = vec!["(?, ?, ?, ?, ?)"; blocks].join(", ");
+    let values = vec!["(?, ?, ?, ?, ?, ?)"; blocks].join(", ");
     format!("{INSERT}{values}{UNLESS_LONGER}")
 }
 
@@ -51,7 +51,8 @@ pub(super) async fn put_blocks(
             .bind(integer(block.start.0))
             .bind(integer(block.length as u64))
             .bind(block.encoding.number())
-            .bind(block.data.as_slice());
+            .bind(block.data.as_slice())
+            .bind(block.origins.as_deref());
     }
     query.execute(connection).await?;
     Ok(())
@@ -83,11 +84,12 @@ pub(super) async fn read(
     let mut read = StoredBytes {
         start,
         bytes: Vec::new(),
+        origins: Vec::new(),
     };
     let end = start + max;
     // A block that covers `start` begins less than a block before it.
     let mut rows = sqlx::query(
-        "SELECT start_offset, length, encoding, data FROM transcript_blocks \
+        "SELECT start_offset, length, encoding, data, origins FROM transcript_blocks \
          WHERE terminal = ?1 AND start_offset > ?2 AND start_offset < ?3 ORDER BY start_offset",
     )
     .bind(id.as_str())
@@ -113,6 +115,10 @@ pub(super) async fn read(
         let known = usize::try_from(at.since(block_start)).map_err(|_| damaged())?;
         let wanted = usize::try_from(end.since(at)).unwrap_or(usize::MAX);
         let new = bytes.get(known..).ok_or_else(damaged)?;
+        if let Some(origins) = row.try_get::<Option<&[u8]>, _>(4)? {
+            let origins = unpack_origins(origins, length).ok_or_else(damaged)?;
+            read.origins.push((block_start, origins));
+        }
         read.bytes.extend_from_slice(&new[..new.len().min(wanted)]);
     }
     Ok(read)

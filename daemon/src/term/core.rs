@@ -94,6 +94,8 @@ pub(super) struct Core {
     pub offset: u64,
     /// What has come of the bytes at hand.
     pub fed: Fed,
+    /// RIS leaves LNM set.
+    pub new_lines: bool,
     /// Room for lines that are looked for, kept from one time to the next.
     pub(super) lines: super::lines::Lines,
     /// Whether runs of ASCII can be written as they are; kept by
@@ -124,6 +126,7 @@ impl Core {
             seq: 0,
             offset: 0,
             fed: Fed::default(),
+            new_lines: false,
             lines: super::lines::Lines::default(),
             plain_text: true,
         };

@@ -77,6 +77,15 @@ impl Model {
         std::mem::take(&mut self.core.fed)
     }
 
+    /// Takes LF as CR LF from here on, as through a tty with ONLCR: LNM is set, and RIS sets it
+    /// again. A dump does not keep the latter: it is for whoever restores it to say.
+    #[must_use]
+    pub fn with_new_lines(mut self) -> Self {
+        self.core.new_lines = true;
+        self.core.modes.line_feed_new_line = true;
+        self
+    }
+
     /// The bytes fed next stand at this offset of the output.
     pub fn go_on_at(&mut self, offset: u64) {
         self.core.offset = offset;

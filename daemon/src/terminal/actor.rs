@@ -1,15 +1,14 @@
-//! The one task that owns a terminal: it reads the PTY, feeds the store, types the input, and
+//! The one task that owns a terminal: it reads the PTY or the pipes, feeds the store, types the input, and
 //! says when the command has ended. Nothing else writes to the terminal.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::termios::SpecialCodeIndex;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
-use tokio::io::unix::AsyncFd;
+use termd_proto::terminal::Stdio;
 use tokio::sync::{broadcast, watch};
 use tokio::time::sleep_until;
 
@@ -19,8 +18,8 @@ use super::flow::{Due, Flow};
 use super::handle::{Command, TaskEnds, Terminal};
 use super::intake::Reading;
 use super::keyboard::{Keyboard, Write};
-use super::master;
 use super::record::{Exit, ScreenState, Size, exit_status};
+use super::source::Source;
 use super::spool::PumpStop;
 use super::tty;
 use crate::control::client::KeeperClient;
@@ -63,6 +62,8 @@ enum Line {
     HungUp {
         look_at: Instant,
     },
+    /// Pipes without a writer: nobody can open them again.
+    Closed,
 }
 
 /// What the task works with.
@@ -82,7 +83,7 @@ pub struct Actor {
     terminal: Arc<Terminal>,
     around: Surroundings,
     ends: TaskEnds,
-    master: AsyncFd<OwnedFd>,
+    source: Source,
     reading: Reading,
     keyboard: Keyboard,
     flow: Flow,
@@ -99,19 +100,18 @@ impl Actor {
         terminal: Arc<Terminal>,
         around: Surroundings,
         ends: TaskEnds,
-        master: OwnedFd,
+        source: Source,
         reading: Reading,
         flow: Flow,
-    ) -> io::Result<Self> {
-        let master = master::register(master)?;
+    ) -> Self {
         // Whoever made the terminal has fed its screen so far.
         let fed = terminal.end();
-        Ok(Self {
+        Self {
             reading,
             terminal,
             around,
             ends,
-            master,
+            source,
             keyboard: Keyboard::default(),
             flow,
             committed: watch::Sender::new(Offset::ZERO),
@@ -120,7 +120,7 @@ impl Actor {
             output_event_at: Instant::now(),
             checkpoints: Checkpoints::new(fed, Instant::now()),
             // A server before may have given one here.
-        })
+        }
     }
 
     /// Runs until the command has ended and everything of it is stored.
@@ -142,7 +142,7 @@ impl Actor {
                     // The sender lives in the terminal, which this task holds.
                     if changed.is_ok() { self.look_whether_reaped(); }
                 }
-                ready = self.master.readable(), if reading && self.line == Line::Open => {
+                ready = self.source.pty_readable(), if reading && self.line == Line::Open => {
                     match ready {
                         Ok(mut guard) => {
                             let stop = self.reading.pump(guard.get_inner(), self.keyboard.queue());
@@ -152,7 +152,11 @@ impl Actor {
                         Err(error) => self.pumped(Err(error)),
                     }
                 }
-                ready = self.master.writable(), if self.keyboard.may_write() => {
+                ready = self.source.pipes_readable(), if reading && self.line == Line::Open => {
+                    let stop = ready.and_then(|()| self.pump());
+                    self.pumped(stop);
+                }
+                ready = self.source.pty_writable(), if self.keyboard.may_write() => {
                     match ready {
                         Ok(mut guard) => {
                             let write = self.keyboard.write(guard.get_inner(), now);
@@ -209,16 +213,16 @@ impl Actor {
 
     fn woken(&mut self, reading: bool) {
         let now = Instant::now();
-        let refused = self.keyboard.look(self.master.get_ref(), now);
-        self.terminal.input_left(refused);
+        if let Some(master) = self.source.pty() {
+            let refused = self.keyboard.look(master, now);
+            self.terminal.input_left(refused);
+        }
         if reading
             && let Line::HungUp { look_at } = self.line
             && look_at <= now
         {
             self.line = Line::Open;
-            let stop = self
-                .reading
-                .pump(self.master.get_ref(), self.keyboard.queue());
+            let stop = self.pump();
             self.pumped(stop);
         }
         if reading
@@ -243,10 +247,28 @@ impl Actor {
         };
         self.abandon_input();
         if self.flow.may_read() {
-            let stop = self
-                .reading
-                .pump(self.master.get_ref(), self.keyboard.queue());
+            let stop = self.pump();
             self.pumped(stop);
+        }
+    }
+
+    fn pump(&mut self) -> io::Result<PumpStop> {
+        match &mut self.source {
+            Source::Pty(master) => self.reading.pump(master.get_ref(), self.keyboard.queue()),
+            Source::Pipes(pipes) => {
+                let stop = self.reading.pump_pipes(pipes, self.keyboard.queue());
+                self.abandon_input();
+                stop
+            }
+        }
+    }
+
+    fn hung_up(&self, now: Instant) -> Line {
+        match self.source.stdio() {
+            Stdio::Pty => Line::HungUp {
+                look_at: now + HUNG_UP_RETRY,
+            },
+            Stdio::Pipes => Line::Closed,
         }
     }
 
@@ -274,14 +296,11 @@ impl Actor {
             Ok(PumpStop::Budget | PumpStop::Drained) => {}
             Ok(PumpStop::HungUp) => match self.phase {
                 Phase::Draining { .. } => self.publish_exit(),
-                _ => {
-                    self.line = Line::HungUp {
-                        look_at: now + HUNG_UP_RETRY,
-                    }
-                }
+                _ => self.line = self.hung_up(now),
             },
             Err(error) => {
                 tracing::error!(terminal = %self.terminal.id(), %error, "cannot read the terminal");
+                // It may be for want of memory: what is in a pipe stays there meanwhile.
                 self.line = Line::HungUp {
                     look_at: now + HUNG_UP_RETRY,
                 };
@@ -329,9 +348,10 @@ impl Actor {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Input(input) => {
-                let left = self
-                    .keyboard
-                    .push(input, &self.terminal, self.master.get_ref());
+                let left = match self.source.pty() {
+                    Some(master) => self.keyboard.push(input, &self.terminal, master),
+                    None => input.bytes.len(),
+                };
                 self.terminal.input_left(left);
                 if !matches!(self.phase, Phase::Running) {
                     self.abandon_input();
@@ -346,7 +366,8 @@ impl Actor {
                 // Dropped where the tty cannot say, or the command has ended: nobody asks for a
                 // password any more.
                 if !matches!(self.phase, Phase::Storing)
-                    && let Some(tty) = tty::line_discipline(self.master.get_ref())
+                    && let Some(master) = self.source.pty()
+                    && let Some(tty) = tty::line_discipline(master)
                 {
                     let _ = answer.send(tty);
                 }
@@ -354,14 +375,16 @@ impl Actor {
             Command::Foreground(answer) => {
                 // Dropped where there is none, or nobody is left to be in it.
                 if !matches!(self.phase, Phase::Storing)
-                    && let Ok(group) = rustix::termios::tcgetpgrp(self.master.get_ref())
+                    && let Some(master) = self.source.pty()
+                    && let Ok(group) = rustix::termios::tcgetpgrp(master)
                 {
                     let _ = answer.send(group.as_raw_nonzero().get());
                 }
             }
             Command::EndOfFileCharacter(answer) => {
                 // 0 is _POSIX_VDISABLE: the tty has none. Then, too, the answer is dropped.
-                if let Ok(termios) = rustix::termios::tcgetattr(self.master.get_ref())
+                if let Some(master) = self.source.pty()
+                    && let Ok(termios) = rustix::termios::tcgetattr(master)
                     && let character @ 1.. = termios.special_codes[SpecialCodeIndex::VEOF]
                 {
                     let _ = answer.send(character);
@@ -377,13 +400,18 @@ impl Actor {
             ws_xpixel: 0,
             ws_ypixel: 0,
         };
-        // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
-        let _ = rustix::termios::tcsetwinsize(self.master.get_ref(), winsize);
+        if let Some(master) = self.source.pty() {
+            // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
+            let _ = rustix::termios::tcsetwinsize(master, winsize);
+        }
         self.reading.feed_all(self.keyboard.queue());
         let (store, fed) = (&self.around.store, self.reading.fed());
         let answer = self.checkpoints.resize(&self.terminal, store, fed, size);
         self.terminal
             .answer_queued(self.keyboard.queue().push_answer(answer));
+        if self.source.stdio() == Stdio::Pipes {
+            self.abandon_input();
+        }
         let screen = self.screen_state(Instant::now());
         self.terminal.update(|progress| {
             progress.size = size;
@@ -407,20 +435,24 @@ impl Actor {
     }
 
     fn abandon_input(&mut self) {
-        let dropped = self.keyboard.abandon(self.master.get_ref());
+        let dropped = self.keyboard.abandon(self.source.pty());
         self.terminal.input_left(dropped);
     }
 
     fn store_block(&mut self, due: Due, permit: BlockPermit) {
         let length = usize::try_from(due.end.since(due.start)).unwrap_or(BLOCK_BYTES);
-        let spool = self.terminal.transcript.spool();
+        let transcript = &self.terminal.transcript;
+        let spool = transcript.spool();
         let read = spool.map_or(Ok(None), |spool| spool.read(due.start, length));
+        let read =
+            read.and_then(|read| Ok((read, transcript.origins_of_block(due.start, length)?)));
         self.flow.queued(due, Instant::now());
         match read {
-            Ok(Some(bytes)) => permit.send(Block {
+            Ok((Some(bytes), origins)) => permit.send(Block {
                 terminal: self.terminal.id().clone(),
                 start: due.start,
                 bytes,
+                origins,
                 committed: self.committed.clone(),
             }),
             failed => {
@@ -436,9 +468,8 @@ impl Actor {
 
     fn give_back_memory(&self) {
         self.terminal.set_unstored(self.flow.unstored());
-        if let Some(spool) = self.terminal.transcript.spool()
-            && let Err(error) = spool.punch_before(self.flow.expendable())
-        {
+        let transcript = &self.terminal.transcript;
+        if let Err(error) = transcript.give_back_before(self.flow.expendable()) {
             tracing::warn!(terminal = %self.terminal.id(), %error, "cannot shrink the spool");
         }
     }

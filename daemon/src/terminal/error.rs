@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use termd_proto::policy::Judgement;
 use termd_proto::terminal::CloseCause;
 use termd_proto::{Label, TerminalId};
 use thiserror::Error;
@@ -12,6 +13,24 @@ use super::transcript::TranscriptError;
 use crate::control::client::KeeperError;
 use crate::control::message::SpawnFailure;
 use crate::store::StoreError;
+
+/// What the gate did not let through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it said.
+    pub judgement: Judgement,
+    /// Of what, cut where it is long; `None`: it was a secret.
+    pub command: Option<String>,
+}
+
+impl Refusal {
+    fn reason(&self) -> &str {
+        self.judgement
+            .reason
+            .as_deref()
+            .unwrap_or("a rule of config.toml asks for it")
+    }
+}
 
 /// Why a terminal did not do what was asked.
 #[derive(Debug, Error)]
@@ -120,6 +139,12 @@ pub enum TerminalError {
     /// A system call on the terminal itself.
     #[error("the terminal failed: {0}")]
     Io(#[from] std::io::Error),
+    /// The gate asks first; nothing was run or typed.
+    #[error("this needs a confirmation: {}", .0.reason())]
+    ConfirmationRequired(Box<Refusal>),
+    /// A rule of config.toml forbids it; nothing was run or typed.
+    #[error("rule {} of config.toml forbids this", .0.judgement.rule.unwrap_or_default())]
+    Denied(Box<Refusal>),
     /// The daemon is stopping or being replaced.
     #[error("the daemon is stopping")]
     Stopping,

@@ -81,9 +81,11 @@ fn reads_lines(command_line: &[u8]) -> bool {
         let word = String::from_utf8_lossy(word);
         if OPTIONS_WITH_A_WORD.contains(&&*word) {
             words.next();
-        } else if !word.starts_with(['-', '+']) {
-            return false;
-        } else if !word.starts_with("--") && word.contains('c') || word == "--command" {
+            continue;
+        }
+        let is_script = !word.starts_with(['-', '+']);
+        let is_command = !word.starts_with("--") && word.contains('c') || word == "--command";
+        if is_script || is_command {
             return false;
         }
     }

@@ -22,6 +22,7 @@ use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
 use super::typing::{CANONICAL_LINE_BYTES, echo_of};
 use crate::control::message::WaitStatus;
+use crate::policy::TypedLines;
 use crate::store::TerminalRow;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
@@ -39,10 +40,10 @@ pub enum Command {
     Resize(Size, oneshot::Sender<()>),
     /// Say how the tty reads.
     LineDiscipline(oneshot::Sender<LineDiscipline>),
-    /// Say which process group the tty has in the foreground; dropped where it has none.
-    Foreground(oneshot::Sender<i32>),
     /// Say which character ends input (VEOF).
     EndOfFileCharacter(oneshot::Sender<u8>),
+    /// Say which process group the tty has in the foreground; dropped where it has none.
+    Foreground(oneshot::Sender<i32>),
 }
 
 /// How a tty takes what is typed (termios(3)).
@@ -84,6 +85,9 @@ pub struct Terminal {
     shell: Mutex<ShellLog>,
     /// Waits that look at its output.
     waits: AtomicUsize,
+    /// What was typed since the last line, for the gate; held while a line is judged, so that
+    /// lines are judged in the order in which they are typed.
+    pub(super) typed_lines: tokio::sync::Mutex<TypedLines>,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -120,6 +124,7 @@ impl Terminal {
             typed: Mutex::default(),
             shell: Mutex::default(),
             waits: AtomicUsize::new(0),
+            typed_lines: tokio::sync::Mutex::default(),
         };
         (
             Arc::new(terminal),
@@ -200,7 +205,7 @@ impl Terminal {
             start: Offset::ZERO,
             end: progress.end,
             output_byte_limit: self.record.output_byte_limit,
-            stdio: Stdio::Pty,
+            stdio: self.record.stdio,
             last_activity_ms: self.activity.last_ms(Moment::now()),
             idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
             close_cause: progress.close_cause,
@@ -240,6 +245,14 @@ impl Terminal {
         let _ = tokio::time::timeout(longest, grown).await;
     }
 
+    /// Whether anything can be typed into it: not where its command runs on pipes.
+    pub fn takes_input(&self) -> Result<(), TerminalError> {
+        match self.record.stdio {
+            Stdio::Pty => Ok(()),
+            Stdio::Pipes => Err(TerminalError::NoInput(self.id().clone())),
+        }
+    }
+
     /// Sends bytes as they are; waits until it has taken them, `longest` at the longest.
     pub async fn send(
         &self,
@@ -260,6 +273,7 @@ impl Terminal {
         care: Care,
         longest: Duration,
     ) -> Result<SendResult, TerminalError> {
+        self.takes_input()?;
         self.touch();
         let offset = self.end();
         let length = bytes.len();

@@ -16,6 +16,7 @@ use super::commands::{CommandChange, ShellCommands, ShellMark};
 use super::handle::Terminal;
 use super::input::InputQueue;
 use super::shell_log::Step;
+use super::source::Pipes;
 use super::spool::{Intake, Meanwhile, PumpStop, Spool};
 use crate::term::Event;
 
@@ -32,7 +33,8 @@ const MAX_WAITING_CHANGES: usize = 4_096;
 /// The way of one terminal's output.
 #[derive(Debug)]
 pub struct Reading {
-    intake: Intake,
+    /// The way of a PTY's; pipes need none.
+    intake: Option<Intake>,
     follower: Follower,
 }
 
@@ -51,7 +53,7 @@ struct Follower {
 impl Reading {
     /// Whoever made the terminal has fed its screen with the output so far; `events` came of that.
     pub fn new(
-        intake: Intake,
+        intake: Option<Intake>,
         terminal: Arc<Terminal>,
         commands: ShellCommands,
         events: Vec<(u64, Event)>,
@@ -104,8 +106,11 @@ impl Reading {
         let Some(spool) = terminal.transcript.spool() else {
             return Ok(PumpStop::HungUp);
         };
+        let Some(intake) = &mut self.intake else {
+            return Ok(PumpStop::HungUp);
+        };
         let follower = &mut self.follower;
-        let stop = self.intake.pump(master, spool, |end| {
+        let stop = intake.pump(master, spool, |end| {
             if follower.fed >= end {
                 return Meanwhile::Idle;
             }
@@ -117,6 +122,28 @@ impl Reading {
         let in_flood = matches!(stop, Ok(PumpStop::Budget));
         if !in_flood || end.since(follower.fed) > LONGEST_LAG_BYTES {
             follower.feed(spool, end, input);
+        }
+        stop
+    }
+
+    /// Moves what the pipes have, a turn of each. What the screen answers goes into `input`, where
+    /// nobody takes it: the command cannot read it.
+    pub fn pump_pipes(
+        &mut self,
+        pipes: &mut Pipes,
+        input: &mut InputQueue,
+    ) -> io::Result<PumpStop> {
+        let terminal = Arc::clone(&self.follower.terminal);
+        let (Some(spool), Some(origins)) =
+            (terminal.transcript.spool(), terminal.transcript.origins())
+        else {
+            return Ok(PumpStop::HungUp);
+        };
+        let stop = pipes.pump(spool, origins);
+        let end = spool.end();
+        let in_flood = matches!(stop, Ok(PumpStop::Budget));
+        if !in_flood || end.since(self.follower.fed) > LONGEST_LAG_BYTES {
+            self.follower.feed(spool, end, input);
         }
         stop
     }

@@ -155,9 +155,11 @@ impl Keyboard {
     }
 
     /// Nobody will read: drops what waits, and returns how many bytes that was.
-    pub(super) fn abandon(&mut self, master: &OwnedFd) -> usize {
+    pub(super) fn abandon(&mut self, master: Option<&OwnedFd>) -> usize {
         self.hold = None;
-        self.show_again(master);
+        if let Some(master) = master {
+            self.show_again(master);
+        }
         self.queue.abandon()
     }
 

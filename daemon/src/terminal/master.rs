@@ -1,4 +1,4 @@
-//! The PTY's master side, registered with the runtime.
+//! The PTY's master side, or a pipe's read end, registered with the runtime.
 #![allow(unsafe_code)] // One call, because AsyncFd is generic over types that may lie about their fd.
 
 use std::io;
@@ -9,9 +9,17 @@ use tokio::io::unix::AsyncFd;
 
 /// Registers a non-blocking master for reading and writing. Must be called inside the runtime.
 pub(super) fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    register_for(master, Interest::READABLE | Interest::WRITABLE)
+}
+
+/// Registers a non-blocking pipe for reading. Must be called inside the runtime.
+pub(super) fn register_readable(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    register_for(pipe, Interest::READABLE)
+}
+
+fn register_for(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an OwnedFd names the same open file until it is dropped, and AsyncFd deregisters it
     // before that.
-    let registered =
-        unsafe { AsyncFd::register_with_interest(master, Interest::READABLE | Interest::WRITABLE) };
+    let registered = unsafe { AsyncFd::register_with_interest(fd, interest) };
     Ok(registered?)
 }

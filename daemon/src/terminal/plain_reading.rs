@@ -8,12 +8,14 @@
 use std::time::Duration;
 
 use termd_proto::Offset;
-use termd_proto::terminal::{ReadFrom, ReadOptions, ReadResult};
+use termd_proto::terminal::{OutputStream, ReadFrom, ReadOptions, ReadResult};
 use tokio::time::Instant;
 
 use super::error::TerminalError;
 use super::handle::Terminal;
+use super::origins::OriginMap;
 use super::record::{Progress, Size};
+use super::streams::{Back, MAX_SEARCH_BYTES, Piece, pieces};
 use super::transcript::MAX_LINE_SEARCH_BYTES;
 use crate::term::plain::{PlainSize, PlainText, Until};
 
@@ -55,23 +57,38 @@ pub(super) async fn read(
     let end = terminal.end();
     let since = match options.from {
         ReadFrom::Offset(offset) => offset,
-        ReadFrom::TailBytes(bytes) => end.back(bytes),
+        ReadFrom::TailBytes(bytes) => match options.stream {
+            None => end.back(bytes),
+            Some(stream) => {
+                let transcript = &terminal.transcript;
+                transcript.back_to(stream, end, Back::Bytes(bytes)).await?
+            }
+        },
         ReadFrom::TailLines(0) => end,
-        ReadFrom::TailLines(lines) => match tail(terminal, lines, bounds).await? {
-            TailRead::Whole(result) => return Ok(*result),
-            TailRead::From(offset) => offset,
+        ReadFrom::TailLines(lines) => match options.stream {
+            None => match tail(terminal, lines, bounds).await? {
+                TailRead::Whole(result) => return Ok(*result),
+                TailRead::From(offset) => offset,
+            },
+            Some(stream) => {
+                let transcript = &terminal.transcript;
+                transcript.back_to(stream, end, Back::Lines(lines)).await?
+            }
         },
     };
     let deadline = options
         .wait_ms
         .map(|wait_ms| Instant::now() + Duration::from_millis(wait_ms));
-    let mut reading = Reading::begin(terminal, since).await?;
+    let mut reading = Reading::begin(terminal, since, options.stream).await?;
     loop {
         let patience = match deadline {
             Some(deadline) if Instant::now() < deadline => Until::Lines,
             _ => Until::Settled,
         };
         let progress = reading.go_on(terminal, bounds, patience).await?;
+        if options.stream.is_some() && reading.goes_on_searching(since, &progress) {
+            continue;
+        }
         let has_ended = progress.exit.is_some();
         if !reading.text.is_empty() || has_ended || patience == Until::Settled {
             return Ok(reading.answer(terminal, &progress));
@@ -100,6 +117,10 @@ pub(super) async fn read(
 /// One call's reading.
 struct Reading {
     plain: PlainText,
+    /// Only this is read.
+    stream: Option<OutputStream>,
+    /// How far it had looked for a first byte of that.
+    searched: Offset,
     start: Offset,
     text: String,
     /// All that waited was given, and nothing came since.
@@ -116,14 +137,20 @@ enum Quiet {
 }
 
 impl Reading {
-    async fn begin(terminal: &Terminal, since: Offset) -> Result<Self, TerminalError> {
+    async fn begin(
+        terminal: &Terminal,
+        since: Offset,
+        stream: Option<OutputStream>,
+    ) -> Result<Self, TerminalError> {
         let size = terminal.progress().size.into();
-        let mut plain = terminal.transcript.resolver(since, size).await?;
+        let mut plain = terminal.transcript.resolver(since, size, stream).await?;
         if plain.size() != size {
             plain.resize(size);
         }
         Ok(Self {
             plain,
+            stream,
+            searched: since,
             start: since,
             text: String::new(),
             quiet: Quiet::NotYet,
@@ -134,6 +161,14 @@ impl Reading {
     /// What was looked at.
     fn seen(&self) -> Offset {
         Offset(self.plain.fed())
+    }
+
+    /// Whether there was nothing of its stream so far, and there is more to look through.
+    fn goes_on_searching(&mut self, since: Offset, progress: &Progress) -> bool {
+        let seen = self.seen();
+        let moved = std::mem::replace(&mut self.searched, seen) < seen;
+        let little = seen.since(since) < MAX_SEARCH_BYTES;
+        self.text.is_empty() && moved && little && seen < progress.end
     }
 
     fn is_settled(&self) -> bool {
@@ -157,30 +192,32 @@ impl Reading {
         let progress = terminal.progress();
         let seen = self.seen();
         let most = progress.end.since(seen).min(bounds.bytes as u64);
-        let span = terminal.transcript.read(seen, most).await?;
+        let (span, map) = match self.stream {
+            None => (
+                terminal.transcript.read(seen, most).await?,
+                OriginMap::default(),
+            ),
+            Some(_) => terminal.transcript.read_with_origins(seen, most).await?,
+        };
         if span.start > seen {
             // What lies between is gone.
             self.start = span.start;
             self.plain = terminal
                 .transcript
-                .resolver(span.start, self.plain.size())
+                .resolver(span.start, self.plain.size(), self.stream)
                 .await?;
         }
         if !span.bytes.is_empty() {
             self.quiet = Quiet::NotYet;
         }
-        let mut rest = span.bytes.as_slice();
-        while !rest.is_empty() && !self.look_whether_full(bounds) {
-            let step = match bounds.lines {
-                Some(_) => rest.iter().position(|byte| *byte == b'\n').map(|at| at + 1),
-                None => None,
-            };
-            let (head, tail) = rest.split_at(step.unwrap_or(STEP_BYTES).min(rest.len()));
-            self.plain.advance(head);
-            if bounds.lines.is_some() {
-                self.plain.give(Until::Lines);
+        for piece in pieces(&span, &map, self.stream) {
+            if self.look_whether_full(bounds) {
+                break;
             }
-            rest = tail;
+            match piece {
+                Piece::Wanted(bytes) => self.resolve(bytes, bounds),
+                Piece::Other(length) => self.plain.skip(length),
+            }
         }
         self.look_whether_full(bounds);
         self.plain.give(Until::Lines);
@@ -195,6 +232,23 @@ impl Reading {
         }
         self.text.push_str(&self.plain.take().text);
         Ok(progress)
+    }
+
+    /// Resolves these, or as many as fit.
+    fn resolve(&mut self, bytes: &[u8], bounds: Bounds) {
+        let mut rest = bytes;
+        while !rest.is_empty() && !self.look_whether_full(bounds) {
+            let step = match bounds.lines {
+                Some(_) => rest.iter().position(|byte| *byte == b'\n').map(|at| at + 1),
+                None => None,
+            };
+            let (head, tail) = rest.split_at(step.unwrap_or(STEP_BYTES).min(rest.len()));
+            self.plain.advance(head);
+            if bounds.lines.is_some() {
+                self.plain.give(Until::Lines);
+            }
+            rest = tail;
+        }
     }
 
     fn look_whether_full(&mut self, bounds: Bounds) -> bool {
@@ -213,7 +267,8 @@ impl Reading {
         if progress.exit.is_some() && at_end {
             terminal.transcript.readers().forget();
         } else {
-            terminal.transcript.readers().keep(end, self.plain);
+            let readers = terminal.transcript.readers();
+            readers.keep(self.stream, end, self.plain);
         }
         ReadResult {
             text: Some(self.text),
@@ -251,6 +306,8 @@ async fn tail(terminal: &Terminal, lines: u64, bounds: Bounds) -> Result<TailRea
     }
     let mut reading = Reading {
         plain: found.plain,
+        stream: None,
+        searched: found.start,
         start: found.start,
         text: found.text,
         quiet: Quiet::Given,

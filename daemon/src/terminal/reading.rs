@@ -6,12 +6,13 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::Offset;
-use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadOptions, ReadResult};
+use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadOptions, ReadResult, Stdio};
 
 use super::bounded::{Part, page};
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::plain_reading;
+use super::streams;
 use super::text::{Completeness, Front, LineEnds, render};
 use super::transcript::Span;
 
@@ -41,11 +42,28 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
             problem: format!("is past the end of the output, which is {end}"),
         });
     }
+    if options.stream.is_some() && terminal.record.stdio == Stdio::Pty {
+        return Err(TerminalError::Invalid {
+            field: "stream",
+            problem: "is only for commands on pipes: a terminal has one".to_owned(),
+        });
+    }
     if let Some(until) = options.until {
-        return read_until(terminal, options, until, max).await;
+        if options.stream.is_none() {
+            return read_until(terminal, options, until, max).await;
+        }
+        if options.encoding == Encoding::Text {
+            return Err(TerminalError::Invalid {
+                field: "until",
+                problem: "goes without `stream` where plain text is read".to_owned(),
+            });
+        }
     }
     if options.encoding == Encoding::Text {
         return plain_reading::read(terminal, options, max).await;
+    }
+    if let Some(stream) = options.stream {
+        return streams::read(terminal, options, stream, max).await;
     }
     let since = match options.from {
         ReadFrom::Offset(offset) => offset,

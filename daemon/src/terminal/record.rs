@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
-use termd_proto::terminal::{CloseCause, ExitStatus, Owner};
+use termd_proto::terminal::{CloseCause, ExitStatus, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
 use super::activity::IdleTimeout;
@@ -13,6 +13,7 @@ use super::screen::ScrollbackLines;
 use crate::control::message::WaitStatus;
 use crate::shell::ShellNonce;
 use crate::store::TerminalRow;
+use crate::term::Model;
 
 /// Longest notes that the keeper takes; argv and `_meta` are left out of longer ones, and the
 /// database has them.
@@ -49,6 +50,9 @@ pub struct Record {
     /// How much scrollback its screen keeps.
     #[serde(default)]
     pub scrollback: ScrollbackLines,
+    /// What its command has for standard input, output and error.
+    #[serde(default)]
+    pub stdio: Stdio,
     /// The `_meta` of its creation.
     pub meta: Option<Meta>,
     /// What its shell signs command lines with. The keeper's notes have it, the database not.
@@ -103,6 +107,7 @@ impl Record {
             scrollback: row
                 .scrollback_lines
                 .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),
+            stdio: row.stdio,
             meta: row.meta.clone(),
             shell_nonce: None,
         }
@@ -142,6 +147,7 @@ impl Record {
             output_byte_limit: self.output_byte_limit,
             start: Offset::ZERO,
             end: progress.end,
+            stdio: self.stdio,
             meta: self.meta.clone(),
         }
     }
@@ -154,6 +160,18 @@ pub struct Size {
     pub cols: u16,
     /// Rows.
     pub rows: u16,
+}
+
+impl Size {
+    /// A model's.
+    pub fn of(model: &Model) -> Self {
+        let size = model.size();
+        let cells = |count| u16::try_from(count).unwrap_or(u16::MAX);
+        Self {
+            cols: cells(size.cols),
+            rows: cells(size.rows),
+        }
+    }
 }
 
 /// A command's end.

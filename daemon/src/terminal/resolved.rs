@@ -10,7 +10,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use termd_proto::Offset;
+use termd_proto::terminal::OutputStream;
 
+use super::streams::{Piece, pieces};
 use super::transcript::{Tail, Transcript, TranscriptError};
 use crate::term::plain::{Anchor, PlainSize, PlainText, Screen, Until, first_switch, last_switch};
 
@@ -39,29 +41,33 @@ const RING_SLACK_BYTES: usize = 64 << 10;
 /// Text that is kept once the command has exited; longer ones are resolved again when asked for.
 const KEPT_AFTER_EXIT_BYTES: usize = 16 << 10;
 
-/// Readers' states by the offset that they go on from, the newest last.
+/// What a reader reads, and the offset that it goes on from.
+type Place = (Option<OutputStream>, Offset);
+
+/// Readers' states by the place that they go on from, the newest last.
 #[derive(Debug, Default)]
-pub struct Readers(Mutex<VecDeque<(Offset, PlainText)>>);
+pub struct Readers(Mutex<VecDeque<(Place, PlainText)>>);
 
 impl Readers {
-    fn states(&self) -> MutexGuard<'_, VecDeque<(Offset, PlainText)>> {
+    fn states(&self) -> MutexGuard<'_, VecDeque<(Place, PlainText)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn at(&self, offset: Offset) -> Option<PlainText> {
+    fn at(&self, place: Place) -> Option<PlainText> {
         let states = self.states();
-        let found = states.iter().rev().find(|(at, _)| *at == offset);
+        let found = states.iter().rev().find(|(at, _)| *at == place);
         found.map(|(_, plain)| plain.clone())
     }
 
     /// Keeps a state for who goes on from here.
-    pub fn keep(&self, offset: Offset, plain: PlainText) {
+    pub fn keep(&self, stream: Option<OutputStream>, offset: Offset, plain: PlainText) {
+        let place = (stream, offset);
         let mut states = self.states();
-        states.retain(|(at, _)| *at != offset);
+        states.retain(|(at, _)| *at != place);
         if states.len() >= KEPT_READERS {
             states.pop_front();
         }
-        states.push_back((offset, plain));
+        states.push_back((place, plain));
     }
 
     /// Nothing follows any more.
@@ -193,14 +199,18 @@ impl Transcript {
         &self,
         since: Offset,
         size: PlainSize,
+        stream: Option<OutputStream>,
     ) -> Result<PlainText, TranscriptError> {
         if since == Offset::ZERO {
             return Ok(PlainText::new(size));
         }
-        match self.readers().at(since) {
-            Some(plain) => Ok(plain),
-            None => self.fresh_resolver(since, size).await,
+        if let Some(plain) = self.readers().at((stream, since)) {
+            return Ok(plain);
         }
+        if stream.is_some() {
+            return self.resolver_of_stream(since, size, stream).await;
+        }
+        self.fresh_resolver(since, size).await
     }
 
     /// A resolver that has given what stands before this offset and was fed nothing after it.
@@ -225,6 +235,42 @@ impl Transcript {
         let raw = raw.get(cut..).unwrap_or_default();
         let start = since.back(raw.len() as u64);
         Ok(PlainText::resume(size, start.0, head, raw))
+    }
+
+    /// The same of one stream, from whole lines of it where there are any. Full-screen programs do
+    /// not write to pipes.
+    async fn resolver_of_stream(
+        &self,
+        since: Offset,
+        size: PlainSize,
+        stream: Option<OutputStream>,
+    ) -> Result<PlainText, TranscriptError> {
+        let parts = self.parts(since.back(CONTEXT_BYTES), since).await?;
+        let start = parts.first().map_or(since, |(span, _)| span.start);
+        let mut in_line = start > Offset::ZERO;
+        let feed = |plain: &mut PlainText| {
+            for (span, map) in &parts {
+                for piece in pieces(span, map, stream) {
+                    match piece {
+                        Piece::Other(length) => plain.skip(length),
+                        Piece::Wanted(bytes) if in_line => {
+                            let newline = bytes.iter().position(|byte| *byte == b'\n');
+                            let cut = newline.map_or(bytes.len(), |newline| newline + 1);
+                            in_line = newline.is_none();
+                            plain.skip(cut as u64);
+                            plain.advance(bytes.get(cut..).unwrap_or_default());
+                        }
+                        Piece::Wanted(bytes) => plain.advance(bytes),
+                    }
+                }
+            }
+        };
+        Ok(PlainText::resume_after(
+            size,
+            start.0,
+            Screen::Primary,
+            feed,
+        ))
     }
 
     /// Which screen was on at `start`, from which on the output is `raw`.

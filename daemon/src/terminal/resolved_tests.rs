@@ -87,11 +87,20 @@ fn the_last_lines_are_counted_in_plain_text() {
 fn readers_states_are_few_and_found_by_offset() {
     let readers = Readers::default();
     for offset in 0..10 {
-        readers.keep(Offset(offset), PlainText::at(SIZE, offset, Screen::Primary));
+        readers.keep(
+            None,
+            Offset(offset),
+            PlainText::at(SIZE, offset, Screen::Primary),
+        );
     }
     assert_eq!(readers.states().len(), KEPT_READERS);
-    assert_eq!(readers.at(Offset(9)).map(|plain| plain.fed()), Some(9));
-    assert!(readers.at(Offset(1)).is_none());
+    assert_eq!(
+        readers.at((None, Offset(9))).map(|plain| plain.fed()),
+        Some(9)
+    );
+    assert!(readers.at((None, Offset(1))).is_none());
+    let other = (Some(OutputStream::Stderr), Offset(9));
+    assert!(readers.at(other).is_none());
     readers.forget();
-    assert!(readers.at(Offset(9)).is_none());
+    assert!(readers.at((None, Offset(9))).is_none());
 }

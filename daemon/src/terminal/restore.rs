@@ -5,7 +5,7 @@ use termd_proto::Offset;
 
 use super::clock::now_ms;
 use super::record::{Record, Size};
-use super::screen::fresh_model;
+use super::screen::{as_fed_by, fresh_model};
 use super::transcript::{Transcript, TranscriptError};
 use crate::store::{SizeChange, Store};
 use crate::term::{Event, Model};
@@ -47,6 +47,7 @@ pub async fn restore(
         let fresh = fresh_model(record.first_size(), record.scrollback);
         (fresh, end.back(MAX_REPLAY_BYTES))
     });
+    model = as_fed_by(record.stdio, model);
     let mut events = Vec::new();
     let mut changes = store.sizes(id, at).await?.into_iter().peekable();
     loop {

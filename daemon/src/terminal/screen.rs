@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use termd_proto::Offset;
+use termd_proto::terminal::Stdio;
 
 use super::error::TerminalError;
 use super::record::Size;
@@ -85,6 +86,15 @@ impl ScrollbackLines {
 /// A fresh model.
 pub fn fresh_model(size: Size, scrollback: ScrollbackLines) -> Model {
     Model::new(size.into(), scrollback.scrollback())
+}
+
+/// The model as it must be for what feeds it: a program on pipes writes LF alone where a tty would
+/// have made CR LF of it.
+pub fn as_fed_by(stdio: Stdio, model: Model) -> Model {
+    match stdio {
+        Stdio::Pty => model,
+        Stdio::Pipes => model.with_new_lines(),
+    }
 }
 
 /// The model of one terminal; none where it ended long ago and nobody has asked since.

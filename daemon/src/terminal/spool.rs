@@ -169,29 +169,8 @@ impl Intake {
         }
     }
 
-    fn move_on(&self, spool: &Spool, mut bytes: u64) -> io::Result<()> {
-        let mut end = spool.end.load(Ordering::Acquire);
-        while bytes > 0 {
-            let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
-            let moved = rustix::pipe::splice(
-                &self.pipe_reader,
-                None,
-                &spool.file,
-                Some(&mut end),
-                wanted,
-                SpliceFlags::MOVE,
-            );
-            match moved {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(moved) => {
-                    bytes -= moved as u64;
-                    spool.end.store(end, Ordering::Release);
-                }
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+    fn move_on(&self, spool: &Spool, bytes: u64) -> io::Result<()> {
+        spool.take(&self.pipe_reader, bytes)
     }
 }
 
@@ -228,6 +207,25 @@ impl Spool {
             end: AtomicU64::new(size),
             start: AtomicU64::new(start),
         })
+    }
+
+    /// Moves so many bytes here that a pipe holds. Only the terminal's own task calls this.
+    pub(super) fn take(&self, pipe: &OwnedFd, mut bytes: u64) -> io::Result<()> {
+        let mut end = self.end.load(Ordering::Acquire);
+        while bytes > 0 {
+            let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
+            let to = Some(&mut end);
+            match rustix::pipe::splice(pipe, None, &self.file, to, wanted, SpliceFlags::MOVE) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(moved) => {
+                    bytes -= moved as u64;
+                    self.end.store(end, Ordering::Release);
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     /// The offset after the last byte.

@@ -1,9 +1,12 @@
 //! A terminal's output by offset, wherever it is: in the spool, or in the database.
 
+use std::io;
+
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::origins::{OriginMap, Origins};
 use super::resolved::{Kept, Readers};
 use super::spool::Spool;
 use super::text::{Completeness, Front, LineEnds, render};
@@ -32,6 +35,7 @@ pub enum TranscriptError {
 pub struct Transcript {
     id: TerminalId,
     spool: Option<Spool>,
+    origins: Option<Origins>,
     store: Store,
     readers: Readers,
     kept: AsyncMutex<Option<Kept>>,
@@ -67,11 +71,12 @@ pub struct Tail {
 }
 
 impl Transcript {
-    /// Of a terminal that has a spool.
-    pub fn live(id: TerminalId, spool: Spool, store: Store) -> Self {
+    /// Of a terminal that has a spool; `origins` of one on pipes.
+    pub fn live(id: TerminalId, spool: Spool, origins: Option<Origins>, store: Store) -> Self {
         Self {
             id,
             spool: Some(spool),
+            origins,
             store,
             readers: Readers::default(),
             kept: AsyncMutex::default(),
@@ -83,6 +88,7 @@ impl Transcript {
         Self {
             id,
             spool: None,
+            origins: None,
             store,
             readers: Readers::default(),
             kept: AsyncMutex::default(),
@@ -102,6 +108,68 @@ impl Transcript {
     /// The spool, where there is one.
     pub fn spool(&self) -> Option<&Spool> {
         self.spool.as_ref()
+    }
+
+    /// Which byte in the spool came from which pipe, where it has pipes.
+    pub fn origins(&self) -> Option<&Origins> {
+        self.origins.as_ref()
+    }
+
+    /// The same of a block in the spool, as the store keeps it.
+    pub fn origins_of_block(&self, start: Offset, length: usize) -> io::Result<Option<Vec<u8>>> {
+        let Some(origins) = &self.origins else {
+            return Ok(None);
+        };
+        Ok(origins.read(start, length)?.into_block(length))
+    }
+
+    /// Gives back the memory of what is stored. Only the terminal's own task calls this.
+    pub fn give_back_before(&self, offset: Offset) -> io::Result<()> {
+        let Some(spool) = &self.spool else {
+            return Ok(());
+        };
+        spool.punch_before(offset)?;
+        // Not beyond what the spool gave back: it is what says whether this can be trusted.
+        let start = spool.start();
+        self.origins
+            .as_ref()
+            .map_or(Ok(()), |origins| origins.punch_before(start))
+    }
+
+    /// Gives back all memory of the spool: from now on everything is read from the database.
+    pub fn discard(&self) -> io::Result<()> {
+        self.spool.as_ref().map_or(Ok(()), Spool::discard)?;
+        self.origins.as_ref().map_or(Ok(()), Origins::discard)
+    }
+
+    /// As [`read`](Self::read), with what each byte is.
+    pub async fn read_with_origins(
+        &self,
+        since: Offset,
+        max: u64,
+    ) -> Result<(Span, OriginMap), TranscriptError> {
+        if let (Some(spool), Some(origins)) = (&self.spool, &self.origins) {
+            let length = usize::try_from(max).unwrap_or(usize::MAX);
+            if let Some(bytes) = spool.read(since, length)? {
+                let map = origins.read(since, bytes.len())?;
+                // Given back while we read: the map may be holes.
+                if since >= spool.start() {
+                    let start = since;
+                    return Ok((Span { start, bytes }, map));
+                }
+            }
+        }
+        let stored = self.store.read_transcript(&self.id, since, max).await?;
+        let start = stored.start;
+        let map = OriginMap::of_blocks(start, stored.origins);
+        let bytes = stored.bytes;
+        let spool = self.spool.as_ref().filter(|spool| spool.start() > since);
+        if let (Some(spool), true) = (spool, bytes.is_empty()) {
+            // Neither here nor there: it goes on where the spool begins.
+            let start = spool.start();
+            return Ok((Span { start, bytes }, OriginMap::default()));
+        }
+        Ok((Span { start, bytes }, map))
     }
 
     /// Reads up to `max` bytes from `since` on, or from the first byte after it that is kept.

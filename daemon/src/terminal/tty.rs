@@ -1,5 +1,5 @@
 //! The tty's settings, asked and changed on the master's descriptor: there they are the other
-//! side's (tty_ioctl(4)).
+//! side's (`tty_ioctl(4)`).
 //!
 //! **Hiding a forced secret.** A tty that reads lines and shows them would put the secret into the
 //! transcript. So ECHO is cleared, the secret written, and ECHO set again once the tty has taken the
@@ -38,7 +38,7 @@ pub(super) fn is_canonical(master: &OwnedFd) -> bool {
 
 /// A tty that does not show what it reads for a while.
 #[derive(Debug)]
-pub(super) struct HiddenEcho;
+pub(super) struct HiddenEcho(LocalModes);
 
 impl HiddenEcho {
     /// Clears ECHO where the tty reads lines and shows them; `None`: there was nothing to hide.
@@ -50,7 +50,7 @@ impl HiddenEcho {
         }
         termios.local_modes.remove(LocalModes::ECHO);
         tcsetattr(master, OptionalActions::Now, &termios).ok()?;
-        Some(Self)
+        Some(Self(LocalModes::ECHO))
     }
 
     /// Sets ECHO again, once the tty has what was written; not where the program has taken the tty
@@ -67,7 +67,7 @@ impl HiddenEcho {
         if let Ok(mut termios) = tcgetattr(master)
             && termios.local_modes.contains(LocalModes::ICANON)
         {
-            termios.local_modes.insert(LocalModes::ECHO);
+            termios.local_modes.insert(self.0);
             // Nothing to be done where it fails: the other side is gone.
             let _ = tcsetattr(master, OptionalActions::Now, &termios);
         }

@@ -122,12 +122,12 @@ impl<'a> Typing<'a> {
     /// The bytes for a terminal in these modes.
     pub fn bytes(&self, modes: &TypingModes) -> Result<Vec<u8>, TerminalError> {
         let mut bytes = match &self.what {
-            What::Text(text) => text_bytes(text, modes),
+            What::Text(text) => text_bytes(text, *modes),
             What::Data(data) => data.clone(),
-            What::Keys(keys) => keys.iter().flat_map(|key| key.bytes(&modes.keys)).collect(),
+            What::Keys(keys) => keys.iter().flat_map(|key| key.bytes(modes.keys)).collect(),
         };
         if self.enter {
-            bytes.extend(enter(modes));
+            bytes.extend(enter(*modes));
         }
         // Line ends and brackets may have made it longer than it was.
         if bytes.len() > MAX_SEND_BYTES {
@@ -167,13 +167,13 @@ fn parsed(keys: &[String]) -> Result<Vec<KeyPress>, TerminalError> {
         .map_err(|unknown| invalid("input.keys", unknown.to_string()))
 }
 
-fn enter(modes: &TypingModes) -> Vec<u8> {
-    KeyPress::plain(Key::Enter).bytes(&modes.keys)
+fn enter(modes: TypingModes) -> Vec<u8> {
+    KeyPress::plain(Key::Enter).bytes(modes.keys)
 }
 
 /// Line ends become Enter. A paste in brackets ends before the last line end, which is Enter pressed
 /// after it: whoever ends a text with a newline wants it to be run.
-fn text_bytes(text: &str, modes: &TypingModes) -> Vec<u8> {
+fn text_bytes(text: &str, modes: TypingModes) -> Vec<u8> {
     let mut lines: Vec<&str> = split_lines(text).collect();
     let ended = lines.len() > 1 && lines.last() == Some(&"");
     if ended {

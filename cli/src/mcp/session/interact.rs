@@ -94,22 +94,19 @@ async fn interact(call: Call) -> Outcome {
     // Typed first and then waited for: the wait may be made again when the daemon is replaced.
     let sent = arguments.typing.send(&call.shared, &id).await?;
     let timeout = timeout_of(arguments.timeout);
-    let (until, timeout) = match &arguments.wait_for {
-        Some(pattern) => {
-            let until = Until {
-                pattern: Some(pattern.clone()),
-                ..Until::default()
-            };
-            (until, timeout)
-        }
-        None => {
-            let until = Until {
-                done: true,
-                settle_ms: Some(milliseconds(timeout)),
-                pattern: None,
-            };
-            (until, timeout + CEILING)
-        }
+    let (until, timeout) = if let Some(pattern) = &arguments.wait_for {
+        let until = Until {
+            pattern: Some(pattern.clone()),
+            ..Until::default()
+        };
+        (until, timeout)
+    } else {
+        let until = Until {
+            done: true,
+            settle_ms: Some(milliseconds(timeout)),
+            pattern: None,
+        };
+        (until, timeout + CEILING)
     };
     let waiting = backend.wait_for(&id, Some(sent.offset), &until, timeout);
     let wait = call

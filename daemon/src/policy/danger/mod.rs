@@ -23,6 +23,12 @@ pub(super) fn of_command(program: &str, args: &[Word]) -> Option<String> {
         .or_else(|| packages::danger(program, args))
 }
 
+/// A script of System V's init, by its path.
+pub(super) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
+    let stops = path.starts_with("/etc/init.d/") && any(args, &["stop", "force-stop"]);
+    stops.then(|| format!("`{path} stop` stops a service"))
+}
+
 /// `--help` and `--version` end a program before it does anything.
 fn asks_for_help(args: &[Word]) -> bool {
     let before = args.iter().take_while(|word| word.text != "--");

@@ -77,6 +77,20 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         "npm" | "yarn" | "pnpm" if first == "unpublish" => {
             said("unpublish").map(|what| what + " takes a release from everybody")
         }
+        "dropdb" | "dropuser" if !args.is_empty() => {
+            Some(format!("{program} cannot be taken back"))
+        }
+        "mysqladmin" if any(args, &["drop", "shutdown"]) => {
+            Some("`mysqladmin` drops a database or stops the server".to_owned())
+        }
+        _ => cloud(program, args, first, second),
+    }
+}
+
+/// Clouds: `first` and `second` are the words that say what is done.
+fn cloud(program: &str, args: &[Word], first: &str, second: &str) -> Option<String> {
+    let texts: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
+    match program {
         "gh" if matches!(first, "repo" | "release" | "secret" | "codespace")
             && second == "delete" =>
         {
@@ -104,12 +118,6 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         }
         "rclone" if matches!(first, "purge" | "delete" | "sync") => {
             Some(format!("`rclone {first}` removes what is at the other end"))
-        }
-        "dropdb" | "dropuser" if !args.is_empty() => {
-            Some(format!("{program} cannot be taken back"))
-        }
-        "mysqladmin" if any(args, &["drop", "shutdown"]) => {
-            Some("`mysqladmin` drops a database or stops the server".to_owned())
         }
         _ => None,
     }

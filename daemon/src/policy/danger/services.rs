@@ -47,7 +47,6 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
                 && service)
                 .then(|| format!("`{program} {verb}` stops a service"))
         }
-        // /etc/init.d/NAME stop has any name: the path is gone by here.
         "kill" => kill(args),
         "pkill" | "killall" | "killall5" | "skill" => {
             sends_kill(args).then(|| format!("`{program} -9` kills processes that cannot clean up"))

@@ -8,7 +8,12 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let has_operand = args.iter().any(|word| !word.text.starts_with('-'));
     let (verb, rest) = verb(args, &[]).unwrap_or(("", &[]));
     match program {
-        "dd" if !args.is_empty() => said("writes raw blocks"),
+        "dd" if args
+            .iter()
+            .any(|word| word.text.starts_with("of=") || word.text.starts_with("if=")) =>
+        {
+            said("writes raw blocks")
+        }
         "mkfs" | "mke2fs" | "mkswap" | "mkntfs" | "mkdosfs" if has_operand => {
             said("formats a disk")
         }

@@ -121,6 +121,7 @@ fn running(number: u64) -> TerminalRow {
         output_byte_limit: 1 << 20,
         start: Offset::ZERO,
         end: Offset::ZERO,
+        stdio: termd_proto::terminal::Stdio::Pty,
         meta: None,
     }
 }
@@ -156,6 +157,7 @@ async fn put(store: &Store, terminal: u64, start: u64, bytes: Vec<u8>) -> watch:
         terminal: id(terminal),
         start: Offset(start),
         bytes,
+        origins: None,
         committed,
     });
     told

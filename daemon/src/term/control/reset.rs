@@ -61,6 +61,7 @@ impl Core {
         let narrow = self.modes.allow_column_mode && self.modes.column_132;
         self.modes = Modes {
             allow_column_mode: self.modes.allow_column_mode,
+            line_feed_new_line: self.new_lines,
             ..Modes::default()
         };
         self.cursor = Cursor::default();

@@ -117,6 +117,8 @@ pub struct PlainText {
     sequence_start: u64,
     /// The beginning of a character that is not all there.
     part: Vec<u8>,
+    /// Where that began.
+    part_start: u64,
     screen: Screen,
     g0: Charset,
     g1: Charset,
@@ -141,6 +143,7 @@ impl PlainText {
             fed: offset,
             sequence_start: offset,
             part: Vec::new(),
+            part_start: offset,
             screen,
             g0: Charset::default(),
             g1: Charset::default(),
@@ -160,8 +163,18 @@ impl PlainText {
     /// A resolver for a reader who was given everything up to the end of `before`, which is the
     /// output from `offset` on: it knows what stands on the screen, and gives what comes after.
     pub fn resume(size: PlainSize, offset: u64, screen: Screen, before: &[u8]) -> Self {
+        Self::resume_after(size, offset, screen, |plain| plain.advance(before))
+    }
+
+    /// The same where `feed` is what gives it that output.
+    pub fn resume_after(
+        size: PlainSize,
+        offset: u64,
+        screen: Screen,
+        feed: impl FnOnce(&mut Self),
+    ) -> Self {
         let mut plain = Self::at(size, offset, screen);
-        plain.advance(before);
+        feed(&mut plain);
         plain.region.giver.out.clear();
         let used = plain.region.used();
         let (rows, giver) = plain.region.rows_and_giver();
@@ -281,10 +294,23 @@ impl PlainText {
     /// The raw offset up to which output was obeyed: before an unfinished sequence or character.
     pub fn end(&self) -> u64 {
         if self.sequences.is_ground() {
-            self.fed - self.part.len() as u64
+            self.part_or_fed()
         } else {
             self.sequence_start
         }
+    }
+
+    fn part_or_fed(&self) -> u64 {
+        if self.part.is_empty() {
+            self.fed
+        } else {
+            self.part_start
+        }
+    }
+
+    /// So many bytes of output come here that are not this reader's: offsets count them.
+    pub fn skip(&mut self, bytes: u64) {
+        self.fed += bytes;
     }
 
     /// The live region's text as it stands: what follows the text that went out so far.

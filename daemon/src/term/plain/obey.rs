@@ -134,6 +134,7 @@ impl PlainText {
             }
             if reaches_end && at == length && is_part(bad) {
                 self.part.extend_from_slice(bad);
+                self.part_start = self.fed;
             } else {
                 self.region.offset = self.fed;
                 self.print(char::REPLACEMENT_CHARACTER, 1);

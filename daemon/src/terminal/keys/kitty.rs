@@ -23,12 +23,12 @@ const F13: u32 = 57_376;
 const KEYPAD_0: u32 = 57_399;
 
 /// Whether any flag is in force that changes what a press sends.
-pub(super) fn is_on(modes: &KeyModes) -> bool {
+pub(super) fn is_on(modes: KeyModes) -> bool {
     modes.kitty & (DISAMBIGUATE | ALL_KEYS) != 0
 }
 
 /// What kitty sends.
-pub(super) fn bytes(press: KeyPress, modes: &KeyModes) -> Vec<u8> {
+pub(super) fn bytes(press: KeyPress, modes: KeyModes) -> Vec<u8> {
     let all_keys = modes.kitty & ALL_KEYS != 0;
     if !all_keys && is_left_as_it_was(press) {
         return legacy::bytes(press, modes);
@@ -67,7 +67,7 @@ fn coded(code: Code, held: Modifiers) -> String {
 }
 
 /// `CSI number : shifted ; modifiers ; text u`.
-fn numbered(press: KeyPress, modes: &KeyModes) -> String {
+fn numbered(press: KeyPress, modes: KeyModes) -> String {
     let KeyPress { key, held } = press;
     let mut sequence = format!("\u{1b}[{}", number_of(key));
     if let Key::Char(c) = key

@@ -11,7 +11,7 @@ const BS: char = '\u{8}';
 const DEL: char = '\u{7f}';
 
 /// What xterm sends.
-pub(super) fn bytes(press: KeyPress, modes: &KeyModes) -> Vec<u8> {
+pub(super) fn bytes(press: KeyPress, modes: KeyModes) -> Vec<u8> {
     let KeyPress { key, held } = fewer_function_keys(press);
     if let Some(code) = code_of(key) {
         return coded(code, held, modes.cursor).into_bytes();
@@ -27,7 +27,7 @@ pub(super) fn bytes(press: KeyPress, modes: &KeyModes) -> Vec<u8> {
 
 /// What a VT52 sends, as xterm in its place: no parameters, so modifiers do not show, but for
 /// control and alt with characters.
-pub(super) fn vt52(press: KeyPress, modes: &KeyModes) -> Vec<u8> {
+pub(super) fn vt52(press: KeyPress, modes: KeyModes) -> Vec<u8> {
     let KeyPress { key, held } = fewer_function_keys(press);
     let text = match (key, code_of(key)) {
         (_, Some(Code::Cursor(last) | Code::Pf(last))) => format!("{ESC}{last}"),
@@ -72,7 +72,7 @@ fn with_alt(text: String, held: Modifiers) -> String {
 }
 
 /// What is sent before alt puts an ESC in front of it.
-fn unmodified(key: Key, held: Modifiers, modes: &KeyModes) -> String {
+fn unmodified(key: Key, held: Modifiers, modes: KeyModes) -> String {
     let ctrl = held.has(Modifiers::CTRL);
     match key {
         Key::Char(c) => {
@@ -116,7 +116,7 @@ pub(super) fn control_char(c: char) -> Option<char> {
 }
 
 /// The code in `CSI 27 ; mod ; code ~`, where modifyOtherKeys has it sent.
-fn modified_other(key: Key, held: Modifiers, modes: &KeyModes) -> Option<u32> {
+fn modified_other(key: Key, held: Modifiers, modes: KeyModes) -> Option<u32> {
     let level = modes.other_keys;
     if level == 0 || held.is_none() {
         return None;

@@ -232,7 +232,7 @@ impl KeyPress {
     }
 
     /// What a terminal in these modes sends for it.
-    pub fn bytes(self, modes: &KeyModes) -> Vec<u8> {
+    pub fn bytes(self, modes: KeyModes) -> Vec<u8> {
         match modes.set {
             KeySet::Vt52 => legacy::vt52(self, modes),
             KeySet::Ansi if kitty::is_on(modes) => kitty::bytes(self, modes),

@@ -18,10 +18,10 @@ use super::super::intake::Reading;
 use super::super::record::{Exit, Progress, Record, ScreenState, Size};
 use super::super::restore::{Restored, restore};
 use super::super::screen::Screen;
-use super::super::spool::{Intake, Spool};
+use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::{ENDED_LISTED, Terminals};
-use crate::control::message::{InventoryTerminal, TerminalFds};
+use crate::control::message::InventoryTerminal;
 use crate::store::TerminalRow;
 use crate::term::Model;
 
@@ -67,27 +67,36 @@ impl Terminals {
             pid: found.process.pid,
             ..record
         };
-        let TerminalFds {
-            master,
+        // What it is read by is the keeper's to say, who made it.
+        let record = Record {
+            stdio: fds.stdio(),
+            ..record
+        };
+        let Opened {
+            source,
+            intake,
             spool,
-            pipe_reader,
-            pipe_writer,
-        } = fds;
-        let spool = Spool::adopt(spool)?;
-        let intake = Intake::adopt(pipe_reader, pipe_writer, &spool)?;
+            origins,
+        } = Opened::adopt(fds)?;
         let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(stored, spool.start(), spool.end(), window, Instant::now());
-        let size = rustix::termios::tcgetwinsize(&master).map_or(
-            Size {
-                cols: record.cols,
-                rows: record.rows,
-            },
-            |winsize| Size {
+        let first_size = Size {
+            cols: record.cols,
+            rows: record.rows,
+        };
+        let ttys_size = source.pty().map(rustix::termios::tcgetwinsize);
+        let size = match ttys_size {
+            Some(Ok(winsize)) => Size {
                 cols: winsize.ws_col,
                 rows: winsize.ws_row,
             },
-        );
+            // Where there is no tty, only the database has later ones.
+            Some(Err(_)) | None => row.as_ref().map_or(first_size, |row| Size {
+                cols: row.cols,
+                rows: row.rows,
+            }),
+        };
         let mut progress = Progress {
             end: spool.end(),
             size,
@@ -97,12 +106,17 @@ impl Terminals {
             closed_at_ms: row.as_ref().and_then(|row| row.closed_at_ms),
             close_cause: row.as_ref().and_then(|row| row.close_cause),
         };
-        let transcript = Transcript::live(found.id.clone(), spool, self.inner.store.clone());
+        let store = self.inner.store.clone();
+        let transcript = Transcript::live(found.id.clone(), spool, origins, store);
         let store = &self.inner.store;
         let Restored { mut model, events } =
             restore(store, &record, &transcript, progress.end).await?;
-        // A size that was given a moment before the last server died may not be in the database.
-        model.resize(size.into());
+        if ttys_size.is_some() {
+            // One that was given a moment before the last server died may not be in the database.
+            model.resize(size.into());
+        } else {
+            progress.size = Size::of(&model);
+        }
         progress.screen = ScreenState::still(model.seq());
         let screen = Screen::new(model);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
@@ -122,10 +136,10 @@ impl Terminals {
             Arc::clone(&terminal),
             self.surroundings(),
             ends,
-            master,
+            source,
             reading,
             flow,
-        )?;
+        );
         {
             let mut index = self.index();
             index.running += 1;

@@ -23,12 +23,13 @@ use super::super::handle::Terminal;
 use super::super::intake::Reading;
 use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
 use super::super::record::{Progress, Record, ScreenState, Size};
-use super::super::screen::{Screen, ScrollbackLines, fresh_model};
-use super::super::spool::{Intake, Spool};
+use super::super::screen::{Screen, ScrollbackLines, as_fed_by, fresh_model};
+use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::message::{SpawnRequest, Spawned};
+use crate::policy::CompiledGate;
 use crate::shell;
 
 /// Names of changed variables that an audit record lists at the most.
@@ -69,6 +70,8 @@ pub struct CreateRequest {
     pub max_running: Option<u32>,
     /// Somebody has agreed to it.
     pub confirmed: bool,
+    /// How whoever asks wants the gate to be.
+    pub gate: Arc<CompiledGate>,
     /// Kept with it.
     pub meta: Option<Meta>,
 }
@@ -77,6 +80,11 @@ impl Terminals {
     /// Starts a command in a new terminal. Not to be dropped half-way: run it in a task.
     pub async fn create(&self, request: CreateRequest) -> Result<Arc<Terminal>, TerminalError> {
         let bounds = Bounds::checked(&request)?;
+        let possible = self.inner.keeper.can_start(request.stdio);
+        possible.map_err(|error| TerminalError::Invalid {
+            field: "stdio",
+            problem: format!("cannot be pipes: {error}"),
+        })?;
         let id = random_id()?;
         let reservation = self.reserve(&id, &request)?;
         let detail = audit_detail(&request);
@@ -93,6 +101,7 @@ impl Terminals {
                 return Err(error.into());
             }
         };
+        let detail = self.judge_creation(&request, &launch, detail).await?;
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
         // What is recorded is what was asked for.
@@ -125,6 +134,7 @@ impl Terminals {
     ) -> Result<(Launch, Record), TerminalError> {
         let (mut launch, mut record) = (launch, record);
         if let Some(files) = &self.inner.options.shell
+            && record.stdio == Stdio::Pty
             && shell::is_wanted(record.meta.as_ref())
         {
             record.shell_nonce = shell::integrate(files, &mut launch.argv, &mut launch.env)?;
@@ -139,9 +149,12 @@ impl Terminals {
     ) -> Result<Arc<Terminal>, TerminalError> {
         let id = record.id.clone();
         let size = record.first_size();
-        let fds = spawned.fds;
-        let spool = Spool::adopt(fds.spool)?;
-        let intake = Intake::adopt(fds.pipe_reader, fds.pipe_writer, &spool)?;
+        let Opened {
+            source,
+            intake,
+            spool,
+            origins,
+        } = Opened::adopt(spawned.fds)?;
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(
             Offset::ZERO,
@@ -159,20 +172,15 @@ impl Terminals {
             closed_at_ms: None,
             close_cause: None,
         };
-        let screen = Screen::new(fresh_model(size, record.scrollback));
-        let transcript = Transcript::live(id.clone(), spool, self.inner.store.clone());
+        let model = fresh_model(size, record.scrollback);
+        let screen = Screen::new(as_fed_by(record.stdio, model));
+        let store = self.inner.store.clone();
+        let transcript = Transcript::live(id.clone(), spool, origins, store);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let around = self.surroundings();
         let commands = ShellCommands::new(texts_of(&terminal.record));
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, Vec::new());
-        let actor = Actor::new(
-            Arc::clone(&terminal),
-            around,
-            ends,
-            fds.master,
-            reading,
-            flow,
-        )?;
+        let actor = Actor::new(Arc::clone(&terminal), around, ends, source, reading, flow);
         self.inner.store.put_terminal(terminal.row()).await?;
         self.start(Arc::clone(&terminal), actor);
         let _ = self.inner.events.send(TerminalEvent::Created { id });
@@ -231,6 +239,7 @@ impl Terminals {
             close_on_disconnect: request.close_on_disconnect,
             idle_timeout: bounds.idle_timeout,
             scrollback: bounds.scrollback,
+            stdio: request.stdio,
             meta: request.meta.clone(),
             shell_nonce: None,
         }
@@ -390,6 +399,7 @@ fn spawn_request(launch: Launch, record: &Record) -> SpawnRequest {
         cols: record.cols,
         rows: record.rows,
         notes: record.to_notes(),
+        stdio: record.stdio,
     }
 }
 
@@ -421,6 +431,9 @@ fn audit_detail(request: &CreateRequest) -> Map<String, Value> {
     names.dedup();
     names.truncate(MAX_AUDITED_NAMES);
     detail.insert("env".to_owned(), names.into());
+    if request.stdio == Stdio::Pipes {
+        detail.insert("stdio".to_owned(), "pipes".into());
+    }
     if let Some(label) = &request.label {
         detail.insert("label".to_owned(), label.as_str().into());
     }

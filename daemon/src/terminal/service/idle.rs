@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use termd_proto::terminal::{CloseCause, Front, Owner, TerminalState};
 use tokio::time::sleep_until;
 
+use super::super::activity::IdleTimeout;
 use super::super::handle::Terminal;
 use super::Terminals;
 use super::ending::Closing;
 
 /// What could not be closed (the audit record could not be written) is tried again after this.
-const CLOSE_RETRY: Duration = Duration::from_secs(60);
+const CLOSE_RETRY: Duration = Duration::from_mins(1);
 
 impl Terminals {
     /// From now on idle terminals are closed.
@@ -58,7 +59,7 @@ impl Terminals {
         let terminals = self.clone();
         let terminal = Arc::clone(terminal);
         tokio::spawn(async move {
-            let idle_ms = terminal.record.idle_timeout.map(|timeout| timeout.ms());
+            let idle_ms = terminal.record.idle_timeout.map(IdleTimeout::ms);
             tracing::info!(terminal = %terminal.id(), idle_ms, "closing an idle terminal");
             let closing = Closing::Close {
                 cause: Some(CloseCause::Idle),

@@ -3,6 +3,7 @@
 mod adopt;
 mod create;
 mod ending;
+mod gate;
 mod idle;
 mod list;
 mod typing;
@@ -31,6 +32,7 @@ use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
+use crate::policy::Rules;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
 use crate::term::Model;
@@ -57,6 +59,8 @@ pub struct TerminalsOptions {
     pub max_running: usize,
     /// Where the scripts of shell integration are; `None`: it is off.
     pub shell: Option<ShellFiles>,
+    /// What config.toml decides of commands.
+    pub rules: Arc<Rules>,
 }
 
 /// The terminals of this daemon. Cheap to clone.
@@ -378,6 +382,7 @@ impl Terminals {
         actor: &Owner,
         connection: u64,
     ) -> Result<(), TerminalError> {
+        terminal.takes_input()?;
         if !terminal.is_first_input_of(connection) {
             return Ok(());
         }
@@ -455,10 +460,8 @@ impl Terminals {
         if let Some(older) = &discarded {
             older.screen.discard();
         }
-        if let Some(spool) = discarded
-            .as_ref()
-            .and_then(|older| older.transcript.spool())
-            && let Err(error) = spool.discard()
+        if let Some(older) = &discarded
+            && let Err(error) = older.transcript.discard()
         {
             tracing::warn!(%error, "cannot give back a spool");
         }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use termd_proto::interact::TypedInput;
-use termd_proto::policy::GateSettings;
 use termd_proto::terminal::{Owner, SendResult};
 
 use super::super::error::TerminalError;
@@ -11,6 +10,7 @@ use super::super::handle::Terminal;
 use super::super::input::{Care, LineCare, Secrecy};
 use super::super::typing::{Lines, Typing, TypingModes, echo_of};
 use super::Terminals;
+use crate::policy::CompiledGate;
 
 /// Who types.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Typist<'a> {
     /// The connection, unique in this server process.
     pub connection: u64,
     /// How they want the gate to be.
-    pub gate: &'a GateSettings,
+    pub gate: &'a CompiledGate,
     /// Somebody has agreed to what is typed.
     pub confirmed: bool,
 }
@@ -73,9 +73,15 @@ impl Terminals {
         input: &TypedInput,
         typist: &Typist<'_>,
     ) -> Result<(), TerminalError> {
-        // THE GATE: `judge_typing(terminal, typist.actor, typist.gate, bytes, input.secret,
-        // typist.confirmed)` is called here.
-        let _ = (bytes, input);
+        self.judge_typing(
+            terminal,
+            typist.actor,
+            typist.gate,
+            bytes,
+            input.secret,
+            typist.confirmed,
+        )
+        .await?;
         self.audit_input(terminal, typist.actor, typist.connection)
             .await
     }

@@ -1,0 +1,169 @@
+//! What holds for any text.
+
+use termd_proto::policy::Verdict;
+
+use super::super::TypedLines;
+use super::judged;
+
+/// A generator of noise that repeats itself from run to run (xorshift).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+}
+
+const PIECES: [&str; 48] = [
+    "rm",
+    " ",
+    "-rf",
+    "x",
+    "'",
+    "\"",
+    "$",
+    "(",
+    ")",
+    "{",
+    "}",
+    "`",
+    "\\",
+    "\n",
+    ";",
+    "|",
+    "&",
+    "<",
+    ">",
+    "<<EOF\n",
+    "EOF\n",
+    "$(",
+    "${",
+    "$'",
+    "if ",
+    "then ",
+    "fi",
+    "do ",
+    "done",
+    "case ",
+    "esac",
+    "in ",
+    "=",
+    "#",
+    "*",
+    "é",
+    "\u{fffc}",
+    "\r",
+    "\t",
+    "\u{0}",
+    "[[",
+    "]]",
+    "((",
+    "))",
+    "sudo ",
+    "bash -c ",
+    "--",
+    "DROP TABLE",
+];
+
+#[test]
+fn no_text_makes_it_fail() {
+    let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    let programs = [
+        None,
+        Some("psql"),
+        Some("python3"),
+        Some("redis-cli"),
+        Some("cat"),
+        Some("vim"),
+    ];
+    let mut typed = TypedLines::default();
+    for _ in 0..3_000 {
+        let text: String = (0..noise.below(40))
+            .map(|_| PIECES[noise.below(PIECES.len())])
+            .collect();
+        let program = programs[noise.below(programs.len())];
+        judged(&text, program);
+        let bytes: Vec<u8> = (0..noise.below(60))
+            .map(|_| noise.next().to_le_bytes()[0])
+            .collect();
+        typed.feed(&bytes, program);
+        typed.feed(text.as_bytes(), program);
+        judged(&String::from_utf8_lossy(&bytes), program);
+    }
+}
+
+#[test]
+fn what_is_dangerous_stays_so_behind_what_is_safe() {
+    for safe in [
+        "ls",
+        "echo 'a b'",
+        "cd x && make",
+        "for i in 1; do echo; done",
+        "[[ -f x ]]",
+        "x=1",
+        "cat <<EOF\nhi\nEOF\n",
+        "f() { ls; }",
+        "# comment\n",
+        "ls | wc -l",
+    ] {
+        for (before, after) in [("; ", ""), ("\n", ""), (" && ", "")] {
+            let joiner = if safe.ends_with('\n') { "" } else { before };
+            let line = format!("{safe}{joiner}rm -rf /{after}");
+            assert_eq!(judged(&line, None).verdict, Verdict::Dangerous, "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn quoting_a_word_otherwise_changes_nothing() {
+    for line in [
+        "rm -rf x",
+        "sudo reboot",
+        "git reset --hard",
+        "kill -9 1",
+        "ls -la x",
+        "echo hi you",
+        "chmod 777 x",
+        "git status -s",
+    ] {
+        let verdict = judged(line, None).verdict;
+        let words: Vec<&str> = line.split(' ').collect();
+        for at in 0..words.len() {
+            let forms = [
+                format!("'{}'", words[at]),
+                format!("\"{}\"", words[at]),
+                format!("$'{}'", words[at]),
+                words[at].chars().flat_map(|c| ['\\', c]).collect(),
+                format!("{}''{}", &words[at][..1], &words[at][1..]),
+            ];
+            for form in forms {
+                let mut quoted: Vec<&str> = words.clone();
+                quoted[at] = &form;
+                let line = quoted.join(" ");
+                assert_eq!(judged(&line, None).verdict, verdict, "{line}");
+            }
+        }
+    }
+}
+
+/// A bound that only a fault of another order breaks: builds without optimisation take a tenth of
+/// it on a busy machine.
+#[test]
+fn a_line_takes_no_time_to_speak_of() {
+    let line = "cd project && for f in src/*.rs; do grep -n 'fn main' \"$f\" | head -5; done > out.txt 2>&1; ls -la";
+    judged(line, None);
+    let begun = std::time::Instant::now();
+    for _ in 0..200 {
+        judged(line, None);
+    }
+    let each = begun.elapsed() / 200;
+    println!("{} bytes: {each:?} each", line.len());
+    assert!(each < std::time::Duration::from_millis(20), "{each:?}");
+}

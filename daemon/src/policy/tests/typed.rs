@@ -1,0 +1,153 @@
+//! What is typed in pieces and with keys.
+
+use termd_proto::policy::{MAX_JUDGED_BYTES, Verdict};
+use termd_proto::terminal::Front;
+
+use super::super::{CompiledGate, Request, Rules, TypedLines, What, judge_known};
+
+/// The worst verdict of the lines that these pushes make, and how many lines there were.
+fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
+    let mut lines = TypedLines::default();
+    let mut worst = Verdict::Safe;
+    let mut count = 0;
+    for push in pushes {
+        for line in lines.feed(push.as_bytes(), program) {
+            count += 1;
+            let request = Request {
+                what: What::Line(&line.text),
+                program,
+                front: Front::Mcp,
+                cwd: None,
+            };
+            let judgement = judge_known(
+                &request,
+                line.known,
+                &CompiledGate::default(),
+                &Rules::default(),
+            );
+            worst = worst.max(judgement.verdict);
+        }
+    }
+    (worst, count)
+}
+
+#[test]
+fn pieces_and_keys_make_lines() {
+    use Verdict::{Dangerous, Safe, Unknown};
+    let table: [(&[&str], Verdict); 56] = [
+        (&["rm -r", "f x\r"], Dangerous),
+        (&["rm -rf x"], Safe),
+        (&["r", "m", " ", "-", "rf", " x", "\n"], Dangerous),
+        (&["ls\r"], Safe),
+        (&["ls\rrm -rf x\r"], Dangerous),
+        (&["ls\nrm -rf x\n"], Dangerous),
+        (&["rmx\u{7f} -rf x\r"], Dangerous),
+        (&["rm -rf x\u{15}ls\r"], Safe),
+        (&["rm -rf x\u{15}", "\u{19}\r"], Dangerous),
+        (&["echo rm -rf x\r"], Safe),
+        (&["ls rm -rf\u{17}\u{17}\u{17}rm -rf x\r"], Dangerous),
+        (&["rm -rf x\u{3}\r"], Safe),
+        (&["rm -rf x\u{3}ls\r"], Safe),
+        (&["rm -rf x\u{1a}ls\r"], Safe),
+        (&["m -rf x\u{1}r\r"], Dangerous),
+        (&["m -rf x\u{1b}[Hr\r"], Dangerous),
+        (&["m -rf x\u{1b}[1~r\r"], Dangerous),
+        (&["rm -r x\u{1b}[D\u{1b}[D", "f\r"], Dangerous),
+        (&["rmm\u{1b}[D\u{1b}[3~ -rf x\r"], Dangerous),
+        (&["\u{1b}[A\r"], Safe),
+        (&["\u{1b}[A", "\u{1b}[B\r"], Safe),
+        (&["\u{10}rm -rf\r"], Dangerous),
+        (&["\u{1b}[A -rf\r"], Unknown),
+        (&["\u{12}make\r"], Safe),
+        (&["\u{12}rm\r"], Unknown),
+        (&["\u{1b}[200~rm -rf x\u{1b}[201~\r"], Dangerous),
+        (&["\u{1b}[20", "0~rm -rf x\u{1b}[201~\r"], Dangerous),
+        (&["\u{1b}[200~ls\nrm -rf x\n\u{1b}[201~\r"], Dangerous),
+        (&["echo 'a\r", "b'\r"], Safe),
+        (&["for i in 1 2\rdo\recho $i\rdone\r"], Safe),
+        (&["for i in 1 2; do\r", "rm -rf $i\r"], Dangerous),
+        (&["if true\rthen\rls\rfi\rrm -rf x\r"], Dangerous),
+        (&["cat <<EOF\r", "rm -rf x\r", "EOF\r"], Safe),
+        (&["cat > x.sh <<'EOF'\rrm -rf build\rEOF\r"], Safe),
+        (&["bash <<EOF\rrm -rf x\rEOF\r"], Dangerous),
+        (&["cat <<EOF\rhi\rEOF\rrm -rf x\r"], Dangerous),
+        (&["rm \\\r-rf x\r"], Dangerous),
+        (&["ls &&\rrm -rf x\r"], Dangerous),
+        (&["ls |\rwc -l\r"], Safe),
+        (&["git commit -m 'one\rrm -rf two\r'\r"], Safe),
+        (&["p'w\r", "rm -rf x\r"], Dangerous),
+        (&["f() {\rls\r}\r"], Safe),
+        (&["echo 'x\u{3}", "ls\r"], Safe),
+        (&["rm -rf x\u{f}"], Dangerous),
+        (&["\u{16}rm -rf x\r"], Dangerous),
+        (&["cat fi\t\r"], Safe),
+        (&["shut\t\r"], Unknown),
+        (&["for i in 1; do\r\techo $i\rdone\r"], Safe),
+        (&["\u{1b}OA\r"], Safe),
+        (&["é\u{7f}ls\r"], Safe),
+        (&["rm  -rf x\u{1b}b\u{1b}b\u{1b}d-rf\r"], Dangerous),
+        (&["\r\r\n"], Safe),
+        (&["ls\u{4}"], Safe),
+        (&["case x in\rx) ls;;\resac\r"], Safe),
+        (&["y\r"], Safe),
+        (&["cd \"my dir\" && ls\r"], Safe),
+    ];
+    for (pushes, verdict) in table {
+        assert_eq!(typed(pushes, None).0, verdict, "{pushes:?}");
+    }
+}
+
+#[test]
+fn what_reads_decides() {
+    let table: [(&str, &[&str], Verdict); 9] = [
+        (
+            "psql",
+            &["DELETE FROM t\r", "WHERE id = 1;\r"],
+            Verdict::Safe,
+        ),
+        ("psql", &["DELETE FROM t\r", ";\r"], Verdict::Dangerous),
+        ("psql", &["DROP TABLE", " t;\r"], Verdict::Dangerous),
+        ("redis-cli", &["FLUSH", "ALL\r"], Verdict::Dangerous),
+        ("vim", &["irm -rf x\r\u{1b}:wq\r"], Verdict::Safe),
+        ("python3", &["os.system('rm -rf x')\r"], Verdict::Dangerous),
+        ("cat", &["it's\r", "fine\r"], Verdict::Safe),
+        ("sleep", &["rm -rf x\r"], Verdict::Dangerous),
+        ("ssh", &["rm -rf x\r"], Verdict::Dangerous),
+    ];
+    for (program, pushes, verdict) in table {
+        assert_eq!(
+            typed(pushes, Some(program)).0,
+            verdict,
+            "{program}: {pushes:?}"
+        );
+    }
+}
+
+#[test]
+fn keys_for_an_editor_are_no_beginning_of_a_line() {
+    let mut lines = TypedLines::default();
+    assert!(lines.feed(b"q", Some("less")).is_empty());
+    let made = lines.feed(b"rm -rf x\r", Some("bash"));
+    assert_eq!(made.len(), 1);
+    assert_eq!(made[0].text, "rm -rf x");
+}
+
+#[test]
+fn a_copy_that_is_dropped_has_typed_nothing() {
+    let mut lines = TypedLines::default();
+    lines.feed(b"rm -r", None);
+    let before = lines.clone();
+    let mut copy = lines.clone();
+    assert_eq!(copy.feed(b"f x\r", None).len(), 1);
+    assert_eq!(lines, before);
+    assert_eq!(lines.feed(b" x\r", None)[0].text, "rm -r x");
+}
+
+#[test]
+fn memory_is_bounded_and_what_is_too_long_is_unknown() {
+    let long = "x".repeat(MAX_JUDGED_BYTES + 10);
+    assert_eq!(typed(&[&long, "\r"], None), (Verdict::Unknown, 1));
+    assert_eq!(typed(&[&long, "\r", "ls\r"], None), (Verdict::Unknown, 2));
+    let many = format!("cat <<EOF\r{}", "0123456789\r".repeat(7_000));
+    assert_eq!(typed(&[&many], None).0, Verdict::Unknown);
+}

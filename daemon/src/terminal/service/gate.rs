@@ -1,0 +1,241 @@
+//! The gate before everything that runs something: judged, recorded, and only then done.
+
+use serde_json::{Map, Value, json};
+use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::terminal::Owner;
+
+use super::super::error::{Refusal, TerminalError};
+use super::super::handle::Terminal;
+use super::super::launch::Launch;
+use super::{CreateRequest, Terminals};
+use crate::policy::{
+    CompiledGate, Request, Rules, TypedLine, What, command_text, judge, judge_known, program,
+};
+
+/// How much of a command an error or a record shows, in bytes.
+const MAX_SHOWN_BYTES: usize = 4_096;
+
+/// What the gate says of a command, and whether somebody has agreed to it.
+#[derive(Debug)]
+pub(super) struct Judged {
+    judgement: Judgement,
+    /// `None`: it was a secret.
+    command: Option<String>,
+    confirmed: bool,
+}
+
+impl Judged {
+    fn allows(&self) -> bool {
+        match self.judgement.effect {
+            Effect::Allow => true,
+            Effect::Confirm => self.confirmed,
+            Effect::Deny => false,
+        }
+    }
+
+    /// Nothing to say of it: no doubt, no rule.
+    fn is_plain(&self) -> bool {
+        self.judgement.verdict == Verdict::Safe && self.judgement.rule.is_none()
+    }
+
+    /// What the audit record says.
+    pub(super) fn detail(&self) -> Map<String, Value> {
+        let judgement = &self.judgement;
+        let mut detail = Map::new();
+        detail.insert("verdict".to_owned(), judgement.verdict.as_str().into());
+        if let Some(reason) = &judgement.reason {
+            detail.insert("reason".to_owned(), reason.as_str().into());
+        }
+        if let Some(rule) = judgement.rule {
+            detail.insert("rule".to_owned(), rule.into());
+        }
+        if !self.is_plain() {
+            detail.insert("confirmed".to_owned(), self.confirmed.into());
+        }
+        detail
+    }
+
+    fn outcome(&self) -> &'static str {
+        match (self.allows(), self.judgement.effect) {
+            (true, _) => "ok",
+            (false, Effect::Deny) => "refused: a rule forbids it",
+            (false, _) => "refused: not confirmed",
+        }
+    }
+
+    fn into_error(self) -> TerminalError {
+        let denied = self.judgement.effect == Effect::Deny;
+        let refusal = Box::new(Refusal {
+            judgement: self.judgement,
+            command: self.command,
+        });
+        if denied {
+            TerminalError::Denied(refusal)
+        } else {
+            TerminalError::ConfirmationRequired(refusal)
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    let end = text.floor_char_boundary(MAX_SHOWN_BYTES);
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+impl Terminals {
+    /// The rules of config.toml.
+    pub fn rules(&self) -> &Rules {
+        &self.inner.options.rules
+    }
+
+    /// Judges what a new terminal would run. Where it may not, that is recorded and said.
+    pub(super) async fn judge_creation(
+        &self,
+        request: &CreateRequest,
+        launch: &Launch,
+        mut detail: Map<String, Value>,
+    ) -> Result<Map<String, Value>, TerminalError> {
+        let cwd = launch.cwd.to_string_lossy();
+        // A line that our own shell was put before is judged as it was given.
+        let line = request
+            .command
+            .as_deref()
+            .filter(|line| launch.argv.get(1..) == Some(&["-c".to_owned(), (*line).to_owned()]))
+            .filter(|_| request.args.is_empty());
+        let what = line.map_or(What::Argv(&launch.argv), What::Line);
+        let asked = Request {
+            what,
+            program: None,
+            front: request.owner.front,
+            cwd: Some(&cwd),
+        };
+        let judged = Judged {
+            judgement: judge(&asked, &request.gate, self.rules()),
+            command: Some(shown(&match what {
+                What::Line(line) => line.to_owned(),
+                What::Argv(argv) => command_text(argv),
+            })),
+            confirmed: request.confirmed,
+        };
+        detail.extend(judged.detail());
+        if judged.allows() {
+            return Ok(detail);
+        }
+        let outcome = judged.outcome();
+        self.audit("terminal.create", outcome, &request.owner, None, detail)
+            .await?;
+        Err(judged.into_error())
+    }
+
+    /// Judges what is about to be typed, together with what was typed before it: each line that it
+    /// completes for the program in the foreground. To be called before the bytes go out; where it
+    /// refuses, nothing counts as typed.
+    ///
+    /// The text of a `secret`, and what is typed at a prompt that hides it, stands in no error and
+    /// no record.
+    pub async fn judge_typing(
+        &self,
+        terminal: &Terminal,
+        actor: &Owner,
+        settings: &CompiledGate,
+        bytes: &[u8],
+        secret: bool,
+        confirmed: bool,
+    ) -> Result<(), TerminalError> {
+        let mut typed = terminal.typed_lines.lock().await;
+        // Where there is no tty any more nothing is read: whoever types is told so.
+        let Some(tty) = terminal.line_discipline().await else {
+            return Ok(());
+        };
+        let foreground = terminal.foreground().await;
+        let program = foreground.as_ref().map(|process| process.program.as_str());
+        let hidden = tty.canonical && !tty.echo;
+        if hidden && program.is_some_and(|name| !program::is_shell(name)) {
+            // A password, for whoever asked for one.
+            typed.forget();
+            return Ok(());
+        }
+        let mut next = typed.clone();
+        let lines = next.feed(bytes, program);
+        if secret {
+            next.forget();
+        }
+        let cwd = terminal.record.cwd.as_str();
+        for line in lines {
+            let judged = self.judge_line(&line, program, actor, settings, Some(cwd));
+            let judged = Judged {
+                confirmed,
+                ..without_secret(judged, &line, secret || hidden)
+            };
+            if judged.is_plain() {
+                continue;
+            }
+            let mut detail = judged.detail();
+            if let Some(command) = &judged.command {
+                detail.insert("command".to_owned(), command.as_str().into());
+            }
+            detail.insert("program".to_owned(), json!(program));
+            let id = Some(terminal.id());
+            self.audit("terminal.input", judged.outcome(), actor, id, detail)
+                .await?;
+            if !judged.allows() {
+                return Err(judged.into_error());
+            }
+        }
+        *typed = next;
+        Ok(())
+    }
+
+    fn judge_line(
+        &self,
+        line: &TypedLine,
+        program: Option<&str>,
+        actor: &Owner,
+        settings: &CompiledGate,
+        cwd: Option<&str>,
+    ) -> Judgement {
+        let asked = Request {
+            what: What::Line(&line.text),
+            program,
+            front: actor.front,
+            cwd,
+        };
+        judge_known(&asked, line.known, settings, self.rules())
+    }
+}
+
+/// A judgement that tells nothing of a secret. A password that cannot be read as shell is one that
+/// is hard to guess, and no doubt about what runs.
+fn without_secret(judgement: Judgement, line: &TypedLine, secret: bool) -> Judged {
+    if !secret {
+        return Judged {
+            judgement,
+            command: Some(shown(&line.text)),
+            confirmed: false,
+        };
+    }
+    let judgement = match judgement.verdict {
+        Verdict::Dangerous => Judgement {
+            reason: Some("what is typed as a secret would run here as a command".to_owned()),
+            span: None,
+            ..judgement
+        },
+        _ if judgement.effect == Effect::Deny => Judgement {
+            reason: None,
+            span: None,
+            ..judgement
+        },
+        _ => Judgement {
+            verdict: Verdict::Safe,
+            reason: None,
+            span: None,
+            effect: Effect::Allow,
+            rule: None,
+        },
+    };
+    Judged {
+        judgement,
+        command: None,
+        confirmed: false,
+    }
+}
