@@ -52,8 +52,6 @@ pub(super) fn tool() -> Tool {
                 .one_of(&["utf-8", "ascii", "base64", "hex", "latin1"])
                 .default("utf-8"),
             Field::boolean("append", "").default(false),
-            // Nothing is run here; a gate's answer through terminal_extra is taken all the same.
-            fields::confirmed(),
         ]),
         output: Some(fields::output(vec![
             Field::boolean("success", "").required(),
