@@ -183,7 +183,9 @@ pub(super) async fn execute(
     let begun = Instant::now();
     let sent = type_once(call, &info.id, &input, order.confirmed).await?;
     let deadline = begun + order.timeout;
+    // On the heap, as all waits here: the futures around it would grow by it, each of them.
     let waiting = until_done(call, &info.id, sent.offset, order.quiet, deadline);
+    let waiting = Box::pin(waiting);
     let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let start = wait.output_start.max(wait.start);

@@ -14,6 +14,8 @@ use crate::mcp::call::Call;
 use crate::mcp::schema::{Field, Schema};
 use crate::mcp::tool::{Effect, Tool, run};
 
+// The parameters, as they are called.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {

@@ -120,7 +120,7 @@ fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
                 .collect::<String>()
                 .chars()
                 .collect();
-            if digits.len() % 2 != 0 {
+            if !digits.len().is_multiple_of(2) {
                 return Err("content is not hex: it has an odd number of digits".to_owned());
             }
             digits
