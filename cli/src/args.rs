@@ -285,8 +285,6 @@ pub(crate) struct WaitArgs {
 // Each is one switch, with a name of its own.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
-// Each is a flag of its own.
-#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct SendArgs {
     /// Which terminal
     pub(crate) terminal: String,

@@ -11,7 +11,7 @@ use crate::support::{Deadline, RawClient, TestDaemon, skip};
 use crate::typing::type_in;
 
 /// A line editor may take its time for 100,000 characters on a busy machine.
-const SLOW: Duration = Duration::from_secs(60);
+const SLOW: Duration = Duration::from_mins(1);
 
 fn is_there(program: &str, test: &str) -> bool {
     let found = Command::new(program).arg("--version").output();

@@ -104,62 +104,21 @@ impl From<TerminalError> for ErrorObjectOwned {
                 let message = format!("cannot start {command}: {step}: {reason}");
                 spawn_failed(&message, &command, step, errno, "command")
             }
-            TerminalError::Exited(_) => plain(
-                code::WRONG_STATE,
-                ErrorKind::TerminalExited,
-                error.to_string(),
-            ),
-            TerminalError::Closed {
-                cause,
-                idle_timeout,
-                ..
-            } => {
-                let mut more = Map::from_iter([("cause".to_owned(), json!(cause))]);
-                if let Some(timeout) = idle_timeout {
-                    more.insert("idle_timeout_ms".to_owned(), json!(timeout.ms()));
-                }
-                let message = error.to_string();
-                error_object(code::WRONG_STATE, ErrorKind::TerminalExited, message, more)
-            }
+            TerminalError::Exited(_)
+            | TerminalError::Closed { .. }
+            | TerminalError::NoInput(_)
+            | TerminalError::CanonicalLimit { .. }
+            | TerminalError::NoSecretAwaited(_) => not_typed(&error),
             TerminalError::InputQueueFull { limit, .. } => {
-                let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
-                let message = error.to_string();
-                error_object(code::OVERLOADED, ErrorKind::InputQueueFull, message, more)
+                over(&error, ErrorKind::InputQueueFull, json!(limit), Map::new())
             }
-            TerminalError::NoInput(_) => {
-                plain(code::WRONG_STATE, ErrorKind::NoInput, error.to_string())
-            }
-            TerminalError::CanonicalLimit { limit, .. } => {
-                let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
-                let message = error.to_string();
-                error_object(
-                    code::INPUT_REFUSED,
-                    ErrorKind::CanonicalLimit,
-                    message,
-                    more,
-                )
-            }
-            TerminalError::NoSecretAwaited(_) => plain(
-                code::INPUT_REFUSED,
-                ErrorKind::NoSecretAwaited,
-                error.to_string(),
-            ),
             TerminalError::TooMany { limit } => {
-                let more = Map::from_iter([("limit".to_owned(), json!(limit))]);
-                error_object(
-                    code::OVERLOADED,
-                    ErrorKind::Overloaded,
-                    error.to_string(),
-                    more,
-                )
+                over(&error, ErrorKind::Overloaded, json!(limit), Map::new())
             }
             TerminalError::TooManyOfClient { max_running } => {
-                let more = Map::from_iter([
-                    ("limit".to_owned(), json!("max_running of this client")),
-                    ("max_running".to_owned(), json!(max_running)),
-                ]);
-                let message = error.to_string();
-                error_object(code::OVERLOADED, ErrorKind::Overloaded, message, more)
+                let more = Map::from_iter([("max_running".to_owned(), json!(max_running))]);
+                let limit = json!("max_running of this client");
+                over(&error, ErrorKind::Overloaded, limit, more)
             }
             TerminalError::Audit(ref cause) => {
                 tracing::error!(%cause, "an audit record could not be written");
@@ -187,6 +146,44 @@ impl From<TerminalError> for ErrorObjectOwned {
             }
         }
     }
+}
+
+/// What cannot be typed into a terminal, and why.
+fn not_typed(error: &TerminalError) -> ErrorObjectOwned {
+    let mut more = Map::new();
+    let (code, kind) = match error {
+        TerminalError::NoInput(_) => (code::WRONG_STATE, ErrorKind::NoInput),
+        TerminalError::NoSecretAwaited(_) => (code::INPUT_REFUSED, ErrorKind::NoSecretAwaited),
+        TerminalError::CanonicalLimit { limit, .. } => {
+            more.insert("limit".to_owned(), json!(limit));
+            (code::INPUT_REFUSED, ErrorKind::CanonicalLimit)
+        }
+        TerminalError::Closed {
+            cause,
+            idle_timeout,
+            ..
+        } => {
+            more.insert("cause".to_owned(), json!(cause));
+            if let Some(timeout) = idle_timeout {
+                more.insert("idle_timeout_ms".to_owned(), json!(timeout.ms()));
+            }
+            (code::WRONG_STATE, ErrorKind::TerminalExited)
+        }
+        _ => (code::WRONG_STATE, ErrorKind::TerminalExited),
+    };
+    error_object(code, kind, error.to_string(), more)
+}
+
+/// A named limit that was reached.
+fn over(
+    error: &TerminalError,
+    kind: ErrorKind,
+    limit: Value,
+    more: Map<String, Value>,
+) -> ErrorObjectOwned {
+    let mut more = more;
+    more.insert("limit".to_owned(), limit);
+    error_object(code::OVERLOADED, kind, error.to_string(), more)
 }
 
 /// What the gate did not let through, and what it said of it.

@@ -7,9 +7,9 @@ fn press(name: &str) -> KeyPress {
 }
 
 #[track_caller]
-fn sends(modes: &KeyModes, table: &[(&str, &str)]) {
+fn sends(modes: KeyModes, table: &[(&str, &str)]) {
     for (name, want) in table {
-        let got = String::from_utf8(press(name).bytes(*modes)).unwrap();
+        let got = String::from_utf8(press(name).bytes(modes)).unwrap();
         assert_eq!(
             got.escape_debug().to_string(),
             want.escape_debug().to_string(),
@@ -171,7 +171,7 @@ fn what_is_no_key_says_what_there_is() {
 #[test]
 fn keys_as_xterm_sends_them() {
     sends(
-        &NORMAL,
+        NORMAL,
         &[
             ("up", "\x1b[A"),
             ("left", "\x1b[D"),
@@ -242,7 +242,7 @@ fn keys_follow_the_modes() {
         ..NORMAL
     };
     sends(
-        &cursor,
+        cursor,
         &[
             ("up", "\x1bOA"),
             ("home", "\x1bOH"),
@@ -255,7 +255,7 @@ fn keys_follow_the_modes() {
         ..NORMAL
     };
     sends(
-        &keypad,
+        keypad,
         &[
             ("kp-0", "\x1bOp"),
             ("kp-9", "\x1bOy"),
@@ -274,13 +274,13 @@ fn keys_follow_the_modes() {
         enter: EnterSends::ReturnAndLineFeed,
         ..NORMAL
     };
-    sends(&newline, &[("enter", "\r\n")]);
+    sends(newline, &[("enter", "\r\n")]);
     let backarrow = KeyModes {
         backspace: BackspaceSends::Backspace,
         ..NORMAL
     };
     sends(
-        &backarrow,
+        backarrow,
         &[("backspace", "\x08"), ("ctrl-backspace", "\x7f")],
     );
     let vt52 = KeyModes {
@@ -289,7 +289,7 @@ fn keys_follow_the_modes() {
         ..NORMAL
     };
     sends(
-        &vt52,
+        vt52,
         &[
             ("up", "\x1bA"),
             ("f1", "\x1bP"),
@@ -307,7 +307,7 @@ fn modify_other_keys() {
         ..NORMAL
     };
     sends(
-        &level(1),
+        level(1),
         &[
             ("ctrl-a", "\x01"),
             ("alt-x", "\x1bx"),
@@ -322,7 +322,7 @@ fn modify_other_keys() {
         ],
     );
     sends(
-        &level(2),
+        level(2),
         &[
             ("ctrl-a", "\x1b[27;5;97~"),
             ("ctrl-shift-a", "\x1b[27;6;65~"),
@@ -340,7 +340,7 @@ fn modify_other_keys() {
 #[test]
 fn kittys_protocol() {
     sends(
-        &kitty(1),
+        kitty(1),
         &[
             ("a", "a"),
             ("A", "A"),
@@ -372,13 +372,13 @@ fn kittys_protocol() {
         cursor: KeyMode::Application,
         ..kitty(1)
     };
-    sends(&application, &[("up", "\x1b[A")]);
+    sends(application, &[("up", "\x1b[A")]);
     sends(
-        &kitty(5),
+        kitty(5),
         &[("alt-X", "\x1b[120:88;4u"), ("ctrl-c", "\x1b[99;5u")],
     );
     sends(
-        &kitty(8),
+        kitty(8),
         &[
             ("a", "\x1b[97u"),
             ("A", "\x1b[97;2u"),
@@ -390,9 +390,9 @@ fn kittys_protocol() {
             ("é", "\x1b[233u"),
         ],
     );
-    sends(&kitty(12), &[("A", "\x1b[97:65;2u"), ("a", "\x1b[97u")]);
+    sends(kitty(12), &[("A", "\x1b[97:65;2u"), ("a", "\x1b[97u")]);
     sends(
-        &kitty(24),
+        kitty(24),
         &[
             ("a", "\x1b[97;;97u"),
             ("A", "\x1b[97;2;65u"),
@@ -402,7 +402,7 @@ fn kittys_protocol() {
     );
     // Event types and alternate keys change no press by themselves.
     sends(
-        &kitty(2 | 4),
+        kitty(2 | 4),
         &[("ctrl-c", "\x03"), ("escape", "\x1b"), ("up", "\x1b[A")],
     );
 }

@@ -17,8 +17,8 @@ const BRACKETED: TypingModes = TypingModes {
     ..PLAIN
 };
 
-fn typed(input: &TypedInput, modes: &TypingModes) -> String {
-    let bytes = Typing::of(input).unwrap().bytes(modes).unwrap();
+fn typed(input: &TypedInput, modes: TypingModes) -> String {
+    let bytes = Typing::of(input).unwrap().bytes(&modes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -43,24 +43,24 @@ fn text_is_typed_with_enter_for_line_ends() {
         ("\r\n\n\r", "\r\r\r"),
         ("é\n✓", "é\r✓"),
     ] {
-        assert_eq!(typed(&text(given), &PLAIN), want, "{given:?}");
+        assert_eq!(typed(&text(given), PLAIN), want, "{given:?}");
     }
     let with_enter = TypedInput {
         enter: true,
         ..text("ls")
     };
-    assert_eq!(typed(&with_enter, &PLAIN), "ls\r");
+    assert_eq!(typed(&with_enter, PLAIN), "ls\r");
     let only_enter = TypedInput {
         enter: true,
         ..TypedInput::default()
     };
-    assert_eq!(typed(&only_enter, &PLAIN), "\r");
+    assert_eq!(typed(&only_enter, PLAIN), "\r");
     let mut line_feeds = PLAIN;
     line_feeds.keys.enter = super::super::keys::EnterSends::ReturnAndLineFeed;
-    assert_eq!(typed(&text("a\nb\n"), &line_feeds), "a\r\nb\r\n");
+    assert_eq!(typed(&text("a\nb\n"), line_feeds), "a\r\nb\r\n");
     let mut all_keys = PLAIN;
     all_keys.keys.kitty = 8;
-    assert_eq!(typed(&with_enter, &all_keys), "ls\u{1b}[13u");
+    assert_eq!(typed(&with_enter, all_keys), "ls\u{1b}[13u");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn several_lines_and_long_ones_are_pasted_where_that_is_wanted() {
         (format!("{long}\n"), format!("\x1b[200~{long}\x1b[201~\r")),
         (long[1..].to_owned(), long[1..].to_owned()),
     ] {
-        assert_eq!(typed(&text(&given), &BRACKETED), want);
+        assert_eq!(typed(&text(&given), BRACKETED), want);
     }
 }
 
@@ -87,7 +87,7 @@ fn a_paste_cannot_end_itself() {
         "a\nb\x1b[2\x1b[20\x1b[201~1~01~rm\n",
         "a\nb\u{9b}\x1b[201~201~rm",
     ] {
-        let bytes = typed(&text(evil), &BRACKETED);
+        let bytes = typed(&text(evil), BRACKETED);
         assert_eq!(bytes.matches("201~").count(), 1, "{bytes:?}");
         assert!(
             bytes.trim_end_matches('\r').ends_with("rm -rf ~\x1b[201~")
@@ -102,13 +102,13 @@ fn exact_bytes_and_keys() {
         data: Some(BASE64.encode("a\nb\x1b")),
         ..TypedInput::default()
     };
-    assert_eq!(typed(&data, &BRACKETED), "a\nb\x1b");
+    assert_eq!(typed(&data, BRACKETED), "a\nb\x1b");
     let keys = TypedInput {
         keys: ["C-a", "up", "é"].map(str::to_owned).to_vec(),
         enter: true,
         ..TypedInput::default()
     };
-    assert_eq!(typed(&keys, &PLAIN), "\x01\x1b[Aé\r");
+    assert_eq!(typed(&keys, PLAIN), "\x01\x1b[Aé\r");
 }
 
 #[test]

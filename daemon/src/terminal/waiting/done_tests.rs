@@ -11,13 +11,16 @@ fn marks(at_typing: CommandState, since: &[Step], lines: Option<usize>) -> Marks
     }
 }
 
+/// The shell's state at first, what it then says, lines typed, how long it is quiet; the verdict.
+type Row<'a> = (CommandState, &'a [Step], Option<usize>, Duration, Verdict);
+
 #[test]
 fn marks_are_followed_to_the_end_of_what_was_typed() {
     use CommandState::{Input, Prompt, Running, Unknown};
     use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
     let done = Verdict::Done(DoneBy::Marks);
     let (now, zero) = (LONG, Duration::ZERO);
-    let table: &[(CommandState, &[Step], Option<usize>, Duration, Verdict)] = &[
+    let table: &[Row<'_>] = &[
         // Nothing typed.
         (Input, &[], None, zero, done),
         (Prompt, &[], None, zero, done),
