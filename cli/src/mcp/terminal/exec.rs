@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
+use termd_proto::command::CommandInfo;
 use termd_proto::interact::{Activity, DoneBy, TypedInput, Until, WaitEnd, WaitForResult};
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{Offset, TerminalId};
@@ -22,6 +23,11 @@ use crate::mcp::tool::{Effect, Tool, run};
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
 /// As much output before the command as a prompt takes.
 const PROMPT_BYTES: u64 = 1_024;
+/// How long output is quiet until it is looked whether the command's end was told; then twice as
+/// long each time. Shells that mark no end of their prompt are told by this.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+/// The longest between two looks.
+const LAST_LOOK: Duration = Duration::from_secs(5);
 /// As much of a running command as is said.
 const SHOWN_CHARS: usize = 100;
 
@@ -190,7 +196,7 @@ pub(super) async fn execute(
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let start = wait.output_start.max(wait.start);
     let seen = wait.end.max(start);
-    let finished = wait.command.as_ref().filter(|it| it.ended_at_ms.is_some());
+    let finished = finished(&wait);
     let end = finished.and_then(|command| command.end);
     // At an empty line a shell runs nothing, and prints its prompt alone.
     let nothing_ran = wait.command.is_none() && is_empty(order.command);
@@ -202,6 +208,7 @@ pub(super) async fn execute(
         _ => None,
     };
     call.shared.cursors.set_read(&info.id, seen);
+    let is_over = finished.is_some();
     let exited = wait.activity.exit_status.as_ref();
     let exit_code = finished
         .and_then(|command| command.exit_code)
@@ -212,10 +219,10 @@ pub(super) async fn execute(
         end: end.max(start),
         seen,
         exit_code,
-        timed_out: wait.ended_by == WaitEnd::Timeout,
-        is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled),
+        timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
+        is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
-        by: wait.done_by,
+        by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
         prompt,
     })
 }
@@ -227,23 +234,40 @@ async fn until_done(
     quiet: Option<Quiet>,
     deadline: Instant,
 ) -> Result<WaitForResult, CliError> {
-    let until = Until {
-        done: true,
-        settle_ms: quiet.map(|quiet| quiet.silence_ms),
-        pattern: None,
-    };
+    let mut look = FIRST_LOOK;
     loop {
+        let silence = quiet.map(|quiet| milliseconds(quiet.silence_ms));
+        let settle = silence.map_or(look, |silence| silence.min(look));
+        let until = Until {
+            done: true,
+            settle_ms: Some(u64::try_from(settle.as_millis()).unwrap_or(u64::MAX)),
+            pattern: None,
+        };
         let left = deadline.saturating_duration_since(Instant::now());
         let wait = call
             .backend()
             .wait_for(id, Some(since), &until, left)
             .await?;
-        let printed = wait.end.since(wait.output_start.max(wait.start));
-        let too_little = quiet.is_some_and(|quiet| printed < quiet.min_bytes);
-        if wait.ended_by != WaitEnd::Settled || !too_little {
+        // The end of the command is enough, whatever the shell does before its next prompt.
+        if wait.ended_by != WaitEnd::Settled || finished(&wait).is_some() {
             return Ok(wait);
         }
+        let printed = wait.end.since(wait.output_start.max(wait.start));
+        let is_silent = quiet.is_some_and(|quiet| {
+            wait.activity.quiet_ms >= quiet.silence_ms && printed >= quiet.min_bytes
+        });
+        if is_silent {
+            return Ok(wait);
+        }
+        look = (look * 2).min(LAST_LOOK);
     }
+}
+
+/// The command that was typed, where the marks say that it has ended.
+fn finished(wait: &WaitForResult) -> Option<&CommandInfo> {
+    wait.command
+        .as_ref()
+        .filter(|command| command.ended_at_ms.is_some())
 }
 
 fn busy(info: &TerminalInfo, activity: &Activity) -> ToolError {
@@ -269,6 +293,7 @@ fn busy(info: &TerminalInfo, activity: &Activity) -> ToolError {
 
 /// A command of several lines as one that the shell runs, and tells of, as a whole.
 fn one_unit(command: &str, program: &str) -> String {
+    let whole = command;
     let command = command.trim_end_matches(['\n', '\r']);
     if !command.contains('\n') {
         return command.to_owned();
@@ -278,7 +303,8 @@ fn one_unit(command: &str, program: &str) -> String {
     } else if program == "fish" {
         format!("begin\n{command}\nend")
     } else {
-        command.to_owned()
+        // An empty line at the end may be what ends a block, as in Python.
+        whole.to_owned()
     }
 }
 
@@ -321,6 +347,7 @@ mod tests {
             ("a # note\nb # note\r\n", "zsh", "{ a # note\nb # note\n}"),
             ("a\nb", "fish", "begin\na\nb\nend"),
             ("a\nb", "python3", "a\nb"),
+            ("if a:\n  b\n", "python3", "if a:\n  b\n"),
         ];
         for (command, program, want) in table {
             assert_eq!(one_unit(command, program), want, "{command:?} in {program}");
