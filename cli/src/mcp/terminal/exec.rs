@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use termd_proto::command::CommandInfo;
 use termd_proto::interact::{Activity, DoneBy, TypedInput, Until, WaitEnd, WaitForResult};
+use termd_proto::screen::CommandState;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
@@ -28,6 +29,8 @@ const PROMPT_BYTES: u64 = 1_024;
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 /// The longest between two looks.
 const LAST_LOOK: Duration = Duration::from_secs(5);
+/// Quiet at a prompt for so long, a shell has nothing before it that it has been told to run.
+const AT_PROMPT_MS: u64 = 600;
 /// As much of a running command as is said.
 const SHOWN_CHARS: usize = 100;
 
@@ -208,7 +211,7 @@ pub(super) async fn execute(
         _ => None,
     };
     call.shared.cursors.set_read(&info.id, seen);
-    let is_over = finished.is_some();
+    let is_over = is_over(&wait);
     let exited = wait.activity.exit_status.as_ref();
     let exit_code = finished
         .and_then(|command| command.exit_code)
@@ -249,7 +252,7 @@ async fn until_done(
             .wait_for(id, Some(since), &until, left)
             .await?;
         // The end of the command is enough, whatever the shell does before its next prompt.
-        if wait.ended_by != WaitEnd::Settled || finished(&wait).is_some() {
+        if wait.ended_by != WaitEnd::Settled || is_over(&wait) {
             return Ok(wait);
         }
         let printed = wait.end.since(wait.output_start.max(wait.start));
@@ -261,6 +264,17 @@ async fn until_done(
         }
         look = (look * 2).min(LAST_LOOK);
     }
+}
+
+/// Whether the marks say so: the command has ended, or the shell is at a prompt and stays there.
+fn is_over(wait: &WaitForResult) -> bool {
+    let activity = &wait.activity;
+    let is_at_prompt = matches!(
+        activity.command_state,
+        CommandState::Prompt | CommandState::Input
+    );
+    let stays = is_at_prompt && activity.quiet_ms >= AT_PROMPT_MS && wait.end > wait.start;
+    finished(wait).is_some() || stays
 }
 
 /// The command that was typed, where the marks say that it has ended.
