@@ -28,7 +28,7 @@ const PROMPT_BYTES: u64 = 1_024;
 /// long each time. Shells that mark no end of their prompt are told by this.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 /// The longest between two looks.
-const LAST_LOOK: Duration = Duration::from_secs(5);
+const LAST_LOOK: Duration = Duration::from_millis(500);
 /// Quiet at a prompt for so long, a shell has nothing before it that it has been told to run.
 const AT_PROMPT_MS: u64 = 600;
 /// As much of a running command as is said.
