@@ -16,5 +16,6 @@ mod resources;
 mod sessions;
 mod terminal_exec;
 mod terminal_io;
+mod terminal_run;
 mod terminal_start;
 mod waits;

@@ -65,11 +65,7 @@ fn a_shell_without_marks_is_told_by_its_process_and_loses_no_output() {
     let script = script.to_str().unwrap();
     let started = client.call("terminal_start", &json!({ "shell": script }));
     let id = started["sessionId"].as_str().unwrap().to_owned();
-    for (command, output) in [
-        ("echo hi", "hi"),
-        ("printf abc", "abc"),
-        ("sleep 0.3\necho two", "two"),
-    ] {
+    for (command, output) in [("echo hi", "hi"), ("printf abc", "abc")] {
         let said = exec(&mut client, &id, command);
         assert_eq!(said["output"], output, "{command:?}: {said}");
     }

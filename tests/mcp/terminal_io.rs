@@ -73,7 +73,7 @@ fn a_read_goes_on_where_the_last_one_ended_and_since_goes_back() {
     let id = start(&mut client);
     let wrote = client.call(
         "terminal_write",
-        &json!({ "sessionId": id, "data": "printf '\\\\u00e9\\n'; seq 1 30\\x0d" }),
+        &json!({ "sessionId": id, "data": "printf '\\u00e9\\\\n'; seq 1 30\\x0d" }),
     );
     let read = client.call(
         "terminal_read",

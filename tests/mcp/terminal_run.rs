@@ -11,11 +11,17 @@ use crate::terminal_start::client;
 fn repository(home: &Home) -> String {
     let folder = home.path("home/g");
     std::fs::create_dir(&folder).unwrap();
-    let git = Command::new("git").args(["init", "-q", "-b", "master"]).current_dir(&folder).status();
+    let git = Command::new("git")
+        .args(["init", "-q", "-b", "master"])
+        .current_dir(&folder)
+        .status();
     assert!(git.unwrap().success());
     std::fs::write(folder.join("a"), "1\n").unwrap();
     std::fs::write(folder.join("b"), "2\n").unwrap();
-    let git = Command::new("git").args(["add", "a"]).current_dir(&folder).status();
+    let git = Command::new("git")
+        .args(["add", "a"])
+        .current_dir(&folder)
+        .status();
     assert!(git.unwrap().success());
     folder.to_str().unwrap().to_owned()
 }
@@ -28,14 +34,27 @@ fn a_program_s_two_outputs_and_its_end_are_told_apart() {
         "terminal_run",
         &json!({ "cmd": "echo out; echo err >&2; exit 3", "shell": true }),
     );
-    assert_eq!(said["stdout"], json!({ "raw": "out\n", "parsed": null }), "{said}");
+    assert_eq!(
+        said["stdout"],
+        json!({ "raw": "out\n", "parsed": null }),
+        "{said}"
+    );
     assert_eq!(said["stderr"], json!({ "raw": "err\n" }), "{said}");
     assert_eq!((&said["ok"], &said["exitCode"]), (&json!(false), &json!(3)));
-    assert_eq!((&said["timedOut"], &said["args"]), (&json!(false), &json!([])));
+    assert_eq!(
+        (&said["timedOut"], &said["args"]),
+        (&json!(false), &json!([]))
+    );
     assert_eq!(said["cwd"], daemon.user_home().to_str().unwrap());
     assert!(said["durationMs"].is_u64(), "{said}");
-    let said = client.call("terminal_run", &json!({ "cmd": "false", "successExitCode": null }));
-    assert_eq!((&said["ok"], &said["exitCodeIgnored"]), (&json!(true), &json!(true)));
+    let said = client.call(
+        "terminal_run",
+        &json!({ "cmd": "false", "successExitCode": null }),
+    );
+    assert_eq!(
+        (&said["ok"], &said["exitCodeIgnored"]),
+        (&json!(true), &json!(true))
+    );
     assert_eq!(
         said["checks"],
         json!({ "exitCode": { "ok": true, "expected": null, "actual": 1 } })
@@ -45,11 +64,20 @@ fn a_program_s_two_outputs_and_its_end_are_told_apart() {
         "terminal_run",
         &json!({ "cmd": "true", "successFile": "f", "successFilePattern": "^hi$" }),
     );
-    assert_eq!(said["checks"]["successFile"], json!({ "path": "f", "matched": true }));
+    assert_eq!(
+        said["checks"]["successFile"],
+        json!({ "path": "f", "matched": true })
+    );
     assert_eq!(said["ok"], true, "{said}");
-    let error = refused(&mut client, "terminal_run", &json!({ "cmd": "no_such_bin" }));
+    let error = refused(
+        &mut client,
+        "terminal_run",
+        &json!({ "cmd": "no_such_bin" }),
+    );
     assert!(
-        error.starts_with("Failed to start command \"no_such_bin\": spawn no_such_bin ENOENT. Verify"),
+        error.starts_with(
+            "Failed to start command \"no_such_bin\": spawn no_such_bin ENOENT. Verify"
+        ),
         "{error}"
     );
     assert_eq!(client.call("terminal_list", &json!({}))["count"], 0);
@@ -72,8 +100,14 @@ fn known_formats_are_parsed_and_counted() {
     });
     let raw = "## No commits yet on master\nA  a\n?? b\n";
     assert_eq!(run(json!({})), json!({ "raw": raw, "parsed": parsed }));
-    assert_eq!(run(json!({ "parseOnly": true })), json!({ "raw": "", "parsed": parsed }));
-    assert_eq!(run(json!({ "parse": false })), json!({ "raw": raw, "parsed": null }));
+    assert_eq!(
+        run(json!({ "parseOnly": true })),
+        json!({ "raw": "", "parsed": parsed })
+    );
+    assert_eq!(
+        run(json!({ "parse": false })),
+        json!({ "raw": raw, "parsed": null })
+    );
     let summary = json!({
         "stagedCount": 1, "modifiedCount": 0, "untrackedCount": 1, "branch": "No commits yet on master",
     });
@@ -89,7 +123,10 @@ fn known_formats_are_parsed_and_counted() {
         }),
     );
     assert_eq!(paged["stdout"]["raw"], "On branch master\n", "{paged}");
-    assert_eq!((&paged["pageInfo"]["page"], &paged["pageInfo"]["hasNext"]), (&json!(0), &json!(true)));
+    assert_eq!(
+        (&paged["pageInfo"]["page"], &paged["pageInfo"]["hasNext"]),
+        (&json!(0), &json!(true))
+    );
     let error = refused(&mut client, "terminal_run_paged", &json!({ "cmd": "ls" }));
     assert!(error.starts_with("terminal_run_paged only supports read-only commands: git (branch,"));
 }
@@ -102,8 +139,14 @@ fn a_timeout_ends_all_that_was_started() {
         "terminal_run",
         &json!({ "cmd": "sleep 321 & sleep 322", "shell": true, "timeout": 1000 }),
     );
-    assert_eq!((&said["ok"], &said["timedOut"]), (&json!(false), &json!(true)));
-    assert_eq!((&said["exitCode"], &said["signal"]), (&Value::Null, &json!("SIGTERM")));
+    assert_eq!(
+        (&said["ok"], &said["timedOut"]),
+        (&json!(false), &json!(true))
+    );
+    assert_eq!(
+        (&said["exitCode"], &said["signal"]),
+        (&Value::Null, &json!("SIGTERM"))
+    );
     wait_until("both are gone", || !is_running(&daemon, "sleep"));
 }
 
@@ -111,9 +154,15 @@ fn a_timeout_ends_all_that_was_started() {
 fn cancelling_ends_all_that_was_started() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
-    let id = client.begin("terminal_run", &json!({ "cmd": "sleep 323 & sleep 324", "shell": true }));
+    let id = client.begin(
+        "terminal_run",
+        &json!({ "cmd": "sleep 323 & sleep 324", "shell": true }),
+    );
     wait_until("it runs", || is_running(&daemon, "sleep"));
-    client.notify("notifications/cancelled", &json!({ "requestId": id, "reason": "enough" }));
+    client.notify(
+        "notifications/cancelled",
+        &json!({ "requestId": id, "reason": "enough" }),
+    );
     wait_until("both are gone", || !is_running(&daemon, "sleep"));
 }
 
@@ -132,7 +181,10 @@ fn output_over_the_limit_is_named_and_can_be_read() {
         "terminal_run",
         &json!({ "cmd": "seq", "args": ["1", "100000"], "maxOutputBytes": 1024 }),
     );
-    assert_eq!((&said["ok"], &said["maxOutputExceeded"]), (&json!(false), &json!(true)));
+    assert_eq!(
+        (&said["ok"], &said["maxOutputExceeded"]),
+        (&json!(false), &json!(true))
+    );
     let raw = said["stdout"]["raw"].as_str().unwrap();
     assert!((1_000..=1_024).contains(&raw.len()), "{}", raw.len());
     assert!(raw.starts_with("1\n2\n3\n"));
@@ -144,7 +196,10 @@ fn output_over_the_limit_is_named_and_can_be_read() {
         &json!({ "sessionId": said["sessionId"], "since": omitted["from"], "maxLines": 10 }),
     );
     let joined = format!("{raw}{}", rest["output"].as_str().unwrap());
-    assert!(joined.contains("\n280\n281\n282\n283\n284\n285\n"), "{joined}");
+    assert!(
+        joined.contains("\n280\n281\n282\n283\n284\n285\n"),
+        "{joined}"
+    );
 }
 
 #[test]

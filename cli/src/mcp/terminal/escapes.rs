@@ -5,23 +5,30 @@
 pub(super) fn unescaped(data: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(data.len());
     let mut rest = data;
-    while let Some(at) = rest.find('\\') {
-        let (before, from) = rest.split_at(at);
+    while let Some((before, after)) = rest.split_once('\\') {
         bytes.extend_from_slice(before.as_bytes());
-        let (byte, taken) = match sequence(&from[1..]) {
-            Some((byte, length)) => (byte, 1 + length),
-            None if from[1..].starts_with('\\') && sequence(&from[2..]).is_some() => {
-                // The sequence itself was meant: its letters come as they are.
-                bytes.push(b'\\');
-                let length = sequence(&from[2..]).map_or(0, |(_, length)| length);
-                bytes.extend_from_slice(&from.as_bytes()[2..2 + length]);
-                rest = &from[2 + length..];
-                continue;
+        let doubled = after.strip_prefix('\\');
+        let left = match (
+            sequence(after),
+            doubled.map(|after| (after, sequence(after))),
+        ) {
+            (Some((byte, length)), _) => {
+                bytes.push(byte);
+                after.split_at(length).1
             }
-            None => (b'\\', 1),
+            // The sequence itself was meant: its letters come as they are.
+            (None, Some((after, Some((_, length))))) => {
+                bytes.push(b'\\');
+                let (letters, left) = after.split_at(length);
+                bytes.extend_from_slice(letters.as_bytes());
+                left
+            }
+            (None, _) => {
+                bytes.push(b'\\');
+                after
+            }
         };
-        bytes.push(byte);
-        rest = &from[taken..];
+        rest = left;
     }
     bytes.extend_from_slice(rest.as_bytes());
     bytes

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
+use termd_proto::command::CommandInfo;
 use termd_proto::interact::{Activity, DoneBy, TypedInput, Until, WaitEnd, WaitForResult};
+use termd_proto::screen::CommandState;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
@@ -22,6 +24,13 @@ use crate::mcp::tool::{Effect, Tool, run};
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
 /// As much output before the command as a prompt takes.
 const PROMPT_BYTES: u64 = 1_024;
+/// How long output is quiet until it is looked whether the command's end was told; then twice as
+/// long each time. Shells that mark no end of their prompt are told by this.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+/// The longest between two looks.
+const LAST_LOOK: Duration = Duration::from_millis(500);
+/// Quiet at a prompt for so long, a shell has nothing before it that it has been told to run.
+const AT_PROMPT_MS: u64 = 600;
 /// As much of a running command as is said.
 const SHOWN_CHARS: usize = 100;
 
@@ -183,13 +192,18 @@ pub(super) async fn execute(
     let begun = Instant::now();
     let sent = type_once(call, &info.id, &input, order.confirmed).await?;
     let deadline = begun + order.timeout;
+    // On the heap, as all waits here: the futures around it would grow by it, each of them.
     let waiting = until_done(call, &info.id, sent.offset, order.quiet, deadline);
+    let waiting = Box::pin(waiting);
     let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let start = wait.output_start.max(wait.start);
     let seen = wait.end.max(start);
-    let finished = wait.command.as_ref().filter(|it| it.ended_at_ms.is_some());
-    let end = finished.and_then(|command| command.end).unwrap_or(seen);
+    let finished = finished(&wait);
+    let end = finished.and_then(|command| command.end);
+    // At an empty line a shell runs nothing, and prints its prompt alone.
+    let nothing_ran = wait.command.is_none() && is_empty(order.command);
+    let end = end.unwrap_or(if nothing_ran { start } else { seen });
     let prompt = match wait.done_by {
         Some(DoneBy::Foreground | DoneBy::Prompt) => {
             prompt_before(call, &info.id, sent.offset).await?
@@ -197,6 +211,7 @@ pub(super) async fn execute(
         _ => None,
     };
     call.shared.cursors.set_read(&info.id, seen);
+    let is_over = is_over(&wait);
     let exited = wait.activity.exit_status.as_ref();
     let exit_code = finished
         .and_then(|command| command.exit_code)
@@ -207,10 +222,10 @@ pub(super) async fn execute(
         end: end.max(start),
         seen,
         exit_code,
-        timed_out: wait.ended_by == WaitEnd::Timeout,
-        is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled),
+        timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
+        is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
-        by: wait.done_by,
+        by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
         prompt,
     })
 }
@@ -222,23 +237,51 @@ async fn until_done(
     quiet: Option<Quiet>,
     deadline: Instant,
 ) -> Result<WaitForResult, CliError> {
-    let until = Until {
-        done: true,
-        settle_ms: quiet.map(|quiet| quiet.silence_ms),
-        pattern: None,
-    };
+    let mut look = FIRST_LOOK;
     loop {
+        let silence = quiet.map(|quiet| milliseconds(quiet.silence_ms));
+        let settle = silence.map_or(look, |silence| silence.min(look));
+        let until = Until {
+            done: true,
+            settle_ms: Some(u64::try_from(settle.as_millis()).unwrap_or(u64::MAX)),
+            pattern: None,
+        };
         let left = deadline.saturating_duration_since(Instant::now());
         let wait = call
             .backend()
             .wait_for(id, Some(since), &until, left)
             .await?;
-        let printed = wait.end.since(wait.output_start.max(wait.start));
-        let too_little = quiet.is_some_and(|quiet| printed < quiet.min_bytes);
-        if wait.ended_by != WaitEnd::Settled || !too_little {
+        // The end of the command is enough, whatever the shell does before its next prompt.
+        if wait.ended_by != WaitEnd::Settled || is_over(&wait) {
             return Ok(wait);
         }
+        let printed = wait.end.since(wait.output_start.max(wait.start));
+        let is_silent = quiet.is_some_and(|quiet| {
+            wait.activity.quiet_ms >= quiet.silence_ms && printed >= quiet.min_bytes
+        });
+        if is_silent {
+            return Ok(wait);
+        }
+        look = (look * 2).min(LAST_LOOK);
     }
+}
+
+/// Whether the marks say so: the command has ended, or the shell is at a prompt and stays there.
+fn is_over(wait: &WaitForResult) -> bool {
+    let activity = &wait.activity;
+    let is_at_prompt = matches!(
+        activity.command_state,
+        CommandState::Prompt | CommandState::Input
+    );
+    let stays = is_at_prompt && activity.quiet_ms >= AT_PROMPT_MS && wait.end > wait.start;
+    finished(wait).is_some() || stays
+}
+
+/// The command that was typed, where the marks say that it has ended.
+fn finished(wait: &WaitForResult) -> Option<&CommandInfo> {
+    wait.command
+        .as_ref()
+        .filter(|command| command.ended_at_ms.is_some())
 }
 
 fn busy(info: &TerminalInfo, activity: &Activity) -> ToolError {
@@ -264,6 +307,7 @@ fn busy(info: &TerminalInfo, activity: &Activity) -> ToolError {
 
 /// A command of several lines as one that the shell runs, and tells of, as a whole.
 fn one_unit(command: &str, program: &str) -> String {
+    let whole = command;
     let command = command.trim_end_matches(['\n', '\r']);
     if !command.contains('\n') {
         return command.to_owned();
@@ -273,8 +317,15 @@ fn one_unit(command: &str, program: &str) -> String {
     } else if program == "fish" {
         format!("begin\n{command}\nend")
     } else {
-        command.to_owned()
+        // An empty line at the end may be what ends a block, as in Python.
+        whole.to_owned()
     }
+}
+
+/// Whether there is nothing to be run in it.
+fn is_empty(command: &str) -> bool {
+    let mut lines = command.lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line.starts_with('#'))
 }
 
 /// The line that the command was typed at.
@@ -310,6 +361,7 @@ mod tests {
             ("a # note\nb # note\r\n", "zsh", "{ a # note\nb # note\n}"),
             ("a\nb", "fish", "begin\na\nb\nend"),
             ("a\nb", "python3", "a\nb"),
+            ("if a:\n  b\n", "python3", "if a:\n  b\n"),
         ];
         for (command, program, want) in table {
             assert_eq!(one_unit(command, program), want, "{command:?} in {program}");

@@ -65,7 +65,8 @@ async fn extra(call: Call, tools: Arc<Vec<Tool>>) -> Outcome {
     tool.input
         .check(&mut args)
         .map_err(|problem| bad(format!("Invalid args for {name}: {problem}")))?;
-    if confirmed && tool.effect == Effect::Runs {
+    // After the check: not every one of them has it among its parameters.
+    if confirmed {
         args.insert("confirmed".to_owned(), true.into());
     }
     let inner = Call::new(Arc::clone(&call.shared), call.progress.clone(), args);

@@ -109,38 +109,64 @@ pub(super) struct Past {
     pub(super) total: u64,
     /// The last of them, oldest first.
     pub(super) lines: VecDeque<String>,
+    kept: u64,
+    first: Option<Offset>,
     /// Output before this was not gone through.
     omitted: Option<Offset>,
+    /// Whether the last line is not ended yet.
+    is_open: bool,
 }
 
 impl Past {
+    /// Nothing yet; at most `kept` lines.
+    pub(super) fn new(kept: u64) -> Self {
+        Self {
+            kept,
+            ..Self::default()
+        }
+    }
+
+    /// Where to begin, for what one call goes through.
+    pub(super) fn begin(info: &TerminalInfo) -> Offset {
+        Offset(info.end.0.saturating_sub(MAX_BYTES)).max(info.start)
+    }
+
     /// Goes through the output and keeps at most `kept` lines.
-    pub(super) async fn read(
-        backend: &Backend,
-        info: &TerminalInfo,
-        kept: u64,
-    ) -> Result<Self, CliError> {
-        let begin = Offset(info.end.0.saturating_sub(MAX_BYTES)).max(info.start);
-        let mut past = Self::default();
-        let mut first = None;
-        pages(backend, info, begin, |start, text| {
-            first.get_or_insert(start);
-            for line in text.lines() {
-                past.total += 1;
-                past.lines.push_back(line.to_owned());
-                if past.lines.len() as u64 > kept {
-                    past.lines.pop_front();
+    async fn read(backend: &Backend, info: &TerminalInfo, kept: u64) -> Result<Self, CliError> {
+        let mut past = Self::new(kept);
+        let begin = Self::begin(info);
+        pages(backend, info, begin, |start, text| past.take(start, text)).await?;
+        past.finish();
+        Ok(past)
+    }
+
+    /// The next page.
+    pub(super) fn take(&mut self, start: Offset, text: &str) {
+        self.first.get_or_insert(start);
+        for line in text.split_inclusive('\n') {
+            let words = line.strip_suffix('\n').unwrap_or(line);
+            if self.is_open {
+                if let Some(last) = self.lines.back_mut() {
+                    last.push_str(words);
+                }
+            } else {
+                self.total += 1;
+                self.lines.push_back(words.to_owned());
+                if self.lines.len() as u64 > self.kept {
+                    self.lines.pop_front();
                 }
             }
-        })
-        .await?;
-        let first = first.unwrap_or(begin);
-        past.omitted = (first > Offset::ZERO).then_some(first);
-        while past.lines.back().is_some_and(|line| line.trim().is_empty()) {
-            past.lines.pop_back();
-            past.total -= 1;
+            self.is_open = words.len() == line.len();
         }
-        Ok(past)
+    }
+
+    /// That was all: empty lines at the end do not count.
+    pub(super) fn finish(&mut self) {
+        self.omitted = self.first.filter(|first| *first > Offset::ZERO);
+        while self.lines.back().is_some_and(|line| line.trim().is_empty()) {
+            self.lines.pop_back();
+            self.total -= 1;
+        }
     }
 }
 
@@ -169,4 +195,21 @@ pub(super) async fn pages(
         from = page.end;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_pages_cut_are_one_and_the_last_are_kept() {
+        let mut past = Past::new(3);
+        for (start, text) in [(7, "a\nb"), (10, "c\nd\n"), (15, "e\n \n")] {
+            past.take(Offset(start), text);
+        }
+        past.finish();
+        assert_eq!(past.lines, ["d", "e"]);
+        assert_eq!(past.total, 4);
+        assert_eq!(past.omitted, Some(Offset(7)));
+    }
 }

@@ -85,10 +85,11 @@ async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, CliError
 
 async fn describe(backend: &Backend, info: TerminalInfo, verbose: bool, now: i64) -> Value {
     let alive = info.state == TerminalState::Running;
-    let now_in_it = match alive {
+    let now_in_it = if alive {
         // One that is gone meanwhile is shown as it was.
-        true => activity(backend, &info.id).await.ok(),
-        false => None,
+        activity(backend, &info.id).await.ok()
+    } else {
+        None
     };
     let cwd = now_in_it.as_ref().and_then(|it| it.cwd.clone());
     let mut facts = Facts::new();
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn times_have_milliseconds() {
-        assert_eq!(iso(1_795_242_322_632), "2026-11-21T05:25:22.632Z");
+        assert_eq!(iso(1_795_238_722_632), "2026-11-21T05:25:22.632Z");
         assert_eq!(iso(0), "1970-01-01T00:00:00.000Z");
     }
 }

@@ -166,7 +166,7 @@ fn writes(word: &str) -> bool {
     // git takes long options by any prefix that is the only one.
     let shortened =
         |option: &&str| option.starts_with("--") && name.len() > 3 && option.starts_with(name);
-    WRITING.contains(&name) || WRITING.iter().any(|option| shortened(&option))
+    WRITING.contains(&name) || WRITING.iter().any(shortened)
 }
 
 #[cfg(test)]

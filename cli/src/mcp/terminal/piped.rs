@@ -171,7 +171,7 @@ pub(super) async fn execute(
     };
     let deadline = begun + milliseconds(command.timeout);
     let terminal = (&info.id).into();
-    let ending = until_end(call, &info.id, deadline);
+    let ending = Box::pin(until_end(call, &info.id, deadline));
     let ended = call.progress.during(backend, &terminal, ending).await?;
     let duration = begun.elapsed();
     let limit = command.max_output_bytes;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::checks::Checks;
-use super::fields::{self, bad};
+use super::fields;
 use super::parse::{self, Parsed};
 use super::piped::{Command, execute};
 use crate::mcp::answer::{Outcome, ToolAnswer};
@@ -14,6 +14,8 @@ use crate::mcp::call::Call;
 use crate::mcp::schema::{Field, Schema};
 use crate::mcp::tool::{Effect, Tool, run};
 
+// The parameters, as they are called.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
@@ -110,21 +112,19 @@ pub(super) fn tool() -> Tool {
 async fn run_command(call: Call) -> Outcome {
     let arguments: Arguments = call.arguments()?;
     let command = arguments.command;
-    if arguments.shell && !command.args.is_empty() {
-        return Err(bad(
-            "with shell=true the whole line goes into cmd; args have to be empty",
-        ));
-    }
     let checks = Checks::new(
         arguments.success_exit_code,
         arguments.success_file,
         arguments.success_file_pattern.as_deref(),
     )?;
     let argv = if arguments.shell {
-        (
-            "/bin/sh".to_owned(),
-            vec!["-c".to_owned(), command.cmd.clone()],
-        )
+        // As the original's runtime does it: the arguments are more of the line, and not quoted.
+        let words: Vec<&str> = [&command.cmd]
+            .into_iter()
+            .chain(&command.args)
+            .map(String::as_str)
+            .collect();
+        ("/bin/sh".to_owned(), vec!["-c".to_owned(), words.join(" ")])
     } else {
         (command.cmd.clone(), command.args.clone())
     };

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use termd_proto::interact::Until;
+use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CreateTerminal, TerminalInfo, create_terminal};
 use termd_proto::{ErrorKind, Label, Offset};
 
@@ -22,6 +23,8 @@ use crate::mcp::tool::{Effect, Tool, run};
 
 /// How long a shell may take to its first prompt; what has not come then is read later.
 const FIRST_PROMPT: Duration = Duration::from_secs(10);
+/// Quiet for so long, a prompt that has begun is drawn, in milliseconds.
+const PROMPT_DRAWN_MS: u64 = 50;
 /// Most lines of a banner.
 const BANNER_LINES: u64 = 200;
 /// Where the shell of someone is who has none set.
@@ -121,7 +124,17 @@ async fn start(call: Call) -> Outcome {
     };
     let waiting = backend.wait_for(&info.id, Some(Offset::ZERO), &until, FIRST_PROMPT);
     let terminal = (&info.id).into();
-    let wait = call.progress.during(backend, &terminal, waiting).await?;
+    let mut wait = call.progress.during(backend, &terminal, waiting).await?;
+    if wait.activity.command_state == CommandState::Prompt {
+        // The prompt has begun and is not told to be whole: some shells never tell.
+        let until = Until {
+            settle_ms: Some(PROMPT_DRAWN_MS),
+            ..Until::default()
+        };
+        wait = backend
+            .wait_for(&info.id, Some(wait.end), &until, FIRST_PROMPT)
+            .await?;
+    }
     let part = Part {
         backend,
         id: &info.id,

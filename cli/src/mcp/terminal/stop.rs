@@ -73,32 +73,40 @@ async fn stop(call: Call) -> Outcome {
         &mut facts,
         json!({ "success": true, "message": format!("Session {} stopped.", info.id) }),
     );
-    if arguments.snapshot_lines > 0 {
-        let past = Past::read(backend, &info, arguments.snapshot_lines).await?;
-        let lines: Vec<String> = past.lines.into();
-        let snapshot = json!({
-            "lineCount": lines.len(),
-            "text": lines.join("\n"),
-            "totalLines": past.total,
-        });
-        add(&mut facts, json!({ "snapshot": snapshot }));
-    }
-    if let Some(place) = place {
-        // In a file as it comes: it may be larger than what should be held at once.
-        let mut file = place.replace()?;
+    if arguments.snapshot_lines > 0 || place.is_some() {
+        // To a file as it comes: it may be larger than what should be held at once.
+        let mut file = place.map(Place::replace).transpose()?;
+        let mut past = Past::new(arguments.snapshot_lines);
         let mut written = Ok(());
-        pages(backend, &info, info.start, |_, text| {
-            if written.is_ok() {
+        let begin = match file {
+            Some(_) => info.start,
+            None => Past::begin(&info),
+        };
+        pages(backend, &info, begin, |start, text| {
+            past.take(start, text);
+            if let (Some(file), Ok(())) = (&mut file, &written) {
                 written = file.write(text.as_bytes());
             }
         })
         .await?;
         written?;
-        let (path, bytes) = file.finish()?;
-        add(
-            &mut facts,
-            json!({ "transcript": { "path": path, "bytes": bytes } }),
-        );
+        past.finish();
+        if arguments.snapshot_lines > 0 {
+            let lines: Vec<String> = past.lines.into();
+            let snapshot = json!({
+                "lineCount": lines.len(),
+                "text": lines.join("\n"),
+                "totalLines": past.total,
+            });
+            add(&mut facts, json!({ "snapshot": snapshot }));
+        }
+        if let Some(file) = file {
+            let (path, bytes) = file.finish()?;
+            add(
+                &mut facts,
+                json!({ "transcript": { "path": path, "bytes": bytes } }),
+            );
+        }
     }
     let closed = backend
         .repeat(|rpc| {

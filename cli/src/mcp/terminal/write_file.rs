@@ -52,8 +52,6 @@ pub(super) fn tool() -> Tool {
                 .one_of(&["utf-8", "ascii", "base64", "hex", "latin1"])
                 .default("utf-8"),
             Field::boolean("append", "").default(false),
-            // Nothing is run here; a gate's answer through terminal_extra is taken all the same.
-            fields::confirmed(),
         ]),
         output: Some(fields::output(vec![
             Field::boolean("success", "").required(),
@@ -122,7 +120,7 @@ fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
                 .collect::<String>()
                 .chars()
                 .collect();
-            if digits.len() % 2 != 0 {
+            if !digits.len().is_multiple_of(2) {
                 return Err("content is not hex: it has an odd number of digits".to_owned());
             }
             digits
