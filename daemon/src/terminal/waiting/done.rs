@@ -117,7 +117,9 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
         }
     }
     let is_behind = lines == 0 || !marks.since.is_empty();
-    if !may_read(state) || !is_behind {
+    // After a command's end its prompt is still to come.
+    let is_between = marks.since.last() == Some(&Step::Finished);
+    if !may_read(state) || !is_behind || is_between {
         return Verdict::NotYet;
     }
     let needed = if began > 0 || lines == 0 {
