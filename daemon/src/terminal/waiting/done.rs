@@ -101,7 +101,8 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
     let (began, ended) = (marks.count(Step::OutputStart), marks.count(Step::Finished));
     let at_input = marks.at_typing == CommandState::Input;
     // The line was run, and that is over: its prompt need not be waited for.
-    if at_input && lines == 1 && began > 0 && ended > 0 {
+    let at_prompt = at_input || marks.at_typing == CommandState::Prompt;
+    if at_prompt && lines == 1 && began > 0 && ended > 0 {
         return Verdict::Done(DoneBy::Marks);
     }
     // A prompt for each line: an empty line has no other marks. One more was on its way before.
@@ -110,10 +111,12 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
         return Verdict::Done(DoneBy::Marks);
     }
     let is_behind = lines == 0 || !marks.since.is_empty();
-    if state != CommandState::Input || !is_behind {
+    // fish draws prompts and says nothing of their ends.
+    let is_without_ends = marks.since.last() == Some(&Step::PromptStart);
+    if !is_behind || (state != CommandState::Input && !is_without_ends) {
         return Verdict::NotYet;
     }
-    let needed = if began > 0 || lines == 0 {
+    let needed = if state == CommandState::Input && (began > 0 || lines == 0) {
         AT_PROMPT
     } else {
         AT_FIRST_PROMPT

@@ -78,6 +78,16 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             Verdict::AskProcess(Within::Nothing),
         ),
         (Running, &[D, A, B], Some(1), AT_FIRST_PROMPT, done),
+        // fish: no ends of prompts.
+        (Prompt, &[C, D], Some(1), zero, done),
+        (Prompt, &[C, D, A], Some(2), AT_FIRST_PROMPT, done),
+        (
+            Prompt,
+            &[C, D, A, C],
+            Some(2),
+            now,
+            Verdict::AskProcess(Within::Command),
+        ),
         // No Enter.
         (Input, &[], Some(0), AT_PROMPT, done),
     ];

@@ -337,7 +337,8 @@ impl Looking {
             Quiet::No => Last::MayGrow,
             Quiet::Yes => Last::IsQuiet,
         };
-        sift(
+        let end = self.waiting_at + all.text.len() as u64;
+        let judged_to = sift(
             &mut Sieve {
                 echo: &mut echo,
                 cuts: cuts.make_contiguous(),
@@ -349,18 +350,15 @@ impl Looking {
             },
             last,
         );
+        if quiet == Quiet::Yes && judged_to == all.text.len() {
+            self.echo.give_up(&echo, end);
+        }
         let found = pattern.and_then(|pattern| pattern.find(&self.window.text));
         let found = found.map(|at| self.found(at));
         self.window.truncate(judged);
         self.trim();
         self.looked_to = self.plain.fed();
         found
-    }
-
-    /// It has been quiet since the output up to here came: no echo of it will.
-    pub fn settle(&mut self) {
-        let end = self.end();
-        self.echo.settle(end);
     }
 
     fn found(&self, at: Range<usize>) -> Found {
