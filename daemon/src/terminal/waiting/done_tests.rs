@@ -1,5 +1,8 @@
 use super::*;
 
+/// What the shell did at the typing, the marks since, lines typed, quiet, and what follows.
+type Case<'a> = (CommandState, &'a [Step], Option<usize>, Duration, Verdict);
+
 const LONG: Duration = Duration::from_secs(10);
 
 fn marks(at_typing: CommandState, since: &[Step], lines: Option<usize>) -> Marks {
@@ -17,7 +20,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
     use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
     let done = Verdict::Done(DoneBy::Marks);
     let (now, zero) = (LONG, Duration::ZERO);
-    let table: &[(CommandState, &[Step], Option<usize>, Duration, Verdict)] = &[
+    let table: &[Case<'_>] = &[
         // Nothing typed.
         (Input, &[], None, zero, done),
         (Prompt, &[], None, zero, done),
