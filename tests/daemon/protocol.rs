@@ -279,7 +279,7 @@ fn too_many_calls_in_flight_are_refused_one_by_one() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     let id = agent.script("read go; exit 8");
-    let waits: Vec<u64> = (0..700)
+    let waits: Vec<u64> = (0..1_200)
         .map(|_| agent.send("terminal/wait_for_exit", &Agent::named(&id)))
         .collect();
     let refused = RpcError::of(&agent.answer(*waits.last().unwrap()));
@@ -292,12 +292,12 @@ fn too_many_calls_in_flight_are_refused_one_by_one() {
     daemon
         .client()
         .ok("session.send", &json!({ "id": id, "text": "\n" }));
-    let answered = waits[..699]
+    let answered = waits[..1_199]
         .iter()
         .filter(|wait| agent.answer(**wait)["result"]["exitCode"] == 8)
         .count();
     assert!(
-        (200..699).contains(&answered),
+        (800..1_199).contains(&answered),
         "{answered} waits were in flight"
     );
     assert_serves(&mut agent);
