@@ -12,9 +12,11 @@ use super::bounded::{Part, page};
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::plain_reading;
+use super::shell_log::Step;
 use super::streams;
 use super::text::{Completeness, Front, LineEnds, render};
 use super::transcript::Span;
+use crate::term::plain::{PlainText, Screen};
 
 /// What a read returns at the most, unless asked otherwise, in bytes.
 const DEFAULT_READ_BYTES: u64 = 64 << 10;
@@ -129,7 +131,13 @@ async fn read_until(
     let mut bytes = span.bytes;
     bytes.truncate(usize::try_from(seen.since(start)).unwrap_or(usize::MAX));
     let size = progress.size.into();
-    let mut resolver = terminal.transcript.fresh_resolver(start, size).await?;
+    let marks = terminal.shell(|log| log.between(start.back(1), start));
+    let mut resolver = if marks.iter().any(|mark| mark.step == Step::OutputStart) {
+        // A command's output begins a text of its own.
+        PlainText::at(size, start.0, Screen::Primary)
+    } else {
+        terminal.transcript.fresh_resolver(start, size).await?
+    };
     if resolver.size() != size {
         resolver.resize(size);
     }

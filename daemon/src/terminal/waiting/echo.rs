@@ -139,10 +139,16 @@ impl Echo {
         }
     }
 
-    /// Nothing has come for a while, and something came since the typing: there is no echo of what
-    /// was typed before `end`.
-    pub fn settle(&mut self, end: u64) {
-        (self.expected).retain(|it| it.known_by == KnownBy::Marks || it.at >= end);
+    /// Nothing has come for a while, and of what was typed before `end`, `rest` was not found in all
+    /// that there is: it has no echo. What was found may be on the screen still, and is looked for
+    /// again.
+    pub fn give_up(&mut self, rest: &Self, end: u64) {
+        let is_missing = |it: &Expected| {
+            let mut rest = rest.expected.iter();
+            rest.any(|other| other.at == it.at && other.shape == it.shape)
+        };
+        self.expected
+            .retain(|it| it.known_by == KnownBy::Marks || it.at >= end || !is_missing(it));
     }
 
     /// Where in a line, from its start at `start`, the text behind the next typing begins.

@@ -95,7 +95,8 @@ fn marks_come_first_and_what_is_given_up_is_output() {
     echo.command_began();
     assert!(!echo.is_expecting());
     echo.typed(0, "y\n", KnownBy::Text, ShowsControls::No);
-    echo.settle(5);
+    let rest = echo.clone();
+    echo.give_up(&rest, 5);
     assert_eq!(echo.judge("y", 6, LineIs::Ended), Verdict::Output);
     echo.typed(9, "z\n", KnownBy::Text, ShowsControls::No);
     for _ in 0..MOST_LINES {

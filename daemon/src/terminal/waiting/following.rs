@@ -113,9 +113,6 @@ impl Following {
                 self.looking.feed(rest);
             }
             let found = self.looking.look(pattern.as_deref(), quiet);
-            if quiet == Quiet::Yes {
-                self.looking.settle();
-            }
             (self, found)
         };
         let (following, found) = if length > INLINE_BYTES {

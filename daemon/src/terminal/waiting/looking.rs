@@ -19,9 +19,11 @@ use std::ops::Range;
 use termd_proto::Offset;
 use termd_proto::screen::CommandState;
 
-use super::echo::{Echo, KnownBy, LineIs, ShowsControls, Verdict};
+use super::echo::{Echo, KnownBy, ShowsControls};
 use super::pattern::Pattern;
-use crate::term::plain::{Output, PlainSize, PlainText, Screen};
+use super::placed::Text;
+use super::sieve::{Cut, Last, Sieve, sift};
+use crate::term::plain::{PlainSize, PlainText, Screen};
 use crate::terminal::shell_log::Step;
 
 /// Text that a match may go back to from what is new, in bytes.
@@ -67,84 +69,6 @@ pub struct Found {
     pub start: Offset,
     /// Output up to this holds it.
     pub end: Offset,
-}
-
-/// Text that is left out: from a mark B on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cut {
-    from: u64,
-    /// Where the mark after it came; none yet.
-    to: Option<u64>,
-}
-
-/// Text, and which raw offset its rows began at.
-#[derive(Debug, Clone, Default)]
-struct Text {
-    text: String,
-    /// Ascending places in `text`, and the raw offset there.
-    anchors: VecDeque<(usize, u64)>,
-}
-
-impl Text {
-    fn push(&mut self, out: &Output) {
-        let before = self.text.len();
-        let anchors = out.anchors.iter();
-        (self.anchors).extend(anchors.map(|anchor| (before + anchor.text, anchor.raw)));
-        self.text.push_str(&out.text);
-    }
-
-    /// The raw offset of a place: that of the row it is in.
-    fn raw_at(&self, at: usize) -> Option<u64> {
-        let index = self.anchors.partition_point(|(text, _)| *text <= at);
-        let row = index
-            .checked_sub(1)
-            .and_then(|index| self.anchors.get(index));
-        row.map(|(_, raw)| *raw)
-    }
-
-    /// The raw offset of the first row that begins at or behind a place.
-    fn raw_behind(&self, at: usize) -> Option<u64> {
-        let index = self.anchors.partition_point(|(text, _)| *text < at);
-        self.anchors.get(index).map(|(_, raw)| *raw)
-    }
-
-    /// Appends a part of another one; `otherwise` is the raw offset where that knows none.
-    fn append(&mut self, from: &Self, part: Range<usize>, otherwise: u64) {
-        let Some(text) = from.text.get(part.clone()) else {
-            return;
-        };
-        let (before, start) = (self.text.len(), part.start);
-        self.anchors
-            .push_back((before, from.raw_at(start).unwrap_or(otherwise)));
-        let first = from.anchors.partition_point(|(text, _)| *text <= start);
-        let inside = from
-            .anchors
-            .range(first..)
-            .take_while(|(text, _)| *text < part.end);
-        self.anchors
-            .extend(inside.map(|(text, raw)| (text - start + before, *raw)));
-        self.text.push_str(text);
-    }
-
-    fn drop_front(&mut self, bytes: usize) {
-        self.text.drain(..bytes);
-        while self.anchors.get(1).is_some_and(|(text, _)| *text <= bytes) {
-            self.anchors.pop_front();
-        }
-        for (text, _) in &mut self.anchors {
-            *text = text.saturating_sub(bytes);
-        }
-    }
-
-    /// How much there is, for [`truncate`](Self::truncate).
-    fn size(&self) -> (usize, usize) {
-        (self.text.len(), self.anchors.len())
-    }
-
-    fn truncate(&mut self, (bytes, anchors): (usize, usize)) {
-        self.text.truncate(bytes);
-        self.anchors.truncate(anchors);
-    }
 }
 
 /// Looks for a pattern in output as it comes.
@@ -337,7 +261,8 @@ impl Looking {
             Quiet::No => Last::MayGrow,
             Quiet::Yes => Last::IsQuiet,
         };
-        sift(
+        let end = self.waiting_at + all.text.len() as u64;
+        let judged_to = sift(
             &mut Sieve {
                 echo: &mut echo,
                 cuts: cuts.make_contiguous(),
@@ -349,18 +274,15 @@ impl Looking {
             },
             last,
         );
+        if quiet == Quiet::Yes && judged_to == all.text.len() {
+            self.echo.give_up(&echo, end);
+        }
         let found = pattern.and_then(|pattern| pattern.find(&self.window.text));
         let found = found.map(|at| self.found(at));
         self.window.truncate(judged);
         self.trim();
         self.looked_to = self.plain.fed();
         found
-    }
-
-    /// It has been quiet since the output up to here came: no echo of it will.
-    pub fn settle(&mut self) {
-        let end = self.end();
-        self.echo.settle(end);
     }
 
     fn found(&self, at: Range<usize>) -> Found {
@@ -392,142 +314,6 @@ impl Looking {
             self.window.drop_front(cut);
         }
     }
-}
-
-/// What the end of the text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
-    /// Only ended lines are judged.
-    IsFinal,
-    /// All; the last line may go on at once.
-    MayGrow,
-    /// All; the last line stays as it is.
-    IsQuiet,
-}
-
-/// What text goes through on its way to where the pattern is looked for.
-struct Sieve<'a> {
-    echo: &'a mut Echo,
-    cuts: &'a [Cut],
-    from: &'a Text,
-    /// Where `from` stands in all text.
-    from_at: u64,
-    to: &'a mut Text,
-    otherwise: u64,
-    output_start: &'a mut Option<u64>,
-}
-
-impl Sieve<'_> {
-    fn keep(&mut self, part: Range<usize>) {
-        if !part.is_empty() {
-            self.to.append(self.from, part, self.otherwise);
-        }
-    }
-
-    fn place(&self, at: u64) -> usize {
-        usize::try_from(at.saturating_sub(self.from_at)).unwrap_or(usize::MAX)
-    }
-
-    /// Keeps of a line what stands outside the cuts that it meets; whether it goes on behind them.
-    fn keep_around_cuts(&mut self, line: &Range<usize>) -> Goes {
-        let mut at = line.start;
-        let cuts = self.cuts;
-        for cut in cuts {
-            let from = self.place(cut.from).clamp(line.start, line.end);
-            let to = cut.to.map(|to| self.place(to));
-            if to.is_some_and(|to| to <= at) || from >= line.end {
-                continue;
-            }
-            self.keep(at..from.max(at));
-            match to {
-                None => return Goes::No,
-                Some(to) => at = to.clamp(line.start, line.end),
-            }
-        }
-        if at >= line.end {
-            self.end_line();
-        }
-        self.keep(at..line.end);
-        Goes::On
-    }
-
-    /// A line whose end was left out ends here.
-    fn end_line(&mut self) {
-        if !self.to.text.is_empty() && !self.to.text.ends_with('\n') {
-            self.to.text.push('\n');
-        }
-    }
-}
-
-/// Whether the text behind a line is known to be output or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Goes {
-    On,
-    No,
-}
-
-/// Takes text through the sieve; how much of it was judged.
-fn sift(sieve: &mut Sieve<'_>, last: Last) -> usize {
-    let from = sieve.from;
-    let text = from.text.as_str();
-    let until = match last {
-        Last::IsFinal => text.rfind('\n').map_or(0, |newline| newline + 1),
-        Last::MayGrow | Last::IsQuiet => text.len(),
-    };
-    if sieve.cuts.is_empty() && !sieve.echo.expects_text() {
-        sieve.keep(0..until);
-        return until;
-    }
-    let mut at = 0;
-    while at < until {
-        let rest = text.get(at..until).unwrap_or_default();
-        let length = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
-        let line = at..at + length;
-        let meets = |cut: &Cut| {
-            let (from, to) = (sieve.place(cut.from), cut.to.map(|to| sieve.place(to)));
-            from < line.end && to.is_none_or(|to| to > line.start)
-        };
-        if sieve.cuts.iter().any(meets) {
-            let open = sieve.cuts.last().filter(|cut| cut.to.is_none());
-            let is_open = open.is_some_and(|cut| sieve.place(cut.from) < line.end);
-            if is_open && last == Last::IsFinal {
-                // It is judged when the cut has an end, or the output is quiet.
-                return at;
-            }
-            if sieve.keep_around_cuts(&line) == Goes::No {
-                return at;
-            }
-            at = line.end;
-            continue;
-        }
-        let body = rest.get(..length).unwrap_or_default();
-        let line_is = match (body.ends_with('\n'), last) {
-            (true, _) => LineIs::Ended,
-            (false, Last::IsQuiet) => LineIs::OpenAndQuiet,
-            (false, _) => LineIs::Open,
-        };
-        let body = body.strip_suffix('\n').unwrap_or(body);
-        let start = sieve.from_at + at as u64;
-        let echo_from = sieve.echo.begins_in(start).min(body.len());
-        let verdict = sieve.echo.judge(body, start, line_is);
-        match verdict {
-            Verdict::Output => sieve.keep(line.clone()),
-            Verdict::Echo => {
-                sieve.keep(at..at + echo_from);
-                sieve.end_line();
-                if last == Last::IsFinal || sieve.output_start.is_none() {
-                    let behind = sieve.from.raw_behind(line.end);
-                    *sieve.output_start = sieve.output_start.or(behind);
-                }
-            }
-            Verdict::NotYet => {
-                sieve.keep(at..at + echo_from);
-                return at;
-            }
-        }
-        at = line.end;
-    }
-    until
 }
 
 /// No more of a text than is told, whole characters.

@@ -120,6 +120,21 @@ fn a_line_without_marks_is_left_out_by_its_text() {
     assert_eq!(looking.output_start(), Some(Offset(28)));
 }
 
+/// The tty's echo stays on the screen, and is none of the output however long it is quiet.
+#[test]
+fn an_echo_that_was_found_is_not_given_up() {
+    let mut looking = looking(CommandState::Unknown);
+    looking.feed(b"$ ");
+    looking.stop(typed("sleep 1; READY\n", KnownBy::Text));
+    looking.feed(b"sleep 1; READY\r\n");
+    for _ in 0..3 {
+        assert_eq!(looking.look(Some(&pattern("READY")), Quiet::Yes), None);
+    }
+    looking.feed(b"READY\r\n$ ");
+    let found = looking.look(Some(&pattern("READY")), Quiet::No).unwrap();
+    assert_eq!((found.line.as_str(), found.start), ("READY", Offset(18)));
+}
+
 #[test]
 fn what_is_no_echo_is_looked_at_when_it_is_quiet() {
     let mut looking = looking(CommandState::Unknown);
@@ -128,7 +143,6 @@ fn what_is_no_echo_is_looked_at_when_it_is_quiet() {
     assert_eq!(find(&mut looking, "Welcome"), None);
     let found = looking.look(Some(&pattern("Welcome")), Quiet::Yes);
     assert!(found.is_some());
-    looking.settle();
     assert!(!looking.is_expecting());
     // A job that prints over the prompt.
     let mut looking = super::tests::looking(CommandState::Input);

@@ -14,8 +14,10 @@ pub mod echo;
 pub mod following;
 pub mod looking;
 pub mod pattern;
+mod placed;
 pub mod process;
 pub mod prompt;
+mod sieve;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
