@@ -21,7 +21,7 @@ use super::error::invalid_params;
 use super::subscription;
 use crate::terminal::reading::read;
 use crate::terminal::record::Size;
-use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals};
+use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals, Typist};
 
 /// How long `session.send` waits for the terminal to take the input, unless asked otherwise.
 pub(super) const DEFAULT_SEND_MS: u64 = 5_000;
@@ -208,15 +208,14 @@ impl SessionsServer for SessionHandler {
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
         let terminal = self.find(&id).await?;
         let context = connection(ext)?;
-        let actor = native_owner(&context);
-        let (gate, confirmed) = (context.gate(), confirmed.unwrap_or_default());
-        self.terminals
-            .judge_typing(&terminal, &actor, &gate, &bytes, false, confirmed)
-            .await?;
-        self.terminals
-            .audit_input(&terminal, &actor, context.id.0 as u64)
-            .await?;
-        Ok(terminal.send(bytes, longest).await?)
+        let typist = Typist {
+            actor: &native_owner(&context),
+            connection: context.id.0 as u64,
+            gate: &context.gate(),
+            confirmed: confirmed.unwrap_or_default(),
+        };
+        let sent = self.terminals.send(&terminal, bytes, &typist, longest);
+        Ok(sent.await?)
     }
 
     async fn resize(&self, id: TerminalRef, cols: u16, rows: u16) -> RpcResult<()> {

@@ -13,14 +13,14 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::activity::{Activity, IdleTimeout};
 use super::clock::Moment;
 use super::error::TerminalError;
-use super::input::{Care, Input, LineCare, MAX_QUEUED_BYTES, Outcome, Secrecy};
+use super::input::{Care, Input, MAX_QUEUED_BYTES, Outcome};
 use super::presence::{Presence, Watch};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
 use super::shell_log::ShellLog;
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
-use super::typing::{CANONICAL_LINE_BYTES, echo_of};
+use super::typing::CANONICAL_LINE_BYTES;
 use crate::control::message::WaitStatus;
 use crate::policy::TypedLines;
 use crate::store::TerminalRow;
@@ -60,6 +60,16 @@ impl LineDiscipline {
     pub fn awaits_secret(self) -> bool {
         self.canonical && !self.echo
     }
+}
+
+/// Input on its way to the tty.
+#[derive(Debug)]
+pub(super) struct QueuedInput {
+    /// The end of the output when it was queued.
+    offset: Offset,
+    length: u64,
+    taken: Arc<AtomicU64>,
+    told: oneshot::Receiver<Outcome>,
 }
 
 /// One terminal.
@@ -253,26 +263,12 @@ impl Terminal {
         }
     }
 
-    /// Sends bytes as they are; waits until it has taken them, `longest` at the longest.
-    pub async fn send(
-        &self,
-        bytes: Vec<u8>,
-        longest: Duration,
-    ) -> Result<SendResult, TerminalError> {
-        let care = Care {
-            lines: LineCare::Any,
-            secrecy: Secrecy::Shown(echo_of(&bytes)),
-        };
-        self.type_bytes(bytes, care, longest).await
-    }
-
-    /// Types bytes with care; waits until it has taken them, `longest` at the longest.
-    pub(super) async fn type_bytes(
+    /// Queues bytes for its task, which types them with care.
+    pub(super) async fn queue_input(
         &self,
         bytes: Vec<u8>,
         care: Care,
-        longest: Duration,
-    ) -> Result<SendResult, TerminalError> {
+    ) -> Result<QueuedInput, TerminalError> {
         self.takes_input()?;
         self.touch();
         let offset = self.end();
@@ -290,12 +286,33 @@ impl Terminal {
             self.input_left(length);
             return Err(self.takes_no_input());
         }
+        Ok(QueuedInput {
+            offset,
+            length: length as u64,
+            taken,
+            told,
+        })
+    }
+
+    /// Waits until what was queued is taken, `longest` at the longest.
+    pub(super) async fn wait_until_taken(
+        &self,
+        queued: QueuedInput,
+        longest: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let QueuedInput {
+            offset,
+            length,
+            taken,
+            told,
+        } = queued;
+        let sent = |sent: u64| SendResult {
+            sent,
+            queued: length - sent,
+            offset,
+        };
         match tokio::time::timeout(longest, told).await {
-            Ok(Ok(Outcome::Taken)) => Ok(SendResult {
-                sent: length as u64,
-                queued: 0,
-                offset,
-            }),
+            Ok(Ok(Outcome::Taken)) => Ok(sent(length)),
             Ok(Ok(Outcome::LineTooLong)) => Err(TerminalError::CanonicalLimit {
                 id: self.id().clone(),
                 limit: CANONICAL_LINE_BYTES,
@@ -304,14 +321,7 @@ impl Terminal {
                 Err(TerminalError::NoSecretAwaited(self.id().clone()))
             }
             Ok(Err(_)) => Err(self.takes_no_input()),
-            Err(_) => {
-                let sent = taken.load(Ordering::Acquire);
-                Ok(SendResult {
-                    sent,
-                    queued: length as u64 - sent,
-                    offset,
-                })
-            }
+            Err(_) => Ok(sent(taken.load(Ordering::Acquire))),
         }
     }
 

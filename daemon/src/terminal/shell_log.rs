@@ -141,6 +141,13 @@ impl ShellLog {
         newest.map_or(self.before, |mark| mark.step.state())
     }
 
+    /// Whether a command has ended before this offset, and its prompt has not begun.
+    pub fn is_between_prompts(&self, offset: Offset) -> bool {
+        let mut earlier = self.marks.iter().rev();
+        let newest = earlier.find(|mark| mark.offset <= offset);
+        newest.is_some_and(|mark| mark.step == Step::Finished)
+    }
+
     /// The marks after the one offset and not after the other, in order. Whoever asks for none
     /// after [`read_to`](Self::read_to) finds the commands that they tell of in
     /// [`last_command`](Self::last_command).
@@ -173,6 +180,7 @@ mod tests {
             (19, CommandState::Running, 1),
             (20, CommandState::Prompt, 0),
         ];
+        assert!(!log.is_between_prompts(Offset(19)) && log.is_between_prompts(Offset(20)));
         for (offset, state, later) in table {
             assert_eq!(log.state_at(Offset(offset)), state, "{offset}");
             assert_eq!(

@@ -14,7 +14,8 @@ async def story(world, report):
             session = await link.create("bash")
             text = "x=" + "abcdefghij" * 10_000 + "; echo len-${#x}"
             result = await link.ok(
-                "session_interact", session_id=session, input=text, wait_for="len-[0-9]+", timeout=50
+                "session_interact", session_id=session, input=text, wait_for="len-[0-9]+", timeout=50,
+                confirmed=True,  # Longer than the gate looks at.
             )
             expect(result["matched_text"] == "len-100000", result.get("matched_text"))
             await link.ok("session_close", session_id=session)

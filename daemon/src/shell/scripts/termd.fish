@@ -23,9 +23,13 @@ status is-interactive; and test -n "$nonce"; or exit 0
 set -g __termd_nonce $nonce
 set -g __termd_ran 0
 
-function __termd_prompt --on-event fish_prompt
-    builtin printf '\e]133;A\e\\' >/dev/tty 2>/dev/null
+function __termd_cwd
     builtin printf '\e]7;file://%s%s\e\\' $hostname (builtin string escape --style=url -- $PWD) >/dev/tty 2>/dev/null
+end
+
+function __termd_prompt --on-event fish_prompt
+    __termd_cwd
+    builtin printf '\e]133;A\e\\' >/dev/tty 2>/dev/null
 end
 
 function __termd_preexec --on-event fish_preexec
@@ -41,6 +45,8 @@ function __termd_postexec --on-event fish_postexec
     set -l code $status
     if test $__termd_ran = 1
         set -g __termd_ran 0
+        # Before D: whoever waits for a command's end knows then where it has led.
+        __termd_cwd
         builtin printf '\e]133;D;%d\e\\' $code >/dev/tty 2>/dev/null
     end
 end

@@ -27,9 +27,10 @@ fi
         builtin emulate -L zsh
         builtin trap - DEBUG
         {
+            # Before D: whoever waits for a command's end knows then where it has led.
+            __termd_cwd
             if (( __termd_ran )); then builtin print -rn -- $'\e]133;D;'$code$'\e\\'; fi
             builtin print -rn -- $'\e]133;A\e\\'
-            __termd_cwd
         } 2>/dev/null >/dev/tty
         __termd_ran=0
         # A hook of the user's may have made itself the last one, or set the prompt.

@@ -10,6 +10,7 @@ use termd_proto::terminal::{CloseCause, Owner, TerminalState, WaitResult};
 use super::super::clock::now_ms;
 use super::super::error::TerminalError;
 use super::super::handle::Terminal;
+use super::super::input::{Care, LineCare, Secrecy};
 use super::super::record::signal_number;
 use super::Terminals;
 use crate::control::client::KeeperError;
@@ -172,7 +173,13 @@ impl Terminals {
         let gone = async {
             if let Some(character) = terminal.end_of_file_character().await {
                 // What cannot be typed is no reason not to close.
-                let _ = terminal.send(vec![character], longest).await;
+                let care = Care {
+                    lines: LineCare::Any,
+                    secrecy: Secrecy::NotShown,
+                };
+                if let Ok(queued) = terminal.queue_input(vec![character], care).await {
+                    let _ = terminal.wait_until_taken(queued, longest).await;
+                }
             }
             terminal.exit().await
         };

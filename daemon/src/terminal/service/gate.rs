@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value, json};
 use termd_proto::policy::{Effect, Judgement, Verdict};
-use termd_proto::terminal::Owner;
 
 use super::super::error::{Refusal, TerminalError};
 use super::super::handle::Terminal;
+use super::super::input::Secrecy;
 use super::super::launch::Launch;
+use super::typing::Typist;
 use super::{CreateRequest, Terminals};
 use crate::policy::{
-    CompiledGate, Request, Rules, TypedLine, What, command_text, judge, judge_known, program,
+    Request, Rules, TypedLine, TypedLines, What, command_text, judge, judge_known, program,
 };
 
 /// How much of a command an error or a record shows, in bytes.
@@ -128,43 +129,42 @@ impl Terminals {
     }
 
     /// Judges what is about to be typed, together with what was typed before it: each line that it
-    /// completes for the program in the foreground. To be called before the bytes go out; where it
-    /// refuses, nothing counts as typed.
+    /// completes for the program in the foreground. To be called before the bytes go out; what is
+    /// then to be remembered as typed is the answer.
     ///
-    /// The text of a `secret`, and what is typed at a prompt that hides it, stands in no error and
+    /// The text of a secret, and what is typed at a prompt that hides it, stands in no error and
     /// no record.
-    pub async fn judge_typing(
+    pub(super) async fn judge_typing(
         &self,
         terminal: &Terminal,
-        actor: &Owner,
-        settings: &CompiledGate,
+        typist: &Typist<'_>,
+        typed: &TypedLines,
         bytes: &[u8],
-        secret: bool,
-        confirmed: bool,
-    ) -> Result<(), TerminalError> {
-        let mut typed = terminal.typed_lines.lock().await;
+        secrecy: &Secrecy,
+    ) -> Result<TypedLines, TerminalError> {
         // Where there is no tty any more nothing is read: whoever types is told so.
         let Some(tty) = terminal.line_discipline().await else {
-            return Ok(());
+            return Ok(typed.clone());
         };
         let foreground = terminal.foreground().await;
         let program = foreground.as_ref().map(|process| process.program.as_str());
-        let hidden = tty.canonical && !tty.echo;
+        let hidden = tty.awaits_secret();
+        let secret = !matches!(secrecy, Secrecy::Shown(_) | Secrecy::NotShown);
+        let mut next = typed.clone();
         if hidden && program.is_some_and(|name| !program::is_shell(name)) {
             // A password, for whoever asked for one.
-            typed.forget();
-            return Ok(());
+            next.forget();
+            return Ok(next);
         }
-        let mut next = typed.clone();
         let lines = next.feed(bytes, program);
         if secret {
             next.forget();
         }
         let cwd = terminal.record.cwd.as_str();
         for line in lines {
-            let judged = self.judge_line(&line, program, actor, settings, Some(cwd));
+            let judged = self.judge_line(&line, program, typist, Some(cwd));
             let judged = Judged {
-                confirmed,
+                confirmed: typist.confirmed,
                 ..without_secret(judged, &line, secret || hidden)
             };
             if judged.is_plain() {
@@ -176,31 +176,29 @@ impl Terminals {
             }
             detail.insert("program".to_owned(), json!(program));
             let id = Some(terminal.id());
-            self.audit("terminal.input", judged.outcome(), actor, id, detail)
+            self.audit("terminal.input", judged.outcome(), typist.actor, id, detail)
                 .await?;
             if !judged.allows() {
                 return Err(judged.into_error());
             }
         }
-        *typed = next;
-        Ok(())
+        Ok(next)
     }
 
     fn judge_line(
         &self,
         line: &TypedLine,
         program: Option<&str>,
-        actor: &Owner,
-        settings: &CompiledGate,
+        typist: &Typist<'_>,
         cwd: Option<&str>,
     ) -> Judgement {
         let asked = Request {
             what: What::Line(&line.text),
             program,
-            front: actor.front,
+            front: typist.actor.front,
             cwd,
         };
-        judge_known(&asked, line.known, settings, self.rules())
+        judge_known(&asked, line.known, typist.gate, self.rules())
     }
 }
 

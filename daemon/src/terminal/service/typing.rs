@@ -50,7 +50,6 @@ impl Terminals {
         let look = |model: &_| TypingModes::of(model, tty);
         let modes = self.look_at(terminal, look).await?;
         let bytes = typing.bytes(&modes)?;
-        self.before_typing(terminal, &bytes, input, typist).await?;
         let secrecy = match (input.secret, input.force) {
             (false, _) => Secrecy::Shown(echo_of(&bytes)),
             (true, false) => Secrecy::Awaited,
@@ -62,27 +61,55 @@ impl Terminals {
             LineCare::Whole(Lines::of(&bytes))
         };
         let care = Care { lines, secrecy };
-        terminal.type_bytes(bytes, care, longest).await
+        self.type_bytes(terminal, bytes, care, typist, longest)
+            .await
     }
 
-    /// The one place where what is to be typed is judged and recorded, before any of it goes out.
-    async fn before_typing(
+    /// Sends bytes as they are; waits until the terminal has taken them, `longest` at the longest.
+    pub async fn send(
         &self,
         terminal: &Terminal,
-        bytes: &[u8],
-        input: &TypedInput,
+        bytes: Vec<u8>,
         typist: &Typist<'_>,
-    ) -> Result<(), TerminalError> {
-        self.judge_typing(
-            terminal,
-            typist.actor,
-            typist.gate,
-            bytes,
-            input.secret,
-            typist.confirmed,
-        )
-        .await?;
-        self.audit_input(terminal, typist.actor, typist.connection)
+        longest: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let care = Care {
+            lines: LineCare::Any,
+            secrecy: Secrecy::Shown(echo_of(&bytes)),
+        };
+        self.type_bytes(terminal, bytes, care, typist, longest)
             .await
+    }
+
+    /// The one way to a terminal's task: judged and recorded before any of it goes out, one caller
+    /// after the other, so that what came first is typed first.
+    async fn type_bytes(
+        &self,
+        terminal: &Terminal,
+        bytes: Vec<u8>,
+        care: Care,
+        typist: &Typist<'_>,
+        longest: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let mut typed = terminal.typed_lines.lock().await;
+        let next = self.judge_typing(terminal, typist, &typed, &bytes, &care.secrecy);
+        let next = next.await?;
+        self.audit_input(terminal, typist.actor, typist.connection)
+            .await?;
+        let queued = terminal.queue_input(bytes, care).await?;
+        let before = std::mem::replace(&mut *typed, next.clone());
+        drop(typed);
+        let taken = terminal.wait_until_taken(queued, longest).await;
+        if matches!(
+            taken,
+            Err(TerminalError::CanonicalLimit { .. } | TerminalError::NoSecretAwaited(_))
+        ) {
+            // Nothing was typed.
+            let mut typed = terminal.typed_lines.lock().await;
+            if *typed == next {
+                *typed = before;
+            }
+        }
+        taken
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 use termd_proto::interact::DoneBy;
+use termd_proto::screen::CommandState;
 
 use super::Typing;
 use super::done::{Doing, Marks, Seen, Verdict, by_marks, by_process};
@@ -61,7 +62,12 @@ impl Doneness {
             let since = log.between(from, to);
             Marks {
                 are_expected: terminal.record.shell_nonce.is_some(),
-                at_typing: log.state_at(from),
+                // The prompt that is on its way then is no answer to what was typed.
+                at_typing: if log.is_between_prompts(from) {
+                    CommandState::Unknown
+                } else {
+                    log.state_at(from)
+                },
                 since: since
                     .into_iter()
                     .map(|mark| mark.step)
