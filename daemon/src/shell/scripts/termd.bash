@@ -15,9 +15,9 @@ unset TERMD_SHELL_NONCE
 __termd_prompt() {
     { local -; set +aefuvx; } 2>/dev/null
     {
-        # Before D: whoever waits for a command's end knows then where it has led.
-        __termd_cwd
         if [[ ${__termd_ran-} ]]; then builtin printf '\e]133;D;%d\e\\' "$1"; fi
+        # Before A: whoever waits for the prompt knows then where the command has led.
+        __termd_cwd
         builtin printf '\e]133;A\e\\'
     } 2>/dev/null >/dev/tty
     __termd_ran=

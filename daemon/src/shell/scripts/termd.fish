@@ -23,12 +23,9 @@ status is-interactive; and test -n "$nonce"; or exit 0
 set -g __termd_nonce $nonce
 set -g __termd_ran 0
 
-function __termd_cwd
-    builtin printf '\e]7;file://%s%s\e\\' $hostname (builtin string escape --style=url -- $PWD) >/dev/tty 2>/dev/null
-end
-
 function __termd_prompt --on-event fish_prompt
-    __termd_cwd
+    # Before A: whoever waits for the prompt knows then where the command has led.
+    builtin printf '\e]7;file://%s%s\e\\' $hostname (builtin string escape --style=url -- $PWD) >/dev/tty 2>/dev/null
     builtin printf '\e]133;A\e\\' >/dev/tty 2>/dev/null
 end
 
@@ -45,8 +42,6 @@ function __termd_postexec --on-event fish_postexec
     set -l code $status
     if test $__termd_ran = 1
         set -g __termd_ran 0
-        # Before D: whoever waits for a command's end knows then where it has led.
-        __termd_cwd
         builtin printf '\e]133;D;%d\e\\' $code >/dev/tty 2>/dev/null
     end
 end

@@ -27,9 +27,9 @@ fi
         builtin emulate -L zsh
         builtin trap - DEBUG
         {
-            # Before D: whoever waits for a command's end knows then where it has led.
-            __termd_cwd
             if (( __termd_ran )); then builtin print -rn -- $'\e]133;D;'$code$'\e\\'; fi
+            # Before A: whoever waits for the prompt knows then where the command has led.
+            __termd_cwd
             builtin print -rn -- $'\e]133;A\e\\'
         } 2>/dev/null >/dev/tty
         __termd_ran=0

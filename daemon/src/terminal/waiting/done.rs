@@ -102,9 +102,15 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
     // fish does not tell where its prompt ends.
     let may_read = |state| matches!(state, CommandState::Input | CommandState::Prompt);
     let at_input = may_read(marks.at_typing);
-    // The line was run, and that is over: its prompt need not be waited for.
+    // After a command's end its prompt is still to come, and with it where the shell is now.
+    let is_between = marks.since.last() == Some(&Step::Finished);
+    // The line was run, and that is over.
     if at_input && lines == 1 && began > 0 && ended > 0 {
-        return Verdict::Done(DoneBy::Marks);
+        return if is_between {
+            after(AT_PROMPT, quiet, DoneBy::Marks)
+        } else {
+            Verdict::Done(DoneBy::Marks)
+        };
     }
     // A prompt for each line: an empty line has no other marks. One more was on its way before.
     let prompts = marks.count(Step::PromptStart);
@@ -117,8 +123,6 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
         }
     }
     let is_behind = lines == 0 || !marks.since.is_empty();
-    // After a command's end its prompt is still to come.
-    let is_between = marks.since.last() == Some(&Step::Finished);
     if !may_read(state) || !is_behind || is_between {
         return Verdict::NotYet;
     }

@@ -42,7 +42,9 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             zero,
             Verdict::AskProcess(Within::Command),
         ),
-        (Input, &[C, D], Some(1), zero, done),
+        (Input, &[C, D], Some(1), zero, Verdict::NotBefore(AT_PROMPT)),
+        (Input, &[C, D], Some(1), AT_PROMPT, done),
+        (Input, &[C, D, A], Some(1), zero, done),
         (Input, &[A, B], Some(1), zero, done),
         // Two: the second one has not begun yet.
         (Input, &[C, D], Some(2), now, Verdict::NotYet),
@@ -64,7 +66,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         ),
         // fish, which has no B.
         (Prompt, &[], Some(1), now, Verdict::NotYet),
-        (Prompt, &[C, D], Some(1), zero, done),
+        (Prompt, &[C, D, A], Some(1), zero, done),
         (Prompt, &[A], Some(1), zero, Verdict::NotBefore(AT_PROMPT)),
         (Prompt, &[A], Some(1), AT_PROMPT, done),
         (
