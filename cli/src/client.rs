@@ -174,6 +174,11 @@ impl Link {
     {
         loop {
             let rpc = self.current().await;
+            if !rpc.is_connected() {
+                // It broke before this call: nothing is in doubt.
+                self.reconnect(&rpc).await?;
+                continue;
+            }
             match attempt(&rpc, call(Arc::clone(&rpc))).await {
                 Attempt::Answered(answer) => {
                     self.state.lock().await.failing_since = None;

@@ -9,6 +9,7 @@
 //! made with, and that the daemon is told (`$/cancel_request`) of a call that nobody waits for any
 //! more: its future was dropped.
 
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -21,6 +22,7 @@ use jsonrpsee::core::middleware::{Request, RpcServiceBuilder, RpcServiceT};
 use jsonrpsee::core::params::{BatchRequestBuilder, ObjectParams};
 use jsonrpsee::core::traits::ToRpcParams;
 use jsonrpsee::types::{Id, ResponseSuccess};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -37,6 +39,8 @@ pub(crate) struct Rpc {
     /// What the client sends by.
     service: Arc<OnceLock<RpcService>>,
     next_id: AtomicU64,
+    /// The socket once more, to see whether its other end is there.
+    socket: Option<OwnedFd>,
     deadline: Duration,
 }
 
@@ -44,6 +48,7 @@ impl Rpc {
     /// JSON-RPC on this stream, by tasks of the current runtime; no call takes longer than the
     /// deadline.
     pub(crate) fn on(stream: UnixStream, deadline: Duration) -> Self {
+        let socket = stream.as_fd().try_clone_to_owned().ok();
         let (from, to) = stream.into_split();
         let service = Arc::new(OnceLock::new());
         let kept = Arc::clone(&service);
@@ -62,13 +67,24 @@ impl Rpc {
             client: Arc::new(client),
             service,
             next_id: AtomicU64::new(0),
+            socket,
             deadline,
         }
     }
 
     /// Whether it still stands, as far as is known.
     pub(crate) fn is_connected(&self) -> bool {
-        self.client.is_connected()
+        self.client.is_connected() && !self.is_hung_up()
+    }
+
+    /// Whether the other end is gone, which the client only knows once its task has run.
+    fn is_hung_up(&self) -> bool {
+        let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+        self.socket.as_ref().is_some_and(|socket| {
+            let mut looked_at = [PollFd::new(socket, PollFlags::RDHUP)];
+            let looked = poll(&mut looked_at, Some(&Timespec::default()));
+            looked.is_ok() && looked_at[0].revents().intersects(gone)
+        })
     }
 }
 

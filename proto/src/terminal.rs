@@ -23,6 +23,8 @@ pub const MIN_COLS: u16 = 2;
 pub const MAX_DIMENSION: u16 = 4096;
 /// The longest a wait may be asked to take, in milliseconds (one day).
 pub const MAX_WAIT_MS: u64 = 86_400_000;
+/// The longest idle timeout, in milliseconds (365 days): longer is never.
+pub const MAX_IDLE_TIMEOUT_MS: u64 = 365 * 86_400_000;
 /// Most bytes that one `session.read` returns.
 pub const MAX_READ_BYTES: u64 = 1 << 20;
 /// Most bytes that one `session.send` takes.

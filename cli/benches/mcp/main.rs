@@ -73,6 +73,9 @@ fn main() -> anyhow::Result<ExitCode> {
         compare_times(&mut report, what, median(our_times), median(their_times));
     }
     drain(&mut report, &ours, &theirs)?;
+    // As fresh as the other's process.
+    let place = Place::new()?;
+    let ours = place.ours();
     for sessions in [1, 10] {
         let what = format!("resident memory with {sessions} sessions");
         let our_bytes = stories::memory(&ours, sessions, || place.daemon_memory())?;

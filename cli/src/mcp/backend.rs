@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jsonrpsee::core::ClientError;
-use termd_proto::daemon::{ClientSettings, DaemonClient as _};
+use termd_proto::daemon::ClientSettings;
 use termd_proto::interact::{InteractionsClient as _, Until, WaitForResult};
 use termd_proto::terminal::{Front, SessionsClient as _, TerminalInfo};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
@@ -104,8 +104,7 @@ impl Backend {
         self.link().await?.repeat(call).await
     }
 
-    /// A call that must not be made twice: it starts, types or ends something. The daemon is asked
-    /// first whether it is there: on a connection that broke long ago nothing would be in doubt.
+    /// A call that must not be made twice: it starts, types or ends something.
     pub(crate) async fn once<T, F>(
         &self,
         call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
@@ -114,9 +113,7 @@ impl Backend {
         F: Future<Output = Result<T, ClientError>> + Send,
         T: Send,
     {
-        let link = self.link().await?;
-        link.repeat(|rpc| async move { rpc.info().await }).await?;
-        link.once(call).await
+        self.link().await?.once(call).await
     }
 
     /// A call that takes until `deadline` at the longest and may be made twice: it is given what

@@ -10,15 +10,17 @@ use regex::Regex;
 use serde::Deserialize;
 use termd_proto::daemon::ClientSettings;
 use termd_proto::policy::{GateSettings, MAX_GATE_PATTERN_BYTES, MAX_GATE_PATTERNS};
-use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS};
+use termd_proto::terminal::{
+    DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MAX_IDLE_TIMEOUT_MS, MIN_COLS,
+};
 use thiserror::Error;
 
 /// The longest that one call may be asked to wait.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_hours(1);
 /// The most output that one call gives: what one `session.read` goes through.
 pub(crate) const MAX_OUTPUT_BYTES: u64 = 1 << 20;
-/// The longest idle timeout in seconds: a year.
-const MAX_IDLE_SECONDS: u64 = 31_536_000;
+/// The longest idle timeout in seconds.
+pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
 
 /// What is left out of output that is over its limit; terminal-mcp's words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

@@ -8,14 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use termd_proto::terminal::MAX_IDLE_TIMEOUT_MS;
 
 use super::clock::Moment;
 use super::error::TerminalError;
 
 /// Shortest idle timeout, in milliseconds: a shorter one would end what somebody is about to use.
 pub const MIN_IDLE_TIMEOUT_MS: u64 = 1_000;
-/// Longest idle timeout, in milliseconds (31 days): longer is never.
-pub const MAX_IDLE_TIMEOUT_MS: u64 = 31 * 86_400_000;
 
 /// After so many milliseconds without activity a terminal is closed: [`MIN_IDLE_TIMEOUT_MS`] to
 /// [`MAX_IDLE_TIMEOUT_MS`].
@@ -31,7 +30,7 @@ impl IdleTimeout {
         }
         Err(TerminalError::Invalid {
             field: "idle_timeout_ms",
-            problem: format!("must be {MIN_IDLE_TIMEOUT_MS} to {MAX_IDLE_TIMEOUT_MS} (31 days)"),
+            problem: format!("must be {MIN_IDLE_TIMEOUT_MS} to {MAX_IDLE_TIMEOUT_MS} (a year)"),
         })
     }
 

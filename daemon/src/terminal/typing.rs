@@ -265,8 +265,8 @@ fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n' | 0x04 | 0x03 | 0x15 | 0x1c | 0x1a)
 }
 
-/// The bytes as the tty's or a line editor's echo would show them: lines ended by LF, no escape
-/// sequences, and the other control characters as `^C` (ECHOCTL).
+/// What of the bytes a tty or a line editor may show: lines ended by LF, no escape sequences. How
+/// it shows the other control characters is for whoever looks for the echo to know.
 pub fn echo_of(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut shown = String::with_capacity(text.len());
@@ -288,11 +288,6 @@ pub fn echo_of(bytes: &[u8]) -> String {
                 }
                 _ => {}
             },
-            '\u{7f}' => shown.push_str("^?"),
-            c if c.is_ascii_control() => {
-                shown.push('^');
-                shown.push(char::from(c as u8 | 0x40));
-            }
             c => shown.push(c),
         }
     }

@@ -1,7 +1,8 @@
 //! `session_create`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -17,15 +18,13 @@ use crate::mcp::Shared;
 use crate::mcp::answer::{Outcome, ToolAnswer, ToolError};
 use crate::mcp::call::Call;
 use crate::mcp::schema::{Field, Schema};
-use crate::mcp::settings::{Settings, idle_timeout};
+use crate::mcp::settings::{MAX_IDLE_SECONDS, Settings, idle_timeout};
 use crate::mcp::tool::{Effect, Tool, run};
 
 /// terminal-mcp's default of lines that scrolled off the top.
 const DEFAULT_SCROLLBACK: u32 = 1_000;
 /// Most lines of scrollback that the daemon keeps.
 const MAX_SCROLLBACK: u32 = 100_000;
-/// The longest idle timeout in seconds: a year.
-const MAX_IDLE_SECONDS: u64 = 31_536_000;
 
 #[derive(Debug, Deserialize)]
 struct Arguments {
@@ -106,8 +105,11 @@ async fn create(call: Call) -> Outcome {
     if arguments.command.trim().is_empty() {
         return Err(ToolError::validation("'command' is required"));
     }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let (command, args) = program_of(&arguments.command, &path);
     let request = CreateTerminal {
-        command: Some(arguments.command),
+        command: Some(command),
+        args,
         label: arguments.label,
         rows: Some(arguments.rows),
         cols: Some(arguments.cols),
@@ -140,6 +142,25 @@ async fn create(call: Call) -> Outcome {
         }),
     );
     Ok(ToolAnswer::Facts(facts.into()))
+}
+
+/// A line as a program and its arguments, where it is only plain words and the first is a program on
+/// the path: so that a shell which is asked for with options is the terminal's own program. Any
+/// other line is left as it is, for the user's shell.
+fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
+    let plain = |c: char| c.is_alphanumeric() || " _-./:,@%+=".contains(c);
+    let mut words = line.split(' ').filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let is_there = |directory: PathBuf| directory.join(first).is_file();
+    if line.chars().all(plain)
+        && !first.contains('=')
+        && std::env::split_paths(path).any(is_there)
+        && !Path::new(line).exists()
+    {
+        let args = words.map(str::to_owned).collect();
+        return (first.to_owned(), args);
+    }
+    (line.to_owned(), Vec::new())
 }
 
 /// Starts a terminal, once, with what the settings say of every one.
@@ -190,4 +211,34 @@ pub(super) fn seconds(milliseconds: i64) -> f64 {
 /// A duration in milliseconds, as the daemon takes it.
 pub(super) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_words_are_a_program_and_its_arguments() {
+        let path = OsStr::new("/nowhere:/bin");
+        for (line, args) in [
+            ("sh -i", Some(&["-i"][..])),
+            ("sh  -l  -i", Some(&["-l", "-i"])),
+            ("/bin/sh -e", Some(&["-e"])),
+            ("sh", Some(&[])),
+            ("sh -c 'echo 1'", None),
+            ("A=1 sh", None),
+            ("sh | cat", None),
+            ("sh $X", None),
+            ("no-such-program-here x", None),
+        ] {
+            let (command, given) = program_of(line, path);
+            match args {
+                Some(args) => {
+                    assert_eq!(Some(command.as_str()), line.split(' ').next(), "{line}");
+                    assert_eq!(given, args, "{line}");
+                }
+                None => assert_eq!((command.as_str(), given.len()), (line, 0)),
+            }
+        }
+    }
 }

@@ -176,7 +176,7 @@ fn an_echo_shows_no_sequences() {
         (b"a\r\nb\nc", "a\nb\nc"),
         (b"\x1b[200~a\rb\x1b[201~\r", "a\nb\n"),
         (b"\x1b[Als\x1bOA\x1bb", "ls"),
-        (b"\x03\x7f\t", "^C^?\t"),
+        (b"\x03\x7f\t", "\u{3}\u{7f}\t"),
         (b"\xff\x1b", "\u{fffd}"),
         (b"\x1b[1;5", ""),
         (b"\x1b[13u", ""),

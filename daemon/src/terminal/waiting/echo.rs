@@ -61,6 +61,8 @@ struct Expected {
     at: u64,
     known_by: KnownBy,
     shape: Shape,
+    /// Enter was pressed: its echo ends a line.
+    is_ended: bool,
     lines_seen: usize,
 }
 
@@ -82,6 +84,11 @@ pub struct Echo {
     found: VecDeque<String>,
     /// Lines that came since the last one was found.
     lines_since: usize,
+    /// Lines whose place the marks tell, without blanks. Where a command still ran when they were
+    /// typed, the tty itself has echoed them into its output before, as they are.
+    ahead: VecDeque<String>,
+    /// Lines that came since the last of these was typed.
+    lines_ahead: usize,
 }
 
 impl Echo {
@@ -94,7 +101,14 @@ impl Echo {
             }
             let body = line.strip_suffix('\n').unwrap_or(line);
             let is_edited = |c: char| c.is_control() && c != '\t';
-            let shape = if body.trim().is_empty() {
+            let is_ended = body.len() < line.len();
+            let are_keys = !body.is_empty() && body.chars().all(char::is_control);
+            if are_keys && !is_ended && shows_controls == ShowsControls::No {
+                // A line editor shows nothing of them.
+                continue;
+            }
+            let is_of_keys = are_keys && shows_controls == ShowsControls::No;
+            let shape = if body.trim().is_empty() || is_of_keys {
                 Shape::Enter
             } else if shows_controls == ShowsControls::Yes {
                 Shape::Line(bare(&with_carets(body)))
@@ -103,10 +117,15 @@ impl Echo {
             } else {
                 Shape::Line(bare(body))
             };
+            if let (KnownBy::Marks, Shape::Line(typed)) = (known_by, &shape) {
+                self.ahead.push_back(typed.clone());
+                self.lines_ahead = 0;
+            }
             self.expected.push_back(Expected {
                 at,
                 known_by,
                 shape,
+                is_ended,
                 lines_seen: 0,
             });
         }
@@ -119,7 +138,7 @@ impl Echo {
 
     /// Whether an echo is to be found by text.
     pub fn expects_text(&self) -> bool {
-        self.of(KnownBy::Text).is_some() || !self.found.is_empty()
+        self.of(KnownBy::Text).is_some() || !self.found.is_empty() || !self.ahead.is_empty()
     }
 
     /// Whether the echo of anything typed is still to come.
@@ -160,10 +179,13 @@ impl Echo {
 
     /// What a line is, which begins at `start`, is `line` without its LF.
     pub fn judge(&mut self, line: &str, start: u64, line_is: LineIs) -> Verdict {
+        if let Some(verdict) = self.typed_ahead(line, line_is) {
+            return verdict;
+        }
         let Some(at) = self.of(KnownBy::Text) else {
             return self.redrawn(line, line_is);
         };
-        let Some(next) = self.expected.get_mut(at) else {
+        let Some(next) = self.expected.get(at) else {
             return Verdict::Output;
         };
         if start + (line.len() as u64) < next.at {
@@ -189,20 +211,63 @@ impl Echo {
                 Verdict::Echo
             }
             LineIs::Ended => {
-                next.lines_seen += 1;
-                if next.shape == Shape::Enter || next.lines_seen >= MOST_LINES {
-                    self.expected.remove(at);
+                if let Some(next) = self.expected.get_mut(at) {
+                    next.lines_seen += 1;
+                    if next.shape == Shape::Enter || next.lines_seen >= MOST_LINES {
+                        self.expected.remove(at);
+                    }
                 }
                 self.redrawn(line, line_is)
             }
             LineIs::Open => Verdict::NotYet,
             LineIs::OpenAndQuiet => match &next.shape {
-                Shape::Line(_) if holds => Verdict::NotYet,
+                // Without Enter the echo stays on its line. More behind it than was typed is the
+                // program's own.
+                Shape::Line(_) if holds && !next.is_ended && self.ends_as_typed(at, &part) => {
+                    Verdict::NotYet
+                }
                 Shape::Line(typed) if !part.is_empty() && typed.starts_with(&part) => {
                     Verdict::NotYet
                 }
                 _ => Verdict::Output,
             },
+        }
+    }
+
+    /// Whether a line ends with one that was typed, this one or a later one.
+    fn ends_as_typed(&self, at: usize, part: &str) -> bool {
+        let mut expected = self.expected.range(at..);
+        expected.any(|it| matches!(&it.shape, Shape::Line(typed) if part.ends_with(typed.as_str())))
+    }
+
+    /// A line that the tty has echoed into the output of a command, or that may become one.
+    fn typed_ahead(&mut self, line: &str, line_is: LineIs) -> Option<Verdict> {
+        if self.ahead.is_empty() {
+            return None;
+        }
+        let shown = bare(line);
+        let same = self.ahead.iter().position(|typed| *typed == shown);
+        match (same, line_is) {
+            (Some(at), LineIs::Ended) => {
+                // The shell may show it again behind its prompt.
+                self.found.extend(self.ahead.remove(at));
+                self.lines_since = 0;
+                Some(Verdict::Echo)
+            }
+            (Some(_), _) => Some(Verdict::NotYet),
+            (None, LineIs::Ended) => {
+                self.lines_ahead += 1;
+                if self.lines_ahead > MOST_LINES {
+                    self.ahead.clear();
+                }
+                None
+            }
+            (None, LineIs::Open) => {
+                let begins = |typed: &String| typed.starts_with(&shown);
+                let may_be = !shown.is_empty() && self.ahead.iter().any(begins);
+                may_be.then_some(Verdict::NotYet)
+            }
+            (None, LineIs::OpenAndQuiet) => None,
         }
     }
 

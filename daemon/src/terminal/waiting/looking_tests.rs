@@ -184,3 +184,40 @@ fn cuts_make_no_difference() {
         assert_eq!(all.as_deref(), Some("a\nREADY 1\n60%\ndone\n$ "), "{size}");
     }
 }
+
+/// A line that was typed while the last command ran: the tty echoes it into that one's output, and
+/// the shell shows it again at its prompt.
+#[test]
+fn a_line_typed_ahead_is_echoed_twice() {
+    let mut looking = looking(CommandState::Input);
+    looking.stop(typed("sleep 1\n", KnownBy::Marks));
+    looking.stop(typed("echo READY\n", KnownBy::Marks));
+    looking.feed(b"sleep 1\r\n");
+    looking.stop(Stop::Mark(Step::OutputStart));
+    looking.feed(b"echo READY");
+    assert_eq!(find(&mut looking, "READY"), None);
+    looking.feed(b"\r\n");
+    assert_eq!(find(&mut looking, "READY"), None);
+    looking.stop(Stop::Mark(Step::Finished));
+    looking.stop(Stop::Mark(Step::PromptStart));
+    looking.feed(b"$ ");
+    looking.stop(Stop::Mark(Step::PromptEnd));
+    looking.feed(b"echo READY\r\n");
+    assert_eq!(find(&mut looking, "READY"), None);
+    looking.stop(Stop::Mark(Step::OutputStart));
+    looking.feed(b"READY\r\n");
+    assert_eq!(find(&mut looking, "READY"), Some("READY".to_owned()));
+}
+
+/// What a program in raw mode shows of keys is its output, although it holds what was typed.
+#[test]
+fn more_than_was_typed_is_output() {
+    let mut looking = looking(CommandState::Unknown);
+    looking.feed(b"on\r\n");
+    for (keys, shown) in [("\u{1b}OA", "^[OA"), ("x\n", "x^M"), ("\u{3}", "^C")] {
+        looking.stop(typed(keys, KnownBy::Text));
+        looking.feed(shown.as_bytes());
+    }
+    let found = looking.look(Some(&pattern(r"\^\[OAx\^M\^C")), Quiet::Yes);
+    assert_eq!(found.unwrap().line, "^[OAx^M^C");
+}
