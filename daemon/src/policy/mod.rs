@@ -1,8 +1,8 @@
 //! The gate's judgement: what a text or an argv that is about to run is, and what is done about it.
 //!
 //! Pure: text, rules and settings in, a [`Judgement`] out. A shell's text is read by a grammar
-//! ([`shell`]), programs that only start others are taken off ([`wrap`]), and what remains is asked
-//! about ([`danger`]); databases ([`sql`]) and interpreters ([`code`]) have readers of their own.
+//! (`shell`), programs that only start others are taken off (`wrap`), and what remains is asked
+//! about (`danger`); databases (`sql`) and interpreters (`code`) have readers of their own.
 //! [`typed`] makes lines of what is typed in pieces.
 //!
 //! **Invariant:** any bytes are judged, none make it fail; what it cannot understand is `unknown`

@@ -8,7 +8,7 @@
 //! it, and then the line editor) is its echo too.
 //!
 //! Promises: until a line has ended it is not called output while it may still become the echo; what
-//! is not found when the output has been quiet, or within [`MOST_LINES`], is given up.
+//! is not found when the output has been quiet, or within `MOST_LINES`, is given up.
 //!
 //! It must not know: offsets in raw output, terminals, time.
 
