@@ -61,6 +61,8 @@ struct Expected {
     at: u64,
     known_by: KnownBy,
     shape: Shape,
+    /// Which input it is of.
+    input: u64,
     /// Enter was pressed: its echo ends a line.
     is_ended: bool,
     lines_seen: usize,
@@ -84,17 +86,20 @@ pub struct Echo {
     found: VecDeque<String>,
     /// Lines that came since the last one was found.
     lines_since: usize,
-    /// Lines whose place the marks tell, without blanks. Where a command still ran when they were
-    /// typed, the tty itself has echoed them into its output before, as they are.
+    /// Lines of inputs that came before the command of another one had ended, without blanks: the
+    /// tty itself echoes them into its output, as they are, before the shell shows them.
     ahead: VecDeque<String>,
-    /// Lines that came since the last of these was typed.
+    /// Lines that came since that command began.
     lines_ahead: usize,
+    /// Inputs so far.
+    inputs: u64,
 }
 
 impl Echo {
     /// Something was typed when the text ended at `at`: lines ended by LF. `shows_controls`: the tty
     /// itself echoes, control characters as `^X`.
     pub fn typed(&mut self, at: u64, text: &str, known_by: KnownBy, shows_controls: ShowsControls) {
+        self.inputs += 1;
         for line in text.split_inclusive('\n') {
             if self.expected.len() >= MOST_TYPED_LINES {
                 return;
@@ -117,14 +122,11 @@ impl Echo {
             } else {
                 Shape::Line(bare(body))
             };
-            if let (KnownBy::Marks, Shape::Line(typed)) = (known_by, &shape) {
-                self.ahead.push_back(typed.clone());
-                self.lines_ahead = 0;
-            }
             self.expected.push_back(Expected {
                 at,
                 known_by,
                 shape,
+                input: self.inputs,
                 is_ended,
                 lines_seen: 0,
             });
@@ -133,7 +135,18 @@ impl Echo {
 
     /// The shell has begun a command: the echo of one line is behind.
     pub fn command_began(&mut self) {
-        self.expected.pop_front();
+        let Some(begun) = self.expected.pop_front() else {
+            return;
+        };
+        self.ahead.clear();
+        self.lines_ahead = 0;
+        for later in &self.expected {
+            if let (true, KnownBy::Marks, Shape::Line(typed)) =
+                (later.input != begun.input, later.known_by, &later.shape)
+            {
+                self.ahead.push_back(typed.clone());
+            }
+        }
     }
 
     /// Whether an echo is to be found by text.
@@ -246,7 +259,9 @@ impl Echo {
             return None;
         }
         let shown = bare(line);
-        let same = self.ahead.iter().position(|typed| *typed == shown);
+        // Behind what the command has printed on that line, or a prompt.
+        let ends = |typed: &String| shown.ends_with(typed.as_str());
+        let same = self.ahead.iter().position(ends);
         match (same, line_is) {
             (Some(at), LineIs::Ended) => {
                 // The shell may show it again behind its prompt.

@@ -91,8 +91,7 @@ fn marks_come_first_and_what_is_given_up_is_output() {
     by_text.by_text_alone();
     assert_eq!(by_text.judge("$ x", 0, LineIs::Ended), Verdict::Echo);
     assert_eq!(echo.judge("$ x", 0, LineIs::Ended), Verdict::Output);
-    // The tty may echo it into the output of a command that still runs, as it is.
-    assert_eq!(echo.judge("x", 0, LineIs::Ended), Verdict::Echo);
+    assert_eq!(echo.judge("x", 0, LineIs::Ended), Verdict::Output);
     echo.command_began();
     assert!(!echo.is_expecting());
     echo.typed(0, "y\n", KnownBy::Text, ShowsControls::No);
@@ -104,4 +103,17 @@ fn marks_come_first_and_what_is_given_up_is_output() {
         echo.judge("other", 9, LineIs::Ended);
     }
     assert_eq!(echo.judge("z", 9, LineIs::Ended), Verdict::Output);
+}
+
+#[test]
+fn the_tty_echoes_what_is_typed_while_another_inputs_command_runs() {
+    let mut echo = Echo::default();
+    echo.typed(0, "a\nb\n", KnownBy::Marks, ShowsControls::No);
+    echo.typed(0, "c\n", KnownBy::Marks, ShowsControls::No);
+    echo.command_began();
+    // A here-document is printed as it was typed.
+    assert_eq!(echo.judge("b", 0, LineIs::Ended), Verdict::Output);
+    assert_eq!(echo.judge("c", 0, LineIs::Open), Verdict::NotYet);
+    assert_eq!(echo.judge("c", 0, LineIs::Ended), Verdict::Echo);
+    assert_eq!(echo.judge("c", 0, LineIs::Ended), Verdict::Output);
 }
