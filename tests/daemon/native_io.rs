@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::support::{RawClient, TestDaemon, sh};
+use crate::support::{RawClient, TestDaemon, sh, wait_until};
 
 /// Runs a script without output processing to its end; the id.
 #[track_caller]
@@ -152,6 +152,10 @@ fn a_transcript_larger_than_every_window_is_whole() {
         "{} bytes",
         transcript.len()
     );
+    // A page that is read while its blocks move from the spool to the database may be shorter.
+    wait_until("all of it is stored", || {
+        client.ok("daemon.stats", &Value::Null)["unstored_bytes"] == 0
+    });
     let exact = json!({ "max_bytes": 1 << 20, "encoding": "base64" });
     let page = read(&mut client, &id, &exact);
     assert_eq!(page["end"], 1 << 20, "one read is as long as that");

@@ -71,6 +71,7 @@ fn a_second_sigterm_ends_it_at_once() {
         "trap 'echo asked' HUP; trap '' TERM; echo \"pid $$;\"; while :; do sleep 0.05; done";
     let id = agent.script(script);
     let processes = agent.printed_processes(&id, 1);
+    let server = daemon.server();
     daemon.signal(Signal::TERM);
     agent.wait_for_text(&id, "asked");
     let begin = Instant::now();
@@ -81,6 +82,8 @@ fn a_second_sigterm_ends_it_at_once() {
         "{:?}",
         begin.elapsed()
     );
+    // The keeper does not wait for it.
+    assert!(server.ends_by(Deadline::after(DEADLINE)));
     assert!(processes[0].ends_by(Deadline::after(DEADLINE)));
 }
 
@@ -93,6 +96,7 @@ fn a_stopping_daemon_starts_nothing_more() {
         "trap 'echo asked' HUP; trap '' TERM; echo \"pid $$;\"; while :; do sleep 0.05; done";
     let id = agent.script(script);
     let processes = agent.printed_processes(&id, 1);
+    let server = daemon.server();
     daemon.signal(Signal::TERM);
     agent.wait_for_text(&id, "asked");
     let error = agent
@@ -105,6 +109,8 @@ fn a_stopping_daemon_starts_nothing_more() {
     );
     daemon.signal(Signal::TERM);
     daemon.wait_exit();
+    // The keeper does not wait for it.
+    assert!(server.ends_by(Deadline::after(DEADLINE)));
     assert!(processes[0].ends_by(Deadline::after(DEADLINE)));
 }
 
