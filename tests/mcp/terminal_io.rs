@@ -245,7 +245,12 @@ fn keys_are_pressed_by_name() {
     let id = start(&mut client);
     client.call(
         "terminal_write",
-        &json!({ "sessionId": id, "data": "cat -v\\r" }),
+        &json!({ "sessionId": id, "data": "echo GO; cat -v\\r" }),
+    );
+    // Before that the keys would be the line editor's.
+    client.call(
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": "^GO$" }),
     );
     let keys = ["up", "f5", "pageup", "alt+x", "enter"];
     for key in keys {
