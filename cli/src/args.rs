@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod acp;
 mod setup;
 
+pub(crate) use acp::{AcpArgs, DisplayArg};
 pub(crate) use setup::SetupArgs;
 
 use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
@@ -72,6 +74,8 @@ pub(crate) enum Verb {
     Resize(ResizeArgs),
     /// Serve the Model Context Protocol on standard input and output, for a coding agent
     Mcp(McpArgs),
+    /// Start an ACP agent, and be its client's terminals: what an editor runs as its agent
+    Acp(AcpArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
     /// Show what was run in terminals and in their shells, newest first

@@ -7,6 +7,7 @@
 //! **Invariant:** this crate knows the daemon by its contract alone, and nothing a terminal printed
 //! reaches a person's tty unescaped, unless they asked for raw output, ran it or attached to it.
 
+mod acp;
 mod args;
 mod attach;
 mod client;
@@ -20,6 +21,7 @@ mod interrupt;
 mod mcp;
 mod output;
 mod place;
+mod pool;
 mod reader;
 mod rpc;
 mod screenshot;

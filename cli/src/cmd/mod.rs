@@ -1,5 +1,6 @@
 //! One file a verb: each asks the daemon and writes the answer.
 
+mod acp;
 mod attach;
 mod audit;
 mod close;
@@ -67,6 +68,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Attach(args) => attach::run(context, args).await,
         Verb::Resize(args) => resize::run(context, args).await,
         Verb::Mcp(args) => mcp::run(context, &args).await,
+        Verb::Acp(args) => acp::run(context, args).await,
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,

@@ -51,6 +51,7 @@ impl Progress {
             }
             let tell = async {
                 let end = backend
+                    .pool()
                     .repeat(|rpc| {
                         let id = terminal.clone();
                         async move { rpc.show(id).await }

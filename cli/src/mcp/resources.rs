@@ -72,6 +72,7 @@ pub(crate) async fn list(
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let page = backend
+        .pool()
         .repeat(|rpc| {
             let cursor = cursor.clone();
             async move { rpc.list(None, cursor, Some(PAGE)).await }
@@ -129,6 +130,7 @@ pub(crate) async fn read(backend: &Backend, uri: &str) -> Result<ReadResourceRes
 
 async fn screen(backend: &Backend, id: &TerminalRef) -> Result<String, CliError> {
     let answer = backend
+        .pool()
         .repeat(|rpc| {
             let id = id.clone();
             let options = ScreenOptions {
@@ -143,6 +145,7 @@ async fn screen(backend: &Backend, id: &TerminalRef) -> Result<String, CliError>
 
 async fn transcript(backend: &Backend, id: &TerminalRef) -> Result<String, CliError> {
     let answer = backend
+        .pool()
         .repeat(|rpc| {
             let id = id.clone();
             let options = ReadOptions {

@@ -136,7 +136,7 @@ impl ServerHandler for Server {
         let client = &request.client_info;
         self.shared.backend.introduce(&client.name, &client.version);
         let shared = Arc::clone(&self.shared);
-        tokio::spawn(async move { shared.backend.connect().await });
+        tokio::spawn(async move { shared.backend.pool().connect().await });
         context.peer.set_peer_info(request.clone());
         self.subscriptions.watch_list(context.peer.clone());
         self.negotiate_initialize(&request)

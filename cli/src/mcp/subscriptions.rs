@@ -187,6 +187,7 @@ async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
     loop {
         let subscribed = shared
             .backend
+            .pool()
             .repeat(|rpc| async move { rpc.subscribe_events(None).await })
             .await;
         if let Ok(mut events) = subscribed {

@@ -53,12 +53,13 @@ async fn close(call: Call) -> Outcome {
         (info.exit_status, info.end)
     } else {
         let closed = backend
+            .pool()
             .repeat(|rpc| {
                 let id = TerminalRef::from(&info.id);
                 async move { rpc.close(id, Some(EOF_MS)).await }
             })
             .await?;
-        backend.stop_holding(&info.id).await?;
+        backend.pool().stop_holding(&info.id).await?;
         (closed.exit_status, closed.end)
     };
     let exit_code = status.as_ref().and_then(|status| status.exit_code);

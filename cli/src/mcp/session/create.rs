@@ -125,7 +125,7 @@ async fn create(call: Call) -> Outcome {
     let info = open(&call.shared, request).await?;
     call.backend().remember(&info);
     if holds {
-        call.backend().keep_holding(&info.id).await?;
+        call.backend().pool().keep_holding(&info.id).await?;
     }
     let mut facts = success();
     add(
@@ -174,6 +174,7 @@ pub(super) async fn open(
     };
     let info = shared
         .backend
+        .pool()
         .once(|rpc| {
             let request = request.clone();
             async move { create_terminal(&*rpc, request).await }

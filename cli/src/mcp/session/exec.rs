@@ -122,7 +122,7 @@ async fn close(shared: &Shared, id: &TerminalId, eof: Option<u64>) -> Result<Wai
         let id = TerminalRef::from(id);
         async move { rpc.close(id, eof).await }
     };
-    shared.backend.repeat(closing).await
+    shared.backend.pool().repeat(closing).await
 }
 
 /// The argv of a shell line, where the program is a shell.
@@ -198,10 +198,12 @@ struct Done {
 
 async fn until_exit(call: &Call, id: &TerminalId, timeout: Duration) -> Result<Done, CliError> {
     let backend = call.backend();
-    let waiting = backend.wait(Instant::now() + timeout, |rpc, left| {
-        let id = TerminalRef::from(id);
-        async move { rpc.wait(id, Some(left)).await }
-    });
+    let waiting = backend
+        .pool()
+        .wait_until(Instant::now() + timeout, |rpc, left| {
+            let id = TerminalRef::from(id);
+            async move { rpc.wait(id, Some(left)).await }
+        });
     let waited = call.progress.during(backend, &id.into(), waiting).await?;
     Ok(Done {
         start: Offset::ZERO,

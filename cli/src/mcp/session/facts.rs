@@ -43,6 +43,7 @@ impl Standing {
     /// Asks.
     pub(super) async fn of(backend: &Backend, id: &TerminalId) -> Result<Self, CliError> {
         let activity = backend
+            .pool()
             .repeat(|rpc| {
                 let id = TerminalRef::from(id);
                 async move { rpc.activity(id).await }

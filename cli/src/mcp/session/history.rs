@@ -63,6 +63,7 @@ async fn history(call: Call) -> Outcome {
     };
     let page = call
         .backend()
+        .pool()
         .repeat(|rpc| {
             let (filter, cursor) = (filter.clone(), arguments.cursor.clone());
             let limit = Some(arguments.limit);

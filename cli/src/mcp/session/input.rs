@@ -79,6 +79,7 @@ impl Typing {
         let input = self.to_input()?;
         let sent = shared
             .backend
+            .pool()
             .once(|rpc| {
                 let (id, input) = (TerminalRef::from(id), input.clone());
                 let confirmed = Some(self.confirmed);

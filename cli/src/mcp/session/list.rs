@@ -69,6 +69,7 @@ async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, CliError
     let mut cursor = None;
     loop {
         let page = backend
+            .pool()
             .repeat(|rpc| {
                 let cursor = cursor.clone();
                 async move { rpc.list(None, cursor, Some(PAGE)).await }
@@ -109,6 +110,7 @@ async fn describe(backend: &Backend, info: TerminalInfo, now: i64) -> Value {
     exit(&mut facts, info.exit_status.as_ref());
     if info.state == TerminalState::Running {
         let activity = backend
+            .pool()
             .repeat(|rpc| {
                 let id = TerminalRef::from(&info.id);
                 async move { rpc.activity(id).await }

@@ -51,6 +51,7 @@ async fn resize(call: Call) -> Outcome {
         cols,
     } = call.arguments()?;
     call.backend()
+        .pool()
         .repeat(|rpc| {
             let id = TerminalRef(session_id.clone());
             async move { rpc.resize(id, cols, rows).await }

@@ -18,6 +18,7 @@ pub(super) async fn ask(
     options: &ScreenOptions,
 ) -> Result<ScreenResult, CliError> {
     backend
+        .pool()
         .repeat(|rpc| {
             let (id, options) = (TerminalRef::from(id), options.clone());
             async move { read_screen(&*rpc, id, options).await }

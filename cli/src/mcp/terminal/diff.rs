@@ -135,6 +135,7 @@ fn unified(from: (&str, &str), to: (&str, &str), context: usize) -> String {
 async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), ToolError> {
     let judged = call
         .backend()
+        .pool()
         .repeat(|rpc| {
             let (line, cwd) = (Some(command.to_owned()), Some(info.cwd.clone()));
             async move { PolicyClient::check(&*rpc, line, None, None, cwd, Some(Front::Mcp)).await }

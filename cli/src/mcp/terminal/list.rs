@@ -70,6 +70,7 @@ async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, CliError
     let mut cursor = None;
     loop {
         let page = backend
+            .pool()
             .repeat(|rpc| {
                 let cursor: Option<String> = cursor.clone();
                 async move { rpc.list(None, cursor, Some(PAGE)).await }

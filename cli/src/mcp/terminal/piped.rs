@@ -126,7 +126,7 @@ async fn close(shared: &Shared, id: &TerminalId) -> Result<(), CliError> {
         let id = TerminalRef::from(id);
         async move { rpc.close(id, None).await }
     };
-    shared.backend.repeat(closing).await.map(drop)
+    shared.backend.pool().repeat(closing).await.map(drop)
 }
 
 /// Runs a program to its end, or to its timeout.
@@ -153,6 +153,7 @@ pub(super) async fn execute(
     let begun = Instant::now();
     let backend = call.backend();
     let created = backend
+        .pool()
         .once(|rpc| {
             let request = request.clone();
             async move { create_terminal(&*rpc, request).await }
@@ -205,7 +206,8 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
     loop {
         let step = deadline.min(Instant::now() + MEASURED_EVERY);
         let waited = backend
-            .wait(step, |rpc, left| {
+            .pool()
+            .wait_until(step, |rpc, left| {
                 let id = TerminalRef::from(id);
                 async move { rpc.wait(id, Some(left)).await }
             })
@@ -221,6 +223,7 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
         if timed_out || waited.end.0 > FLOOD_BYTES {
             // SIGTERM, grace, SIGKILL, for all that it started.
             let killed = backend
+                .pool()
                 .repeat(|rpc| {
                     let id = TerminalRef::from(id);
                     async move { rpc.kill(id, None).await }
@@ -261,6 +264,7 @@ async fn stream(
         };
         let page = call
             .backend()
+            .pool()
             .repeat(|rpc| {
                 let (id, options) = (TerminalRef::from(id), options.clone());
                 async move { read_terminal(&*rpc, id, options).await }

@@ -71,6 +71,7 @@ pub(super) fn not_found(named: &str) -> ToolError {
 /// What goes on in an open terminal.
 pub(super) async fn activity(backend: &Backend, id: &TerminalId) -> Result<Activity, CliError> {
     backend
+        .pool()
         .repeat(|rpc| {
             let id = TerminalRef::from(id);
             async move { rpc.activity(id).await }
@@ -102,6 +103,7 @@ pub(super) async fn type_once(
 ) -> Result<SendResult, ToolError> {
     let sent = call
         .backend()
+        .pool()
         .once(|rpc| {
             let (id, input) = (TerminalRef::from(id), input.clone());
             async move {

@@ -156,6 +156,7 @@ async fn start(call: Call) -> Outcome {
 
 async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, CliError> {
     call.backend()
+        .pool()
         .once(|rpc| {
             let request = request.clone();
             async move { create_terminal(&*rpc, request).await }

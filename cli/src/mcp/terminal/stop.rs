@@ -109,12 +109,13 @@ async fn stop(call: Call) -> Outcome {
         }
     }
     let closed = backend
+        .pool()
         .repeat(|rpc| {
             let id = TerminalRef::from(&info.id);
             async move { rpc.close(id, None).await }
         })
         .await?;
-    backend.stop_holding(&info.id).await?;
+    backend.pool().stop_holding(&info.id).await?;
     let status = closed.exit_status.as_ref();
     add(
         &mut facts,

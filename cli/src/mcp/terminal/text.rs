@@ -188,6 +188,7 @@ impl Part<'_> {
             ..ReadOptions::default()
         };
         self.backend
+            .pool()
             .repeat(|rpc| {
                 let (id, options) = (TerminalRef::from(self.id), options.clone());
                 async move { read_terminal(&*rpc, id, options).await }

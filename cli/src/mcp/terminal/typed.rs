@@ -172,6 +172,7 @@ async fn resize(call: Call) -> Outcome {
     } = call.arguments()?;
     let info = alive(&call, &session_id).await?;
     call.backend()
+        .pool()
         .repeat(|rpc| {
             let id = TerminalRef::from(&info.id);
             async move { rpc.resize(id, cols, rows).await }

@@ -1,0 +1,1 @@
+//! Asking the client's person: `session/request_permission`, where the gate says confirm.

@@ -1,0 +1,11 @@
+//! `termctl acp`: what the command line says, then the proxy.
+
+use super::Context;
+use crate::acp;
+use crate::args::AcpArgs;
+use crate::error::CliError;
+use crate::exit::ExitCode;
+
+pub(super) async fn run(context: Context, args: AcpArgs) -> Result<ExitCode, CliError> {
+    acp::serve(args, context.start).await
+}
