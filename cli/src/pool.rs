@@ -120,7 +120,8 @@ impl Pool {
     {
         let place = self.place();
         let link = place.0.link.get_or_try_init(|| self.open()).await?;
-        link.repeat(call).await
+        // Held for long and by many: not within the future of each.
+        Box::pin(link.repeat(call)).await
     }
 
     /// The same, until `deadline` at the longest: it is given what time is left, in milliseconds,

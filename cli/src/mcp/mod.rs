@@ -34,6 +34,7 @@ mod backend;
 mod call;
 mod confirm;
 mod cursors;
+mod omitted;
 mod progress;
 mod registry;
 mod resources;

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::mcp::omitted::Omitted;
 use crate::mcp::schema::{Field, Schema};
 use crate::mcp::settings::{MAX_TIMEOUT, Settings, TRUNCATIONS, Truncation};
 
@@ -120,21 +121,12 @@ pub(super) fn output(mut fields: Vec<Field>) -> Schema {
 
 /// Output and where it was read.
 pub(super) fn text() -> Vec<Field> {
-    let range = json!({
-        "type": "object",
-        "properties": { "from": { "type": "integer" }, "to": { "type": "integer" } },
-        "required": ["from", "to"],
-    });
     vec![
         Field::string("output", ""),
         Field::integer("bytes_read", "Bytes of output gone through"),
         Field::boolean("truncated", ""),
         Field::integer("offset", "Where the next read goes on"),
-        Field::list(
-            "omitted",
-            range,
-            "Output left out, by offset; session_read with offset=from reads it",
-        ),
+        Omitted::field("by offset; session_read with offset=from reads it"),
     ]
 }
 

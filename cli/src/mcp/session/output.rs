@@ -10,6 +10,7 @@ use termd_proto::{Offset, TerminalId, TerminalRef};
 use super::facts::{Facts, add};
 use crate::error::CliError;
 use crate::mcp::backend::Backend;
+use crate::mcp::omitted::Omitted;
 use crate::mcp::settings::{MAX_OUTPUT_BYTES, Settings, Truncation};
 
 /// Ends output whose end was left out; terminal-mcp's words.
@@ -60,18 +61,13 @@ pub(super) struct Output {
     pub(super) next: Offset,
     /// Bytes of output gone through.
     bytes: u64,
-    omitted: Vec<(Offset, Offset)>,
+    omitted: Omitted,
     truncated: bool,
 }
 
 impl Output {
     /// Adds it to a result.
     pub(super) fn describe(&self, facts: &mut Facts) {
-        let omitted: Vec<_> = self
-            .omitted
-            .iter()
-            .map(|(from, to)| json!({ "from": from, "to": to }))
-            .collect();
         add(
             facts,
             json!({
@@ -79,16 +75,14 @@ impl Output {
                 "bytes_read": self.bytes,
                 "truncated": self.truncated,
                 "offset": self.next,
-                "omitted": (!omitted.is_empty()).then_some(omitted),
+                "omitted": self.omitted.to_json(),
             }),
         );
     }
 
     /// Output before this one that the caller has not read and is not given.
     pub(super) fn leave_out(&mut self, from: Offset, to: Offset) {
-        if from < to {
-            self.omitted.insert(0, (from, to));
-        }
+        self.omitted.add(from, to);
     }
 }
 
@@ -132,12 +126,12 @@ impl Reader<'_> {
             text,
             next: read.end.max(from),
             bytes: read.end.since(read.start),
-            omitted: Vec::new(),
+            omitted: Omitted::default(),
             truncated,
         };
         output.leave_out(from, read.start.min(until));
         if truncated {
-            output.omitted.push((read.end, until));
+            output.leave_out(read.end, until);
         }
         Ok(output)
     }
@@ -149,7 +143,7 @@ impl Reader<'_> {
             text: format!("{LESS_MARKER}{}", read.text.unwrap_or_default()),
             next: until,
             bytes: until.since(read.start),
-            omitted: Vec::new(),
+            omitted: Omitted::default(),
             truncated: true,
         };
         output.leave_out(from, read.start);
@@ -171,10 +165,11 @@ impl Reader<'_> {
             ),
             next: until,
             bytes: head.end.since(head.start) + until.since(tail.start),
-            omitted: vec![(head.end, tail.start)],
+            omitted: Omitted::default(),
             truncated: true,
         };
         output.leave_out(from, head.start);
+        output.leave_out(head.end, tail.start);
         Ok(output)
     }
 

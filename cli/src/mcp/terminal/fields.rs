@@ -1,8 +1,9 @@
 //! Parameters and results that several tools of the set have, and how the set writes an error.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::mcp::answer::{ToolAnswer, ToolError};
+use crate::mcp::omitted::Omitted;
 use crate::mcp::schema::{Field, Schema};
 
 /// Longest id or label.
@@ -86,19 +87,10 @@ pub(super) fn output_or_question(mut fields: Vec<Field>) -> Schema {
 
 /// Output, and what was left out of it.
 pub(super) fn text() -> Vec<Field> {
-    let range = json!({
-        "type": "object",
-        "properties": { "from": { "type": "integer" }, "to": { "type": "integer" } },
-        "required": ["from", "to"],
-    });
     vec![
         Field::string("output", ""),
         Field::boolean("truncated", ""),
-        Field::list(
-            "omitted",
-            range,
-            "Output left out, by position; terminal_read with since=from reads it",
-        ),
+        Omitted::field("by position; terminal_read with since=from reads it"),
         Field::integer("position", "Where the next read goes on"),
     ]
 }

@@ -9,6 +9,7 @@ use termd_proto::{Offset, TerminalId, TerminalRef};
 use super::fields::{Facts, add};
 use crate::error::CliError;
 use crate::mcp::backend::Backend;
+use crate::mcp::omitted::Omitted;
 use crate::mcp::settings::MAX_OUTPUT_BYTES;
 
 /// Most output of one answer.
@@ -37,7 +38,7 @@ pub(super) struct Text {
     /// Where the next read goes on.
     pub(super) next: Offset,
     /// What was left out.
-    pub(super) omitted: Vec<(Offset, Offset)>,
+    pub(super) omitted: Omitted,
 }
 
 impl Text {
@@ -45,25 +46,17 @@ impl Text {
     pub(super) fn describe(&self, facts: &mut Facts) {
         facts.insert("output".to_owned(), self.text.clone().into());
         facts.insert("position".to_owned(), json!(self.next));
-        let is_part = !self.omitted.is_empty();
-        let omitted: Vec<_> = self
-            .omitted
-            .iter()
-            .map(|(from, to)| json!({ "from": from, "to": to }))
-            .collect();
         add(
             facts,
             json!({
-                "truncated": is_part.then_some(true),
-                "omitted": is_part.then_some(omitted),
+                "truncated": (!self.omitted.is_empty()).then_some(true),
+                "omitted": self.omitted.to_json(),
             }),
         );
     }
 
     fn leave_out(&mut self, from: Offset, to: Offset) {
-        if from < to {
-            self.omitted.push((from, to));
-        }
+        self.omitted.add(from, to);
     }
 
     fn finish(mut self) -> Self {
@@ -83,7 +76,7 @@ impl Part<'_> {
         let mut text = Text {
             text: read.text.unwrap_or_default(),
             next: read.end.max(self.from),
-            omitted: Vec::new(),
+            omitted: Omitted::default(),
         };
         text.leave_out(self.from, read.start.min(self.until));
         text.leave_out(read.end, self.until);
