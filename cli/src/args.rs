@@ -1,5 +1,5 @@
-//! What may stand on the command line, and the help that says so. No logic: the build script
-//! makes man pages and completions from this file and `values.rs`.
+//! What may stand on the command line, and the help that says so. No logic: man pages and
+//! completions are made from this too.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -86,6 +86,10 @@ pub(crate) enum Verb {
     Policy(PolicyArgs),
     /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
     Setup(SetupArgs),
+    /// Print a shell's completions for termctl
+    Completions(CompletionsArgs),
+    /// Print termctl's man page, or write the pages of all verbs into a directory
+    Man(ManArgs),
 }
 
 /// What to start, and how: common to `run` and `create`.
@@ -414,6 +418,22 @@ pub(crate) struct McpArgs {
     /// Which sets of tools to offer [default: what `TERMCTL_MCP_TOOLS` says, else session]
     #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
     pub(crate) tools: Vec<ToolsetArg>,
+}
+
+/// `termctl completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// For which shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `termctl man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write termctl.1, termctl-run.1 and so on here, such as ~/.local/share/man/man1
+    #[arg(value_name = "DIRECTORY")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// `termctl history`.

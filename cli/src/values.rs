@@ -1,7 +1,6 @@
 //! The values that arguments are made of: durations, sizes, variables, keys, times.
 //!
-//! Pure, and of the standard library alone: the build script reads `args.rs` with this file and
-//! nothing else of the crate.
+//! Pure, and of the standard library alone.
 
 use std::fmt;
 use std::str::FromStr;

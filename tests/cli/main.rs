@@ -16,6 +16,7 @@ mod errors;
 mod faults;
 mod history;
 mod life;
+mod pages;
 mod pipes;
 mod policy;
 mod run;

@@ -4,10 +4,12 @@ mod acp;
 mod attach;
 mod audit;
 mod close;
+mod completions;
 mod create;
 mod history;
 mod kill;
 mod list;
+mod man;
 mod mcp;
 mod piped;
 mod policy;
@@ -74,5 +76,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Audit(args) => audit::run(context, args).await,
         Verb::Policy(args) => policy::run(context, args).await,
         Verb::Setup(args) => setup::run(context, &args),
+        Verb::Completions(args) => completions::run(&args),
+        Verb::Man(args) => man::run(&args),
     }
 }

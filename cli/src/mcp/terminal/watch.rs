@@ -186,7 +186,7 @@ async fn watch(call: Call, matches: Arc<Matches>) -> Outcome {
         deadline,
     };
     let terminal = (&info.id).into();
-    let looked = looking.look(from.min(info.end));
+    let looked = Box::pin(looking.look(from.min(info.end)));
     let (wait, found) = call
         .progress
         .during(call.backend(), &terminal, looked)
