@@ -12,6 +12,8 @@ mod setup;
 pub(crate) use acp::{AcpArgs, DisplayArg};
 pub(crate) use setup::SetupArgs;
 
+use termd_proto::approval::{ApprovalId, InvalidApprovalId};
+
 use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
@@ -20,7 +22,7 @@ Exit codes:
   0    done
   1    failed
   2    wrong usage
-  3    no such terminal or command
+  3    no such terminal, command or question
   4    the daemon cannot be reached or started
   124  a --timeout ran out (run, wait, screen)
   141  standard output was closed
@@ -82,6 +84,12 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Show who did what, newest first
     Audit(AuditArgs),
+    /// List what the gate wants a person to agree to
+    Approvals(ApprovalsArgs),
+    /// Agree to what the gate asks about: it may run, once
+    Approve(AnswerArgs),
+    /// Say no to what the gate asks about
+    Deny(AnswerArgs),
     /// Ask the gate about a command, without running it
     Policy(PolicyArgs),
     /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
@@ -418,6 +426,29 @@ pub(crate) struct McpArgs {
     /// Which sets of tools to offer [default: what `TERMCTL_MCP_TOOLS` says, else session]
     #[arg(long, value_name = "SETS", value_enum, value_delimiter = ',')]
     pub(crate) tools: Vec<ToolsetArg>,
+}
+
+/// `termctl approvals`.
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    /// Stay, and show each question as it comes; on a terminal, ask for the answer too
+    #[arg(short = 'w', long)]
+    pub(crate) watch: bool,
+    /// Also those that are over
+    #[arg(short = 'a', long)]
+    pub(crate) all: bool,
+}
+
+/// `termctl approve` and `termctl deny`.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// The question's id
+    #[arg(required = true, value_name = "ID", value_parser = parse_approval_id)]
+    pub(crate) ids: Vec<ApprovalId>,
+}
+
+fn parse_approval_id(text: &str) -> Result<ApprovalId, InvalidApprovalId> {
+    text.parse()
 }
 
 /// `termctl completions`.

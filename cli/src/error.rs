@@ -3,6 +3,7 @@
 use jsonrpsee::core::ClientError;
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Value, json};
+use termd_proto::approval::ApprovalId;
 use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
@@ -58,11 +59,20 @@ fn rpc_message(error: &ErrorObjectOwned) -> String {
                 "{message}: termd is older than termctl; `systemctl --user reload termd` or restart it"
             )
         }
-        Some(ErrorKind::ConfirmationRequired) => {
-            format!("{message} (--confirmed runs it all the same)")
-        }
+        Some(ErrorKind::ConfirmationRequired) => match approval_of(error) {
+            Some(id) => format!(
+                "{message} (--confirmed runs it all the same; or `termctl approve {id}`, and again)"
+            ),
+            None => format!("{message} (--confirmed runs it all the same)"),
+        },
         _ => message,
     }
+}
+
+/// The question that the gate left, where it left one.
+pub(crate) fn approval_of(error: &ErrorObjectOwned) -> Option<ApprovalId> {
+    let data: Value = serde_json::from_str(error.data()?.get()).ok()?;
+    serde_json::from_value(data.get("approval")?.clone()).ok()
 }
 
 /// The stable word in an error's data.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use termd_proto::acp::AcpTerminalsServer;
+use termd_proto::approval::ApprovalsServer;
 use termd_proto::audit::AuditServer;
 use termd_proto::command::CommandsServer;
 use termd_proto::daemon::DaemonServer;
@@ -25,8 +26,8 @@ use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::policy::RuleError;
 use crate::rpc::{
-    AcpHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler, PolicyHandler,
-    ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
+    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler,
+    PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
 use crate::store::{Store, StoreError};
@@ -192,6 +193,7 @@ fn api(
     module.merge(InteractHandler::new(terminals.clone()).into_rpc())?;
     module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
     module.merge(PolicyHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(ApprovalHandler::new(terminals.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;
     Ok(module)

@@ -1,7 +1,9 @@
 //! termd's rooms. `main.rs` is the door; `docs/architecture.md` is the map.
 
 pub mod app;
+pub mod approval;
 pub mod args;
+pub mod clock;
 pub mod config;
 pub mod control;
 pub mod keeper;

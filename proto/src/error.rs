@@ -35,7 +35,7 @@ pub mod code {
     pub const UNAVAILABLE: i32 = -32010;
     /// The gate asks first: the same call with `confirmed` runs it.
     pub const CONFIRMATION_REQUIRED: i32 = -32011;
-    /// A rule forbids it.
+    /// A rule forbids it, or a person said no.
     pub const DENIED: i32 = -32012;
     /// The tty says that the input would not arrive as meant; nothing was typed.
     pub const INPUT_REFUSED: i32 = -32013;
@@ -73,10 +73,19 @@ pub enum ErrorKind {
     InputQueueFull,
     /// The terminal has no input: its command runs on pipes.
     NoInput,
-    /// The gate asks first; `data.verdict`, `data.reason`, `data.command`, `data.span`.
+    /// The gate asks first; `data.verdict`, `data.reason`, `data.command`, `data.span`, and
+    /// `data.approval`, the question that somebody may answer.
     ConfirmationRequired,
     /// A rule of config.toml forbids it; `data.rule`, `data.reason`.
     Denied,
+    /// A person said no; `data.approval`, the question.
+    Rejected,
+    /// No such question, or one that is long over.
+    ApprovalNotFound,
+    /// Somebody else has answered it; `data.state`.
+    ApprovalAnswered,
+    /// Who asks for it cannot answer it: an agent's terminal.
+    ApproverRefused,
     /// A line is longer than a canonical tty takes; `data.limit` in bytes.
     CanonicalLimit,
     /// A secret was to be typed, and the terminal does not wait for one.

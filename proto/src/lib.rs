@@ -2,7 +2,7 @@
 //!
 //! Newline-delimited JSON-RPC 2.0 with two kinds of namespace on one socket: ACP v1's `terminal/*`
 //! ([`acp`]), to the letter, and the native API ([`terminal`], [`interact`], [`screen`], [`command`], [`policy`],
-//! [`audit`], [`daemon`]),
+//! [`approval`], [`audit`], [`daemon`]),
 //! which `termctl` and every front of our own use. Params are named; every list takes a cursor; every
 //! wait takes a timeout and returns an offset to go on from.
 //!
@@ -10,6 +10,7 @@
 //! tokio or a PTY.
 
 pub mod acp;
+pub mod approval;
 pub mod audit;
 pub mod cells;
 pub mod command;

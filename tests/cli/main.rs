@@ -10,6 +10,7 @@ mod pty;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod approvals;
 mod attach;
 mod attach_screen;
 mod errors;

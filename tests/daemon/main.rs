@@ -18,6 +18,7 @@ mod acp_output;
 mod acp_release;
 mod acp_sessions;
 mod acp_wait;
+mod approval;
 mod audit;
 mod bad_clients;
 mod closing;

@@ -1,6 +1,8 @@
 //! One file a verb: each asks the daemon and writes the answer.
 
 mod acp;
+mod answer;
+mod approvals;
 mod attach;
 mod audit;
 mod close;
@@ -23,6 +25,8 @@ mod setup;
 mod show;
 mod status;
 mod wait;
+
+use termd_proto::approval::Decision;
 
 use crate::args::{Cli, Verb};
 use crate::client::{Link, StartPolicy};
@@ -74,6 +78,9 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
+        Verb::Approvals(args) => approvals::run(context, &args).await,
+        Verb::Approve(args) => answer::run(context, &args, Decision::Approve).await,
+        Verb::Deny(args) => answer::run(context, &args, Decision::Deny).await,
         Verb::Policy(args) => policy::run(context, args).await,
         Verb::Setup(args) => setup::run(context, &args),
         Verb::Completions(args) => completions::run(&args),

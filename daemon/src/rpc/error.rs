@@ -141,6 +141,26 @@ impl From<TerminalError> for ErrorObjectOwned {
             TerminalError::Denied(ref refusal) => {
                 refused(code::DENIED, ErrorKind::Denied, &error, refusal)
             }
+            TerminalError::Rejected(ref refusal) => {
+                refused(code::DENIED, ErrorKind::Rejected, &error, refusal)
+            }
+            TerminalError::NoQuestion(_) => plain(
+                code::RESOURCE_NOT_FOUND,
+                ErrorKind::ApprovalNotFound,
+                error.to_string(),
+            ),
+            TerminalError::QuestionOver(ref info) => {
+                let more = Map::from_iter([("state".to_owned(), json!(info.state))]);
+                error_object(
+                    code::WRONG_STATE,
+                    ErrorKind::ApprovalAnswered,
+                    error.to_string(),
+                    more,
+                )
+            }
+            TerminalError::ApproverRefused(_) => {
+                plain(code::DENIED, ErrorKind::ApproverRefused, error.to_string())
+            }
             TerminalError::Stopping => {
                 plain(code::UNAVAILABLE, ErrorKind::Unavailable, error.to_string())
             }
@@ -202,6 +222,10 @@ fn refused(
     ]);
     if let Some(rule) = judgement.rule {
         more.insert("rule".to_owned(), json!(rule));
+    }
+    if let Some(approval) = &refusal.approval {
+        more.insert("approval".to_owned(), json!(approval.id));
+        more.insert("expires_at_ms".to_owned(), json!(approval.expires_at_ms));
     }
     error_object(code, kind, error.to_string(), more)
 }

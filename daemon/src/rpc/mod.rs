@@ -13,6 +13,7 @@
 
 mod acp;
 mod answer;
+mod approval;
 mod audit;
 mod backlog;
 mod bad_params;
@@ -40,6 +41,7 @@ mod tests;
 mod work;
 
 pub use acp::AcpHandler;
+pub use approval::ApprovalHandler;
 pub use audit::AuditHandler;
 pub use command::CommandHandler;
 pub use context::{ConnectionContext, Introduction, IntroductionError};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use termd_proto::approval::{ApprovalId, ApprovalInfo};
 use termd_proto::policy::Judgement;
 use termd_proto::terminal::CloseCause;
 use termd_proto::{Label, TerminalId};
@@ -21,9 +22,24 @@ pub struct Refusal {
     pub judgement: Judgement,
     /// Of what, cut where it is long; `None`: it was a secret.
     pub command: Option<String>,
+    /// The question that somebody may answer, or has; `None`: it cannot be asked.
+    pub approval: Option<ApprovalInfo>,
 }
 
 impl Refusal {
+    /// Who said no.
+    fn rejection(&self) -> String {
+        let by = self
+            .approval
+            .as_ref()
+            .and_then(|approval| approval.answered_by.as_ref());
+        let by = by.and_then(|by| by.client.as_deref()).unwrap_or("somebody");
+        format!(
+            "this was rejected through {by} a while ago ({}); do not try again",
+            self.reason()
+        )
+    }
+
     fn reason(&self) -> &str {
         self.judgement
             .reason
@@ -142,9 +158,24 @@ pub enum TerminalError {
     /// The gate asks first; nothing was run or typed.
     #[error("this needs a confirmation: {}", .0.reason())]
     ConfirmationRequired(Box<Refusal>),
+    /// A person said no a while ago; nothing was run or typed.
+    #[error("{}", .0.rejection())]
+    Rejected(Box<Refusal>),
     /// A rule of config.toml forbids it; nothing was run or typed.
     #[error("rule {} of config.toml forbids this", .0.judgement.rule.unwrap_or_default())]
     Denied(Box<Refusal>),
+    /// No such question.
+    #[error("no question {0}: it was never asked, or is long over")]
+    NoQuestion(ApprovalId),
+    /// Somebody was faster, or it is too late.
+    #[error("question {} is {} already", .0.id, .0.state.as_str())]
+    QuestionOver(Box<ApprovalInfo>),
+    /// Whoever answers works in a terminal that an agent has started.
+    #[error(
+        "what runs in {0}, an agent's terminal, may not answer questions: answer from a terminal of \
+         your own"
+    )]
+    ApproverRefused(TerminalId),
     /// The daemon is stopping or being replaced.
     #[error("the daemon is stopping")]
     Stopping,

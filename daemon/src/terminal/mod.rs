@@ -10,7 +10,6 @@ pub mod activity;
 pub mod actor;
 mod bounded;
 mod checkpoints;
-pub mod clock;
 pub mod command_output;
 pub mod commands;
 pub mod error;
@@ -44,6 +43,7 @@ pub mod typing;
 pub mod viewing;
 pub mod waiting;
 
+pub use crate::clock;
 pub use error::TerminalError;
 pub use handle::Terminal;
 pub use service::{CreateRequest, Terminals, TerminalsOptions, Typist};

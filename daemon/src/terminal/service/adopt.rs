@@ -46,6 +46,7 @@ impl Terminals {
             }
         }
         self.start_idle_timer();
+        self.start_lapsing();
         Ok(())
     }
 

@@ -352,10 +352,15 @@ impl Drop for Reservation<'_> {
 }
 
 fn random_id() -> Result<TerminalId, TerminalError> {
+    Ok(TerminalId::from_random(random_bits()?))
+}
+
+/// By getrandom(2).
+pub(super) fn random_bits() -> Result<u64, TerminalError> {
     let mut bits = [0; 8];
     rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())
         .map_err(std::io::Error::from)?;
-    Ok(TerminalId::from_random(u64::from_ne_bytes(bits)))
+    Ok(u64::from_ne_bytes(bits))
 }
 
 fn launch_request(request: &CreateRequest) -> LaunchRequest {

@@ -1,14 +1,18 @@
 //! The gate before everything that runs something: judged, recorded, and only then done.
 
 use serde_json::{Map, Value, json};
+use termd_proto::approval::{ApprovalId, ApprovalInfo};
 use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::terminal::Owner;
 
 use super::super::error::{Refusal, TerminalError};
 use super::super::handle::Terminal;
 use super::super::input::Secrecy;
 use super::super::launch::Launch;
+use super::create::random_bits;
 use super::typing::Typist;
 use super::{CreateRequest, Terminals};
+use crate::approval::{Doubt, Standing, Subject};
 use crate::policy::{
     Request, Rules, TypedLine, TypedLines, What, command_text, judge, judge_known, program,
 };
@@ -22,14 +26,42 @@ pub(super) struct Judged {
     judgement: Judgement,
     /// `None`: it was a secret.
     command: Option<String>,
-    confirmed: bool,
+    consent: Consent,
+}
+
+/// Whether somebody has agreed to it.
+#[derive(Debug)]
+enum Consent {
+    /// Nobody was asked: it cannot be asked about, or need not be.
+    None,
+    /// The caller says so.
+    Confirmed,
+    /// Somebody has approved it, and that is used up now.
+    Approved(ApprovalInfo),
+    /// Somebody is being asked.
+    Asked(ApprovalInfo),
+    /// Somebody said no.
+    Denied(ApprovalInfo),
+}
+
+impl Consent {
+    fn is_given(&self) -> bool {
+        matches!(self, Self::Confirmed | Self::Approved(_))
+    }
+
+    fn approval(&self) -> Option<&ApprovalInfo> {
+        match self {
+            Self::None | Self::Confirmed => None,
+            Self::Approved(info) | Self::Asked(info) | Self::Denied(info) => Some(info),
+        }
+    }
 }
 
 impl Judged {
     fn allows(&self) -> bool {
         match self.judgement.effect {
             Effect::Allow => true,
-            Effect::Confirm => self.confirmed,
+            Effect::Confirm => self.consent.is_given(),
             Effect::Deny => false,
         }
     }
@@ -51,7 +83,17 @@ impl Judged {
             detail.insert("rule".to_owned(), rule.into());
         }
         if !self.is_plain() {
-            detail.insert("confirmed".to_owned(), self.confirmed.into());
+            detail.insert("confirmed".to_owned(), self.consent.is_given().into());
+        }
+        if let Some(approval) = self.consent.approval() {
+            detail.insert("approval".to_owned(), approval.id.as_str().into());
+        }
+        if let Consent::Approved(ApprovalInfo {
+            answered_by: Some(by),
+            ..
+        }) = &self.consent
+        {
+            detail.insert("approved_by".to_owned(), json!(by));
         }
         detail
     }
@@ -60,20 +102,23 @@ impl Judged {
         match (self.allows(), self.judgement.effect) {
             (true, _) => "ok",
             (false, Effect::Deny) => "refused: a rule forbids it",
+            (false, _) if matches!(self.consent, Consent::Denied(_)) => "refused: rejected",
             (false, _) => "refused: not confirmed",
         }
     }
 
     fn into_error(self) -> TerminalError {
         let denied = self.judgement.effect == Effect::Deny;
+        let rejected = matches!(self.consent, Consent::Denied(_));
         let refusal = Box::new(Refusal {
             judgement: self.judgement,
             command: self.command,
+            approval: self.consent.approval().cloned(),
         });
-        if denied {
-            TerminalError::Denied(refusal)
-        } else {
-            TerminalError::ConfirmationRequired(refusal)
+        match (denied, rejected) {
+            (true, _) => TerminalError::Denied(refusal),
+            (false, true) => TerminalError::Rejected(refusal),
+            (false, false) => TerminalError::ConfirmationRequired(refusal),
         }
     }
 }
@@ -110,13 +155,16 @@ impl Terminals {
             front: request.owner.front,
             cwd: Some(&cwd),
         };
+        let command = match what {
+            What::Line(line) => line.to_owned(),
+            What::Argv(argv) => command_text(argv),
+        };
+        let judgement = judge(&asked, &request.gate, self.rules());
+        let subject = subject(&request.owner, &cwd, &command);
         let judged = Judged {
-            judgement: judge(&asked, &request.gate, self.rules()),
-            command: Some(shown(&match what {
-                What::Line(line) => line.to_owned(),
-                What::Argv(argv) => command_text(argv),
-            })),
-            confirmed: request.confirmed,
+            consent: self.consent(&judgement, subject, &request.owner, request.confirmed)?,
+            judgement,
+            command: Some(shown(&command)),
         };
         detail.extend(judged.detail());
         if judged.allows() {
@@ -163,9 +211,18 @@ impl Terminals {
         let cwd = terminal.record.cwd.as_str();
         for line in lines {
             let judged = self.judge_line(&line, program, typist, Some(cwd));
-            let judged = Judged {
-                confirmed: typist.confirmed,
-                ..without_secret(judged, &line, secret || hidden)
+            let mut judged = without_secret(judged, &line, secret || hidden);
+            judged.consent = if judged.command.is_some() {
+                let subject = Subject {
+                    terminal: Some(terminal.id().clone()),
+                    program: program.map(str::to_owned),
+                    ..subject(typist.actor, cwd, &line.text)
+                };
+                self.consent(&judged.judgement, subject, typist.actor, typist.confirmed)?
+            } else if typist.confirmed {
+                Consent::Confirmed
+            } else {
+                Consent::None
             };
             if judged.is_plain() {
                 continue;
@@ -185,6 +242,37 @@ impl Terminals {
         Ok(next)
     }
 
+    /// Whether somebody has agreed to what the gate wants agreed to; somebody is asked where not.
+    fn consent(
+        &self,
+        judgement: &Judgement,
+        subject: Subject,
+        asker: &Owner,
+        confirmed: bool,
+    ) -> Result<Consent, TerminalError> {
+        let approvals = &self.inner.approvals;
+        if confirmed {
+            if judgement.effect == Effect::Confirm {
+                approvals.confirmed(&subject, asker);
+            }
+            return Ok(Consent::Confirmed);
+        }
+        if judgement.effect != Effect::Confirm {
+            return Ok(Consent::None);
+        }
+        let doubt = Doubt {
+            verdict: judgement.verdict,
+            reason: judgement.reason.clone(),
+        };
+        let id = ApprovalId::from_random(random_bits()?);
+        Ok(match approvals.ask(subject, asker, doubt, id) {
+            Standing::Granted(info) => Consent::Approved(info),
+            Standing::Asked(info) => Consent::Asked(info),
+            Standing::Denied(info) => Consent::Denied(info),
+            Standing::Full => Consent::None,
+        })
+    }
+
     fn judge_line(
         &self,
         line: &TypedLine,
@@ -202,6 +290,20 @@ impl Terminals {
     }
 }
 
+/// What an approval of this would be for, whatever it would run in.
+fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
+    Subject {
+        front: asker.front,
+        uid: asker.uid,
+        client: asker.client.clone(),
+        session: asker.session.clone(),
+        terminal: None,
+        program: None,
+        cwd: cwd.to_owned(),
+        command: command.to_owned(),
+    }
+}
+
 /// A judgement that tells nothing of a secret. A password that cannot be read as shell is one that
 /// is hard to guess, and no doubt about what runs.
 fn without_secret(judgement: Judgement, line: &TypedLine, secret: bool) -> Judged {
@@ -209,7 +311,7 @@ fn without_secret(judgement: Judgement, line: &TypedLine, secret: bool) -> Judge
         return Judged {
             judgement,
             command: Some(shown(&line.text)),
-            confirmed: false,
+            consent: Consent::None,
         };
     }
     let judgement = match judgement.verdict {
@@ -234,6 +336,6 @@ fn without_secret(judgement: Judgement, line: &TypedLine, secret: bool) -> Judge
     Judged {
         judgement,
         command: None,
-        confirmed: false,
+        consent: Consent::None,
     }
 }

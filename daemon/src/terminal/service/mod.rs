@@ -1,6 +1,7 @@
 //! The terminals of this daemon: who they are, how to find one, and what may be done with them.
 
 mod adopt;
+mod approving;
 mod create;
 mod ending;
 mod gate;
@@ -29,6 +30,7 @@ use super::handle::Terminal;
 use super::record::Size;
 use super::restore::restore;
 use super::transcript::Transcript;
+use crate::approval::Approvals;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
@@ -78,6 +80,8 @@ struct Inner {
     index: Mutex<Index>,
     /// A terminal with an idle timeout was put on the list.
     idle_listed: Notify,
+    /// What the gate wants agreed to.
+    approvals: Approvals,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -157,6 +161,7 @@ impl Terminals {
                 events,
                 index,
                 idle_listed: Notify::new(),
+                approvals: Approvals::default(),
             }),
         }
     }

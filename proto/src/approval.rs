@@ -1,0 +1,202 @@
+//! `approval.*`: what the gate wants a person to agree to.
+//!
+//! A call that the gate answers with `confirmation_required` leaves a question, named in
+//! `data.approval`. Whoever answers it first has answered it: the front that asked (by the same call
+//! with `confirmed`), or a person through `approval.answer`. An approval lets the same caller do the
+//! same thing once: the same command in the same directory, or typed into the same terminal. A
+//! question that nobody answers in time is denied.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jsonrpsee::core::RpcResult;
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::id::TerminalId;
+use crate::policy::Verdict;
+use crate::terminal::Owner;
+
+/// Characters of an id: short enough to type, and unlike any other of the last thousand.
+const ID_CHARS: usize = 6;
+/// RFC 4648 base32 in lower case.
+const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// The name of a question: 6 characters of `a-z2-7`. It is no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ApprovalId(String);
+
+/// The text is not 6 characters of `a-z2-7`.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("an approval's id is 6 characters of a-z and 2-7 (`termctl approvals` lists them)")]
+pub struct InvalidApprovalId;
+
+impl ApprovalId {
+    /// Makes an id of the lowest 30 of these random bits.
+    pub fn from_random(bits: u64) -> Self {
+        let character = |position: usize| {
+            let index = (bits >> (5 * position)) & 31;
+            char::from(BASE32[index as usize])
+        };
+        Self((0..ID_CHARS).map(character).collect())
+    }
+
+    /// The id as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ApprovalId {
+    type Err = InvalidApprovalId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.len() == ID_CHARS && text.bytes().all(|byte| BASE32.contains(&byte)) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidApprovalId)
+        }
+    }
+}
+
+impl TryFrom<String> for ApprovalId {
+    type Error = InvalidApprovalId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ApprovalId> for String {
+    fn from(id: ApprovalId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where a question is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalState {
+    /// Nobody has answered.
+    Pending,
+    /// Approved; what was asked about has not run yet.
+    Approved,
+    /// Approved, and it has run: it cannot run again by this.
+    Used,
+    /// Denied by somebody.
+    Denied,
+    /// Nobody answered in time, or nobody used the approval in time.
+    Expired,
+}
+
+impl ApprovalState {
+    /// The word for it in JSON, tables and audit records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Used => "used",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalInfo {
+    /// Its id.
+    pub id: ApprovalId,
+    /// Where it is in its life.
+    pub state: ApprovalState,
+    /// What would run, or be typed; at most 4,096 bytes of it.
+    pub command: String,
+    /// Where.
+    pub cwd: String,
+    /// Into which terminal it would be typed; absent: it would be a new one.
+    pub terminal: Option<TerminalId>,
+    /// The program that reads it there, where that is known.
+    pub program: Option<String>,
+    /// Who asks.
+    pub asked_by: Owner,
+    /// What the gate makes of it.
+    pub verdict: Verdict,
+    /// Why it asks, in one line; absent: a rule of config.toml wants it asked.
+    pub reason: Option<String>,
+    /// When it was asked, in milliseconds since the Unix epoch.
+    pub asked_at_ms: i64,
+    /// When it is denied if nobody answers, or, once approved, when the approval lapses.
+    pub expires_at_ms: i64,
+    /// Who answered; absent: nobody.
+    pub answered_by: Option<Owner>,
+    /// When.
+    pub answered_at_ms: Option<i64>,
+}
+
+/// Answer to `approval.list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalList {
+    /// Counts changes: given back as `after`, it waits for the next one.
+    pub seq: u64,
+    /// Oldest first; those that are over stay for ten minutes.
+    pub approvals: Vec<ApprovalInfo>,
+}
+
+/// What a person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It may run, once.
+    Approve,
+    /// It may not.
+    Deny,
+}
+
+/// `approval.*`: what the gate wants a person to agree to.
+#[rpc(server, client, namespace = "approval", namespace_separator = ".")]
+pub trait Approvals {
+    /// Lists questions. With `after`, waits until something has changed since that `seq`, `wait_ms`
+    /// at the longest (default 0, at the most a day).
+    #[method(name = "list", param_kind = map)]
+    async fn list(&self, after: Option<u64>, wait_ms: Option<u64>) -> RpcResult<ApprovalList>;
+
+    /// Waits until a question is answered, `timeout_ms` at the longest (default 30,000), and tells
+    /// how it stands.
+    #[method(name = "wait", param_kind = map)]
+    async fn wait(&self, id: ApprovalId, timeout_ms: Option<u64>) -> RpcResult<ApprovalInfo>;
+
+    /// Answers a question. The first answer holds: a later one is an error that says so. Who works
+    /// in a terminal that an agent has started may not answer.
+    #[method(name = "answer", param_kind = map, with_extensions)]
+    async fn answer(&self, id: ApprovalId, decision: Decision) -> RpcResult<ApprovalInfo>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_six_characters() {
+        for bits in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
+            let id = ApprovalId::from_random(bits);
+            assert_eq!(id.as_str().parse(), Ok(id.clone()));
+        }
+        for text in [
+            "", "abcde", "abcdefg", "abcde1", "ABCDEF", "abcde\n", "äbcde",
+        ] {
+            assert_eq!(
+                text.parse::<ApprovalId>(),
+                Err(InvalidApprovalId),
+                "{text:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `termctl approvals`, `approve` and `deny`: a person's side of the gate.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{RawClient, TestDaemon, sh};
+use crate::termctl::{command, ok, termctl};
+
+/// An agent that wants to remove a directory: its connection, what it asks for, and the question.
+fn question(daemon: &TestDaemon) -> (RawClient, Value, String) {
+    let mut agent = daemon.client();
+    agent.ok(
+        "daemon.hello",
+        &json!({ "client": "an\u{1b}[31m agent", "front": "mcp" }),
+    );
+    let victim = daemon.path("state").join("victim");
+    std::fs::create_dir_all(&victim).unwrap();
+    let params = json!({ "command": "rm", "args": ["-r", victim] });
+    let error = agent.err("session.create", &params);
+    let id = error.data["approval"].as_str().unwrap().to_owned();
+    (agent, params, id)
+}
+
+#[test]
+fn a_person_sees_questions_and_answers_them() {
+    let daemon = TestDaemon::start();
+    assert_eq!(ok(&daemon, &["approvals", "--json"]).trim(), "[]");
+    let (mut agent, params, id) = question(&daemon);
+    let shown = ok(&daemon, &["approvals"]);
+    assert!(shown.contains(&id) && shown.contains("rm -r"), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    let said = ok(&daemon, &["approve", &id]);
+    assert!(said.starts_with(&format!("{id} approved: rm -r")), "{said}");
+    let late = termctl(&daemon, &["deny", &id]);
+    assert_eq!(late.code, Some(1));
+    assert!(late.err.contains("approved already"), "{late:?}");
+    agent.ok("session.create", &params);
+    assert_eq!(ok(&daemon, &["approvals", "--json"]).trim(), "[]");
+    let all = ok(&daemon, &["approvals", "--all", "--json"]);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    assert_eq!(all[0]["state"], "used");
+}
+
+#[test]
+fn what_is_no_question_is_said() {
+    let daemon = TestDaemon::start();
+    for (id, code) in [("aaaaaa", 3), ("nonsense", 2), ("", 2), ("../etc", 2)] {
+        let said = termctl(&daemon, &["deny", id]);
+        assert_eq!(said.code, Some(code), "{id}: {said:?}");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_question() {
+    let daemon = TestDaemon::start();
+    let said = termctl(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
+    assert_eq!(said.code, Some(1));
+    let listed = ok(&daemon, &["approvals", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let id = listed[0]["id"].as_str().unwrap();
+    assert!(
+        said.err.contains(&format!("termctl approve {id}")),
+        "{said:?}"
+    );
+    ok(&daemon, &["approve", id]);
+    ok(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
+}
+
+#[test]
+fn a_watcher_is_told_as_it_happens() {
+    let daemon = TestDaemon::start();
+    let mut watcher = command(&daemon, &["approvals", "--watch", "--json"]);
+    let mut watcher = watcher.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    let (_agent, _params, id) = question(&daemon);
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["state"], "pending");
+    ok(&daemon, &["deny", &id]);
+    let seen = next();
+    assert_eq!(
+        (&seen["id"], &seen["state"]),
+        (&json!(id), &json!("denied"))
+    );
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[test]
+fn what_runs_in_an_agents_terminal_may_not_answer() {
+    let daemon = TestDaemon::start();
+    let (mut agent, _params, id) = question(&daemon);
+    let termctl = env!("CARGO_BIN_EXE_termctl");
+    // Its environment tells where it is; and where that was taken away, its parents do.
+    for script in [
+        format!("{termctl} approve {id}; echo code $?"),
+        format!("env -u TERMD_TERMINAL {termctl} approve {id}; echo code $?"),
+    ] {
+        let mut params = sh(&script);
+        params["env"] = json!({ "TERMD_SOCKET": daemon.socket() });
+        let info = agent.ok("session.create", &params);
+        let terminal = info["id"].as_str().unwrap().to_owned();
+        agent.ok(
+            "session.wait",
+            &json!({ "id": terminal, "timeout_ms": 20_000 }),
+        );
+        let read = agent.ok("session.read", &json!({ "id": terminal }));
+        let text = read["text"].as_str().unwrap();
+        assert!(
+            text.contains("an agent's terminal") && text.contains("code 1"),
+            "{text}"
+        );
+    }
+    let listed: Value = serde_json::from_str(&ok(&daemon, &["approvals", "--json"])).unwrap();
+    assert_eq!(listed[0]["state"], "pending", "{listed}");
+}
