@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::McpClient;
-use crate::support::TestDaemon;
+use crate::support::{RawClient, TestDaemon};
 
 const DANGEROUS: &str = "rm -rf ./never-there";
 
@@ -72,6 +72,67 @@ fn a_client_with_elicitation_is_asked_by_it() {
             assert_eq!(answer["structuredContent"]["error"]["type"], "declined");
         }
     }
+}
+
+/// The one question that waits.
+fn pending(person: &mut RawClient) -> Value {
+    let listed = person.ok("approval.list", &json!({}));
+    let listed = listed["approvals"].as_array().unwrap().clone();
+    let mut pending = listed.iter().filter(|info| info["state"] == "pending");
+    pending.next().expect("a question").clone()
+}
+
+#[test]
+fn a_person_may_answer_through_termd() {
+    let daemon = TestDaemon::start();
+    let mut person = daemon.client();
+    // Where the client cannot ask: the call is made again.
+    let mut client = McpClient::start(&daemon);
+    let said = client.call("session_exec", &run());
+    let id = pending(&mut person)["id"].as_str().unwrap().to_owned();
+    let message = said["message"].as_str().unwrap();
+    assert!(message.contains(&format!("termctl approve {id}")), "{said}");
+    person.ok(
+        "approval.answer",
+        &json!({ "id": id, "decision": "approve" }),
+    );
+    assert_eq!(client.call("session_exec", &run())["output"], "ran\n");
+    // Where it can, the question is withdrawn, and the call goes on.
+    let mut client = McpClient::start_with(&daemon, &[], &forms());
+    let call = client.begin("session_exec", &run());
+    let question = client.wait("a question", |message| {
+        message["method"] == "elicitation/create"
+    });
+    let id = pending(&mut person)["id"].clone();
+    person.ok(
+        "approval.answer",
+        &json!({ "id": id, "decision": "approve" }),
+    );
+    let answer = client.answer(call)["result"].clone();
+    assert_eq!(answer["structuredContent"]["output"], "ran\n", "{answer}");
+    client.wait("the question is withdrawn", |message| {
+        message["method"] == "notifications/cancelled"
+            && message["params"]["requestId"] == question["id"]
+    });
+}
+
+#[test]
+fn what_is_declined_here_is_denied_there() {
+    let daemon = TestDaemon::start();
+    let mut person = daemon.client();
+    let mut client = McpClient::start_with(&daemon, &[], &forms());
+    let call = client.begin("session_exec", &run());
+    let question = client.wait("a question", |message| {
+        message["method"] == "elicitation/create"
+    });
+    let id = pending(&mut person)["id"].clone();
+    let result = json!({ "action": "decline" });
+    client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string());
+    assert_eq!(client.answer(call)["result"]["isError"], true);
+    let known = person.ok("approval.wait", &json!({ "id": id }));
+    assert_eq!(known["state"], "denied");
+    let said = client.call("session_exec", &run());
+    assert_eq!(said["error"]["type"], "denied", "asked once: {said}");
 }
 
 #[test]

@@ -8,9 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use termd_proto::ErrorKind;
+use termd_proto::approval::ApprovalId;
 use thiserror::Error;
 
-use crate::error::{CliError, kind_of};
+use crate::error::{CliError, approval_of, kind_of};
 
 /// What a tool's function gives.
 pub(crate) type Outcome = Result<ToolAnswer, ToolError>;
@@ -50,6 +51,21 @@ pub(crate) struct GateQuestion {
     pub(crate) command: String,
     /// Why it is asked.
     pub(crate) reason: String,
+    /// The question that somebody may answer elsewhere; `None`: the daemon asks nobody.
+    pub(crate) approval: Option<ApprovalId>,
+}
+
+impl GateQuestion {
+    fn how_to_agree(&self) -> String {
+        let confirmed = "Nothing was run. If the user agrees to it, send the same call again with \
+                         confirmed=true.";
+        match &self.approval {
+            Some(id) => format!(
+                "{confirmed} Or the user runs `termctl approve {id}`: then send it again as it was."
+            ),
+            None => confirmed.to_owned(),
+        }
+    }
 }
 
 /// Why a tool did not do what was asked.
@@ -98,8 +114,7 @@ impl ToolError {
                 "requires_confirmation": true,
                 "command": question.command,
                 "reason": question.reason,
-                "message": "Nothing was run. If the user agrees to it, send the same call again with \
-                            confirmed=true.",
+                "message": question.how_to_agree(),
             })),
             Self::Failed { kind, message } => ToolAnswer::Failure(json!({
                 "success": false,
@@ -137,13 +152,14 @@ impl From<CliError> for ToolError {
                 return Self::Gate(GateQuestion {
                     command: text("command").unwrap_or_default(),
                     reason: text("reason").unwrap_or_else(|| refusal.message().to_owned()),
+                    approval: approval_of(refusal),
                 });
             }
             Some(ErrorKind::InvalidParams | ErrorKind::LabelTaken) => "validation_error",
             Some(ErrorKind::TerminalNotFound | ErrorKind::TerminalAmbiguous) => "not_found",
             Some(ErrorKind::TerminalExited) => "session_dead",
             Some(ErrorKind::SpawnFailed) => "spawn_error",
-            Some(ErrorKind::Denied) => "denied",
+            Some(ErrorKind::Denied | ErrorKind::Rejected) => "denied",
             Some(ErrorKind::CanonicalLimit | ErrorKind::NoSecretAwaited | ErrorKind::NoInput) => {
                 "input_refused"
             }

@@ -7,13 +7,19 @@ use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction,
     ElicitationSchema, InputRequest, InputRequiredResult, ProtocolVersion, ServerRequest,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::model::{CancelledNotificationParam, RequestId};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::Value;
 
+use termd_proto::approval::{ApprovalState, ApprovalsClient, Decision};
+
 use super::answer::GateQuestion;
+use crate::pool::Pool;
 
 /// The key of our one question among the input requests.
 const QUESTION: &str = "confirm";
+/// How long one look for an answer through termd waits, in milliseconds.
+const WAIT_MS: u64 = 60_000;
 /// Longest command that is shown in a question.
 const MAX_SHOWN_CHARS: usize = 1_000;
 
@@ -22,6 +28,8 @@ const MAX_SHOWN_CHARS: usize = 1_000;
 pub(crate) enum Asked {
     /// The person agreed.
     Agreed,
+    /// Somebody agreed through termd: what was asked about runs when it is tried again.
+    Approved,
     /// The person did not.
     Declined,
     /// The client has no way to ask.
@@ -36,8 +44,57 @@ pub(crate) fn answered(request: &CallToolRequestParams) -> Option<bool> {
     Some(response.get("action").and_then(Value::as_str) == Some("accept"))
 }
 
-/// Asks.
-pub(crate) async fn ask(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Asked {
+/// Asks, until it is answered here or through termd; whoever is first. What is answered here holds
+/// there too.
+pub(crate) async fn ask(
+    question: &GateQuestion,
+    pool: &Pool,
+    context: &RequestContext<RoleServer>,
+) -> Asked {
+    let asked = tokio::select! {
+        asked = ask_client(question, context) => asked,
+        asked = answered_elsewhere(question, pool) => return asked,
+    };
+    if matches!(asked, Asked::Declined) {
+        deny(question, pool).await;
+    }
+    asked
+}
+
+/// The person said no: that holds through termd too.
+pub(crate) async fn deny(question: &GateQuestion, pool: &Pool) {
+    if let Some(id) = &question.approval {
+        // Somebody may have been faster: their answer holds, and nothing runs by this one.
+        let _ = pool
+            .once(|rpc| {
+                let id = id.clone();
+                async move { rpc.answer(id, Decision::Deny).await }
+            })
+            .await;
+    }
+}
+
+/// Waits until somebody has answered through termd; for ever where nobody can.
+async fn answered_elsewhere(question: &GateQuestion, pool: &Pool) -> Asked {
+    let Some(id) = &question.approval else {
+        return std::future::pending().await;
+    };
+    loop {
+        let waited = pool.wait(|rpc| {
+            let id = id.clone();
+            async move { ApprovalsClient::wait(&*rpc, id, Some(WAIT_MS)).await }
+        });
+        match waited.await.map(|info| info.state) {
+            Ok(ApprovalState::Pending) => {}
+            Ok(ApprovalState::Approved) => return Asked::Approved,
+            Ok(ApprovalState::Denied | ApprovalState::Expired) => return Asked::Declined,
+            // Used by another call, or forgotten by a server that was replaced: the client is asked.
+            Ok(ApprovalState::Used) | Err(_) => return std::future::pending().await,
+        }
+    }
+}
+
+async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Asked {
     let can = context
         .client_capabilities()
         .and_then(|capabilities| capabilities.elicitation)
@@ -55,17 +112,48 @@ pub(crate) async fn ask(question: &GateQuestion, context: &RequestContext<RoleSe
         requests.insert(QUESTION.to_owned(), InputRequest::Elicitation(request));
         return Asked::Later(Box::new(InputRequiredResult::from_input_requests(requests)));
     }
-    match context
+    let mut withdrawn = Withdrawn(None);
+    let sent = context
         .peer
-        .send_request(ServerRequest::ElicitRequest(request))
-        .await
-    {
+        .send_cancellable_request(
+            ServerRequest::ElicitRequest(request),
+            PeerRequestOptions::no_options(),
+        )
+        .await;
+    let answered = match sent {
+        Ok(sent) => {
+            withdrawn.0 = Some((context.peer.clone(), sent.id.clone()));
+            sent.await_response().await
+        }
+        Err(error) => Err(error),
+    };
+    withdrawn.0 = None;
+    match answered {
         Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept => {
             Asked::Agreed
         }
         Ok(ClientResult::ElicitResult(_)) => Asked::Declined,
         // It said that it can, and cannot.
         Ok(_) | Err(_) => Asked::Cannot,
+    }
+}
+
+/// Tells the client, when it is dropped, that nobody waits for its answer any more.
+struct Withdrawn(Option<(Peer<RoleServer>, RequestId)>);
+
+impl Drop for Withdrawn {
+    fn drop(&mut self) {
+        let (Some((peer, id)), Ok(runtime)) =
+            (self.0.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        runtime.spawn(async move {
+            let reason = Some("it was answered through termd".to_owned());
+            let param = CancelledNotificationParam::new(Some(id), reason);
+            // A client that is gone asks nobody.
+            let _ = peer.notify_cancelled(param).await;
+        });
     }
 }
 

@@ -93,14 +93,18 @@ impl Server {
             .await;
         let outcome = match first {
             Err(ToolError::Gate(question)) if said.is_none() => {
-                match confirm::ask(&question, context).await {
+                match confirm::ask(&question, self.shared.backend.pool(), context).await {
                     Asked::Agreed => self.run(tool, arguments, true, context).await,
+                    Asked::Approved => self.run(tool, arguments, false, context).await,
                     Asked::Later(required) => return CallToolResponse::InputRequired(*required),
                     Asked::Declined => Err(ToolError::declined(&question)),
                     Asked::Cannot => Err(ToolError::Gate(question)),
                 }
             }
-            Err(ToolError::Gate(question)) => Err(ToolError::declined(&question)),
+            Err(ToolError::Gate(question)) => {
+                confirm::deny(&question, self.shared.backend.pool()).await;
+                Err(ToolError::declined(&question))
+            }
             outcome => outcome,
         };
         let answer = outcome.unwrap_or_else(|error| (tool.error)(&error));

@@ -154,6 +154,7 @@ async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), To
     match judged.effect {
         GateEffect::Allow => Ok(()),
         GateEffect::Confirm => Err(ToolError::Gate(GateQuestion {
+            approval: None,
             command: command.to_owned(),
             reason,
         })),
