@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::Shared;
 use super::wire::message::RequestId;
 
-pub(super) use tracked::{Ended, Tracked};
+pub(super) use tracked::{EndCause, Ended, Tracked};
 
 /// A wait for an exit is as long as the command runs: this is for ever.
 pub(super) const LONGEST_CALL: Duration = Duration::from_hours(24 * 365);
