@@ -13,7 +13,8 @@
 //! - [`agent`] is the agent's process, and the end of all that it started.
 //! - [`proxy`] takes each line in its order: it goes on byte for byte, unless one of these has a word:
 //! - [`agreed`]: what `initialize` has agreed, and the `terminal: true` that is put into it.
-//! - [`sessions`]: each ACP session's directory, and `termctl mcp` among its MCP servers.
+//! - [`sessions`]: each ACP session's directory, and its end.
+//! - [`session_mcp`]: `termctl mcp` among a session's MCP servers, with `--session-mcp`.
 //! - [`terminals`]: `terminal/*` from the agent; limits, timeouts, and the sweep.
 //! - [`permission`]: asks the client's person where the gate says confirm, by [`requests`] of our own.
 //! - [`display`]: tool calls that embed a terminal, as the client can show them.
@@ -29,6 +30,7 @@ mod display;
 mod permission;
 mod proxy;
 mod requests;
+mod session_mcp;
 mod sessions;
 mod terminals;
 mod wire;

@@ -73,9 +73,7 @@ fn of_client(shared: &Arc<Shared>, line: &[u8]) -> Route {
     let changed = match Message::read(text) {
         Ok(Message::Request { id, method, params }) => match method.as_str() {
             "initialize" => shared.agreed.asked(&shared.options, &id, text, params),
-            _ => shared
-                .sessions
-                .asked(&shared.options, &id, &method, text, params),
+            _ => shared.sessions.asked(shared, &id, &method, text, params),
         },
         Ok(Message::Response { id, result }) => {
             if shared.requests.answered(&id, result) {

@@ -34,4 +34,7 @@ impl Display {
 
     /// A terminal is about to be released: what it shows is kept.
     pub(super) async fn keep(&self, _shared: &Arc<Shared>, _terminal: &Arc<Tracked>) {}
+
+    /// A session has ended: nothing of it is kept.
+    pub(super) fn forget(&self, _session: &str) {}
 }
