@@ -6,5 +6,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod initialize;
 mod passing;
 mod proxied;
+mod record;
+mod schema;
+mod sessions;
