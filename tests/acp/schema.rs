@@ -26,6 +26,9 @@ const CLOSED: [&str; 10] = [
     "Error",
 ];
 
+/// Methods of drafts that this schema does not know, and what they are like there.
+const DRAFTS: [(&str, &str); 1] = [("session/fork", "session/new")];
+
 /// Who reads a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
@@ -141,6 +144,8 @@ pub(crate) fn validate(
     if method.starts_with('_') {
         return Ok(());
     }
+    let draft = DRAFTS.iter().find(|(draft, _)| *draft == method);
+    let method = draft.map_or(method, |(_, like)| like);
     let index = schema
         .method(direction, method, Part::Params)
         .ok_or_else(|| format!("{method} is not for the {}", direction.side()))?;
