@@ -7,6 +7,7 @@
 mod support;
 
 mod initialize;
+mod ours;
 mod passing;
 mod proxied;
 mod record;
