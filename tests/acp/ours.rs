@@ -26,14 +26,12 @@ fn kind(message: &Value) -> String {
             .collect::<Vec<_>>()
             .join(" ");
     }
-    match message["error"]["code"].as_i64() {
-        Some(code) => format!("error {code}"),
-        None => {
-            let members = message["result"].as_object().into_iter().flatten();
-            let names: Vec<_> = members.map(|(name, _)| name.as_str()).collect();
-            format!("result {}", names.join(" "))
-        }
+    if let Some(code) = message["error"]["code"].as_i64() {
+        return format!("error {code}");
     }
+    let members = message["result"].as_object().into_iter().flatten();
+    let names: Vec<_> = members.map(|(name, _)| name.as_str()).collect();
+    format!("result {}", names.join(" "))
 }
 
 fn kinds(proxied: &Proxied, to: Direction) -> BTreeSet<String> {
@@ -170,14 +168,13 @@ fn questions_and_what_becomes_of_them() {
         let question = proxied.client.wait("the question", |line| {
             line["method"] == "session/request_permission"
         });
-        match outcome {
-            Some(outcome) => proxied.client.answer(&question, &outcome),
-            None => {
-                let params = json!({ "requestId": asked });
-                proxied.agent.notify("$/cancel_request", &params);
-                let cancelled = |line: &Value| line["method"] == "$/cancel_request";
-                proxied.client.wait("its withdrawal", cancelled);
-            }
+        if let Some(outcome) = outcome {
+            proxied.client.answer(&question, &outcome);
+        } else {
+            let params = json!({ "requestId": asked });
+            proxied.agent.notify("$/cancel_request", &params);
+            let cancelled = |line: &Value| line["method"] == "$/cancel_request";
+            proxied.client.wait("its withdrawal", cancelled);
         }
         proxied.agent.answer_to(asked);
         let call = &question["params"]["toolCall"]["toolCallId"];
