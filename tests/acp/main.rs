@@ -6,9 +6,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod endings;
 mod initialize;
 mod passing;
 mod proxied;
 mod record;
+mod recorded;
 mod schema;
 mod sessions;
+mod started;
