@@ -6,10 +6,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod endings;
 mod initialize;
 mod ours;
 mod passing;
 mod proxied;
 mod record;
+mod recorded;
 mod schema;
 mod sessions;
+mod started;
