@@ -6,9 +6,16 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod calls;
+mod example;
 mod initialize;
+mod limits;
 mod passing;
+mod permission;
 mod proxied;
 mod record;
 mod schema;
 mod sessions;
+mod sweeps;
+mod terminals;
+mod timeout;
