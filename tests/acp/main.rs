@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod display;
 mod initialize;
 mod passing;
 mod proxied;
