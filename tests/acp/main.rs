@@ -7,6 +7,7 @@
 mod support;
 
 mod calls;
+mod display;
 mod endings;
 mod example;
 mod initialize;
