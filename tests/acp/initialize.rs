@@ -35,18 +35,17 @@ fn reaches_the_client(proxied: &mut Proxied) -> bool {
     let first = proxied.client.wait("either", |line| {
         line["method"] == "terminal/create" || line["method"] == "_behind"
     });
-    if first["method"] == "terminal/create" {
-        proxied
-            .client
-            .answer(&first, &json!({ "terminalId": "the-clients" }));
+    let is_asked = first["method"] == "terminal/create";
+    if is_asked {
+        let answer = json!({ "terminalId": "the-clients" });
+        proxied.client.answer(&first, &answer);
+        let behind = |line: &Value| line["method"] == "_behind";
+        proxied.client.wait("what is behind", behind);
     }
     let created = proxied.agent.answer_to(id);
     let terminal = created["result"]["terminalId"].as_str().unwrap();
-    assert_eq!(
-        terminal == "the-clients",
-        first["method"] == "terminal/create"
-    );
-    terminal == "the-clients"
+    assert_eq!(terminal == "the-clients", is_asked);
+    is_asked
 }
 
 #[test]

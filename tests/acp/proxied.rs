@@ -147,7 +147,13 @@ impl Drop for Proxied {
     fn drop(&mut self) {
         self.client.close();
         self.agent.close();
-        // It may have ended already.
+        // Left alone, it ends all that it has started, and then itself; a test that fails does not
+        // wait for that.
+        let is_over = matches!(self.child.try_wait(), Ok(Some(_)));
+        if !is_over && !std::thread::panicking() {
+            self.process()
+                .ends_by(crate::support::Deadline::after(DEADLINE));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         let wrong = self.record.wrong();

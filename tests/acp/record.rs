@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::schema::{Direction, validate};
@@ -40,14 +41,15 @@ impl Record {
     /// A side is about to write this.
     pub(crate) fn writes(&self, to: Direction, bytes: &[u8]) {
         let mut state = self.lock();
-        let mut rest = state.half.remove(&to).unwrap_or_default();
-        rest.extend_from_slice(bytes);
-        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
-            let after = rest.split_off(end + 1);
-            state.written(to, &rest);
-            rest = after;
+        let mut lines = state.half.remove(&to).unwrap_or_default();
+        lines.extend_from_slice(bytes);
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', &lines) {
+            state.written(to, &lines[start..=end]);
+            start = end + 1;
         }
-        state.half.insert(to, rest);
+        lines.drain(..start);
+        state.half.insert(to, lines);
     }
 
     /// A side has received this line.
@@ -112,6 +114,10 @@ impl State {
             return;
         }
         let Some(message) = read(line) else {
+            // A number that serde_json's own cannot hold is JSON, and was somebody else's.
+            if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+                return;
+            }
             let line = String::from_utf8_lossy(line);
             self.wrong.push(format!("not JSON, {by:?}: {line}"));
             return;

@@ -120,7 +120,7 @@ fn what_a_closed_session_has_left_is_released() {
         assert!(created["result"]["terminalId"].is_string(), "{created}");
         let request = asked(&mut proxied, method, &json!({ "sessionId": session }));
         assert_eq!(
-            daemon.client().ok("session.list", &json!({}))["sessions"]
+            daemon.client().ok("session.list", &json!({}))["terminals"]
                 .as_array()
                 .unwrap()
                 .len(),
@@ -129,7 +129,7 @@ fn what_a_closed_session_has_left_is_released() {
         answered(&mut proxied, &request, &json!({ "result": {} }));
         wait_until("its terminal to be gone", || {
             let listed = daemon.client().ok("session.list", &json!({}));
-            listed["sessions"].as_array().unwrap().is_empty()
+            listed["terminals"].as_array().unwrap().is_empty()
         });
     }
 }
@@ -157,7 +157,7 @@ fn agreed(home: &Home, arguments: &[&str], version: u64, result: &Value) -> Prox
 
 #[test]
 fn the_mcp_server_is_added_and_nothing_else_is_touched() {
-    let home = Home::new();
+    let home = TestDaemon::start();
     let v1 = json!({ "protocolVersion": 1 });
     let v2 =
         json!({ "protocolVersion": 2, "capabilities": { "session": { "mcp": { "stdio": {} } } } });
@@ -298,11 +298,11 @@ fn the_added_mcp_server_starts_and_reaches_the_same_daemon() {
     let created = ask(
         2,
         "tools/call",
-        json!({ "name": "session_create", "arguments": {} }),
+        json!({ "name": "session_create", "arguments": { "command": "/bin/sh" } }),
     );
     assert_ne!(created["result"]["isError"], true, "{created}");
     let listed = daemon.client().ok("session.list", &json!({}));
-    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed["terminals"].as_array().unwrap().len(), 1, "{listed}");
     drop(stdin);
     child.wait().unwrap();
 }

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use termd_proto::paths::SOCKET_VARIABLE;
 
 use super::agreed::Agreed;
-use super::proxy::log;
+use super::stray::log;
 use super::wire::edit;
 use super::wire::message::Members;
+use crate::place;
 
 /// What the server is called. Agents make it part of their tools' names.
 const NAME: &str = "termd";
@@ -42,12 +43,14 @@ pub(super) struct SessionMcp {
 impl Default for SessionMcp {
     fn default() -> Self {
         let own = env::current_exe().ok();
+        // Found without being told.
+        let usual = ("XDG_RUNTIME_DIR", format!("/run/user/{}", place::own_uid()));
         Self {
             command: own.as_deref().and_then(Path::to_str).map(str::to_owned),
             environment: PLACES
                 .into_iter()
                 .filter_map(|name| Some((name, env::var(name).ok()?)))
-                .filter(|(_, value)| !value.is_empty())
+                .filter(|variable| !variable.1.is_empty() && *variable != usual)
                 .collect(),
         }
     }
