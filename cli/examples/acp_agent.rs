@@ -1,17 +1,13 @@
 //! A small ACP agent: it runs each prompt as a command in the client's terminal, and gives it so
 //! much time. It is the timeout of ACP's page "Terminals", and of nothing but its methods:
+//! `terminal/create`; a timer, which `terminal/wait_for_exit` races; where the timer is first,
+//! `terminal/kill`, which leaves the terminal be; `terminal/output`, whole now; `terminal/release`.
 //!
-//! 1. `terminal/create`;
-//! 2. a timer starts, and `terminal/wait_for_exit` races it;
-//! 3. where the timer is first: `terminal/kill`, which leaves the terminal and its output be;
-//! 4. `terminal/output`, whole now;
-//! 5. `terminal/release`.
-//!
-//! Try it with any ACP client, with terminals of its own or without:
+//! Try it with any ACP client, with terminals of its own or without; the time is in milliseconds:
 //!
 //! ```sh
 //! cargo build --package termctl --example acp_agent
-//! termctl acp -- target/debug/examples/acp_agent 10000    # the time, in milliseconds
+//! termctl acp -- target/debug/examples/acp_agent 10000
 //! ```
 
 use std::collections::VecDeque;
@@ -23,14 +19,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
-
-/// The time that a command has, where the arguments do not say.
-const TIMEOUT_MS: u64 = 60_000;
+/// What is to be said of a command, and the turn's stop reason.
+type Ran = (String, &'static str);
 
 /// The client, which is spoken to on standard input and output, a line each message.
 struct Client {
     lines: Receiver<Value>,
-    /// Came while something else was waited for.
     set_aside: VecDeque<Value>,
     last_id: u64,
 }
@@ -101,13 +95,8 @@ impl Client {
         }
     }
 
-    /// Runs a command, and ends it after `timeout`; what is to be said of it, and the stop reason.
-    fn run(
-        &mut self,
-        session: &Value,
-        command: &str,
-        timeout: Duration,
-    ) -> Outcome<(String, &'static str)> {
+    /// Runs a command, and ends it after `timeout`.
+    fn run(&mut self, session: &Value, command: &str, timeout: Duration) -> Outcome<Ran> {
         let params = json!({ "sessionId": session, "command": command });
         let created = self.ask("terminal/create", &params)?;
         let terminal = &created["terminalId"];
@@ -128,28 +117,20 @@ impl Client {
         }
         let output = self.ask("terminal/output", &named)?;
         let exit = &output["exitStatus"];
-        let status = if first == First::Exit {
-            "completed"
-        } else {
-            "failed"
+        let (code, signal) = (&exit["exitCode"], &exit["signal"]);
+        let (status, reason, how) = match first {
+            First::Exit if signal.is_null() => {
+                ("completed", "end_turn", format!("exit code {code}"))
+            }
+            First::Exit => ("completed", "end_turn", format!("ended by {signal}")),
+            First::Timer => ("failed", "end_turn", format!("killed after {timeout:?}")),
+            First::Cancel => ("failed", "cancelled", "cancelled".to_owned()),
         };
-        Self::update(
-            session,
-            &json!({ "sessionUpdate": "tool_call_update", "toolCallId": terminal, "status": status }),
-        )?;
+        let update = "tool_call_update";
+        let ended = json!({ "sessionUpdate": update, "toolCallId": terminal, "status": status });
+        Self::update(session, &ended)?;
         // Also where something above went wrong, in an agent that lives longer than this one.
         self.ask("terminal/release", &named)?;
-        let how = match (&first, exit["exitCode"].as_u64()) {
-            (First::Timer, _) => format!("killed after {} ms", timeout.as_millis()),
-            (First::Cancel, _) => "cancelled".to_owned(),
-            (First::Exit, Some(code)) => format!("exited with code {code}"),
-            (First::Exit, None) => format!("ended by {}", exit["signal"]),
-        };
-        let reason = if first == First::Cancel {
-            "cancelled"
-        } else {
-            "end_turn"
-        };
         let output = output["output"].as_str().unwrap_or_default();
         Ok((format!("{output}{how}\n"), reason))
     }
@@ -185,8 +166,10 @@ impl Client {
 }
 
 fn main() -> Outcome<()> {
-    let argument = std::env::args().nth(1);
-    let timeout = argument.map_or(Ok(TIMEOUT_MS), |argument| argument.parse())?;
+    let argument = std::env::args()
+        .nth(1)
+        .ok_or("how long may a command run, in milliseconds?")?;
+    let timeout = Duration::from_millis(argument.parse()?);
     let (tell, lines) = channel();
     std::thread::spawn(move || {
         let messages = io::stdin().lock().lines().map_while(Result::ok);
@@ -196,17 +179,16 @@ fn main() -> Outcome<()> {
             }
         }
     });
-    let (set_aside, last_id) = (VecDeque::new(), 0);
     let mut client = Client {
         lines,
-        set_aside,
-        last_id,
+        set_aside: VecDeque::new(),
+        last_id: 0,
     };
     loop {
         let kept = client.set_aside.pop_front();
         let Some(message) = kept.or_else(|| client.lines.recv().ok()) else {
             return Ok(());
         };
-        client.take(&message, Duration::from_millis(timeout))?;
+        client.take(&message, timeout)?;
     }
 }

@@ -119,10 +119,10 @@ fn each_prompt_runs_with_a_timeout() {
     assert_eq!(client.ask("initialize", &params)["protocolVersion"], 1);
     let params = json!({ "cwd": daemon.user_home(), "mcpServers": [] });
     let session = client.ask("session/new", &params)["sessionId"].clone();
-    let home = format!("{}\nexited with code 0\n", daemon.user_home().display());
+    let home = format!("{}\nexit code 0\n", daemon.user_home().display());
     for (command, said) in [
-        ("echo quick; exit 2", "quick\nexited with code 2\n"),
-        ("echo slow; sleep 1000", "slow\nkilled after 1500 ms\n"),
+        ("echo quick; exit 2", "quick\nexit code 2\n"),
+        ("echo slow; sleep 1000", "slow\nkilled after 1.5s\n"),
         ("kill -KILL $$ || true", "not run: "),
         ("pwd", &home),
     ] {

@@ -126,7 +126,7 @@ fn always_is_this_command_in_this_session() {
     for more in [
         json!({ "args": ["-f", "another"] }),
         json!({ "cwd": daemon.path("state") }),
-        json!({ "env": [{ "name": "PATH", "value": "/elsewhere" }] }),
+        json!({ "env": [{ "name": "A", "value": "1" }] }),
         json!({ "sessionId": "sess_2" }),
     ] {
         let create = proxied

@@ -20,6 +20,18 @@ fn replace_server(daemon: &TestDaemon) {
     assert!(server.ends_by(Deadline::after(DEADLINE)));
 }
 
+/// Waits until an agent is gone whose proxy was killed: its supervisor ends it, and then itself.
+#[track_caller]
+fn agents_are_gone(daemon: &TestDaemon) {
+    let is_supervisor = |pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("acp-agent")
+    };
+    wait_until("the agent is gone", || {
+        !daemon.processes().iter().any(is_supervisor)
+    });
+}
+
 #[test]
 fn a_session_that_is_closed_takes_its_terminals_along() {
     let daemon = TestDaemon::start();
@@ -69,6 +81,7 @@ fn nothing_is_left_when_a_side_or_the_proxy_ends() {
         proxied.wait_exit();
         eprintln!("ended: {what}");
         nothing_is_left(&daemon);
+        agents_are_gone(&daemon);
     }
 }
 
@@ -115,4 +128,5 @@ fn the_next_server_knows_whose_the_terminals_are_before_anything_is_asked() {
     wait_until("the proxy is connected again", || connections(2));
     proxied.process().signal(Signal::KILL);
     nothing_is_left(&daemon);
+    agents_are_gone(&daemon);
 }
