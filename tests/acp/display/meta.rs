@@ -35,7 +35,7 @@ fn a_terminal_is_announced_and_told_of_line_by_line() {
     scene.tell(
         "tool_call",
         "c",
-        json!({ "title": "run", "content": content, "_meta": { "mine": [1.50] } }),
+        &json!({ "title": "run", "content": content, "_meta": { "mine": [1.50] } }),
     );
     let told = scene.next();
     let cwd = scene.daemon.user_home();
@@ -55,7 +55,7 @@ fn a_terminal_is_announced_and_told_of_line_by_line() {
     scene.tell(
         "tool_call",
         "c",
-        json!({ "title": "run", "content": content }),
+        &json!({ "title": "run", "content": content }),
     );
     let again = scene.until(|update| update["sessionUpdate"] == "tool_call");
     assert!(again.last().unwrap().get("_meta").is_none(), "{again:#?}");
@@ -71,7 +71,7 @@ fn a_terminal_is_announced_and_told_of_line_by_line() {
     assert_eq!(exit["sessionUpdate"], "tool_call_update");
     assert!(exit.get("status").is_none() && exit.get("content").is_none());
     scene.terminal("release", &terminal);
-    scene.tell("tool_call_update", "c", json!({ "status": "completed" }));
+    scene.tell("tool_call_update", "c", &json!({ "status": "completed" }));
     assert_eq!(scene.next()["status"], "completed");
     assert_eq!(scene.until_now(), Vec::<Value>::new());
 }
@@ -85,14 +85,16 @@ fn all_of_it_goes_before_completed() {
         scene.tell(
             "tool_call",
             &call,
-            json!({ "title": "run", "content": [embedded(&terminal)] }),
+            &json!({ "title": "run", "content": [embedded(&terminal)] }),
         );
         scene.terminal("wait_for_exit", &terminal);
         scene.terminal("release", &terminal);
-        scene.tell("tool_call_update", &call, json!({ "status": "completed" }));
+        scene.tell("tool_call_update", &call, &json!({ "status": "completed" }));
         let updates = scene.until(|update| update["status"] == "completed");
-        let want: String = (1..=20_000).map(|line| format!("{line}\n")).collect();
-        assert_eq!(printed(&updates, &terminal), want);
+        let told = printed(&updates, &terminal);
+        assert!(told.ends_with('\n'));
+        let lines = told.lines().map(|line| line.parse::<u32>().unwrap());
+        assert!(lines.eq(1..=20_000), "{told}");
         let exit = &updates[updates.len() - 2]["_meta"]["terminal_exit"];
         let signal = json!({ "terminal_id": terminal, "exit_code": null, "signal": "SIGTERM" });
         assert_eq!(*exit, signal);
@@ -112,11 +114,11 @@ fn where_it_comes_later_the_tool_call_is_said_again_before() {
         "rawInput": { "command": "echo hello" },
         "_meta": { "mine": 1 },
     });
-    scene.tell("tool_call", "c", call);
+    scene.tell("tool_call", "c", &call);
     scene.next();
     let content = json!([embedded(&terminal)]);
     let more = json!({ "status": "completed", "content": content, "_meta": { "x": 2 } });
-    scene.tell("tool_call_update", "c", more);
+    scene.tell("tool_call_update", "c", &more);
     let updates = scene.until(|update| update["status"] == "completed");
     let info = json!({ "terminal_id": terminal, "cwd": scene.daemon.user_home() });
     assert_eq!(
@@ -148,7 +150,7 @@ fn two_terminals_of_one_call_are_both_announced() {
     scene.tell(
         "tool_call",
         "c",
-        json!({ "title": "t", "content": content }),
+        &json!({ "title": "t", "content": content }),
     );
     let mut updates = scene.until(has_exit);
     updates.extend(scene.until(has_exit));
@@ -169,12 +171,12 @@ fn two_terminals_of_one_call_are_both_announced() {
 #[test]
 fn a_flood_is_told_of_ten_times_a_second_at_the_most_and_in_part() {
     let mut scene = scene();
-    let terminal = scene.sh("yes | head -c 30000000; echo; echo the end");
+    let terminal = scene.sh("yes | head -c 4000000; echo; echo the end");
     let since = Instant::now();
     scene.tell(
         "tool_call",
         "c",
-        json!({ "title": "flood", "content": [embedded(&terminal)] }),
+        &json!({ "title": "flood", "content": [embedded(&terminal)] }),
     );
     let updates = scene.until(has_exit);
     // The call itself; what is left when it ends comes at once.
@@ -194,7 +196,7 @@ fn a_flood_is_told_of_ten_times_a_second_at_the_most_and_in_part() {
     }
     // On the tty a line of it is three bytes; a line is cut where some are left out.
     let told_of = left_out + lines * 3;
-    assert!((44_900_000..45_000_100).contains(&told_of), "{told_of}");
+    assert!((5_900_000..6_000_100).contains(&told_of), "{told_of}");
     assert!(left_out > 0);
 }
 
@@ -206,7 +208,7 @@ fn a_server_that_is_replaced_is_gone_on_with_and_no_line_comes_twice() {
     scene.tell(
         "tool_call",
         "c",
-        json!({ "title": "t", "content": [embedded(&terminal)] }),
+        &json!({ "title": "t", "content": [embedded(&terminal)] }),
     );
     printer.print("before\n");
     let mut all = scene.until(|update| !update["_meta"]["terminal_output"].is_null());
@@ -223,16 +225,16 @@ fn a_command_that_still_runs_in_a_completed_call_goes_on_where_it_is_shown_again
     let mut printer = scene.printer("exit 0");
     let terminal = printer.terminal.clone();
     let call = json!({ "title": "t", "content": [embedded(&terminal)] });
-    scene.tell("tool_call", "c", call.clone());
+    scene.tell("tool_call", "c", &call);
     printer.print("ready\n");
     scene.printed(&terminal, "ready");
-    scene.tell("tool_call_update", "c", json!({ "status": "completed" }));
+    scene.tell("tool_call_update", "c", &json!({ "status": "completed" }));
     let updates = scene.until(|update| update["status"] == "completed");
     assert_eq!(printed(&updates, &terminal), "ready\n");
     printer.print("a request\n");
     scene.printed(&terminal, "a request");
     assert_eq!(scene.until_now(), Vec::<Value>::new());
-    scene.tell("tool_call", "d", call);
+    scene.tell("tool_call", "d", &call);
     printer.end();
     let updates = scene.until(has_exit);
     assert!(updates.iter().all(|update| update["toolCallId"] == "d"));

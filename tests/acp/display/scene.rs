@@ -100,7 +100,7 @@ impl Scene {
     }
 
     /// The agent tells of a tool call.
-    pub(super) fn tell(&mut self, kind: &str, call: &str, more: Value) {
+    pub(super) fn tell(&mut self, kind: &str, call: &str, more: &Value) {
         let mut update = json!({ "sessionUpdate": kind, "toolCallId": call });
         update
             .as_object_mut()
@@ -138,7 +138,7 @@ impl Scene {
     /// What the client was sent until now, and the agent has not said: a message passes all the way
     /// to tell.
     pub(super) fn until_now(&mut self) -> Vec<Value> {
-        self.tell("tool_call", "fence", json!({ "title": "fence" }));
+        self.tell("tool_call", "fence", &json!({ "title": "fence" }));
         let mut updates = self.until(|update| update["toolCallId"] == "fence");
         updates.pop();
         updates

@@ -20,7 +20,8 @@ const FENCE: usize = 3;
 pub(super) struct View {
     /// The end of its output, plain text.
     pub(super) text: String,
-    /// How many bytes of output are left out in front of that.
+    /// About how many bytes of output are left out in front of that: of those that were read, the
+    /// text is counted, which is without escape sequences.
     pub(super) left_out: u64,
     /// How it ended, once it has and `text` holds all of the end.
     pub(super) life: Life,
@@ -69,7 +70,11 @@ pub(super) fn block(command: &str, view: &View) -> String {
     let mut body = format!("$ {}\n", shown_command(command));
     if view.left_out > 0 {
         // Writing to a string does not fail.
-        let _ = writeln!(body, "[{} bytes of output are left out]", view.left_out);
+        let _ = writeln!(
+            body,
+            "[about {} bytes of output are left out]",
+            view.left_out
+        );
     }
     body.push_str(&view.text);
     if !body.ends_with('\n') {
@@ -215,7 +220,7 @@ mod tests {
                 "z\n",
                 7,
                 Life::Running,
-                "```\n$ make\n[7 bytes of output are left out]\nz\n```",
+                "```\n$ make\n[about 7 bytes of output are left out]\nz\n```",
             ),
         ];
         for (command, text, left_out, life, want) in table {

@@ -16,9 +16,8 @@ use super::Passed;
 use super::block::{Life, View, block};
 use super::calls::{Call, INTERVAL, Round};
 use super::source::{Lost, Source};
-use super::told::{By, Status, Told, text_entry, update_line};
+use super::told::{By, Status, Told, text_entry, update_line, with_entries};
 use crate::acp::Shared;
-use crate::acp::wire::edit;
 
 /// Most content beside the terminals that is kept to be sent again, in bytes. A tool call that has
 /// more is shown as it was when the agent told of it.
@@ -159,13 +158,10 @@ pub(super) async fn pass(
         }
     });
     let windows = join_all(windows).await;
-    let mut edits = Vec::new();
-    for (entry, window) in entries.iter().zip(&windows) {
-        if let Some(window) = window {
-            edits.extend(edit::replace(line, entry.raw, window.entry()));
-        }
-    }
-    let mut changed = edit::apply(line, edits).into_bytes();
+    let texts = windows
+        .iter()
+        .map(|window| window.as_ref().map(Window::entry));
+    let mut changed = with_entries(line, entries, texts).into_bytes();
     if !changed.ends_with(b"\n") {
         changed.push(b'\n');
     }

@@ -190,6 +190,15 @@ impl Source {
         shared: &Shared,
         options: ReadOptions,
     ) -> Option<(ReadResult, Life)> {
+        let read = self.read_to_the_end(shared, options);
+        timeout(READ_DEADLINE, read).await.ok()?
+    }
+
+    async fn read_to_the_end(
+        &self,
+        shared: &Shared,
+        options: ReadOptions,
+    ) -> Option<(ReadResult, Life)> {
         let read = self.read(shared, options.clone()).await?;
         if read.state == TerminalState::Running || read.exit_status.is_some() {
             let life = self.life(&read).await;

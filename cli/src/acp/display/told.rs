@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::acp::wire::edit;
 use crate::acp::wire::message::Members;
 
 /// What a line tells of a tool call. All of it is borrowed from the line.
@@ -140,6 +141,17 @@ pub(super) fn text_entry(text: &str, meta: Option<&str>) -> String {
     format!(r#"{{"type":"content","content":{{"type":"text","text":{text}}}{meta}}}"#)
 }
 
+/// The line with some entries of its content replaced, and every other byte as it came.
+pub(super) fn with_entries(
+    line: &str,
+    entries: &[Entry<'_>],
+    texts: impl IntoIterator<Item = Option<String>>,
+) -> String {
+    let replaced = entries.iter().zip(texts);
+    let edits = replaced.filter_map(|(entry, text)| edit::replace(line, entry.raw, text?));
+    edit::apply(line, edits.collect())
+}
+
 /// A `session/update` of ours: a line, with its end. The members are raw JSON.
 pub(super) fn update_line<'m>(
     session: &str,
@@ -221,6 +233,38 @@ mod tests {
         ];
         for (params, want) in table {
             assert_eq!(summary(params).as_deref(), want, "{params}");
+        }
+    }
+
+    #[test]
+    fn only_embedded_terminals_are_replaced() {
+        let table = [
+            (
+                r#" { "params":{"sessionId":"s" ,"update":{"content":[ {"type":"terminal","terminalId":"a"} ],"toolCallId":"c","new":1.50,"sessionUpdate":"tool_call","_meta":{"\u0061":null}}},"method":"session/update"}"#,
+                r#" { "params":{"sessionId":"s" ,"update":{"content":[ <a> ],"toolCallId":"c","new":1.50,"sessionUpdate":"tool_call","_meta":{"\u0061":null}}},"method":"session/update"}"#,
+            ),
+            (
+                r#"{"id":"\u0031","params":{"sessionId":"s","options":[ ],"toolCall":{"toolCallId":"c","content":[{"x":"é"},{"type":"terminal","terminalId":"a"},7,{"terminal\u0049d":"b","type":"terminal","new":[]}]}}}"#,
+                r#"{"id":"\u0031","params":{"sessionId":"s","options":[ ],"toolCall":{"toolCallId":"c","content":[{"x":"é"},<a>,7,<b>]}}}"#,
+            ),
+            (
+                r#"{"params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","content":[{"type":"terminal","terminalId":"a"}],"content":[{"type":"terminal","terminalId":"a"},{"type":"terminal","terminalId":"a"}]}}}"#,
+                r#"{"params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","content":[{"type":"terminal","terminalId":"a"}],"content":[<a>,<a>]}}}"#,
+            ),
+            (
+                r#"{"params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","content":[{"type":"terminal"},{"type":"diff","terminalId":"a"},{"type":"terminal","terminalId":1}]}}}"#,
+                r#"{"params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","content":[{"type":"terminal"},{"type":"diff","terminalId":"a"},{"type":"terminal","terminalId":1}]}}}"#,
+            ),
+        ];
+        for (line, want) in table {
+            let params = Members::of(line).unwrap().get("params").unwrap();
+            let told = Told::read(params).unwrap();
+            let entries = told.content.as_ref().unwrap();
+            let texts = entries.iter().map(|entry| {
+                let terminal = entry.terminal.as_ref()?;
+                Some(format!("<{}>", terminal.id))
+            });
+            assert_eq!(with_entries(line, entries, texts), want);
         }
     }
 
