@@ -6,5 +6,21 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod calls;
+mod display;
+mod endings;
+mod example;
+mod initialize;
+mod limits;
+mod ours;
 mod passing;
+mod permission;
 mod proxied;
+mod record;
+mod recorded;
+mod schema;
+mod sessions;
+mod started;
+mod sweeps;
+mod terminals;
+mod timeout;
