@@ -147,7 +147,11 @@ impl Drop for Proxied {
     fn drop(&mut self) {
         self.client.close();
         self.agent.close();
-        // It may have ended already.
+        // It ends when all of its agent has; it may have ended already.
+        if let Some(process) = Process::open(self.child.id().cast_signed()) {
+            process.signal(rustix::process::Signal::TERM);
+            process.ends_by(crate::support::Deadline::after(DEADLINE));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         let wrong = self.record.wrong();
