@@ -181,7 +181,9 @@ fn a_client_that_hears_no_more_ends_the_agent() {
         r#"while echo '{"more":true}'; do sleep 0.01; done; exec sleep 1000"#,
     );
     started.from = None;
-    assert_eq!(started.ended().code, Some(143));
+    // SIGTERM was ours; SIGPIPE, where it wrote once more before that, its own.
+    let code = started.ended().code;
+    assert!(matches!(code, Some(141 | 143)), "{code:?}");
     nothing_is_left(&home);
 }
 
@@ -252,8 +254,10 @@ fn a_termd_that_the_agent_has_started_lives_on() {
         fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "sleep\n")
     });
     assert_eq!(sleeping.count(), 1, "the terminal's, and not the agent's");
-    let keeper = asked(&["status"])["keeper_pid"].as_i64().unwrap();
-    let keeper = Process::must(keeper);
+    let status = asked(&["status"]).to_string();
+    let (_, keeper) = status.split_once("\"keeper_pid\":").expect(&status);
+    let (keeper, _) = keeper.split_once([',', '}']).unwrap();
+    let keeper = Process::must(keeper.parse().unwrap());
     keeper.signal(Signal::TERM);
     assert!(keeper.ends_by(Deadline::after(DEADLINE)));
     nothing_is_left(&home);
