@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::proxied::Proxied;
-use crate::support::Home;
+use crate::support::{Home, TestDaemon};
 
 /// One message a line, with who says it; the message itself is what passes, byte for byte.
 const CONVERSATION: &str = include_str!("recorded/v1.jsonl");
@@ -100,8 +100,8 @@ fn it_passes_byte_for_byte_to_a_client_that_has_terminals() {
 
 #[test]
 fn where_terminals_are_answered_here_all_else_passes() {
-    let home = Home::new();
-    let mut proxied = Proxied::spawn(&home, &[]);
+    let daemon = TestDaemon::start();
+    let mut proxied = Proxied::spawn(&daemon, &[]);
     for (from, text, value) in conversation() {
         let method = value["method"].as_str().unwrap_or_default();
         let is_own = method.starts_with("terminal/")
