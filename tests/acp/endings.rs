@@ -181,7 +181,9 @@ fn a_client_that_hears_no_more_ends_the_agent() {
         r#"while echo '{"more":true}'; do sleep 0.01; done; exec sleep 1000"#,
     );
     started.from = None;
-    assert_eq!(started.ended().code, Some(143));
+    // SIGTERM was ours; SIGPIPE, where it wrote once more before that, its own.
+    let code = started.ended().code;
+    assert!(matches!(code, Some(141 | 143)), "{code:?}");
     nothing_is_left(&home);
 }
 
@@ -197,30 +199,33 @@ fn an_agent_that_says_no_more_is_ended() {
 #[test]
 fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
     let home = Home::new();
-    let script = r#"grep -e SigIgn -e SigBlk /proc/self/status >&2; ls /proc/$$/fd >&2"#;
-    let output = home
-        .command("/bin/sh")
-        .args([
-            "-c",
-            r#"trap "" HUP INT QUIT TERM USR1 CHLD; exec "$@""#,
-            "sh",
-        ])
-        .arg(env!("CARGO_BIN_EXE_termctl"))
-        .args(["acp", "--", "/bin/sh", "-c", script])
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let want = "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n1\n2\n";
-    assert_eq!(stderr, want);
+    let script = "ls /proc/$$/fd >&2; grep SigIgn /proc/$$/status >&2";
+    let said = |wrapper: &str, before: &[&str]| {
+        let output = home
+            .command("/bin/sh")
+            .args(["-c", wrapper, "sh"])
+            .args(before)
+            .args(["/bin/sh", "-c", script])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Whatever this test itself was started with is there in both.
+    let bare = said(r#"exec "$@""#, &[]);
+    let ignoring = r#"trap "" HUP INT QUIT TERM USR1 CHLD; exec "$@""#;
+    let below = said(ignoring, &[env!("CARGO_BIN_EXE_termctl"), "acp", "--"]);
+    assert_eq!(below, bare);
 }
 
 #[test]
 fn a_termd_that_the_agent_has_started_lives_on() {
+    // Beside termctl, where it looks for it.
+    crate::support::termd_binary();
     let home = Home::new();
     let script = format!(
-        r#"{termctl} create --label kept -- sleep 1000 >&2 && setsid sleep 1000 &
-        wait; echo '{{"ready":true}}'; cat"#,
+        r#"{termctl} create --label kept -- sleep 1000 >&2 </dev/null
+        setsid sleep 1000 & echo '{{"ready":true}}'; cat"#,
         termctl = env!("CARGO_BIN_EXE_termctl")
     );
     let mut started = Started::script(&home, &script);
@@ -249,8 +254,10 @@ fn a_termd_that_the_agent_has_started_lives_on() {
         fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "sleep\n")
     });
     assert_eq!(sleeping.count(), 1, "the terminal's, and not the agent's");
-    let keeper = asked(&["status"])["keeper_pid"].as_i64().unwrap();
-    let keeper = Process::must(keeper);
+    let status = asked(&["status"]).to_string();
+    let (_, keeper) = status.split_once("\"keeper_pid\":").expect(&status);
+    let (keeper, _) = keeper.split_once([',', '}']).unwrap();
+    let keeper = Process::must(keeper.parse().unwrap());
     keeper.signal(Signal::TERM);
     assert!(keeper.ends_by(Deadline::after(DEADLINE)));
     nothing_is_left(&home);

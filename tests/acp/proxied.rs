@@ -148,11 +148,12 @@ impl Drop for Proxied {
         self.client.close();
         self.agent.close();
         // Left alone, it ends all that it has started, and then itself; a test that fails does not
-        // wait for that.
-        let is_over = matches!(self.child.try_wait(), Ok(Some(_)));
-        if !is_over && !std::thread::panicking() {
-            self.process()
-                .ends_by(crate::support::Deadline::after(DEADLINE));
+        // leave it the time.
+        if let Some(process) = Process::open(self.child.id().cast_signed()) {
+            if std::thread::panicking() {
+                process.signal(rustix::process::Signal::TERM);
+            }
+            process.ends_by(crate::support::Deadline::after(DEADLINE));
         }
         let _ = self.child.kill();
         let _ = self.child.wait();

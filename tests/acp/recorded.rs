@@ -58,8 +58,7 @@ struct Said<'a> {
 fn conversation() -> impl Iterator<Item = (Party, &'static str, Value)> {
     CONVERSATION.lines().map(|line| {
         let said: Said<'_> = serde_json::from_str(line).unwrap();
-        // What only its bytes hold (a number beyond all bounds) is nothing to look at.
-        let value = serde_json::from_str(said.message.get()).unwrap_or_default();
+        let value = serde_json::from_str(said.message.get()).unwrap();
         (said.from, said.message.get(), value)
     })
 }
@@ -68,7 +67,7 @@ fn conversation() -> impl Iterator<Item = (Party, &'static str, Value)> {
 fn the_conversation_has_every_method() {
     let said: HashSet<(String, Party)> = conversation()
         .filter_map(|(from, text, _)| {
-            let message: Value = serde_json::from_str(&text.replace("1e400", "1")).unwrap();
+            let message: Value = serde_json::from_str(text).unwrap();
             let to = match from {
                 Party::Client => Party::Agent,
                 Party::Agent => Party::Client,

@@ -32,7 +32,6 @@ pub(crate) struct Ended {
 /// `termctl acp` in this home.
 pub(crate) fn acp(home: &Home) -> Command {
     let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
-    command.env("TERMD_BIN", crate::support::termd_binary());
     command.args(["acp", "--"]);
     command
 }
@@ -143,7 +142,11 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It ends when all of its agent has; it may have ended already.
+        if let Some(process) = Process::open(self.child.id().cast_signed()) {
+            process.signal(rustix::process::Signal::TERM);
+            process.ends_by(crate::support::Deadline::after(DEADLINE));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
