@@ -79,7 +79,7 @@ async def exits(turn):
         ("exit 0", (0, None)),
         ("exit 255", (255, None)),
         ("kill -TERM $$", (None, "SIGTERM")),
-        ("kill -KILL $$", (None, "SIGKILL")),
+        ("kill -HUP $$", (None, "SIGHUP")),
         # A child in the background holds the terminal: the wait ends all the same.
         ("sleep 1000 & exit 4", (4, None)),
     ]:
@@ -172,6 +172,18 @@ async def dangerous(turn):
         error = await refused((-32012, -32011), turn.script(f"rm -rf {victim}"))
         expect(os.path.exists(victim), "it was done all the same")
         await turn.say(f"refused: {error}")
+
+
+@scene
+async def shell(turn):
+    """Any command, as a tool call of its own: `shell COMMAND…`."""
+    terminal = await turn.create(" ".join(turn.words))
+    await turn.tool_call(f"call_{terminal.id}", "a command", terminal)
+    code, signal = await terminal.wait()
+    output = (await terminal.output()).output.rstrip()
+    await turn.tool_call_ends(f"call_{terminal.id}", "failed" if code else "completed")
+    await terminal.release()
+    await turn.say(f"exit {signal or code}, output {output!r}")
 
 
 @scene

@@ -56,7 +56,8 @@ def python_agent(script):
 
 
 class Person(acp.Client):
-    """What a client's person would see; and their answers."""
+    """What a client's person would see; and their answers: the kind of option that they choose, or
+    a function from the question's tool call to it."""
 
     def __init__(self, answer="reject_once"):
         self.updates = []
@@ -84,8 +85,10 @@ class Person(acp.Client):
         pass
 
     async def request_permission(self, session_id, tool_call, options, **_):
-        self.questions.append((tool_call.model_dump(by_alias=True, mode="json"), options))
-        chosen = [option for option in options if option.kind == self.answer]
+        question = tool_call.model_dump(by_alias=True, mode="json")
+        self.questions.append((question, options))
+        wanted = self.answer(question) if callable(self.answer) else self.answer
+        chosen = [option for option in options if option.kind == wanted]
         outcome = {"outcome": "cancelled"}
         if chosen:
             outcome = {"outcome": "selected", "optionId": chosen[0].option_id}
@@ -125,22 +128,17 @@ class Person(acp.Client):
 
     async def until(self, what, is_so):
         """Waits for news until it is so."""
-        async with asyncio.timeout(SHOWN_SECONDS):
-            try:
+        try:
+            async with asyncio.timeout(SHOWN_SECONDS):
                 while not is_so():
                     self.news.clear()
                     await self.news.wait()
-            except TimeoutError:
-                raise
-        expect(is_so(), what)
+        except TimeoutError:
+            last = [params["update"] for _, params in self.updates[-3:]]
+            raise AssertionError(f"never came: {what}; the last updates: {last}") from None
 
     async def is_shown(self, tool_call_id, text):
-        try:
-            await self.until(text, lambda: text in self.shown(tool_call_id))
-        except TimeoutError:
-            raise AssertionError(
-                f"never shown: {text!r}; there is {self.shown(tool_call_id)!r}"
-            ) from None
+        await self.until(f"{text!r} of {tool_call_id}", lambda: text in self.shown(tool_call_id))
 
 
 def texts(content):

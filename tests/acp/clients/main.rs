@@ -53,7 +53,10 @@ fn tell(name: &str, needs: Needs) {
         Ok(python) => python,
         Err(reason) => return skip(name, &reason),
     };
-    let env: Vec<(&str, &Path)> = env.iter().map(|(name, path)| (*name, path.as_path())).collect();
+    let env: Vec<(&str, &Path)> = env
+        .iter()
+        .map(|(name, path)| (*name, path.as_path()))
+        .collect();
     story::tell(&TestDaemon::start(), &python, "acp/clients", name, &env);
 }
 
@@ -97,5 +100,8 @@ fn acpx() {
 
 #[test]
 fn fast_agent() {
-    tell("fast_agent", &[("FAST_AGENT", || FAST_AGENT.program("fast-agent-acp"))]);
+    tell(
+        "fast_agent",
+        &[("FAST_AGENT", || FAST_AGENT.program("fast-agent-acp"))],
+    );
 }

@@ -5,7 +5,7 @@ import os
 import time
 
 import acp
-from stage import CANCELLED, INVALID_PARAMS, NOT_FOUND, OVERLOADED, expect, refused, scene, serve
+from stage import CANCELLED, CANNOT_START, INVALID_PARAMS, NOT_FOUND, OVERLOADED, expect, refused, scene, serve
 
 METHODS = ["terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"]
 
@@ -62,7 +62,8 @@ async def bad_types(turn):
         {"sessionId": None},
         {"sessionId": 1},
     ]:
-        await refused((INVALID_PARAMS, NOT_FOUND), turn.raw("terminal/create", {**good, **wrong}))
+        codes = (INVALID_PARAMS, NOT_FOUND, CANNOT_START)
+        await refused(codes, turn.raw("terminal/create", {**good, **wrong}))
     for params in [None, [], "text", 1, {}, {"sessionId": session}, [session, "true"]]:
         await refused((INVALID_PARAMS, -32600), turn.raw("terminal/create", params))
     for method in METHODS:
@@ -77,7 +78,7 @@ async def create_nothing(turn):
         params = {"sessionId": turn.session, "command": command}
         if args is not None:
             params["args"] = args
-        # An error, or a shell's own 127: never a terminal that runs on.
+        # An error, or a shell's own exit: never a terminal that runs on.
         try:
             made = await turn.raw("terminal/create", params)
         except acp.RequestError as error:
@@ -85,7 +86,7 @@ async def create_nothing(turn):
             continue
         named = {"sessionId": turn.session, "terminalId": made["terminalId"]}
         ended = await asyncio.wait_for(turn.raw("terminal/wait_for_exit", named), 10)
-        expect(ended["exitCode"] != 0, f"{command!r}: {ended}")
+        expect(ended["exitCode"] in (0, 126, 127), f"{command!r}: {ended}")
         await turn.raw("terminal/release", named)
 
 

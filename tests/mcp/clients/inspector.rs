@@ -7,10 +7,8 @@ use serde_json::Value;
 use crate::support::registry::{NodeModules, run};
 use crate::support::{TestDaemon, skip};
 
-static INSPECTOR: NodeModules = NodeModules::of(
-    "mcp-inspector",
-    &["@modelcontextprotocol/inspector@2.12.0"],
-);
+static INSPECTOR: NodeModules =
+    NodeModules::of("mcp-inspector", &["@modelcontextprotocol/inspector@2.12.0"]);
 
 /// Its script; or why there is none here.
 fn inspector() -> Result<PathBuf, String> {

@@ -16,13 +16,7 @@ pub(crate) static discover: Venv =
 #[track_caller]
 pub(crate) fn tell(sdk: &Venv, name: &str) {
     match sdk.program("python") {
-        Ok(python) => story::tell(
-            &TestDaemon::start(),
-            &python,
-            "mcp/clients",
-            name,
-            &[],
-        ),
+        Ok(python) => story::tell(&TestDaemon::start(), &python, "mcp/clients", name, &[]),
         Err(reason) => skip(name, &reason),
     }
 }
