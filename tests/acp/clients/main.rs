@@ -29,9 +29,9 @@ static ACPX: NodeModules = NodeModules::of("acpx", &["acpx@0.19.1"]);
 static FAST_AGENT: Venv = Venv::of("fast-agent", 12, &["fast-agent-mcp==0.10.46"]);
 
 /// What a story needs beside the SDK: a variable, and the path that it leads to.
-type Needs = &'static [(&'static str, fn() -> Result<PathBuf, String>)];
+type Need = (&'static str, fn() -> Result<PathBuf, String>);
 
-const NODE: Needs = &[
+const NODE: [Need; 2] = [
     ("ACP_SDK", || {
         let module = "node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js";
         Ok(NODE_SDK.folder()?.join(module))
@@ -41,7 +41,7 @@ const NODE: Needs = &[
 
 /// Tells one story, or says why not.
 #[track_caller]
-fn tell(name: &str, needs: Needs) {
+fn tell(name: &str, needs: &[Need]) {
     let mut env: Vec<(&str, PathBuf)> = Vec::new();
     for (variable, find) in needs {
         match find() {
@@ -72,7 +72,7 @@ fn every_method_by_the_python_sdk() {
 
 #[test]
 fn every_method_by_the_typescript_sdk() {
-    tell("terminals", NODE);
+    tell("terminals", &NODE);
 }
 
 #[test]
@@ -92,10 +92,11 @@ fn session_mcp() {
 
 #[test]
 fn acpx() {
-    let acpx: Needs = &[("ACPX", || {
+    let [sdk, agent] = NODE;
+    let acpx: Need = ("ACPX", || {
         Ok(ACPX.folder()?.join("node_modules/acpx/dist/cli.js"))
-    })];
-    tell("acpx", &[NODE, acpx].concat());
+    });
+    tell("acpx", &[sdk, agent, acpx]);
 }
 
 #[test]
