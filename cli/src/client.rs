@@ -204,6 +204,16 @@ impl Link {
         self.state.lock().await.held.retain(|held| held != terminal);
     }
 
+    /// Connects again whenever the connection breaks, and holds again what is held, until the daemon
+    /// stays away.
+    pub(crate) async fn stay(&self) -> Result<(), CliError> {
+        loop {
+            let rpc = self.current().await;
+            rpc.disconnected().await;
+            self.reconnect(&rpc).await?;
+        }
+    }
+
     async fn current(&self) -> Arc<Rpc> {
         Arc::clone(&self.state.lock().await.rpc)
     }

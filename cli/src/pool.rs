@@ -155,6 +155,12 @@ impl Pool {
         Ok(())
     }
 
+    /// Keeps the connection that terminals are tied to: it is made anew as soon as it breaks, also
+    /// where no call is made. Ends with an error where the daemon stays away.
+    pub(crate) async fn stay(&self) -> Result<(), CliError> {
+        self.link().await?.stay().await
+    }
+
     async fn link(&self) -> Result<&Link, CliError> {
         self.calls.get_or_try_init(|| self.open()).await
     }

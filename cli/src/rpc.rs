@@ -77,6 +77,11 @@ impl Rpc {
         self.client.is_connected() && !self.is_hung_up()
     }
 
+    /// Resolves when it has broken.
+    pub(crate) async fn disconnected(&self) {
+        self.client.on_disconnect().await;
+    }
+
     /// Whether the other end is gone, which the client only knows once its task has run.
     fn is_hung_up(&self) -> bool {
         let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;

@@ -35,7 +35,7 @@ pub mod code {
     pub const UNAVAILABLE: i32 = -32010;
     /// The gate asks first: the same call with `confirmed` runs it.
     pub const CONFIRMATION_REQUIRED: i32 = -32011;
-    /// A rule forbids it.
+    /// A rule forbids it, or the person who was asked has rejected it.
     pub const DENIED: i32 = -32012;
     /// The tty says that the input would not arrive as meant; nothing was typed.
     pub const INPUT_REFUSED: i32 = -32013;
@@ -77,6 +77,8 @@ pub enum ErrorKind {
     ConfirmationRequired,
     /// A rule of config.toml forbids it; `data.rule`, `data.reason`.
     Denied,
+    /// The person who was asked said no; `data.command`, `data.reason`.
+    Rejected,
     /// A line is longer than a canonical tty takes; `data.limit` in bytes.
     CanonicalLimit,
     /// A secret was to be typed, and the terminal does not wait for one.

@@ -1,8 +1,12 @@
 //! Our own requests to the client: their ids are nobody else's, and their answers go no further.
+//!
+//! It promises: one answer to each question, and `$/cancel_request` to the client for each that is
+//! given up before it was answered; an answer that comes late reaches nobody.
+//! It must not know what is asked.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -11,6 +15,9 @@ use tokio::sync::oneshot;
 use super::wire::message::RequestId;
 use super::wire::outlet::Outlet;
 
+/// Most questions that wait for an answer: more are no person's to answer.
+const MAX_PENDING: usize = 64;
+
 /// Requests to the client.
 #[derive(Debug)]
 pub(super) struct Requests {
@@ -18,6 +25,17 @@ pub(super) struct Requests {
     prefix: String,
     next: AtomicU64,
     pending: Mutex<HashMap<RequestId, oneshot::Sender<Option<Value>>>>,
+}
+
+/// What has become of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answer {
+    /// The client's result.
+    Result(Value),
+    /// The client's error, or there is no client any more, or it has too many questions already.
+    Error,
+    /// It was given up; the client knows.
+    Withdrawn,
 }
 
 impl Default for Requests {
@@ -34,44 +52,62 @@ impl Default for Requests {
     }
 }
 
-/// Tells the client that nobody waits for an answer any more, unless it came.
-struct Withdrawn<'a> {
-    requests: &'a Requests,
-    id: RequestId,
-}
-
-impl Drop for Withdrawn<'_> {
-    fn drop(&mut self) {
-        self.requests.lock().remove(&self.id);
-    }
-}
-
 impl Requests {
-    /// Asks, and waits for the answer: its result, or `None` for an error or an end of the
-    /// connection. Dropped, it is forgotten.
-    pub(super) async fn ask(&self, client: &Outlet, method: &str, params: Value) -> Option<Value> {
-        let id = format!(
-            "{}{}",
-            self.prefix,
-            self.next.fetch_add(1, Ordering::Relaxed)
-        );
+    /// An id that nothing else of this process, and no other process, has.
+    pub(super) fn unique_id(&self) -> String {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        format!("{}{number}", self.prefix)
+    }
+
+    /// Asks, and waits for the answer or until it is given up. Not to be dropped half-way, for it
+    /// writes lines: run it in a task.
+    pub(super) async fn ask(
+        &self,
+        client: &Outlet,
+        method: &str,
+        params: Value,
+        given_up: impl Future<Output = ()>,
+    ) -> Answer {
+        let id = self.unique_id();
         let key = RequestId::of_string(&id);
         let (answer, answered) = oneshot::channel();
-        self.lock().insert(key.clone(), answer);
-        let _withdrawn = Withdrawn {
-            requests: self,
-            id: key,
-        };
+        {
+            let mut pending = self.lock();
+            if pending.len() >= MAX_PENDING {
+                return Answer::Error;
+            }
+            pending.insert(key.clone(), answer);
+        }
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        client.message(&request).await.ok()?;
-        answered.await.ok()?
+        if client.message(&request).await.is_err() {
+            self.lock().remove(&key);
+            return Answer::Error;
+        }
+        tokio::select! {
+            biased;
+            answer = answered => match answer {
+                Ok(Some(result)) => Answer::Result(result),
+                Ok(None) | Err(_) => Answer::Error,
+            },
+            () = given_up => {
+                if self.lock().remove(&key).is_some() {
+                    let params = json!({ "requestId": id });
+                    let withdrawn =
+                        json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": params });
+                    // A client that is gone asks nobody any more.
+                    let _ = client.message(&withdrawn).await;
+                }
+                Answer::Withdrawn
+            }
+        }
     }
 
     /// An answer of the client's: whether it was to one of ours.
     pub(super) fn answered(&self, id: &RequestId, result: Option<&RawValue>) -> bool {
         let Some(answer) = self.lock().remove(id) else {
             // Nobody waits for it any more: still not the agent's.
-            return id.as_json().starts_with(&format!("\"{}", self.prefix));
+            let ours = id.as_json().strip_prefix('"');
+            return ours.is_some_and(|ours| ours.starts_with(&self.prefix));
         };
         let result = result.and_then(|result| serde_json::from_str(result.get()).ok());
         // Who has stopped waiting needs no answer.
@@ -79,9 +115,120 @@ impl Requests {
         true
     }
 
-    fn lock(
-        &self,
-    ) -> std::sync::MutexGuard<'_, HashMap<RequestId, oneshot::Sender<Option<Value>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, oneshot::Sender<Option<Value>>>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream};
+
+    use super::*;
+
+    struct Client(BufReader<DuplexStream>);
+
+    impl Client {
+        async fn hears(&mut self) -> Value {
+            let mut line = String::new();
+            self.0.read_line(&mut line).await.unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
+    }
+
+    fn ends() -> (Client, Arc<Outlet>) {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        (Client(BufReader::new(theirs)), Arc::new(Outlet::to(ours)))
+    }
+
+    fn id_of(request: &Value) -> RequestId {
+        RequestId::of_string(request["id"].as_str().unwrap())
+    }
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_answer_comes_to_who_asked_and_nobody_else() {
+        let (mut client, outlet) = ends();
+        let requests = Arc::new(Requests::default());
+        for (result, want) in [
+            (Some(r#"{"a":1}"#), Answer::Result(json!({ "a": 1 }))),
+            (None, Answer::Error),
+        ] {
+            let (asking, to) = (Arc::clone(&requests), Arc::clone(&outlet));
+            let asked = tokio::spawn(async move {
+                let for_ever = std::future::pending();
+                asking.ask(&to, "x/y", json!({ "p": 2 }), for_ever).await
+            });
+            let request = client.hears().await;
+            assert_eq!(request["method"], "x/y");
+            assert_eq!(request["params"], json!({ "p": 2 }));
+            let id = id_of(&request);
+            assert!(!requests.answered(&RequestId::of_string("another"), None));
+            let raw = result.map(raw);
+            assert!(requests.answered(&id, raw.as_deref()));
+            assert_eq!(asked.await.unwrap(), want);
+            // Once more, and late: swallowed.
+            assert!(requests.answered(&id, raw.as_deref()));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_given_up_is_withdrawn() {
+        let (mut client, outlet) = ends();
+        let requests = Arc::new(Requests::default());
+        let (give_up, given_up) = oneshot::channel::<()>();
+        let (asking, to) = (Arc::clone(&requests), Arc::clone(&outlet));
+        let asked = tokio::spawn(async move {
+            let given_up = async move {
+                let _ = given_up.await;
+            };
+            asking.ask(&to, "x/y", json!({}), given_up).await
+        });
+        let request = client.hears().await;
+        drop(give_up);
+        let withdrawn = client.hears().await;
+        assert_eq!(withdrawn["method"], "$/cancel_request");
+        assert_eq!(withdrawn["params"]["requestId"], request["id"]);
+        assert_eq!(asked.await.unwrap(), Answer::Withdrawn);
+        assert!(requests.answered(&id_of(&request), None));
+    }
+
+    #[tokio::test]
+    async fn there_are_not_too_many_and_the_next_gets_through() {
+        let (mut client, outlet) = ends();
+        let requests = Arc::new(Requests::default());
+        let ask = || {
+            let (asking, to) = (Arc::clone(&requests), Arc::clone(&outlet));
+            tokio::spawn(async move {
+                let for_ever = std::future::pending();
+                asking.ask(&to, "x/y", json!({}), for_ever).await
+            })
+        };
+        let asked: Vec<_> = (0..MAX_PENDING).map(|_| ask()).collect();
+        let mut ids = Vec::new();
+        for _ in &asked {
+            ids.push(id_of(&client.hears().await));
+        }
+        assert_eq!(ask().await.unwrap(), Answer::Error);
+        requests.answered(&ids[0], None);
+        let next = ask();
+        requests.answered(&id_of(&client.hears().await), Some(&raw("1")));
+        assert_eq!(next.await.unwrap(), Answer::Result(json!(1)));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_gone_answers_nothing() {
+        let (client, outlet) = ends();
+        drop(client);
+        let requests = Requests::default();
+        let for_ever = std::future::pending();
+        let answer = requests.ask(&outlet, "x/y", json!({}), for_ever).await;
+        assert_eq!(answer, Answer::Error);
+        assert!(requests.lock().is_empty());
     }
 }

@@ -72,8 +72,10 @@ impl AcpTerminalsServer for AcpHandler {
         let meta = given(meta);
         let size = size_in(meta.as_ref())?;
         output_form(meta.as_ref())?;
+        let owner = acp_owner(&context, &session_id);
+        let close_on_disconnect = flag(meta.as_ref(), "close_on_disconnect")?;
         let request = CreateRequest {
-            owner: acp_owner(&context, &session_id),
+            owner: owner.clone(),
             command: Some(command),
             args: args.unwrap_or_default(),
             env: env
@@ -89,18 +91,24 @@ impl AcpTerminalsServer for AcpHandler {
             cols: size.0,
             rows: size.1,
             output_byte_limit,
-            close_on_disconnect: false,
+            close_on_disconnect,
             meta: meta.clone(),
             stdio: Stdio::Pty,
             idle_timeout_ms: None,
             scrollback_lines: None,
             max_running: context.introduction().settings.max_running,
-            confirmed: is_confirmed(meta.as_ref())?,
+            confirmed: flag(meta.as_ref(), "confirmed")?,
             gate: context.gate(),
         };
         let terminals = self.terminals.clone();
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
-        let created = tokio::spawn(async move { terminals.create(request).await });
+        let created = tokio::spawn(async move {
+            let terminal = terminals.create(request).await?;
+            if close_on_disconnect {
+                terminals.hold(&terminal, owner, context.closed.clone().cancelled_owned());
+            }
+            Ok::<_, TerminalError>(terminal)
+        });
         let terminal = created.await.map_err(|_| TerminalError::Stopping)??;
         Ok(CreateTerminalResponse {
             terminal_id: terminal.id().to_string(),
@@ -216,15 +224,19 @@ enum OutputForm {
     Raw,
 }
 
-/// `_meta.termd.confirmed` of a create: somebody has agreed to it.
-fn is_confirmed(meta: Option<&Meta>) -> Result<bool, ErrorObjectOwned> {
+/// A member of `_meta.termd` of a create that is true or false: `confirmed` (somebody has agreed to
+/// it), `close_on_disconnect` (it ends with the connection). Absent and null are false.
+fn flag(meta: Option<&Meta>, name: &str) -> Result<bool, ErrorObjectOwned> {
     match meta
         .and_then(|meta| meta.get(META_KEY))
-        .and_then(|ours| ours.get("confirmed"))
+        .and_then(|ours| ours.get(name))
     {
         None | Some(serde_json::Value::Null) => Ok(false),
-        Some(serde_json::Value::Bool(confirmed)) => Ok(*confirmed),
-        Some(_) => Err(invalid_params("_meta.termd.confirmed", "must be a boolean")),
+        Some(serde_json::Value::Bool(set)) => Ok(*set),
+        Some(_) => {
+            let field = format!("_meta.{META_KEY}.{name}");
+            Err(invalid_params(&field, "must be a boolean"))
+        }
     }
 }
 

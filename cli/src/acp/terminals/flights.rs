@@ -1,0 +1,181 @@
+//! The agent's calls that are under way, to be cancelled by their id.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{oneshot, watch};
+
+use super::super::wire::message::RequestId;
+
+/// Most calls under way: as many as the daemon takes on one connection. Hundreds of waits at once
+/// are an agent with many terminals, thousands are a loop.
+pub(super) const MAX_FLIGHTS: usize = 1_024;
+
+/// The calls.
+#[derive(Debug, Default)]
+pub(super) struct Flights(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    calls: HashMap<u64, Call>,
+}
+
+#[derive(Debug)]
+struct Call {
+    id: RequestId,
+    /// The session that it creates a terminal of.
+    creates_in: Option<String>,
+    cancel: Option<oneshot::Sender<()>>,
+}
+
+impl Call {
+    fn cancel(&mut self) {
+        if let Some(cancel) = self.cancel.take() {
+            // Its answer is being written.
+            let _ = cancel.send(());
+        }
+    }
+}
+
+/// One call, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Flight {
+    flights: Arc<Flights>,
+    key: u64,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.flights.lock().calls.remove(&self.key);
+    }
+}
+
+impl Flights {
+    /// A call begins; what resolves when it is cancelled. `None`: there are too many.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        id: &RequestId,
+        creates_in: Option<&str>,
+    ) -> Option<(Flight, oneshot::Receiver<()>)> {
+        let (cancel, cancelled) = oneshot::channel();
+        let mut state = self.lock();
+        if state.calls.len() >= MAX_FLIGHTS {
+            return None;
+        }
+        let key = state.next;
+        state.next += 1;
+        let call = Call {
+            id: id.clone(),
+            creates_in: creates_in.map(str::to_owned),
+            cancel: Some(cancel),
+        };
+        state.calls.insert(key, call);
+        let flights = Arc::clone(self);
+        Some((Flight { flights, key }, cancelled))
+    }
+
+    /// Cancels all calls of this id; whether there is one.
+    pub(super) fn cancel(&self, id: &RequestId) -> bool {
+        let mut state = self.lock();
+        let named = state.calls.values_mut().filter(|call| call.id == *id);
+        named.map(Call::cancel).count() > 0
+    }
+
+    /// Cancels what creates a terminal: of this session, or at all.
+    pub(super) fn cancel_creates(&self, session: Option<&str>) {
+        let mut state = self.lock();
+        for call in state.calls.values_mut() {
+            let creates_in = call.creates_in.as_deref();
+            if creates_in.is_some() && (session.is_none() || creates_in == session) {
+                call.cancel();
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Work that goes on although nobody waits for it, and that the end waits for.
+#[derive(Debug, Default)]
+pub(super) struct Underway(watch::Sender<usize>);
+
+/// One piece of it, until it is dropped.
+#[derive(Debug)]
+pub(in crate::acp) struct Work(watch::Sender<usize>);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+impl Underway {
+    /// A piece begins.
+    pub(super) fn begin(&self) -> Work {
+        self.0.send_modify(|count| *count += 1);
+        Work(self.0.clone())
+    }
+
+    /// Resolves when there is none.
+    pub(super) async fn is_over(&self) {
+        // The sender is here.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_cancelled_by_id_whatever_its_type_and_both_of_two() {
+        let flights = Arc::new(Flights::default());
+        let id = RequestId::of_string("1");
+        let (first, mut cancelled) = flights.begin(&id, None).unwrap();
+        let (_second, mut cancelled_too) = flights.begin(&id, Some("s")).unwrap();
+        assert!(!flights.cancel(&RequestId::of_string("2")));
+        assert!(cancelled.try_recv().is_err());
+        assert!(flights.cancel(&id));
+        assert!(cancelled.try_recv().is_ok() && cancelled_too.try_recv().is_ok());
+        drop(first);
+        assert!(flights.cancel(&id), "the second is under way");
+    }
+
+    #[test]
+    fn creates_of_a_session_are_cancelled_and_no_waits() {
+        let flights = Arc::new(Flights::default());
+        let id = RequestId::of_string("1");
+        let mut calls = [None, Some("a"), Some("b")].map(|of| flights.begin(&id, of).unwrap());
+        let mut told = || calls.each_mut().map(|(_, told)| told.try_recv().is_ok());
+        flights.cancel_creates(Some("a"));
+        assert_eq!(told(), [false, true, false]);
+        flights.cancel_creates(None);
+        assert_eq!(told(), [false, false, true]);
+    }
+
+    #[test]
+    fn there_are_not_too_many() {
+        let flights = Arc::new(Flights::default());
+        let id = RequestId::of_string("1");
+        let mut calls: Vec<_> = (0..MAX_FLIGHTS)
+            .map(|_| flights.begin(&id, None).unwrap())
+            .collect();
+        assert!(flights.begin(&id, None).is_none());
+        calls.pop();
+        assert!(flights.begin(&id, None).is_some());
+    }
+
+    #[tokio::test]
+    async fn the_end_waits_for_all_work() {
+        let underway = Underway::default();
+        underway.is_over().await;
+        let work = [underway.begin(), underway.begin()];
+        let over = tokio::time::timeout(std::time::Duration::ZERO, underway.is_over());
+        assert!(over.await.is_err());
+        drop(work);
+        underway.is_over().await;
+    }
+}
