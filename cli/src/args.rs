@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod acp;
 mod setup;
 
-pub(crate) use acp::{AcpArgs, DisplayArg};
+pub(crate) use acp::{AcpAgentArgs, AcpArgs, DisplayArg};
 pub(crate) use setup::SetupArgs;
 
 use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
@@ -76,6 +76,9 @@ pub(crate) enum Verb {
     Mcp(McpArgs),
     /// Start an ACP agent, and be its client's terminals: what an editor runs as its agent
     Acp(AcpArgs),
+    /// Hold an ACP agent for `termctl acp`, which alone starts this
+    #[command(hide = true)]
+    AcpAgent(AcpAgentArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
     /// Show what was run in terminals and in their shells, newest first

@@ -6,5 +6,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod initialize;
+mod ours;
 mod passing;
 mod proxied;
+mod record;
+mod schema;
+mod sessions;

@@ -1,11 +1,14 @@
 //! One `termctl acp` with both of its ends in the test's hands: the test is the client, and by two
 //! FIFOs it is the agent too, whose process only carries bytes.
+//!
+//! What the proxy says itself is held to ACP's schema, in every test: [`Record`].
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -13,6 +16,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::record::Record;
+use crate::schema::Direction;
 use crate::support::{DEADLINE, Home, Process};
 
 /// What the agent's process runs: its input to one FIFO, the other FIFO to its output.
@@ -24,6 +29,9 @@ const RELAY: &str = r#"exec 3<&0; cat <&3 >"$1" & exec 0<&- 3<&-; cat <"$2"; exi
 #[derive(Debug)]
 pub(crate) struct Side {
     to: Option<File>,
+    /// Who is to read what this side writes.
+    direction: Direction,
+    record: Arc<Record>,
     lines: Receiver<Vec<u8>>,
     /// Read, and not asked for yet.
     kept: VecDeque<Value>,
@@ -38,6 +46,8 @@ pub(crate) struct Proxied {
     pub(crate) client: Side,
     /// The agent's end.
     pub(crate) agent: Side,
+    /// What has passed, and what the proxy itself has said.
+    pub(crate) record: Arc<Record>,
     _fifos: TempDir,
 }
 
@@ -55,7 +65,10 @@ impl Proxied {
             .args(["--", "/bin/sh", "-c", RELAY, "agent"])
             .args([&input, &output]);
         let mut child = started(&mut command);
+        let record = Arc::new(Record::default());
         let client = Side::new(
+            Direction::ToAgent,
+            &record,
             child
                 .stdin
                 .take()
@@ -68,7 +81,8 @@ impl Proxied {
         Self {
             child,
             client,
-            agent: Side::new(Some(to), from),
+            agent: Side::new(Direction::ToClient, &record, Some(to), from),
+            record,
             _fifos: fifos,
         }
     }
@@ -133,19 +147,36 @@ impl Drop for Proxied {
     fn drop(&mut self) {
         self.client.close();
         self.agent.close();
-        // It may have ended already.
+        // Left alone, it ends all that it has started, and then itself; a test that fails does not
+        // wait for that.
+        let is_over = matches!(self.child.try_wait(), Ok(Some(_)));
+        if !is_over && !std::thread::panicking() {
+            self.process()
+                .ends_by(crate::support::Deadline::after(DEADLINE));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let wrong = self.record.wrong();
+        if !std::thread::panicking() {
+            assert!(wrong.is_empty(), "not ACP v1:\n{}", wrong.join("\n\n"));
+        }
     }
 }
 
 impl Side {
-    fn new(to: Option<File>, from: impl Read + Send + 'static) -> Self {
+    fn new(
+        direction: Direction,
+        record: &Arc<Record>,
+        to: Option<File>,
+        from: impl Read + Send + 'static,
+    ) -> Self {
         let (tell, lines) = channel();
+        let seen = Arc::clone(record);
         std::thread::spawn(move || {
             let mut from = BufReader::new(from);
             let mut line = Vec::new();
             while let Ok(1..) = from.read_until(b'\n', &mut line) {
+                seen.received(direction.other(), &line);
                 if tell.send(std::mem::take(&mut line)).is_err() {
                     return;
                 }
@@ -153,6 +184,8 @@ impl Side {
         });
         Self {
             to,
+            direction,
+            record: Arc::clone(record),
             lines,
             kept: VecDeque::new(),
             next_id: 1,
@@ -161,6 +194,7 @@ impl Side {
 
     /// Writes bytes as they are.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.record.writes(self.direction, bytes);
         self.to.as_mut().unwrap().write_all(bytes).unwrap();
     }
 

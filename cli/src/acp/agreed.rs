@@ -146,7 +146,6 @@ impl Agreed {
 
     /// How the client is shown terminals: as the command line has it, else by `_meta` where the
     /// client says `clientCapabilities._meta.terminal_output`, else as text.
-    #[allow(dead_code)] // Until the display asks.
     pub(super) fn display(&self) -> DisplayArg {
         self.lock().display.unwrap_or(DisplayArg::Text)
     }

@@ -17,6 +17,7 @@
 //! - [`session_mcp`]: `termctl mcp` among a session's MCP servers, with `--session-mcp`.
 //! - [`terminals`]: `terminal/*` from the agent; limits, timeouts, and the sweep.
 //! - [`permission`]: asks the client's person where the gate says confirm, by [`requests`] of our own.
+//! - [`stray`]: what is said on standard error, the agent's strays among it.
 //! - [`display`]: tool calls that embed a terminal, as the client can show them.
 //!
 //! It promises: a message that none of these is about passes unchanged and in order; who reads slowly
@@ -32,6 +33,7 @@ mod proxy;
 mod requests;
 mod session_mcp;
 mod sessions;
+mod stray;
 mod terminals;
 mod wire;
 
@@ -39,7 +41,7 @@ use std::sync::Arc;
 
 use termd_proto::terminal::Front;
 
-use crate::args::AcpArgs;
+use crate::args::{AcpAgentArgs, AcpArgs};
 use crate::client::{Introduction, StartPolicy};
 use crate::error::CliError;
 use crate::exit::ExitCode;
@@ -77,7 +79,7 @@ struct Shared {
 
 /// Passes ACP on until one side has ended; the agent's exit code.
 pub(crate) async fn serve(options: AcpArgs, start: StartPolicy) -> Result<ExitCode, CliError> {
-    let (from_client, to_client) = wire::ends::stdio()?;
+    let (from_client, to_client) = wire::ends::stdio();
     let (agent, from_agent, to_agent) = agent::Agent::start(&options.agent)?;
     let introduction = Introduction {
         client: "acp".to_owned(),
@@ -98,4 +100,9 @@ pub(crate) async fn serve(options: AcpArgs, start: StartPolicy) -> Result<ExitCo
         display: Display::default(),
     });
     agent.serve(&shared, from_client, from_agent).await
+}
+
+/// `termctl acp-agent`: the process between the proxy and the agent; the agent's exit code.
+pub(crate) async fn hold_agent(args: AcpAgentArgs) -> Result<ExitCode, CliError> {
+    agent::supervisor::hold(&args).await
 }

@@ -3,16 +3,20 @@
 use std::io;
 use std::sync::Arc;
 
+use jsonrpsee::types::ErrorObjectOwned;
+use jsonrpsee::types::error::{INTERNAL_ERROR_CODE, INVALID_REQUEST_CODE};
 use tokio::io::AsyncRead;
+use tokio::task::JoinHandle;
 
 use super::Shared;
 use super::display::Passed;
+use super::stray::log_stray;
+use super::wire::MAX_LINE_BYTES;
+use super::wire::head::Head;
 use super::wire::lines::{Lines, Read};
-use super::wire::message::{Message, NotJson};
-use crate::escape::escaped;
+use super::wire::message::{Message, NotJson, RequestId};
 
-/// Most bytes that are logged of a line that is no message.
-const LOGGED_BYTES: usize = 1_024;
+pub(super) use super::stray::log;
 
 /// What becomes of a line.
 #[derive(Debug)]
@@ -31,11 +35,19 @@ pub(super) async fn from_client<R: AsyncRead + Unpin>(
     from: R,
 ) -> io::Result<()> {
     let mut lines = Lines::of(from);
+    let mut refusals = Refusals::default();
     loop {
         match lines.next().await {
             Read::End => return Ok(()),
-            Read::TooLong(_) => {
-                log("the client sent a message of more than 64 MiB; it was dropped")
+            Read::TooLong(head) => {
+                log("the client sent a message of more than 64 MiB; it was dropped");
+                match Head::read(head) {
+                    Head::Request(id) => refusals.refuse(shared, Party::Client, id).await,
+                    Head::Response(id) if !shared.requests.answered(&id, None) => {
+                        shared.agent.answer(&id, Err(&lost())).await?;
+                    }
+                    Head::Response(_) | Head::Unknown => {}
+                }
             }
             Read::Line(line) => match of_client(shared, line) {
                 Route::On => shared.agent.line(line).await?,
@@ -52,10 +64,22 @@ pub(super) async fn from_agent<R: AsyncRead + Unpin>(
     from: R,
 ) -> io::Result<()> {
     let mut lines = Lines::of(from);
+    let mut refusals = Refusals::default();
     loop {
         match lines.next().await {
             Read::End => return Ok(()),
-            Read::TooLong(_) => log("the agent sent a message of more than 64 MiB; it was dropped"),
+            Read::TooLong(head) => {
+                log("the agent sent a message of more than 64 MiB; it was dropped");
+                match Head::read(head) {
+                    Head::Request(id) => refusals.refuse(shared, Party::Agent, id).await,
+                    Head::Response(id) => {
+                        shared.agreed.answered(shared, &id, None);
+                        shared.sessions.answered(shared, &id, None);
+                        shared.client.answer(&id, Err(&lost())).await?;
+                    }
+                    Head::Unknown => {}
+                }
+            }
             Read::Line(line) => match of_agent(shared, line).await? {
                 Route::On => shared.client.line(line).await?,
                 Route::Changed(changed) => shared.client.line(&ended(changed)).await?,
@@ -63,6 +87,44 @@ pub(super) async fn from_agent<R: AsyncRead + Unpin>(
             },
         }
     }
+}
+
+/// Who has sent a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Party {
+    Client,
+    Agent,
+}
+
+/// Refusals of requests that were dropped: one on its way at a time. Not waited for before the next
+/// line: whoever sends, and reads nothing meanwhile, would wait for us, and we for them.
+#[derive(Debug, Default)]
+struct Refusals(Option<JoinHandle<()>>);
+
+impl Refusals {
+    async fn refuse(&mut self, shared: &Arc<Shared>, sender: Party, id: RequestId) {
+        if let Some(before) = self.0.take() {
+            // It wrote, or nobody reads any more.
+            let _ = before.await;
+        }
+        let shared = Arc::clone(shared);
+        self.0 = Some(tokio::spawn(async move {
+            let to = match sender {
+                Party::Client => &shared.client,
+                Party::Agent => &shared.agent,
+            };
+            let why = format!("the message is longer than {MAX_LINE_BYTES} bytes");
+            let refusal = ErrorObjectOwned::owned(INVALID_REQUEST_CODE, why, None::<()>);
+            // A sender that is gone needs no answer.
+            let _ = to.answer(&id, Err(&refusal)).await;
+        }));
+    }
+}
+
+/// What stands in the place of an answer that was dropped.
+fn lost() -> ErrorObjectOwned {
+    let why = format!("the answer was longer than {MAX_LINE_BYTES} bytes, and was dropped");
+    ErrorObjectOwned::owned(INTERNAL_ERROR_CODE, why, None::<()>)
 }
 
 fn of_client(shared: &Arc<Shared>, line: &[u8]) -> Route {
@@ -88,12 +150,12 @@ fn of_client(shared: &Arc<Shared>, line: &[u8]) -> Route {
 
 async fn of_agent(shared: &Arc<Shared>, line: &[u8]) -> io::Result<Route> {
     let Ok(text) = std::str::from_utf8(line) else {
-        log_stray(&String::from_utf8_lossy(line));
+        log_stray(&String::from_utf8_lossy(line)).await;
         return Ok(Route::Taken);
     };
     match Message::read(text) {
         Err(NotJson) => {
-            log_stray(text);
+            log_stray(text).await;
             Ok(Route::Taken)
         }
         Ok(Message::Other) => Ok(Route::On),
@@ -140,23 +202,4 @@ fn ended(mut line: String) -> Vec<u8> {
         line.push('\n');
     }
     line.into_bytes()
-}
-
-/// What an agent prints on its standard output that is no message: for whoever looks for it.
-fn log_stray(line: &str) {
-    let line = line.trim();
-    if line.is_empty() {
-        return;
-    }
-    let end = line.floor_char_boundary(LOGGED_BYTES);
-    let shown = escaped(line.get(..end).unwrap_or_default());
-    log(&format!(
-        "not a message on the agent's standard output: {shown}"
-    ));
-}
-
-/// A line on standard error, which a client logs beside the agent's own.
-#[allow(clippy::print_stderr)]
-pub(super) fn log(line: &str) {
-    eprintln!("termctl acp: {line}");
 }

@@ -88,7 +88,6 @@ impl Sessions {
 
     /// Where a session works, if it is known. One that is not is taken to be the newest that the
     /// agent has not named yet: its first command may come before its id.
-    #[allow(dead_code)] // Until terminal/create asks.
     pub(super) fn cwd(&self, session: &str) -> Option<String> {
         self.lock().cwd(session)
     }

@@ -36,6 +36,17 @@ pub(crate) struct AcpArgs {
     pub(crate) agent: Vec<OsString>,
 }
 
+/// `termctl acp-agent`: what `termctl acp` starts, to start the agent and to end all of it.
+#[derive(Debug, Args)]
+pub(crate) struct AcpAgentArgs {
+    /// The process whose end ends the agent: the parent of this one
+    #[arg(long, value_name = "PID")]
+    pub(crate) parent: i32,
+    /// The agent, and its arguments
+    #[arg(last = true, required = true, value_name = "AGENT")]
+    pub(crate) agent: Vec<OsString>,
+}
+
 /// How a client is shown terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DisplayArg {

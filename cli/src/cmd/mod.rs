@@ -69,6 +69,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::Resize(args) => resize::run(context, args).await,
         Verb::Mcp(args) => mcp::run(context, &args).await,
         Verb::Acp(args) => acp::run(context, args).await,
+        Verb::AcpAgent(args) => acp::hold(args).await,
         Verb::Status => status::run(context).await,
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,

@@ -38,7 +38,6 @@ use daemon::Refused;
 use flights::{Flights, MAX_FLIGHTS, Underway, Work};
 use table::Table;
 
-#[allow(unused_imports)] // What the display is told of an end.
 pub(super) use tracked::{EndCause, Ended, Tracked};
 
 /// A wait for an exit is as long as the command runs: this is for ever.

@@ -1,12 +1,12 @@
 //! Reading lines: bounded, whole, with their ends as they came.
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::MAX_LINE_BYTES;
 
-/// What is read at once. A pipe holds 64 KiB.
+/// Room for what is read at once. A pipe holds 64 KiB.
 const CHUNK_BYTES: usize = 64 << 10;
-/// A line's buffer above this is given back after it: long lines are rare.
+/// A buffer above this is given back after the line that needed it: long lines are rare.
 const KEPT_BYTES: usize = 1 << 20;
 /// How much of a line that is too long is kept, to find its id.
 const KEPT_HEAD_BYTES: usize = 4 << 10;
@@ -14,8 +14,11 @@ const KEPT_HEAD_BYTES: usize = 4 << 10;
 /// Lines of a stream.
 #[derive(Debug)]
 pub(in crate::acp) struct Lines<R> {
-    from: BufReader<R>,
-    line: Vec<u8>,
+    from: R,
+    /// What was read: a line is handed out where it stands here, and copied nowhere.
+    buffer: Vec<u8>,
+    /// Where the next line begins in it.
+    begin: usize,
 }
 
 /// What came.
@@ -29,50 +32,95 @@ pub(in crate::acp) enum Read<'a> {
     End,
 }
 
+/// More of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum More {
+    /// Has been read.
+    Came,
+    /// Will not come.
+    Never,
+}
+
 impl<R: AsyncRead + Unpin> Lines<R> {
     /// Of this stream.
     pub(in crate::acp) fn of(from: R) -> Self {
         Self {
-            from: BufReader::with_capacity(CHUNK_BYTES, from),
-            line: Vec::new(),
+            from,
+            buffer: Vec::new(),
+            begin: 0,
         }
     }
 
     /// The next line. A stream that fails has ended. Not cancel safe.
     pub(in crate::acp) async fn next(&mut self) -> Read<'_> {
-        self.line.clear();
-        self.line.shrink_to(KEPT_BYTES);
-        let mut is_too_long = false;
-        loop {
-            let Ok(chunk) = self.from.fill_buf().await else {
-                return Read::End;
-            };
-            if chunk.is_empty() {
-                return match (is_too_long, self.line.is_empty()) {
-                    (true, _) => Read::TooLong(&self.line),
-                    (false, false) => Read::Line(&self.line),
-                    (false, true) => Read::End,
-                };
-            }
-            let end = memchr::memchr(b'\n', chunk);
-            let taken = end.map_or(chunk.len(), |end| end + 1);
-            if !is_too_long {
-                self.line
-                    .extend_from_slice(chunk.get(..taken).unwrap_or_default());
-                // The line's end is not counted.
-                if self.line.len() - usize::from(end.is_some()) > MAX_LINE_BYTES {
-                    is_too_long = true;
-                    self.line.truncate(KEPT_HEAD_BYTES);
+        // No line's end was found before this place.
+        let mut looked = self.begin;
+        let end = loop {
+            let fresh = self.buffer.get(looked..).unwrap_or_default();
+            if let Some(position) = memchr::memchr(b'\n', fresh) {
+                // Behind the line's end, which is not counted.
+                let end = looked + position + 1;
+                if end - 1 - self.begin > MAX_LINE_BYTES {
+                    return self.too_long(end).await;
                 }
+                break end;
             }
-            self.from.consume(taken);
-            if end.is_some() {
-                return if is_too_long {
-                    Read::TooLong(&self.line)
-                } else {
-                    Read::Line(&self.line)
-                };
+            if self.buffer.len() - self.begin > MAX_LINE_BYTES {
+                return self.too_long(self.buffer.len()).await;
             }
+            looked = self.make_room();
+            if self.read().await == More::Never {
+                break self.buffer.len();
+            }
+        };
+        let begin = std::mem::replace(&mut self.begin, end);
+        match self.buffer.get(begin..end) {
+            Some(line) if !line.is_empty() => Read::Line(line),
+            _ => Read::End,
+        }
+    }
+
+    /// Drops a line of which this much is known to be too long, and what of it is to come.
+    async fn too_long(&mut self, known: usize) -> Read<'_> {
+        let head = self.begin..self.begin + KEPT_HEAD_BYTES;
+        let head = self.buffer.get(head).unwrap_or_default().to_vec();
+        let mut end = known;
+        while self.buffer.get(end - 1) != Some(&b'\n') {
+            // From here on it is read over itself.
+            self.buffer = Vec::with_capacity(CHUNK_BYTES);
+            if self.read().await == More::Never {
+                end = 0;
+                break;
+            }
+            end = memchr::memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |at| at + 1);
+        }
+        // The head stands in front of what follows the line.
+        self.buffer.splice(..end, head.iter().copied());
+        self.begin = head.len();
+        Read::TooLong(self.buffer.get(..head.len()).unwrap_or_default())
+    }
+
+    /// Moves a line's beginning to the buffer's; where there is none, a long line's buffer is given
+    /// back. How much is there.
+    fn make_room(&mut self) -> usize {
+        if self.begin > 0 {
+            self.buffer.drain(..self.begin);
+            self.begin = 0;
+        }
+        if self.buffer.len() < KEPT_BYTES / 2 {
+            self.buffer.shrink_to(KEPT_BYTES);
+        }
+        self.buffer.len()
+    }
+
+    async fn read(&mut self) -> More {
+        // Doubled where it is full: a long line is moved a few times and no more.
+        if self.buffer.capacity() - self.buffer.len() < CHUNK_BYTES {
+            self.buffer.reserve(CHUNK_BYTES);
+        }
+        match self.from.read_buf(&mut self.buffer).await {
+            Ok(1..) => More::Came,
+            Ok(0) | Err(_) => More::Never,
         }
     }
 }
