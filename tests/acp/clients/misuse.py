@@ -2,9 +2,9 @@
 
 import asyncio
 
-from link import connect, expect, python_agent
+from link import connect, expect, items, python_agent
 
-# Left in place by the test's own configuration of the daemon.
+# More terminals than an agent has, and fewer than the daemon allows.
 TRIES = 80
 
 
@@ -13,7 +13,7 @@ async def story(world, report):
         held = await good.session()
         holding = asyncio.create_task(good.prompt(held, "held", within=200))
         await good.person.until("holding", lambda: good.person.said(held) == ["holding"])
-        await misuse(world, report)
+        await misuse(world, report, held)
         async with report.check("a terminal of another connection lived through all of it"):
             expect(not holding.done(), "it has ended")
             (world.project / "let-go").touch()
@@ -23,7 +23,9 @@ async def story(world, report):
         expect(await world.open_terminals() == 0, await world.termctl_json("list"))
 
 
-async def misuse(world, report):
+async def misuse(world, report, held):
+    others = [terminal["id"] for terminal in items(await world.termctl_json("list"))]
+    expect(len(others) == 1, others)
     async with connect(world, python_agent("misuser.py")) as bad:
         first, second = await bad.session(), await bad.session(world.home)
         holding = asyncio.create_task(bad.prompt(second, "hold", within=200))
@@ -32,10 +34,11 @@ async def misuse(world, report):
         for scene in [
             "unknown_ids",
             "released_ids",
-            f"other_sessions_ids {terminal}",
+            f"other_sessions_ids {terminal} {others[0]} {held}",
             "bad_types",
             "create_nothing",
             "cancelled_waits",
+            "many_waits",
             f"too_many {TRIES}",
         ]:
             async with report.check(scene.split()[0]):

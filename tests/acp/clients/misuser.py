@@ -29,12 +29,14 @@ async def released_ids(turn):
 
 @scene
 async def other_sessions_ids(turn):
-    """The other session is the first one of this connection; its terminal is named in the prompt."""
-    (terminal_id,) = turn.words
-    for session in (turn.session, "no-such-session"):
-        for method in METHODS:
-            params = {"sessionId": session, "terminalId": terminal_id}
-            await refused(NOT_FOUND, turn.raw(method, params))
+    """The prompt names terminals of another session here, and of another agent altogether; and the
+    session that the latter is in, which this agent has no business with."""
+    *terminals, others = turn.words
+    for session in (turn.session, "no-such-session", others):
+        for terminal_id in terminals:
+            for method in METHODS:
+                params = {"sessionId": session, "terminalId": terminal_id}
+                await refused(NOT_FOUND, turn.raw(method, params))
 
 
 @scene
@@ -120,6 +122,24 @@ async def cancelled_waits(turn):
     expect(signal is not None, "the terminal lived until it was killed")
     await terminal.release()
     await turn.say(f"cancelled: {codes} in {time.monotonic() - began:.1f} s")
+
+
+@scene
+async def many_waits(turn):
+    """Far more waits at once than anybody needs: each is answered at the exit, or refused in words."""
+    terminal = await turn.script("sleep 1000")
+    waits = [asyncio.create_task(terminal.wait()) for _ in range(3000)]
+    await asyncio.sleep(0)
+    # What is asked behind them is not held up by them.
+    await asyncio.wait_for(terminal.kill(), 20)
+    answers = await asyncio.wait_for(asyncio.gather(*waits, return_exceptions=True), 60)
+    refusals = [answer for answer in answers if isinstance(answer, acp.RequestError)]
+    exits = [answer for answer in answers if not isinstance(answer, Exception)]
+    expect(len(refusals) + len(exits) == 3000, "each is answered")
+    expect({error.code for error in refusals} <= {OVERLOADED}, refusals[:3])
+    expect(exits and len(set(exits)) == 1 and exits[0][1] is not None, exits[:3])
+    await terminal.release()
+    await turn.say(f"waits: {len(exits)} answered, {len(refusals)} refused")
 
 
 @scene
