@@ -13,6 +13,8 @@ mod client;
 mod daemon;
 mod home;
 mod process;
+pub(crate) mod registry;
+pub(crate) mod story;
 mod wait;
 
 pub(crate) use agent::{Agent, SESSION};

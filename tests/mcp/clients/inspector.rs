@@ -1,34 +1,20 @@
 //! The MCP Inspector's command line: what most people try a server with.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sdk::{cache, run};
+use crate::support::registry::{NodeModules, run};
 use crate::support::{TestDaemon, skip};
 
-/// Its version.
-const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+static INSPECTOR: NodeModules =
+    NodeModules::of("mcp-inspector", &["@modelcontextprotocol/inspector@2.12.0"]);
 
 /// Its script; or why there is none here.
 fn inspector() -> Result<PathBuf, String> {
-    let folder = cache().join("inspector");
-    let package = folder.join("node_modules/@modelcontextprotocol/inspector");
-    let script = package.join("clients/launcher/build/index.js");
-    if !folder.join("complete").exists() {
-        let mut npm = Command::new("npm");
-        npm.args([
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--prefix",
-        ]);
-        run(npm.arg(&folder).arg(INSPECTOR))?;
-        std::fs::write(folder.join("complete"), "").map_err(|error| error.to_string())?;
-    }
-    Ok(script)
+    let package = "node_modules/@modelcontextprotocol/inspector";
+    let script = "clients/launcher/build/index.js";
+    Ok(INSPECTOR.folder()?.join(package).join(script))
 }
 
 /// What it prints for one method. It passes on none of its environment that it is not told to.

@@ -1,7 +1,7 @@
 //! `termctl mcp` and real clients: the Python SDK of both eras, and the Inspector's command line.
 //!
 //! The clients are fetched by the tests, by exact version, from their registries, into
-//! `target/mcp-clients`; the second run finds them there. Each story (a Python file beside this
+//! `target/tmp/registries`; the second run finds them there. Each story (a Python file beside this
 //! one) is one test for each SDK, with a daemon of its own; its report is shown where it fails.
 
 // A test's way to fail is to panic, and its way to say why it did not run is to print.

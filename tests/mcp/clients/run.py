@@ -2,12 +2,13 @@
 a daemon of its own in the environment."""
 
 import importlib
+import os
 import sys
 from pathlib import Path
 
 import anyio
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), os.environ["TERMD_TEST_SUPPORT"]]
 
 from link import World  # noqa: E402 - the path comes first
 from report import Report  # noqa: E402

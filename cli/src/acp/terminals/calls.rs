@@ -31,6 +31,11 @@ pub(super) struct Named {
 }
 
 impl Named {
+    /// What is called.
+    pub(super) fn method(&self) -> Method {
+        self.method
+    }
+
     /// Reads the params.
     pub(super) fn read(shared: &Shared, method: Method, params: &str) -> Result<Self, Refused> {
         let members = Members::of(params).unwrap_or_default();

@@ -7,9 +7,21 @@ use tokio::sync::{oneshot, watch};
 
 use super::super::wire::message::RequestId;
 
-/// Most calls under way: as many as the daemon takes on one connection. Hundreds of waits at once
-/// are an agent with many terminals, thousands are a loop.
+/// Most waits under way, and most other calls: as many as the daemon takes on one connection.
+/// Hundreds of waits at once are an agent with many terminals, thousands are a loop; but whoever has
+/// too many can still kill what they wait for.
 pub(super) const MAX_FLIGHTS: usize = 1_024;
+
+/// What a call is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It waits for an exit.
+    Wait,
+    /// It creates a terminal of this session.
+    Create(String),
+    /// It is answered at once.
+    Short,
+}
 
 /// The calls.
 #[derive(Debug, Default)]
@@ -24,8 +36,7 @@ struct State {
 #[derive(Debug)]
 struct Call {
     id: RequestId,
-    /// The session that it creates a terminal of.
-    creates_in: Option<String>,
+    purpose: Purpose,
     cancel: Option<oneshot::Sender<()>>,
 }
 
@@ -56,18 +67,21 @@ impl Flights {
     pub(super) fn begin(
         self: &Arc<Self>,
         id: &RequestId,
-        creates_in: Option<&str>,
+        purpose: Purpose,
     ) -> Option<(Flight, oneshot::Receiver<()>)> {
         let (cancel, cancelled) = oneshot::channel();
         let mut state = self.lock();
-        if state.calls.len() >= MAX_FLIGHTS {
+        let is_wait = purpose == Purpose::Wait;
+        let alike =
+            (state.calls.values()).filter(|call| (call.purpose == Purpose::Wait) == is_wait);
+        if alike.count() >= MAX_FLIGHTS {
             return None;
         }
         let key = state.next;
         state.next += 1;
         let call = Call {
             id: id.clone(),
-            creates_in: creates_in.map(str::to_owned),
+            purpose,
             cancel: Some(cancel),
         };
         state.calls.insert(key, call);
@@ -86,8 +100,9 @@ impl Flights {
     pub(super) fn cancel_creates(&self, session: Option<&str>) {
         let mut state = self.lock();
         for call in state.calls.values_mut() {
-            let creates_in = call.creates_in.as_deref();
-            if creates_in.is_some() && (session.is_none() || creates_in == session) {
+            if let Purpose::Create(of) = &call.purpose
+                && session.is_none_or(|session| session == of)
+            {
                 call.cancel();
             }
         }
@@ -134,8 +149,9 @@ mod tests {
     fn calls_are_cancelled_by_id_whatever_its_type_and_both_of_two() {
         let flights = Arc::new(Flights::default());
         let id = RequestId::of_string("1");
-        let (first, mut cancelled) = flights.begin(&id, None).unwrap();
-        let (_second, mut cancelled_too) = flights.begin(&id, Some("s")).unwrap();
+        let (first, mut cancelled) = flights.begin(&id, Purpose::Wait).unwrap();
+        let create = Purpose::Create("s".to_owned());
+        let (_second, mut cancelled_too) = flights.begin(&id, create).unwrap();
         assert!(!flights.cancel(&RequestId::of_string("2")));
         assert!(cancelled.try_recv().is_err());
         assert!(flights.cancel(&id));
@@ -148,7 +164,9 @@ mod tests {
     fn creates_of_a_session_are_cancelled_and_no_waits() {
         let flights = Arc::new(Flights::default());
         let id = RequestId::of_string("1");
-        let mut calls = [None, Some("a"), Some("b")].map(|of| flights.begin(&id, of).unwrap());
+        let create = |session: &str| Purpose::Create(session.to_owned());
+        let purposes = [Purpose::Wait, create("a"), create("b")];
+        let mut calls = purposes.map(|purpose| flights.begin(&id, purpose).unwrap());
         let mut told = || calls.each_mut().map(|(_, told)| told.try_recv().is_ok());
         flights.cancel_creates(Some("a"));
         assert_eq!(told(), [false, true, false]);
@@ -161,11 +179,12 @@ mod tests {
         let flights = Arc::new(Flights::default());
         let id = RequestId::of_string("1");
         let mut calls: Vec<_> = (0..MAX_FLIGHTS)
-            .map(|_| flights.begin(&id, None).unwrap())
+            .map(|_| flights.begin(&id, Purpose::Wait).unwrap())
             .collect();
-        assert!(flights.begin(&id, None).is_none());
+        assert!(flights.begin(&id, Purpose::Wait).is_none());
+        assert!(flights.begin(&id, Purpose::Short).is_some(), "a kill");
         calls.pop();
-        assert!(flights.begin(&id, None).is_some());
+        assert!(flights.begin(&id, Purpose::Wait).is_some());
     }
 
     #[tokio::test]

@@ -35,7 +35,7 @@ use super::wire::message::{Members, RequestId};
 use calls::Named;
 use create::Asked;
 use daemon::Refused;
-use flights::{Flights, MAX_FLIGHTS, Underway, Work};
+use flights::{Flights, MAX_FLIGHTS, Purpose, Underway, Work};
 use table::Table;
 
 pub(super) use tracked::{EndCause, Ended, Tracked};
@@ -102,10 +102,11 @@ impl Call {
         Asked::read(shared, params).map(Self::Create)
     }
 
-    fn creates_in(&self) -> Option<&str> {
+    fn purpose(&self) -> Purpose {
         match self {
-            Self::Create(asked) => Some(asked.session()),
-            Self::Named(_) => None,
+            Self::Create(asked) => Purpose::Create(asked.session().to_owned()),
+            Self::Named(named) if named.method() == Method::WaitForExit => Purpose::Wait,
+            Self::Named(_) => Purpose::Short,
         }
     }
 
@@ -149,9 +150,9 @@ impl Terminals {
             Ok(call) => call,
             Err(refused) => return shared.agent.answer(&id, Err(&refused)).await,
         };
-        let Some((flight, cancelled)) = self.flights.begin(&id, call.creates_in()) else {
+        let Some((flight, cancelled)) = self.flights.begin(&id, call.purpose()) else {
             let message = format!(
-                "{MAX_FLIGHTS} terminal/* calls are under way: wait for one to be answered, or \
+                "{MAX_FLIGHTS} such terminal/* calls are under way: wait for one to be answered, or \
                  cancel one ($/cancel_request)"
             );
             let more = json!({ "calls_in_flight": MAX_FLIGHTS });

@@ -1,0 +1,22 @@
+"""Tells one story: `python run.py STORY`. The Rust test beside this file calls it, with the home of
+a daemon of its own in the environment."""
+
+import asyncio
+import importlib
+import os
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), os.environ["TERMD_TEST_SUPPORT"]]
+
+from link import World  # noqa: E402 - the path comes first
+from report import Report  # noqa: E402
+
+
+async def main(name):
+    report = Report()
+    await importlib.import_module(name).story(World(), report)
+    report.end()
+
+
+asyncio.run(main(sys.argv[1]))
