@@ -9,6 +9,9 @@ use crate::support::{RpcError, TestDaemon, merged, sh};
 /// As many as the daemon takes on one connection.
 const MAX_CALLS: usize = 1_024;
 
+/// One way to end it.
+type End = fn(&mut Proxied, &str);
+
 #[test]
 fn terminals_that_run_are_counted_for_their_session() {
     let daemon = TestDaemon::start();
@@ -18,7 +21,6 @@ fn terminals_that_run_are_counted_for_their_session() {
     let params = merged(&sh("sleep 1000"), &json!({ "sessionId": SESSION }));
     let first = proxied.script("sleep 1000");
     // Both ways to wait for an end, and both ways to make one, free a place at once.
-    type End = fn(&mut Proxied, &str);
     let ends: [End; 4] = [
         |proxied, id| drop(proxied.ok("terminal/kill", &named(id))),
         |proxied, id| drop(proxied.ok("terminal/release", &named(id))),
@@ -103,7 +105,7 @@ fn calls_under_way_have_a_bound_and_it_is_told() {
     let waits: Vec<u64> = (0..MAX_CALLS)
         .map(|_| proxied.agent.request("terminal/wait_for_exit", &named(&id)))
         .collect();
-    let error = proxied.err("terminal/output", &named(&id));
+    let error = proxied.err("terminal/wait_for_exit", &named(&id));
     assert_eq!(
         (error.code, error.kind()),
         (-32009, "overloaded"),

@@ -2,6 +2,8 @@
 
 // A test's way to fail is to panic, and its way to say why it did not run is to print.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+// Expected output is built as it reads.
+#![allow(clippy::format_collect)]
 
 #[path = "../support/mod.rs"]
 mod support;

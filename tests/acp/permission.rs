@@ -1,6 +1,6 @@
 //! Where the gate says confirm, the client's person is asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn is_closed(proxied: &mut Proxied, question: &Value, status: &str) {
 
 /// Runs a terminal that was allowed to its end.
 #[track_caller]
-fn ran(proxied: &mut Proxied, answer: &Value, victim: &PathBuf) {
+fn ran(proxied: &mut Proxied, answer: &Value, victim: &Path) {
     let id = answer["result"]["terminalId"].as_str();
     let id = id.unwrap_or_else(|| panic!("{answer}"));
     assert_eq!(proxied.exit(id)["exitCode"], 0);
@@ -240,10 +240,12 @@ fn a_rule_that_denies_is_not_asked_about() {
     });
 }
 
+/// One way to end it.
+type End = fn(&mut Proxied, u64);
+
 #[test]
 fn a_question_is_withdrawn_when_nobody_waits_for_it() {
     let daemon = TestDaemon::start();
-    type End = fn(&mut Proxied, u64);
     let ends: [(&str, End); 4] = [
         ("the agent cancels", |proxied, create| {
             proxied
@@ -264,7 +266,7 @@ fn a_question_is_withdrawn_when_nobody_waits_for_it() {
         }),
         ("the agent ends", |proxied, _| proxied.agent.close()),
         ("SIGTERM", |proxied, _| {
-            proxied.process().signal(Signal::TERM)
+            proxied.process().signal(Signal::TERM);
         }),
     ];
     let (victim, params) = dangerous(&daemon, "victim");

@@ -58,10 +58,12 @@ fn a_session_that_is_closed_takes_its_terminals_along() {
     });
 }
 
+/// One way to end it.
+type End = fn(&mut Proxied);
+
 #[test]
 fn nothing_is_left_when_a_side_or_the_proxy_ends() {
     let daemon = TestDaemon::start();
-    type End = fn(&mut Proxied);
     let ends: [(&str, End); 4] = [
         ("the client says no more", |proxied| proxied.client.close()),
         ("the agent says no more", |proxied| proxied.agent.close()),

@@ -25,7 +25,9 @@ pub(crate) fn tell(
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let report = daemon.path("report");
     let out = File::create(&report).unwrap();
-    let termctl = option_env!("CARGO_BIN_EXE_termctl").expect("this is no test of termctl's");
+    let Some(termctl) = option_env!("CARGO_BIN_EXE_termctl") else {
+        panic!("this is no test of termctl's");
+    };
     let mut child = daemon
         .command(python)
         .arg(tests.join(scripts).join("run.py"))

@@ -50,7 +50,7 @@ pub(crate) struct AcpAgentArgs {
 /// How a client is shown terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DisplayArg {
-    /// By `_meta` terminal_info, terminal_output and terminal_exit of tool calls
+    /// By the `_meta` of tool calls: what a terminal prints, as a stream
     Meta,
     /// As text in tool calls
     Text,

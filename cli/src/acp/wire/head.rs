@@ -104,15 +104,14 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
         match byte {
             b'"' => in_string = true,
             b'{' | b'[' => depth += 1,
-            // The end of the object that this is a member of.
-            b'}' | b']' if depth == 0 => return Some(at),
+            // What follows the value, or ends the object that it is a member of.
+            b'}' | b']' | b',' | b':' if depth == 0 => return Some(at),
             b'}' | b']' => {
                 depth -= 1;
                 if depth == 0 {
                     return Some(at + 1);
                 }
             }
-            b',' | b':' if depth == 0 => return Some(at),
             byte if depth == 0 && byte.is_ascii_whitespace() => return Some(at),
             _ => {}
         }
