@@ -57,17 +57,23 @@ impl Client {
         Ok(id)
     }
 
-    /// Waits for the answer to a request.
+    /// Waits for the answer to a request; it may have come while another one was waited for.
     fn answer(&mut self, id: u64) -> Outcome<Value> {
-        loop {
-            let message = self.lines.recv()?;
-            if message["id"] != id || message.get("method").is_some() {
-                self.set_aside.push_back(message);
-            } else if let Some(error) = message.get("error") {
-                return Err(error["message"].as_str().unwrap_or("an error").into());
-            } else {
-                return Ok(message["result"].clone());
+        let is_it = |message: &Value| message["id"] == id && message.get("method").is_none();
+        let mut answer = None;
+        if let Some(at) = self.set_aside.iter().position(is_it) {
+            answer = self.set_aside.remove(at);
+        }
+        let answer = loop {
+            match answer.map_or_else(|| self.lines.recv(), Ok)? {
+                message if is_it(&message) => break message,
+                message => self.set_aside.push_back(message),
             }
+            answer = None;
+        };
+        match answer.get("error") {
+            Some(error) => Err(error["message"].as_str().unwrap_or("an error").into()),
+            None => Ok(answer["result"].clone()),
         }
     }
 

@@ -24,8 +24,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Writes a line on standard error; one that would have to wait for its reader is dropped.
 pub(in crate::acp) fn log(line: &str) {
     if is_writable() {
-        // A client that has closed it reads no log.
-        let _ = writeln!(std::io::stderr(), "termctl acp: {line}");
+        // One write: the agent's own lines come between two. A client that has closed it reads no log.
+        let line = format!("termctl acp: {line}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }
 
