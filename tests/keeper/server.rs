@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use termd::control::client::{Connected, KeeperClient, KeeperError};
+use termd::control::confinement::Confinement;
 use termd::control::message::{
     EndTree, KeeperEvent, ProcessId, SpawnRequest, TerminalFds, WaitStatus,
 };
@@ -200,6 +201,7 @@ impl Server {
                 Some("pipes") => Stdio::Pipes,
                 _ => Stdio::Pty,
             },
+            confinement: Confinement::default(),
         };
         match self.keeper.spawn(spawn).await {
             Err(error) => refused(&error),

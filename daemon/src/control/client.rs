@@ -16,9 +16,11 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
 use super::channel::{self, ChannelError, Packet, Received};
+use super::confinement::Confinement;
 use super::message::{
-    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION,
-    Refusal, SpawnFailure, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
+    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_CONFINEMENT, LEVEL_PIPES, MAX_TERMINALS,
+    PROTOCOL_VERSION, Refusal, SpawnFailure, SpawnRequest, Spawned, TerminalFds, ToKeeper,
+    ToServer,
 };
 
 /// Requests waiting for the task; beyond it whoever asks waits.
@@ -128,16 +130,26 @@ impl KeeperClient {
         }
     }
 
+    /// Whether the keeper can hold a command to this. An older one would run it unconfined.
+    pub fn can_confine(&self, confinement: &Confinement) -> Result<(), KeeperError> {
+        if confinement.is_more_than_default() && self.level < LEVEL_CONFINEMENT {
+            return Err(KeeperError::TooOld("confinement"));
+        }
+        Ok(())
+    }
+
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
     /// Dropping the future does not undo the start: whoever drops it leaves a terminal behind.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
         let (id, stdio) = (request.id.clone(), request.stdio);
         self.can_start(stdio)?;
-        let answer = self.ask(ToKeeper::Spawn(request)).await?;
+        self.can_confine(&request.confinement)?;
+        let answer = self.ask(ToKeeper::Spawn(Box::new(request))).await?;
         match answer.message {
-            ToServer::Spawned { process } => Ok(Spawned {
+            ToServer::Spawned { process, enforced } => Ok(Spawned {
                 process,
                 fds: terminal_fds(stdio, answer.fds)?,
+                enforced,
             }),
             other => Err(refusal(&other, &id)),
         }

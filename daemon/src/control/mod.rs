@@ -9,6 +9,9 @@
 
 pub mod channel;
 pub mod client;
+pub mod confinement;
+mod confinement_wire;
 mod fields;
 pub mod message;
+mod step;
 pub mod wire;

@@ -71,7 +71,7 @@ impl Keeper {
         match message {
             ToKeeper::Hello { level, .. } => self.introduce(level),
             ToKeeper::Pong => {}
-            ToKeeper::Spawn(spawn) => self.spawn(request, spawn),
+            ToKeeper::Spawn(spawn) => self.spawn(request, *spawn),
             ToKeeper::Ready => {
                 self.server_ready();
                 self.answer(request, &ToServer::Done);
@@ -202,6 +202,7 @@ impl Keeper {
             tty: launched.tty,
             known: Known::Yes,
             status: None,
+            enforced: launched.enforced,
             notes: spawn.notes,
             start: Start::Pending {
                 error_pipe: launched.error_pipe,

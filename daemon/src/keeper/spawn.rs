@@ -13,6 +13,7 @@ use rustix::process::{Resource, Rlimit};
 use super::ends::{ChildEnds, Ends, outward_pipe};
 use super::procfs;
 use super::sys::{self, ExecStrings, Forked};
+use crate::control::confinement::{Enforced, Wall};
 use crate::control::message::{
     ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
 };
@@ -33,6 +34,7 @@ pub(super) struct Launched {
     pub(super) fds: TerminalFds,
     pub(super) tty: Option<u32>,
     pub(super) error_pipe: OwnedFd,
+    pub(super) enforced: Enforced,
 }
 
 /// What an error pipe says.
@@ -58,6 +60,12 @@ pub(super) fn is_daemons_own(name: &[u8]) -> bool {
 
 /// Forks the command of this request. `open_files` is the limit that the child gets back.
 pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launched, SpawnFailure> {
+    if request.confinement.is_more_than_default() {
+        return Err(SpawnFailure {
+            step: SpawnStep::Confine(Wall::Namespaces),
+            errno: libc::ENOSYS,
+        });
+    }
     let command = Command::new(request)?;
     let failed = |step| move |errno: i32| SpawnFailure { step, errno };
     let Ends { fds, childs, tty } = Ends::of(request)?;
@@ -77,6 +85,7 @@ pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launc
         fds,
         tty,
         error_pipe,
+        enforced: Enforced::default(),
     })
 }
 
@@ -228,6 +237,7 @@ mod tests {
     use termd_proto::terminal::Stdio;
 
     use super::*;
+    use crate::control::confinement::Confinement;
 
     #[test]
     fn the_daemons_variables_and_an_older_mark_are_scrubbed() {
@@ -287,6 +297,7 @@ mod tests {
             rows: 24,
             notes: Vec::new(),
             stdio: Stdio::Pty,
+            confinement: Confinement::default(),
         };
         let failure = Command::new(&request).err();
         let expected = SpawnFailure {

@@ -264,6 +264,7 @@ fn spawn_failed(
 
 fn step_name(step: SpawnStep) -> &'static str {
     match step {
+        SpawnStep::Confine(wall) => wall.name(),
         SpawnStep::OpenPty => "openpty",
         SpawnStep::Spool => "memfd_create",
         SpawnStep::Pipe => "pipe",

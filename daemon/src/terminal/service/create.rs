@@ -28,6 +28,7 @@ use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
+use crate::control::confinement::Confinement;
 use crate::control::message::{SpawnRequest, Spawned};
 use crate::policy::CompiledGate;
 use crate::shell;
@@ -400,6 +401,8 @@ fn spawn_request(launch: Launch, record: &Record) -> SpawnRequest {
         rows: record.rows,
         notes: record.to_notes(),
         stdio: record.stdio,
+        // No profile asks for more yet.
+        confinement: Confinement::default(),
     }
 }
 
