@@ -1,5 +1,7 @@
 //! `policy.*`: what the gate says, without anything being run.
 
+use std::path::PathBuf;
+
 use jsonrpsee::Extensions;
 use jsonrpsee::core::{RpcResult, async_trait};
 use termd_proto::policy::{Judgement, PolicyServer};
@@ -14,12 +16,13 @@ use crate::terminal::Terminals;
 #[derive(Debug)]
 pub struct PolicyHandler {
     terminals: Terminals,
+    file: PathBuf,
 }
 
 impl PolicyHandler {
-    /// By the rules of these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
+    /// By the policy of these terminals, which stands in this file.
+    pub fn new(terminals: Terminals, file: PathBuf) -> Self {
+        Self { terminals, file }
     }
 }
 
@@ -53,8 +56,10 @@ impl PolicyServer for PolicyHandler {
             what,
             program: program.as_deref(),
             front: front.or(introduction.front).unwrap_or(Front::Cli),
+            client: introduction.client.as_deref(),
+            uid: Some(context.peer.uid),
             cwd: cwd.as_deref().or(introduction.cwd.as_deref()),
         };
-        Ok(judge(&request, &context.gate(), self.terminals.rules()))
+        Ok(judge(&request, &context.gate(), self.terminals.policy()))
     }
 }
