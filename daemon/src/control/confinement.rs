@@ -69,7 +69,7 @@ impl Default for ProcessLimits {
 /// down, and exec keeps them.
 ///
 /// **Paths** are absolute, at most [`MAX_SANDBOX_PATHS`] a list, and resolved by whoever makes the
-/// spec: a symbolic link in one, `.` or `..` is refused (ELOOP, EINVAL), for what it leads to could
+/// spec: the root itself, a symbolic link in one, `.` or `..` is refused (ELOOP, EINVAL), for what it leads to could
 /// be changed by a process in another sandbox while this one is built.
 ///
 /// **What every sandbox has**, whatever it says: everything is read-only but `writable`; a `/dev`
@@ -94,8 +94,12 @@ pub struct Sandbox {
     /// there.
     pub protected: Vec<ProtectedPath>,
     /// What can be neither read nor listed: an empty read-only directory (or file) is in its
-    /// place. One that is not there is skipped; it is visible should it be made later.
+    /// place. One that is not there is skipped; it is visible should it be made later. Hidden wins over
+    /// protected, and that over writable.
     pub hidden: Vec<Vec<u8>>,
+    /// What stays visible, read-only, beneath a hidden path: the one socket of a runtime directory
+    /// that is wanted. One that is not there is skipped.
+    pub visible: Vec<Vec<u8>>,
     /// Whether it may use the network.
     pub network: Access,
     /// Whether it may connect to the daemon's own socket. Whoever may, can have any command run

@@ -41,6 +41,7 @@ impl Writer {
             });
         }
         self.list(&sandbox.hidden);
+        self.list(&sandbox.visible);
         for access in [sandbox.network, sandbox.daemon_socket] {
             self.u8((access == Access::Denied).into());
         }
@@ -91,6 +92,7 @@ impl Reader<'_> {
             writable: self.paths()?,
             protected: self.protected()?,
             hidden: self.paths()?,
+            visible: self.paths()?,
             network: self.access()?,
             daemon_socket: self.access()?,
             enforcement: if self.is_second()? {

@@ -40,6 +40,7 @@ fn confinement() -> Confinement {
                 protect(b"/w/c", IfAbsent::MakeFile),
             ],
             hidden: vec![b"/h".to_vec()],
+            visible: vec![b"/h/v".to_vec()],
             network: Access::Denied,
             daemon_socket: Access::Allowed,
             enforcement: Enforcement::BestEffort,

@@ -192,7 +192,7 @@ impl Keeper {
         if self.inventory.contains(&spawn.id) {
             return Err(refuse(EEXIST));
         }
-        let launched = spawn::launch(&spawn, self.open_files)?;
+        let launched = spawn::launch(&spawn, self.open_files, &self.own_places)?;
         let source = Source::ErrorPipe(spawn.id.clone());
         let watched = self.watch(launched.error_pipe.as_fd(), source);
         let terminal = Terminal {
@@ -232,7 +232,7 @@ impl Keeper {
         else {
             return;
         };
-        let outcome = spawn::outcome(error_pipe);
+        let outcome = spawn::outcome(error_pipe, &mut terminal.enforced);
         if outcome == Outcome::Pending {
             return;
         }
