@@ -32,6 +32,7 @@ mod native_life;
 mod native_plain;
 mod other_uid;
 mod pipes;
+mod policy;
 mod protocol;
 mod runtime_dir;
 mod screen;

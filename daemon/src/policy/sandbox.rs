@@ -161,21 +161,15 @@ pub(super) const SECRETS_IN_HOME: [(&str, &str); 27] = [
     (".config/BraveSoftware", "the same"),
 ];
 
-/// Below the user's runtime directory: sockets whose other end does what the sandbox may not.
-pub(super) const ESCAPES_IN_RUNTIME_DIR: [(&str, &str); 5] = [
-    ("bus", "asks the user's systemd to run anything"),
-    ("systemd", "the same"),
-    ("docker.sock", "containers with any directory in them"),
-    ("podman", "the same"),
-    ("at-spi", "reads and types into windows"),
-];
-
-/// The same, elsewhere.
+/// Sockets whose other end does what the sandbox may not. The user's runtime directory is hidden
+/// whole, for the same reason: D-Bus asks the user's systemd to run anything.
 pub(super) const ESCAPES: [(&str, &str); 3] = [
     ("/run/docker.sock", "containers with any directory in them"),
     ("/run/podman", "the same"),
     ("/tmp/.X11-unix", "types into windows"),
 ];
+/// Where the daemon's socket is below the runtime directory.
+const SOCKET_DIRECTORY: &str = "termd";
 
 /// Directories that nobody works in, and that mean everything: as a workspace they are not taken.
 const NO_WORKSPACES: [&str; 12] = [
@@ -196,6 +190,8 @@ pub struct Places {
     pub temporary: Vec<PathBuf>,
     /// The user's runtime directory.
     pub runtime_dir: Option<PathBuf>,
+    /// The socket of the ssh agent: it signs, and gives no key away.
+    pub ssh_agent: Option<PathBuf>,
     /// Where the daemon's settings are.
     pub daemon_config: PathBuf,
 }
@@ -230,6 +226,8 @@ pub struct Walls {
     pub protected: Vec<(PathBuf, Absent)>,
     /// Cannot be seen.
     pub hidden: Vec<PathBuf>,
+    /// Can be seen, though something above cannot.
+    pub visible: Vec<PathBuf>,
     /// Whether there is a network.
     pub network: bool,
     /// Whether the daemon's own socket may be used.
@@ -272,9 +270,11 @@ impl SandboxSpec {
         let mut protected: Vec<(PathBuf, Absent)> =
             vec![(places.daemon_config.clone(), Absent::Leave)];
         let mut hidden: Vec<PathBuf> = ESCAPES.iter().map(|(path, _)| path.into()).collect();
+        let mut visible: Vec<PathBuf> = places.ssh_agent.iter().cloned().collect();
         if let Some(runtime_dir) = &places.runtime_dir {
-            let below = ESCAPES_IN_RUNTIME_DIR.iter();
-            hidden.extend(below.map(|(path, _)| runtime_dir.join(path)));
+            hidden.push(runtime_dir.clone());
+            let socket = runtime_dir.join(SOCKET_DIRECTORY);
+            visible.extend(self.daemon_socket.then_some(socket));
         }
         if self.kind == SandboxKind::Workspace {
             let in_workspace = PROTECTED_IN_WORKSPACE.iter().map(|(path, absent, _)| {
@@ -301,6 +301,7 @@ impl SandboxSpec {
             writable,
             protected,
             hidden,
+            visible,
             network: self.network,
             daemon_socket: self.daemon_socket,
             best_effort: self.best_effort,
@@ -349,6 +350,11 @@ impl Walls {
             writable,
             protected: [self.protected, other.protected].concat(),
             hidden: [self.hidden, other.hidden].concat(),
+            visible: self
+                .visible
+                .into_iter()
+                .filter(|path| other.visible.contains(path))
+                .collect(),
             network: self.network && other.network,
             daemon_socket: self.daemon_socket && other.daemon_socket,
             best_effort: self.best_effort && other.best_effort,

@@ -3,6 +3,7 @@
 //! It looks at the file system, to find out what is where: paths are resolved here, for the keeper
 //! takes none with a link in it. It must not know rules.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io;
@@ -16,7 +17,7 @@ use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
     ProtectedPath, Sandbox,
 };
-use crate::policy::{Absent, LimitsSpec, Places, Profile, Walls};
+use crate::policy::{Absent, Bytes, Length, LimitsSpec, Places, Profile, Walls};
 
 /// Where things are for a command that starts in this directory.
 pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
@@ -47,6 +48,9 @@ pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
         workspace: repository.unwrap_or(&cwd).to_owned(),
         home,
         temporary,
+        ssh_agent: env::var_os("SSH_AUTH_SOCK")
+            .map(PathBuf::from)
+            .filter(|socket| socket.is_absolute()),
         runtime_dir: runtime_dir.filter(|directory| directory.is_absolute()),
         daemon_config: config_dir.to_owned(),
     })
@@ -81,11 +85,11 @@ pub(super) fn confinement(
 
 fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
     ProcessLimits {
-        cpu_seconds: limits.cpu_time.map(crate::policy::Length::seconds),
-        address_space_bytes: limits.address_space.map(crate::policy::Bytes::get),
+        cpu_seconds: limits.cpu_time.map(Length::seconds),
+        address_space_bytes: limits.address_space.map(Bytes::get),
         open_files: limits.open_files,
         processes: limits.processes,
-        file_bytes: limits.file_bytes.map(crate::policy::Bytes::get),
+        file_bytes: limits.file_bytes.map(Bytes::get),
         ..ProcessLimits::default()
     }
 }
@@ -93,13 +97,16 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
 fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
-        let real = fs::canonicalize(path);
-        let real =
-            real.map_err(|error| format!("the writable path {}: {error}", path.display()))?;
-        if !writable.contains(&real) {
-            writable.push(real);
-        }
+        let real = if path == Path::new("/") {
+            everything().map_err(|error| format!("everything cannot be listed: {error}"))?
+        } else {
+            let real = fs::canonicalize(path);
+            vec![real.map_err(|error| format!("the writable path {}: {error}", path.display()))?]
+        };
+        writable.extend(real);
     }
+    writable.sort();
+    writable.dedup();
     let mut protected: Vec<(PathBuf, IfAbsent)> = Vec::new();
     for (path, absent) in &walls.protected {
         let Some(guarded) = guarded(path, *absent) else {
@@ -110,14 +117,13 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
             protected.push(guarded);
         }
     }
-    let mut hidden: Vec<PathBuf> = Vec::new();
-    for path in &walls.hidden {
-        // What is not there cannot be hidden.
-        match fs::canonicalize(path) {
-            Ok(real) if !hidden.contains(&real) => hidden.push(real),
-            Ok(_) | Err(_) => {}
-        }
-    }
+    // What is not there cannot be hidden, and need not be shown.
+    let there = |paths: &[PathBuf]| {
+        let real = paths.iter().filter_map(|path| fs::canonicalize(path).ok());
+        real.collect::<BTreeSet<_>>()
+    };
+    let hidden = there(&walls.hidden);
+    let visible = there(&walls.visible);
     let lengths = [writable.len(), protected.len(), hidden.len()];
     if lengths.into_iter().any(|length| length > MAX_SANDBOX_PATHS) {
         return Err(format!(
@@ -142,6 +148,7 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
         protected: protected.collect(),
         writable: writable.into_iter().map(bytes).collect(),
         hidden: hidden.into_iter().map(bytes).collect(),
+        visible: visible.into_iter().map(bytes).collect(),
         network: access(walls.network),
         daemon_socket: access(walls.daemon_socket),
         enforcement: if walls.best_effort {
@@ -150,6 +157,21 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
             Enforcement::Required
         },
     })
+}
+
+/// What is below the root, but for the kernel's own file systems: the root itself is nothing that
+/// could be left as it is while all else is read-only.
+fn everything() -> io::Result<Vec<PathBuf>> {
+    let kernels = ["/dev", "/proc", "/sys"].map(PathBuf::from);
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/")? {
+        let path = entry?.path();
+        // Links, as /bin is one, lead to others of them.
+        if path.is_dir() && !path.is_symlink() && !kernels.contains(&path) {
+            all.push(path);
+        }
+    }
+    Ok(all)
 }
 
 /// A protected path as it is; `None`: it is not there, and is not to be made.
@@ -170,8 +192,8 @@ fn guarded(path: &Path, absent: Absent) -> Option<(PathBuf, IfAbsent)> {
 pub(super) fn told(profile: &Profile) -> Option<Told> {
     let told = Told {
         profiles: profile.names.clone(),
-        timeout_ms: profile.timeout.map(crate::policy::Length::ms),
-        output_bytes: profile.output_bytes.map(crate::policy::Bytes::get),
+        timeout_ms: profile.timeout.map(Length::ms),
+        output_bytes: profile.output_bytes.map(Bytes::get),
         sandbox: profile
             .kinds()
             .into_iter()

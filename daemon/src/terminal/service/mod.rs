@@ -4,6 +4,7 @@ mod adopt;
 mod confine;
 mod create;
 mod ending;
+mod explain;
 mod gate;
 mod idle;
 mod limits;
