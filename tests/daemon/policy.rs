@@ -184,7 +184,7 @@ fn limits_outlive_the_server() {
     let daemon = TestDaemon::configured(LIMITED);
     let mut client = mcp(&daemon);
     // Both of a front's profile, and the processes' own limits with it.
-    let script = "ulimit -n; trap 'echo late' TERM; echo ready; while :; do sleep 0.05; done";
+    let script = "ulimit -n; trap 'echo late' TERM; echo ready; cat";
     let looping = create(&mut client, &sh(script));
     client.wait_for_text(&looping, "ready");
     let first = client.transcript(&looping);
