@@ -69,7 +69,7 @@ impl Default for ProcessLimits {
 /// down, and exec keeps them.
 ///
 /// **Paths** are absolute, at most [`MAX_SANDBOX_PATHS`] a list, and resolved by whoever makes the
-/// spec: the root itself, a symbolic link in one, `.` or `..` is refused (ELOOP, EINVAL), for what it leads to could
+/// spec: a symbolic link in one, `.` or `..` is refused (ELOOP, EINVAL), for what it leads to could
 /// be changed by a process in another sandbox while this one is built.
 ///
 /// **What every sandbox has**, whatever it says: everything is read-only but `writable`; a `/dev`
@@ -86,7 +86,8 @@ impl Default for ProcessLimits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
     /// Directories (or files) beneath which everything may be written. One that is not there is
-    /// refused (ENOENT).
+    /// refused (ENOENT). `/` is everything, of what the user may write: then the sandbox is there for
+    /// what is protected, hidden and denied.
     pub writable: Vec<Vec<u8>>,
     /// What is read-only although it lies beneath a writable path; it, and the directories above
     /// it up to the writable one, can neither be renamed nor removed. One that is not beneath a

@@ -11,6 +11,7 @@ pub mod channel;
 pub mod client;
 pub mod confinement;
 mod confinement_wire;
+mod error;
 mod fields;
 pub mod message;
 mod step;

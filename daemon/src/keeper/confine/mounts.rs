@@ -40,7 +40,8 @@ pub(super) fn read_only_root(places: &mut Places) -> Result<(), i32> {
     }
     places.trees = trees;
     let root = resolve(c"/")?;
-    kernel::restrict_mounts(root.as_fd(), READ_ONLY | NO_SUID | NO_DEVICES)
+    let read_only = if places.everything { 0 } else { READ_ONLY };
+    kernel::restrict_mounts(root.as_fd(), read_only | NO_SUID | NO_DEVICES)
 }
 
 /// Puts the writable places back.

@@ -18,6 +18,10 @@ use crate::control::confinement::{Access, IfAbsent, MAX_SANDBOX_PATHS, Sandbox, 
 /// no secret.
 const SHELL_SCRIPTS: &str = "shell";
 
+/// The kernel's own files. Root needs no capability to write there what the kernel then runs outside
+/// of every sandbox (`core_pattern`, `release_agent`).
+const KERNELS: [&CStr; 2] = [c"/proc", c"/sys"];
+
 /// Room for the daemon's own places beside those of a spec.
 const OWN_PLACES: usize = 4;
 
@@ -33,7 +37,9 @@ pub(super) enum Devices {
 /// Every path of a sandbox. A list never grows in the child beyond what is reserved here.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// Those above come first.
+    /// Whether everything is writable: then nothing is made read-only but what is protected.
+    pub(super) everything: bool,
+    /// Those above come first; none where everything is.
     pub(super) writable: Vec<CString>,
     opened: Vec<OwnedFd>,
     /// Copies of the writable places' mounts, made before everything becomes read-only.
@@ -64,6 +70,17 @@ pub(super) struct Guard {
     pub(super) beneath: CString,
     /// Which pins are above it, from above.
     pub(super) pins: Vec<usize>,
+}
+
+impl Guard {
+    fn kernels(path: &CStr) -> Self {
+        Self {
+            path: path.to_owned(),
+            if_absent: IfAbsent::Leave,
+            beneath: c"/".to_owned(),
+            pins: Vec::new(),
+        }
+    }
 }
 
 /// A place that is covered by something empty.
@@ -110,18 +127,34 @@ impl Places {
             paths.dedup();
             Ok(paths)
         };
-        let writable = checked(Wall::Writes, &sandbox.writable)?;
-        let (guards, pins) = guards(sandbox, &writable)?;
+        let (roots, writable): (Vec<_>, Vec<_>) = sandbox
+            .writable
+            .iter()
+            .cloned()
+            .partition(|path| path == b"/");
+        let mut writable = checked(Wall::Writes, &writable)?;
+        let everything = !roots.is_empty();
+        if everything {
+            // Everything is beneath the empty name.
+            writable = vec![Vec::new()];
+        }
+        let (mut guards, pins) = guards(sandbox, &writable)?;
+        if everything {
+            guards.extend(KERNELS.map(Guard::kernels));
+        }
+        writable.retain(|path| !path.is_empty());
         let mut hidden = checked(Wall::Hidden, &sandbox.hidden)?;
         let mut visible = checked(Wall::Hidden, &sandbox.visible)?;
         let daemons = daemons(sandbox.daemon_socket, own).map_err(|errno| (Wall::Hidden, errno))?;
         hidden.extend(daemons.hidden.iter().cloned());
         visible.extend(daemons.visible);
         let trees = writable.len();
+        let opened = trees + 1;
         Ok(Self {
             covers: covers(hidden, &visible, &daemons.hidden),
+            everything,
             writable: writable.into_iter().map(terminated).collect(),
-            opened: Vec::with_capacity(trees),
+            opened: Vec::with_capacity(opened),
             trees: Vec::with_capacity(trees),
             pins,
             guards,
@@ -135,6 +168,9 @@ impl Places {
         for path in &self.writable {
             self.opened.push(resolve(path)?);
         }
+        if self.everything {
+            self.opened.push(resolve(c"/")?);
+        }
         Ok(())
     }
 
@@ -147,7 +183,8 @@ impl Places {
 /// Opens a path that has no symbolic link in it, to be named and not read.
 pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, i32> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    // Without NOFOLLOW, which with PATH would open a last link itself.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, path, flags, Mode::empty(), links).map_err(Errno::raw_os_error)
 }
 
@@ -217,7 +254,10 @@ fn guards(sandbox: &Sandbox, writable: &[Vec<u8>]) -> Result<(Vec<Guard>, Vec<Pi
         guards.push(Guard {
             path: terminated(path.clone()),
             if_absent,
-            beneath: terminated(topmost.clone()),
+            beneath: match topmost.as_slice() {
+                b"" => c"/".to_owned(),
+                topmost => terminated(topmost.to_vec()),
+            },
             pins,
         });
         last.push(path);
