@@ -3,9 +3,9 @@
 
 -- Read from the details, which the chain's hash is over, and stored nowhere else.
 ALTER TABLE audit ADD COLUMN verdict TEXT
-    GENERATED ALWAYS AS (json_extract(detail, '$.verdict')) VIRTUAL;
+    GENERATED ALWAYS AS (CASE WHEN json_valid(detail) THEN json_extract(detail, '$.verdict') END) VIRTUAL;
 ALTER TABLE audit ADD COLUMN program TEXT
-    GENERATED ALWAYS AS (json_extract(detail, '$.program')) VIRTUAL;
+    GENERATED ALWAYS AS (CASE WHEN json_valid(detail) THEN json_extract(detail, '$.program') END) VIRTUAL;
 
 -- The two that a year's records are looked through for. All others are read past: a million
 -- records in half a second.

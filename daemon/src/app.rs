@@ -18,6 +18,8 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::journal::AnchorKeeper;
+use crate::audit::redact::PatternError;
 use crate::config::Config;
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
@@ -52,6 +54,9 @@ pub enum AppError {
     /// The gate's rules, which were read and checked at the start.
     #[error(transparent)]
     Rules(#[from] RuleError),
+    /// The patterns of secrets, which were read and checked at the start.
+    #[error(transparent)]
+    Patterns(#[from] PatternError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -85,7 +90,8 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         inventory,
         events,
     } = KeeperClient::connect(inherited.control).await?;
-    let store = Store::open(paths.database()).await?;
+    let store = Store::open_with(paths.database(), config.redactor()?).await?;
+    let mut anchors = AnchorKeeper::new(store.watch_audit());
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
@@ -112,6 +118,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         serve_options,
         shutdown.clone(),
     ));
+    let tells_journal = config.audit.journal;
     tokio::spawn(keep_retention(store.clone(), config));
     keeper.ready().await?;
     tracing::info!(
@@ -120,7 +127,17 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         "serving"
     );
 
-    let ending = listen_to_keeper(events, &terminals).await;
+    let anchoring = async {
+        if tells_journal {
+            anchors.run().await
+        } else {
+            std::future::pending().await
+        }
+    };
+    let ending = tokio::select! {
+        ending = listen_to_keeper(events, &terminals) => ending,
+        never = anchoring => match never {},
+    };
     terminals.refuse_new();
     shutdown.cancel();
     if serving.await.is_err() {
@@ -132,7 +149,11 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
             tracing::error!("stopped before all output was in the database");
         }
     }
-    store.close().await?;
+    let closed = store.close().await;
+    if tells_journal {
+        anchors.last();
+    }
+    closed?;
     tracing::info!(?ending, "this server is done");
     Ok(())
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::audit::redact::{PatternError, Redactor};
 use crate::policy::{RuleError, RuleSpec, Rules};
 use crate::store::Retention;
 
@@ -37,6 +38,8 @@ pub struct Config {
     pub shell: ShellConfig,
     /// What the gate does with which commands.
     pub policy: PolicyConfig,
+    /// What is recorded of what is done.
+    pub audit: AuditConfig,
 }
 
 /// `[spool]`: how much output is kept in memory.
@@ -85,6 +88,29 @@ pub struct PolicyConfig {
     pub rules: Vec<RuleSpec>,
 }
 
+/// `[audit]`: what is recorded of what is done.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditConfig {
+    /// Patterns of secrets beside termd's own: what they find is stored nowhere but in transcripts.
+    pub redact: Vec<String>,
+    /// Whether what is typed is recorded, and not only how much it was and its hash. Never while
+    /// the tty does not echo.
+    pub log_input: bool,
+    /// Whether the journal is told of the chain's head, so that what is cut off is missed.
+    pub journal: bool,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self {
+            redact: Vec::new(),
+            log_input: false,
+            journal: true,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -94,6 +120,7 @@ impl Default for Config {
             retention: RetentionConfig::default(),
             shell: ShellConfig::default(),
             policy: PolicyConfig::default(),
+            audit: AuditConfig::default(),
         }
     }
 }
@@ -161,6 +188,14 @@ pub enum ConfigError {
         /// Which, and why.
         source: RuleError,
     },
+    /// A pattern of secrets is none.
+    #[error("{}: audit.redact, {source}", path.display())]
+    Redact {
+        /// The file.
+        path: PathBuf,
+        /// Which, and why.
+        source: PatternError,
+    },
     /// A value is out of bounds.
     #[error("{}: {key} must be {bounds}", path.display())]
     OutOfBounds {
@@ -221,14 +256,25 @@ impl Config {
                 key,
                 bounds,
             }),
-            None => config
-                .rules()
-                .map(|_| config)
-                .map_err(|source| ConfigError::Rule {
+            None => {
+                config.redactor().map_err(|source| ConfigError::Redact {
                     path: path.to_owned(),
                     source,
-                }),
+                })?;
+                config
+                    .rules()
+                    .map(|_| config)
+                    .map_err(|source| ConfigError::Rule {
+                        path: path.to_owned(),
+                        source,
+                    })
+            }
         }
+    }
+
+    /// What takes secrets out of what is stored.
+    pub fn redactor(&self) -> Result<Redactor, PatternError> {
+        Redactor::with_patterns(&self.audit.redact)
     }
 
     /// From SIGTERM or SIGHUP to SIGKILL.
@@ -292,6 +338,11 @@ mod tests {
                 "[spool]\ndefault_window_bytes = 5\nmax_window_bytes = 4",
                 "no more than",
             ),
+            (
+                "[audit]\nredact = [\"a\", \"(\"]",
+                "audit.redact, pattern 2",
+            ),
+            ("[audit]\nlog_imput = true", "c.toml:2:1: unknown field"),
             ("[limits]\nterminals = 0", "limits.terminals must be 1"),
             ("kil_grace_ms = 1", "c.toml:1:1: unknown field"),
             ("kill_grace_ms = \"x\"", "c.toml:1:17: invalid type"),

@@ -77,7 +77,12 @@ impl Redactor {
                 .build();
             let regex = built.map_err(|error| PatternError::NoPattern {
                 number,
-                problem: error.to_string().lines().last().unwrap_or_default().to_owned(),
+                problem: error
+                    .to_string()
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .to_owned(),
             })?;
             if regex.is_match("") {
                 return Err(PatternError::FitsNothing(number));
@@ -221,7 +226,10 @@ fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<String> {
         };
         redacted.push_str(before);
         // The quotes around a secret are the line's.
-        let quote = secret.chars().next().filter(|first| matches!(first, '"' | '\''));
+        let quote = secret
+            .chars()
+            .next()
+            .filter(|first| matches!(first, '"' | '\''));
         match quote.filter(|quote| secret.len() > 1 && secret.ends_with(*quote)) {
             Some(quote) => {
                 redacted.push(quote);

@@ -148,13 +148,22 @@ fn an_argv_is_read_as_words() {
         (&["x", "--password", "a b"], &["x", "--password", MARK]),
         (&["x", "--password=a b"], &["x", "--password=[redacted] b"]),
         (&["mysql", "-phunter2"], &["mysql", "-p[redacted]"]),
-        (&["sh", "-c", "mysql -phunter2"], &["sh", "-c", "mysql -p[redacted]"]),
+        (
+            &["sh", "-c", "mysql -phunter2"],
+            &["sh", "-c", "mysql -p[redacted]"],
+        ),
         (
             &["curl", "-H", "Authorization: Bearer abc"],
             &["curl", "-H", "Authorization: Bearer [redacted]"],
         ),
-        (&["env", "A_TOKEN=abc", "ls"], &["env", "A_TOKEN=[redacted]", "ls"]),
-        (&["grep", "-p", "password", "x"], &["grep", "-p", "password", "x"]),
+        (
+            &["env", "A_TOKEN=abc", "ls"],
+            &["env", "A_TOKEN=[redacted]", "ls"],
+        ),
+        (
+            &["grep", "-p", "password", "x"],
+            &["grep", "-p", "password", "x"],
+        ),
         (&["ls", "-la"], &["ls", "-la"]),
     ];
     for (argv, wanted) in table {
@@ -178,7 +187,9 @@ fn details_are_looked_through_by_name_and_by_content() {
         "env": ["A_TOKEN", "PASSWORD"],
         "uid": 7,
     });
-    let Value::Object(map) = detail.clone() else { unreachable!() };
+    let Value::Object(map) = detail.clone() else {
+        unreachable!()
+    };
     let redacted = Value::Object(Redactor::default().map(map));
     assert!(!redacted.to_string().contains("hunter2"), "{redacted}");
     assert_eq!(redacted["env"], detail["env"]);
@@ -189,11 +200,20 @@ fn details_are_looked_through_by_name_and_by_content() {
 fn patterns_of_ones_own_add_to_it_and_bad_ones_are_refused() {
     let own = Redactor::with_patterns(&["CUST-[0-9]+".to_owned(), "pin is (\\d+)".to_owned()]);
     let own = own.unwrap();
-    assert_eq!(own.text("CUST-12 pin is 99"), "[redacted] pin is [redacted]");
+    assert_eq!(
+        own.text("CUST-12 pin is 99"),
+        "[redacted] pin is [redacted]"
+    );
     assert_eq!(own.text("x --password=y"), "x --password=[redacted]");
     let refused = |pattern: &str| Redactor::with_patterns(&[pattern.to_owned()]).unwrap_err();
-    assert!(matches!(refused("("), PatternError::NoPattern { number: 1, .. }));
-    assert!(matches!(refused("a{1000}{1000}"), PatternError::NoPattern { .. }));
+    assert!(matches!(
+        refused("("),
+        PatternError::NoPattern { number: 1, .. }
+    ));
+    assert!(matches!(
+        refused("a{1000}{1000}"),
+        PatternError::NoPattern { .. }
+    ));
     assert_eq!(refused("a*"), PatternError::FitsNothing(1));
     assert_eq!(refused(&"a".repeat(2_000)), PatternError::TooLong(1));
     let many = vec!["a".to_owned(); MAX_PATTERNS + 1];
@@ -208,17 +228,67 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         usize::try_from(self.0 >> 33).unwrap() % bound
     }
 }
 
 const PIECES: &[&str] = &[
-    "--password", "=", " ", "'", "\"", "\\", "mysql", "-p", "hunter2", "$", "(", ")", "|", ";",
-    "Authorization", ":", "Bearer ", "https://", "@", "/", "a", "7", "[redacted]", "[", "]", "é",
-    "\u{1f600}", "\n", "-----BEGIN PRIVATE KEY-----", "-----END", "ghp_", "abcdefghijklmnopqrstuvwxyz",
-    "0123456789", "curl", "-u", "sk-", "eyJ", ".", "_TOKEN", "&", "?", "{", "}", "\"secret\":",
-    "\t", "\0", "sshpass", "docker login", "pass:", "openssl", "X-Api-Key: ", "xoxb-",
+    "--password",
+    "=",
+    " ",
+    "'",
+    "\"",
+    "\\",
+    "mysql",
+    "-p",
+    "hunter2",
+    "$",
+    "(",
+    ")",
+    "|",
+    ";",
+    "Authorization",
+    ":",
+    "Bearer ",
+    "https://",
+    "@",
+    "/",
+    "a",
+    "7",
+    "[redacted]",
+    "[",
+    "]",
+    "é",
+    "\u{1f600}",
+    "\n",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END",
+    "ghp_",
+    "abcdefghijklmnopqrstuvwxyz",
+    "0123456789",
+    "curl",
+    "-u",
+    "sk-",
+    "eyJ",
+    ".",
+    "_TOKEN",
+    "&",
+    "?",
+    "{",
+    "}",
+    "\"secret\":",
+    "\t",
+    "\0",
+    "sshpass",
+    "docker login",
+    "pass:",
+    "openssl",
+    "X-Api-Key: ",
+    "xoxb-",
 ];
 
 #[test]
@@ -227,10 +297,15 @@ fn any_text_is_taken_once_and_for_all_within_bounds() {
     let mut random = Random(7);
     for _ in 0..20_000 {
         let pieces = 1 + random.below(14);
-        let text: String = (0..pieces).map(|_| PIECES[random.below(PIECES.len())]).collect();
+        let text: String = (0..pieces)
+            .map(|_| PIECES[random.below(PIECES.len())])
+            .collect();
         let once = redactor.text(&text).into_owned();
         assert_eq!(redactor.text(&once), once, "twice is not once: {text:?}");
-        assert!(once.len() <= text.len() * MARK.len() + MARK.len(), "{text:?}");
+        assert!(
+            once.len() <= text.len() * MARK.len() + MARK.len(),
+            "{text:?}"
+        );
         let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
         let argv = redactor.argv(&words);
         assert_eq!(argv.len(), words.len());
@@ -244,12 +319,31 @@ fn any_text_is_taken_once_and_for_all_within_bounds() {
 fn time_is_linear_in_the_text() {
     let redactor = Redactor::default();
     for piece in [
-        "a", "=", "'", "\"", "--password ", "mysql -p", "https://", "eyJ.", "a=", "\\\"", "(",
-        "-----BEGIN PRIVATE KEY-----", "Authorization: ", "'a ", "\"password\":\"", "a-", "://a:",
+        "a",
+        "=",
+        "'",
+        "\"",
+        "--password ",
+        "mysql -p",
+        "https://",
+        "eyJ.",
+        "a=",
+        "\\\"",
+        "(",
+        "-----BEGIN PRIVATE KEY-----",
+        "Authorization: ",
+        "'a ",
+        "\"password\":\"",
+        "a-",
+        "://a:",
     ] {
         let text = piece.repeat((256 << 10) / piece.len());
         let begun = Instant::now();
         let _ = redactor.text(&text);
-        assert!(begun.elapsed() < Duration::from_secs(20), "{piece:?} took {:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{piece:?} took {:?}",
+            begun.elapsed()
+        );
     }
 }

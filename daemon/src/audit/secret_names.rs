@@ -116,21 +116,61 @@ const OPTIONS: [SecretOption; 23] = [
     option(LDAP, None, "-w", Form::Separate),
     option(&["sqlcmd", "bcp"], None, "-P", Form::Separate),
     option(&["zip", "unzip"], None, "-P", Form::Separate),
-    option(&["7z", "7za", "7zr", "7zz", "rar", "unrar"], None, "-p", Form::Attached),
+    option(
+        &["7z", "7za", "7zr", "7zz", "rar", "unrar"],
+        None,
+        "-p",
+        Form::Attached,
+    ),
     option(&["ipmitool"], None, "-P", Form::Separate),
     option(&["openssl"], None, "pass:", Form::Prefix),
-    option(&["xfreerdp", "wlfreerdp", "mstsc"], None, "/p:", Form::Prefix),
-    option(&["mosquitto_pub", "mosquitto_sub"], None, "-P", Form::Separate),
-    option(&["snmpget", "snmpwalk", "snmpset"], None, "-A", Form::Separate),
+    option(
+        &["xfreerdp", "wlfreerdp", "mstsc"],
+        None,
+        "/p:",
+        Form::Prefix,
+    ),
+    option(
+        &["mosquitto_pub", "mosquitto_sub"],
+        None,
+        "-P",
+        Form::Separate,
+    ),
+    option(
+        &["snmpget", "snmpwalk", "snmpset"],
+        None,
+        "-A",
+        Form::Separate,
+    ),
 ];
 const MYSQL: &[&str] = &[
-    "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mariadb",
-    "mariadb-dump", "mariadb-admin",
+    "mysql",
+    "mysqldump",
+    "mysqladmin",
+    "mysqlimport",
+    "mysqlshow",
+    "mysqlcheck",
+    "mariadb",
+    "mariadb-dump",
+    "mariadb-admin",
 ];
-const MONGO: &[&str] = &["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport"];
-const CONTAINERS: &[&str] = &["docker", "podman", "buildah", "skopeo", "nerdctl", "helm", "crane"];
+const MONGO: &[&str] = &[
+    "mongo",
+    "mongosh",
+    "mongodump",
+    "mongorestore",
+    "mongoexport",
+];
+const CONTAINERS: &[&str] = &[
+    "docker", "podman", "buildah", "skopeo", "nerdctl", "helm", "crane",
+];
 const LDAP: &[&str] = &[
-    "ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami",
+    "ldapsearch",
+    "ldapadd",
+    "ldapmodify",
+    "ldapdelete",
+    "ldappasswd",
+    "ldapwhoami",
 ];
 
 /// The options of this program, by its name or path, that hold a secret.

@@ -113,7 +113,9 @@ impl Reader {
     fn read_known(&mut self, word: &str) -> Option<Option<Range<usize>>> {
         let quote = word.len() - word.trim_start_matches(['"', '\'']).len();
         let option = *self.options.iter().find(|known| {
-            let applies = known.subcommand.is_none_or(|sub| self.subcommands.contains(&sub));
+            let applies = known
+                .subcommand
+                .is_none_or(|sub| self.subcommands.contains(&sub));
             let begins = word[quote..].starts_with(known.option);
             applies && begins && !(known.option.starts_with("--") && !fits_long(word, known))
         })?;
@@ -141,7 +143,8 @@ impl Reader {
 /// `--user` and `--user=…`, and not `--user-agent`.
 fn fits_long(word: &str, known: &SecretOption) -> bool {
     matches!(
-        word.get(known.option.len()..).and_then(|rest| rest.chars().next()),
+        word.get(known.option.len()..)
+            .and_then(|rest| rest.chars().next()),
         None | Some('=')
     )
 }
