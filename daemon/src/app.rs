@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
+use serde_json::Map;
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::audit::AuditServer;
 use termd_proto::command::CommandsServer;
@@ -31,8 +32,9 @@ use crate::rpc::{
     ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
-use crate::store::{Store, StoreError};
+use crate::store::{AuditEntry, Store, StoreError, own_actor};
 use crate::terminal::clock::now_ms;
+use crate::terminal::tally::InputLog;
 use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
 
 /// How often the database is looked through for what is past retention.
@@ -92,12 +94,19 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
     } = KeeperClient::connect(inherited.control).await?;
     let store = Store::open_with(paths.database(), config.redactor()?).await?;
     let mut anchors = AnchorKeeper::new(store.watch_audit());
+    let shell = shell_files(&config, &paths);
+    record_start(&store, shell.as_ref()).await;
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
-        shell: shell_files(&config, &paths),
+        shell,
         rules: Arc::new(config.rules()?),
+        input_log: if config.audit.log_input {
+            InputLog::Text
+        } else {
+            InputLog::Sums
+        },
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
@@ -149,6 +158,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
             tracing::error!("stopped before all output was in the database");
         }
     }
+    terminals.record_all_typed().await;
     let closed = store.close().await;
     if tells_journal {
         anchors.last();
@@ -164,6 +174,26 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
     ShellFiles::install(directory)
         .inspect_err(|error| tracing::error!(%error, "no shell integration"))
         .ok()
+}
+
+/// Says in the audit that this server begins, and what it wrote for that outside its database. Where
+/// the disk takes no record it begins all the same: what it is then asked for is refused.
+async fn record_start(store: &Store, shell: Option<&ShellFiles>) {
+    let written = shell.map(ShellFiles::written).unwrap_or_default();
+    let entry = AuditEntry {
+        at_ms: now_ms(),
+        action: "daemon.start",
+        outcome: "ok".to_owned(),
+        actor: own_actor(),
+        terminal: None,
+        detail: Map::from_iter([
+            ("version".to_owned(), env!("CARGO_PKG_VERSION").into()),
+            ("written".to_owned(), written.into()),
+        ]),
+    };
+    if let Err(error) = store.audit(entry).await {
+        tracing::error!(%error, "cannot record that this server begins");
+    }
 }
 
 /// Why a server's time is over.

@@ -1,6 +1,7 @@
 //! The terminals of this daemon: who they are, how to find one, and what may be done with them.
 
 mod adopt;
+mod attending;
 mod create;
 mod ending;
 mod gate;
@@ -28,6 +29,7 @@ use super::error::TerminalError;
 use super::handle::Terminal;
 use super::record::Size;
 use super::restore::restore;
+use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
@@ -61,6 +63,8 @@ pub struct TerminalsOptions {
     pub shell: Option<ShellFiles>,
     /// What config.toml decides of commands.
     pub rules: Arc<Rules>,
+    /// Whether the text of what is typed is recorded.
+    pub input_log: InputLog,
 }
 
 /// The terminals of this daemon. Cheap to clone.
@@ -422,6 +426,7 @@ impl Terminals {
         index
             .by_id
             .insert(terminal.id().clone(), Arc::clone(terminal));
+        terminal.tallies(|tallies| tallies.set_log(self.inner.options.input_log));
         if terminal.record.idle_timeout.is_some() {
             self.inner.idle_listed.notify_one();
         }
