@@ -7,12 +7,16 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
+mod audit;
 mod setup;
 
 pub(crate) use acp::{AcpArgs, DisplayArg};
+pub(crate) use audit::{
+    AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
+};
 pub(crate) use setup::SetupArgs;
 
-use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
+use crate::values::{ControlKey, RowRange, Size, Variable, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -22,6 +26,7 @@ Exit codes:
   2    wrong usage
   3    no such terminal or command
   4    the daemon cannot be reached or started
+  5    the journal has nothing to compare with (audit verify)
   124  a --timeout ran out (run, wait, screen)
   141  standard output was closed
 run, wait and attach pass on the command's exit code, 128+n where signal n ended it.
@@ -430,40 +435,6 @@ pub(crate) struct HistoryArgs {
     /// At most this many commands
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
     pub(crate) limit: u32,
-}
-
-/// `termctl audit`.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct AuditArgs {
-    /// Something other than listing.
-    #[command(subcommand)]
-    pub(crate) verb: Option<AuditVerb>,
-    /// Only records of this terminal
-    #[arg(long)]
-    pub(crate) terminal: Option<String>,
-    /// Only this action, or all that begin with it and a dot
-    #[arg(long)]
-    pub(crate) action: Option<String>,
-    /// Only what this client or ACP session did
-    #[arg(long)]
-    pub(crate) client: Option<String>,
-    /// Not before: so long ago (1h), or @SECONDS since 1970
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<Moment>,
-    /// Before: so long ago (1h), or @SECONDS since 1970
-    #[arg(long, value_name = "TIME")]
-    pub(crate) until: Option<Moment>,
-    /// At most this many records
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
-    pub(crate) limit: u32,
-}
-
-/// `termctl audit VERB`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum AuditVerb {
-    /// Check that no record was changed or taken out; exits with 1 where one was
-    Verify,
 }
 
 /// `termctl policy`.

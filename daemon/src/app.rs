@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
+use serde_json::Map;
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::audit::AuditServer;
 use termd_proto::command::CommandsServer;
@@ -19,6 +20,8 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::journal::AnchorKeeper;
+use crate::audit::redact::PatternError;
 use crate::config::{Change, Config, InForce};
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
@@ -29,9 +32,10 @@ use crate::rpc::{
     ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
-use crate::store::{AuditEntry, Store, StoreError};
+use crate::store::{AuditEntry, Store, StoreError, own_actor};
 use crate::terminal::clock::now_ms;
-use crate::terminal::{TerminalError, Terminals, TerminalsOptions, termd_itself};
+use crate::terminal::tally::InputLog;
+use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
 
 /// How often the database is looked through for what is past retention.
 const RETENTION_PERIOD: Duration = Duration::from_hours(1);
@@ -49,6 +53,9 @@ pub enum AppError {
     /// The keeper.
     #[error(transparent)]
     Keeper(#[from] KeeperError),
+    /// The patterns of secrets, which were read and checked at the start.
+    #[error(transparent)]
+    Patterns(#[from] PatternError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -82,7 +89,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         inventory,
         events,
     } = KeeperClient::connect(inherited.control).await?;
-    let store = Store::open(paths.database()).await?;
+    let store = Store::open_with(paths.database(), in_force.file.config.redactor()?).await?;
     let in_force = record_change(in_force, &store).await?;
     if let Some(fault) = &in_force.fault {
         tracing::error!(fault, "config.toml is not in force, the last good one is");
@@ -92,17 +99,25 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     }
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
+    let mut anchors = AnchorKeeper::new(store.watch_audit());
+    let shell = shell_files(&config, &paths);
+    record_start(&store, shell.as_ref()).await;
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
-        shell: shell_files(&config, &paths),
+        shell,
         policy: Arc::new(file.policy),
         config_dir: paths
             .config_file
             .parent()
             .map(Path::to_owned)
             .unwrap_or_default(),
+        input_log: if config.audit.log_input {
+            InputLog::Text
+        } else {
+            InputLog::Sums
+        },
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
@@ -123,6 +138,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         serve_options,
         shutdown.clone(),
     ));
+    let tells_journal = config.audit.journal;
     tokio::spawn(keep_retention(store.clone(), config));
     keeper.ready().await?;
     tracing::info!(
@@ -131,7 +147,17 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         "serving"
     );
 
-    let ending = listen_to_keeper(events, &terminals).await;
+    let anchoring = async {
+        if tells_journal {
+            anchors.run().await
+        } else {
+            std::future::pending().await
+        }
+    };
+    let ending = tokio::select! {
+        ending = listen_to_keeper(events, &terminals) => ending,
+        never = anchoring => match never {},
+    };
     terminals.refuse_new();
     shutdown.cancel();
     if serving.await.is_err() {
@@ -143,7 +169,12 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
             tracing::error!("stopped before all output was in the database");
         }
     }
-    store.close().await?;
+    terminals.record_all_typed().await;
+    let closed = store.close().await;
+    if tells_journal {
+        anchors.last();
+    }
+    closed?;
     tracing::info!(?ending, "this server is done");
     Ok(())
 }
@@ -171,7 +202,7 @@ async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppE
         at_ms: now_ms(),
         action: "policy.changed",
         outcome,
-        actor: termd_itself(),
+        actor: own_actor(),
         terminal: None,
         detail: names.map(str::to_owned).into_iter().zip(hashes).collect(),
     };
@@ -190,6 +221,26 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
     ShellFiles::install(directory)
         .inspect_err(|error| tracing::error!(%error, "no shell integration"))
         .ok()
+}
+
+/// Says in the audit that this server begins, and what it wrote for that outside its database. Where
+/// the disk takes no record it begins all the same: what it is then asked for is refused.
+async fn record_start(store: &Store, shell: Option<&ShellFiles>) {
+    let written = shell.map(ShellFiles::written).unwrap_or_default();
+    let entry = AuditEntry {
+        at_ms: now_ms(),
+        action: "daemon.start",
+        outcome: "ok".to_owned(),
+        actor: own_actor(),
+        terminal: None,
+        detail: Map::from_iter([
+            ("version".to_owned(), env!("CARGO_PKG_VERSION").into()),
+            ("written".to_owned(), written.into()),
+        ]),
+    };
+    if let Err(error) = store.audit(entry).await {
+        tracing::error!(%error, "cannot record that this server begins");
+    }
 }
 
 /// Why a server's time is over.

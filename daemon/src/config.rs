@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::audit::redact::{PatternError, Redactor};
 use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
 
@@ -43,6 +44,8 @@ pub struct Config {
     pub shell: ShellConfig,
     /// What the gate does with which commands.
     pub policy: PolicySpec,
+    /// What is recorded of what is done.
+    pub audit: AuditConfig,
 }
 
 /// `[spool]`: how much output is kept in memory.
@@ -83,6 +86,29 @@ pub struct ShellConfig {
     pub integration: bool,
 }
 
+/// `[audit]`: what is recorded of what is done.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditConfig {
+    /// Patterns of secrets beside termd's own: what they find is stored nowhere but in transcripts.
+    pub redact: Vec<String>,
+    /// Whether what is typed is recorded, and not only how much it was and its hash. Never while
+    /// the tty does not echo.
+    pub log_input: bool,
+    /// Whether the journal is told of the chain's head, so that what is cut off is missed.
+    pub journal: bool,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self {
+            redact: Vec::new(),
+            log_input: false,
+            journal: true,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -92,6 +118,7 @@ impl Default for Config {
             retention: RetentionConfig::default(),
             shell: ShellConfig::default(),
             policy: PolicySpec::default(),
+            audit: AuditConfig::default(),
         }
     }
 }
@@ -150,6 +177,14 @@ pub enum ConfigError {
         column: usize,
         /// What is wrong there.
         message: String,
+    },
+    /// A pattern of secrets is none.
+    #[error("{}: audit.redact, {source}", path.display())]
+    Redact {
+        /// The file.
+        path: PathBuf,
+        /// Which, and why.
+        source: PatternError,
     },
     /// A value is out of bounds.
     #[error("{}: {key} must be {bounds}", path.display())]
@@ -259,14 +294,18 @@ impl Config {
                 "1 or more",
             ),
         ];
-        match bounds.into_iter().find(|(holds, ..)| !holds) {
-            Some((_, key, bounds)) => Err(ConfigError::OutOfBounds {
+        if let Some((_, key, bounds)) = bounds.into_iter().find(|(holds, ..)| !holds) {
+            return Err(ConfigError::OutOfBounds {
                 path: path.to_owned(),
                 key,
                 bounds,
-            }),
-            None => Ok(config),
+            });
         }
+        config.redactor().map_err(|source| ConfigError::Redact {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(config)
     }
 
     /// From SIGTERM or SIGHUP to SIGKILL.
@@ -332,6 +371,11 @@ mod tests {
                 "[spool]\ndefault_window_bytes = 5\nmax_window_bytes = 4",
                 "no more than",
             ),
+            (
+                "[audit]\nredact = [\"a\", \"(\"]",
+                "audit.redact, pattern 2",
+            ),
+            ("[audit]\nlog_imput = true", "c.toml:2:1: unknown field"),
             ("[limits]\nterminals = 0", "limits.terminals must be 1"),
             ("kil_grace_ms = 1", "c.toml:1:1: unknown field"),
             ("kill_grace_ms = \"x\"", "c.toml:1:17: invalid type"),

@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod args;
+pub mod audit;
 pub mod config;
 pub mod control;
 pub mod keeper;

@@ -44,6 +44,27 @@ pub enum Front {
     Daemon,
 }
 
+/// What somebody who attaches does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachMode {
+    /// Watches.
+    Watch,
+    /// Watches and types.
+    #[default]
+    Type,
+}
+
+impl AttachMode {
+    /// The word for it in JSON and audit records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Watch => "watch",
+            Self::Type => "type",
+        }
+    }
+}
+
 impl Front {
     /// The word for it in JSON, tables and the database.
     pub fn as_str(self) -> &'static str {
@@ -492,6 +513,15 @@ pub trait Sessions {
     /// answers when it has ended. With one, such as `SIGINT`: sends it to all of them, once.
     #[method(name = "kill", param_kind = map, with_extensions)]
     async fn kill(&self, id: TerminalRef, signal: Option<String>) -> RpcResult<WaitResult>;
+
+    /// Says that whoever is connected watches a terminal, or types into it, from now until
+    /// `session.detach` or the connection's end: for the audit. Again: nothing new.
+    #[method(name = "attach", param_kind = map, with_extensions)]
+    async fn attach(&self, id: TerminalRef, mode: Option<AttachMode>) -> RpcResult<()>;
+
+    /// Says that it is no more so.
+    #[method(name = "detach", param_kind = map, with_extensions)]
+    async fn detach(&self, id: TerminalRef) -> RpcResult<()>;
 
     /// Waits for the exit, `timeout_ms` at the longest (default 30,000).
     #[method(name = "wait", param_kind = map)]

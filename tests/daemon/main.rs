@@ -19,6 +19,8 @@ mod acp_release;
 mod acp_sessions;
 mod acp_wait;
 mod audit;
+mod audit_refusal;
+mod audit_typing;
 mod bad_clients;
 mod closing;
 mod commands;

@@ -8,8 +8,9 @@
 //!
 //! It must not know the database: what is to be recorded of a change is returned.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -141,7 +142,11 @@ fn kept(path: &PathBuf) -> Option<String> {
 
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::new(), |mut hash, byte| {
+        // A string takes whatever is written.
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    })
 }
 
 #[cfg(test)]

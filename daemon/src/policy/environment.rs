@@ -177,6 +177,7 @@ impl EnvRules {
     }
 
     /// Both together: a name passes that passes both; what both set is as the first has it.
+    #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         for filter in other.filters {
             if !self.filters.contains(&filter) {

@@ -101,7 +101,9 @@ impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fitting = ["d", "h", "m", "s", "ms"].into_iter().find_map(|name| {
             let (_, factor) = LENGTH_UNITS.into_iter().find(|(unit, _)| *unit == name)?;
-            (self.0 % factor == 0).then_some((self.0 / factor, name))
+            self.0
+                .is_multiple_of(factor)
+                .then_some((self.0 / factor, name))
         });
         let (number, unit) = fitting.unwrap_or((self.0, "ms"));
         write!(f, "{number}{unit}")
@@ -113,7 +115,7 @@ impl fmt::Display for Bytes {
         let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         let fitting = units
             .into_iter()
-            .find(|(_, bits)| self.0 > 0 && self.0 % (1 << bits) == 0);
+            .find(|(_, bits)| self.0 > 0 && self.0.is_multiple_of(1 << bits));
         match fitting {
             Some((unit, bits)) => write!(f, "{}{unit}", self.0 >> bits),
             None => write!(f, "{} bytes", self.0),

@@ -333,6 +333,7 @@ impl SandboxSpec {
 
 impl Walls {
     /// Both together: what both let be written, and what either keeps from.
+    #[must_use]
     pub fn merge(self, other: Self) -> Self {
         let mut writable = Vec::new();
         for (from, within) in [

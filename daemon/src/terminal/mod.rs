@@ -36,6 +36,7 @@ pub mod shell_log;
 pub mod source;
 pub mod spool;
 mod streams;
+pub mod tally;
 pub mod text;
 pub mod transcript;
 mod tty;
@@ -46,4 +47,4 @@ pub mod waiting;
 
 pub use error::TerminalError;
 pub use handle::Terminal;
-pub use service::{CreateRequest, Terminals, TerminalsOptions, Typist, termd_itself};
+pub use service::{CreateRequest, Terminals, TerminalsOptions, Typist};

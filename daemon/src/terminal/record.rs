@@ -86,14 +86,15 @@ impl Record {
     pub fn from_notes(notes: &[u8], row: Option<&TerminalRow>) -> Option<Self> {
         let noted: Option<Self> = serde_json::from_slice(notes).ok();
         match (noted, row) {
-            (Some(noted), Some(row)) => Some(Self {
+            // The database has them without their secrets; what runs is shown as it runs.
+            (Some(noted), Some(row)) if noted.argv.is_empty() => Some(Self {
                 argv: row.argv.clone(),
                 meta: row.meta.clone(),
                 held_to: row.held_to.clone().or_else(|| noted.held_to.clone()),
                 ..noted
             }),
             (None, Some(row)) => Some(Self::from_row(row)),
-            (noted, None) => noted,
+            (noted, _) => noted,
         }
     }
 

@@ -62,13 +62,10 @@ impl Terminals {
             tracing::error!(terminal = %found.id, "has neither notes nor a row");
             return Ok(());
         };
-        // The notes were written before there was a process.
+        // The notes were written before there was a process; and what it is read by is the keeper's
+        // to say, who made it.
         let record = Record {
             pid: found.process.pid,
-            ..record
-        };
-        // What it is read by is the keeper's to say, who made it.
-        let record = Record {
             stdio: fds.stdio(),
             ..record
         };

@@ -97,13 +97,10 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
 fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
-        let real = if path == Path::new("/") {
-            everything().map_err(|error| format!("everything cannot be listed: {error}"))?
-        } else {
-            let real = fs::canonicalize(path);
-            vec![real.map_err(|error| format!("the writable path {}: {error}", path.display()))?]
-        };
-        writable.extend(real);
+        let real = fs::canonicalize(path);
+        let real =
+            real.map_err(|error| format!("the writable path {}: {error}", path.display()))?;
+        writable.push(real);
     }
     writable.sort();
     writable.dedup();
@@ -157,21 +154,6 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
             Enforcement::Required
         },
     })
-}
-
-/// What is below the root, but for the kernel's own file systems: the root itself is nothing that
-/// could be left as it is while all else is read-only.
-fn everything() -> io::Result<Vec<PathBuf>> {
-    let kernels = ["/dev", "/proc", "/sys"].map(PathBuf::from);
-    let mut all = Vec::new();
-    for entry in fs::read_dir("/")? {
-        let path = entry?.path();
-        // Links, as /bin is one, lead to others of them.
-        if path.is_dir() && !path.is_symlink() && !kernels.contains(&path) {
-            all.push(path);
-        }
-    }
-    Ok(all)
 }
 
 /// A protected path as it is; `None`: it is not there, and is not to be made.

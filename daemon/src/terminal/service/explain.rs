@@ -73,12 +73,12 @@ impl Terminals {
             open_files: limits.open_files,
             processes: limits.processes,
             file_bytes: limits.file_bytes.map(Bytes::get),
-            sandbox: walls.map(|walls| sandbox(profile.kinds(), walls)),
+            sandbox: walls.map(|walls| sandbox(profile.kinds(), &walls)),
         })
     }
 }
 
-fn sandbox(kinds: Vec<SandboxKind>, walls: Walls) -> ExplainedSandbox {
+fn sandbox(kinds: Vec<SandboxKind>, walls: &Walls) -> ExplainedSandbox {
     let shown = |path: &Path| path.to_string_lossy().into_owned();
     let kinds = kinds.into_iter().map(|kind| kind.as_str().to_owned());
     ExplainedSandbox {

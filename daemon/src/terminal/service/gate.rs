@@ -125,6 +125,10 @@ impl Terminals {
             })),
             confirmed: request.confirmed,
         };
+        if let Some(program) = launch.argv.first() {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            detail.insert("program".to_owned(), name.into());
+        }
         detail.extend(judged.detail());
         if judged.allows() {
             return Ok((detail, decision.profile));

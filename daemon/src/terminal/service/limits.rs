@@ -15,7 +15,8 @@ use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::EndCause;
 
 use super::super::handle::Terminal;
-use super::{Terminals, termd_itself};
+use super::Terminals;
+use crate::store::own_actor;
 
 /// The time of `CLOCK_MONOTONIC` in milliseconds: the same for every process since the boot.
 pub(super) fn monotonic_ms() -> u64 {
@@ -72,7 +73,7 @@ impl Terminals {
             "profiles".to_owned(),
             Value::from(profiles.unwrap_or_default()),
         );
-        let actor = termd_itself();
+        let actor = own_actor();
         let recorded = self
             .audit("limit.reached", "ok", &actor, Some(id), detail)
             .await;

@@ -1,6 +1,7 @@
 //! The terminals of this daemon: who they are, how to find one, and what may be done with them.
 
 mod adopt;
+mod attending;
 mod confine;
 mod create;
 mod ending;
@@ -24,7 +25,6 @@ use termd_proto::{Label, TerminalId, TerminalRef};
 use tokio::sync::{Notify, broadcast};
 
 pub use create::CreateRequest;
-pub use idle::termd_itself;
 pub use typing::Typist;
 
 use super::actor::{Actor, Surroundings};
@@ -33,6 +33,7 @@ use super::error::TerminalError;
 use super::handle::Terminal;
 use super::record::Size;
 use super::restore::restore;
+use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
@@ -68,6 +69,8 @@ pub struct TerminalsOptions {
     pub policy: Arc<Policy>,
     /// Where the daemon's settings are.
     pub config_dir: PathBuf,
+    /// Whether the text of what is typed is recorded.
+    pub input_log: InputLog,
 }
 
 /// The terminals of this daemon. Cheap to clone.
@@ -429,6 +432,7 @@ impl Terminals {
         index
             .by_id
             .insert(terminal.id().clone(), Arc::clone(terminal));
+        terminal.tallies(|tallies| tallies.set_log(self.inner.options.input_log));
         if terminal.record.idle_timeout.is_some() {
             self.inner.idle_listed.notify_one();
         }
