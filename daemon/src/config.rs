@@ -308,6 +308,11 @@ impl Config {
         Ok(config)
     }
 
+    /// What takes secrets out of what is stored.
+    pub fn redactor(&self) -> Result<Redactor, PatternError> {
+        Redactor::with_patterns(&self.audit.redact)
+    }
+
     /// From SIGTERM or SIGHUP to SIGKILL.
     pub fn kill_grace(&self) -> Duration {
         Duration::from_millis(self.kill_grace_ms)

@@ -6,7 +6,7 @@ use termd_proto::policy::{Effect, GateSettings, MAX_JUDGED_COMMANDS};
 use termd_proto::terminal::Front;
 
 use super::super::{
-    CompiledGate, Decision, Known, Places, Policy, Request, SandboxKind, Walls, What,
+    Bytes, CompiledGate, Decision, Known, Length, Places, Policy, Request, SandboxKind, Walls, What,
 };
 use super::properties::Noise;
 use super::rules::rules;
@@ -316,13 +316,10 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
     let gate = CompiledGate::default();
     for line in ["cargo build; ls", "ls; cargo build"] {
         let profile = decide(&policy, line, &gate).profile;
-        assert_eq!(profile.timeout.map(|length| length.ms()), Some(600_000));
-        assert_eq!(profile.output_bytes.map(|bytes| bytes.get()), Some(1 << 20));
+        assert_eq!(profile.timeout.map(Length::ms), Some(600_000));
+        assert_eq!(profile.output_bytes.map(Bytes::get), Some(1 << 20));
         assert_eq!(profile.limits.open_files, Some(50));
-        assert_eq!(
-            profile.limits.cpu_time.map(|length| length.ms()),
-            Some(60_000)
-        );
+        assert_eq!(profile.limits.cpu_time.map(Length::ms), Some(60_000));
         let walls = profile.walls(&places()).unwrap();
         let writable = paths(&["/home/u/src/x", "/opt/shared/a", "/tmp"]);
         assert_eq!(walls.writable, writable, "{line}");

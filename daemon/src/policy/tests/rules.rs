@@ -69,7 +69,7 @@ fn the_first_rule_that_fits_decides_for_each_command() {
         ("rm -rf build", Front::Mcp, None, Effect::Allow, Some(2)),
         ("rm -rf /", Front::Mcp, None, Effect::Confirm, None),
         (
-            "rm -rf build; rm -rf /",
+            "rm -rf build; rm -r /",
             Front::Mcp,
             None,
             Effect::Confirm,
