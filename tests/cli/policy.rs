@@ -145,10 +145,7 @@ fn a_table_of_expectations_is_compared() {
                 [[case]]\nline = 'cargo x'\nfront = 'cli'\nprofile = 'none'\nrule = 0\n";
     std::fs::write(&table, good).unwrap();
     let path = table.to_str().unwrap();
-    assert_eq!(
-        ok(&daemon, &["policy", "test", path]),
-        "3 passed, 0 failed\n"
-    );
+    assert_eq!(ok(&daemon, &["policy", "test", path]), "3 passed, 0 failed");
     std::fs::write(
         &table,
         format!("{good}[[case]]\nline = 'ls'\neffect = 'deny'\n"),

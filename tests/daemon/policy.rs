@@ -186,9 +186,8 @@ fn limits_outlive_the_server() {
     // Both of a front's profile, and the processes' own limits with it.
     let script = "ulimit -n; trap 'echo late' TERM; echo ready; cat";
     let looping = create(&mut client, &sh(script));
-    client.wait_for_text(&looping, "ready");
-    let first = client.transcript(&looping);
-    assert!(String::from_utf8_lossy(&first).contains("77"), "{first:?}");
+    let first = client.wait_for_text(&looping, "ready");
+    assert!(first.contains("77"), "{first}");
     replace(&daemon);
     let mut client = daemon.client();
     let shown = client.ok("session.show", &json!({ "id": looping }));

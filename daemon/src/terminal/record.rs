@@ -85,17 +85,26 @@ impl Record {
     /// The record in the keeper's notes, completed from the database's row where there is one.
     pub fn from_notes(notes: &[u8], row: Option<&TerminalRow>) -> Option<Self> {
         let noted: Option<Self> = serde_json::from_slice(notes).ok();
-        match (noted, row) {
-            // The database has them without their secrets; what runs is shown as it runs.
-            (Some(noted), Some(row)) if noted.argv.is_empty() => Some(Self {
-                argv: row.argv.clone(),
-                meta: row.meta.clone(),
-                held_to: row.held_to.clone().or_else(|| noted.held_to.clone()),
-                ..noted
-            }),
-            (None, Some(row)) => Some(Self::from_row(row)),
-            (noted, _) => noted,
+        let Some(row) = row else {
+            return noted;
+        };
+        let Some(noted) = noted else {
+            return Some(Self::from_row(row));
+        };
+        // The notes are older than what holds it.
+        let noted = Self {
+            held_to: row.held_to.clone().or_else(|| noted.held_to.clone()),
+            ..noted
+        };
+        if !noted.argv.is_empty() {
+            // The database has argv without its secrets; what runs is shown as it runs.
+            return Some(noted);
         }
+        Some(Self {
+            argv: row.argv.clone(),
+            meta: row.meta.clone(),
+            ..noted
+        })
     }
 
     /// The record of a terminal that only the database knows.
