@@ -155,14 +155,14 @@ fn a_table_of_expectations_is_compared() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(
         said.out
-            .contains("table.toml:15: ls\n- effect = deny\n+ effect = allow\n"),
+            .contains("table.toml:16: ls\n- effect = deny\n+ effect = allow\n"),
         "{said:?}"
     );
     assert!(said.out.ends_with("3 passed, 1 failed\n"), "{said:?}");
     let json = termctl(&daemon, &["--json", "policy", "test", path]);
     assert_eq!(
         (json.code, &json.json()["failed"][0]["line"]),
-        (Some(1), &15.into())
+        (Some(1), &16.into())
     );
     std::fs::write(&table, "[[case]]\nline = 'ls'\n").unwrap();
     let said = termctl(&daemon, &["policy", "test", path]);
