@@ -321,7 +321,7 @@ fn the_filters_narrow_and_a_page_waits_for_what_comes() {
     assert_eq!(programs(&list(json!({ "outcome": "refused" }))), ["\"rm\""]);
     assert!(list(json!({ "front": "mcp" })).is_empty());
     assert_eq!(
-        list(json!({ "front": "daemon" }))[0]["action"],
+        list(json!({ "front": "daemon", "action": "daemon" }))[0]["action"],
         "daemon.start"
     );
     let all = list(json!({}));

@@ -50,7 +50,6 @@ fn the_first_rule_that_fits_decides_for_each_command() {
     )
     .unwrap();
     let table = [
-        ("ls", Front::Mcp, None, Effect::Allow, None),
         ("terraform plan", Front::Mcp, None, Effect::Deny, Some(1)),
         (
             "sudo terraform plan",
@@ -105,15 +104,13 @@ fn the_first_rule_that_fits_decides_for_each_command() {
             Effect::Allow,
             None,
         ),
-        ("make x", Front::Mcp, None, Effect::Allow, None),
         ("kill -9 1", Front::Cli, None, Effect::Allow, Some(5)),
         ("kill -9 1", Front::Acp, None, Effect::Confirm, None),
         ("echo terraform", Front::Acp, None, Effect::Allow, None),
     ];
     for (line, front, cwd, effect, rule) in table {
-        let what = What::Line(line);
         let request = Request {
-            what,
+            what: What::Line(line),
             program: None,
             front,
             client: None,
