@@ -7,14 +7,18 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
+mod audit;
 mod setup;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs, DisplayArg};
+pub(crate) use audit::{
+    AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
+};
 pub(crate) use setup::SetupArgs;
 
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 
-use crate::values::{ControlKey, Moment, RowRange, Size, Variable, parse_duration};
+use crate::values::{ControlKey, RowRange, Size, Variable, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -24,6 +28,7 @@ Exit codes:
   2    wrong usage
   3    no such terminal, command or question
   4    the daemon cannot be reached or started
+  5    the journal has nothing to compare with (audit verify)
   124  a --timeout ran out (run, wait, screen)
   141  standard output was closed
 run, wait and attach pass on the command's exit code, 128+n where signal n ended it.
@@ -486,40 +491,6 @@ pub(crate) struct HistoryArgs {
     pub(crate) limit: u32,
 }
 
-/// `termctl audit`.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct AuditArgs {
-    /// Something other than listing.
-    #[command(subcommand)]
-    pub(crate) verb: Option<AuditVerb>,
-    /// Only records of this terminal
-    #[arg(long)]
-    pub(crate) terminal: Option<String>,
-    /// Only this action, or all that begin with it and a dot
-    #[arg(long)]
-    pub(crate) action: Option<String>,
-    /// Only what this client or ACP session did
-    #[arg(long)]
-    pub(crate) client: Option<String>,
-    /// Not before: so long ago (1h), or @SECONDS since 1970
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<Moment>,
-    /// Before: so long ago (1h), or @SECONDS since 1970
-    #[arg(long, value_name = "TIME")]
-    pub(crate) until: Option<Moment>,
-    /// At most this many records
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
-    pub(crate) limit: u32,
-}
-
-/// `termctl audit VERB`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum AuditVerb {
-    /// Check that no record was changed or taken out; exits with 1 where one was
-    Verify,
-}
-
 /// `termctl policy`.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyArgs {
@@ -531,8 +502,42 @@ pub(crate) struct PolicyArgs {
 /// `termctl policy VERB`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyVerb {
-    /// Say what the gate makes of a shell line, or of a command and its arguments
+    /// Say what is decided of a shell line, or of a command and its arguments: by which rule, why,
+    /// and what it would run under
     Check(PolicyCheckArgs),
+    /// Compare what is decided of commands with a table of expectations; 1 where it differs
+    Test(PolicyTestArgs),
+}
+
+/// A front, by its name.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FrontName {
+    /// An ACP agent's client
+    Acp,
+    /// An MCP client
+    Mcp,
+    /// termctl, and scripts
+    Cli,
+}
+
+impl From<FrontName> for termd_proto::terminal::Front {
+    fn from(name: FrontName) -> Self {
+        match name {
+            FrontName::Acp => Self::Acp,
+            FrontName::Mcp => Self::Mcp,
+            FrontName::Cli => Self::Cli,
+        }
+    }
+}
+
+/// `termctl policy test`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyTestArgs {
+    /// The table, in TOML
+    pub(crate) file: PathBuf,
+    /// Decide by this file, instead of the configuration in force
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 /// `termctl policy check`.
@@ -544,6 +549,18 @@ pub(crate) struct PolicyCheckArgs {
     /// The program that it would be typed into, such as psql [default: a shell]
     #[arg(long, value_name = "NAME", requires = "line")]
     pub(crate) program: Option<String>,
+    /// As if it came through this front [default: cli]
+    #[arg(long, value_enum, value_name = "FRONT")]
+    pub(crate) front: Option<FrontName>,
+    /// As if this client asked
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client: Option<String>,
+    /// As if it ran in this directory [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
+    /// Decide by this file, instead of the configuration in force
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// A command and its arguments
     #[arg(
         last = true,

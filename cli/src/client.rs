@@ -15,7 +15,7 @@ use std::{env, io};
 
 use jsonrpsee::core::ClientError;
 use termd_proto::daemon::{ClientSettings, DaemonClient as _};
-use termd_proto::terminal::{Front, SessionsClient as _};
+use termd_proto::terminal::{AttachMode, Front, SessionsClient as _};
 use termd_proto::{TerminalRef, code};
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
@@ -80,6 +80,8 @@ struct State {
     rpc: Arc<Rpc>,
     /// The terminals that end with this client: said again on each new connection.
     held: Vec<TerminalRef>,
+    /// The terminals that this client is attached to, the same.
+    attached: Vec<(TerminalRef, AttachMode)>,
     /// Since when nothing was answered.
     failing_since: Option<Instant>,
 }
@@ -132,6 +134,7 @@ impl Link {
         let state = State {
             rpc: introduce(stream, &introduction).await,
             held: Vec::new(),
+            attached: Vec::new(),
             failing_since: None,
         };
         Self {
@@ -199,6 +202,29 @@ impl Link {
         self.state.lock().await.held.push(terminal);
     }
 
+    /// Says that this client is attached to a terminal, now and on each new connection.
+    pub(crate) async fn attach(
+        &self,
+        terminal: &TerminalRef,
+        mode: AttachMode,
+    ) -> Result<(), CliError> {
+        let said = self.repeat(|rpc| {
+            let terminal = terminal.clone();
+            async move { rpc.attach(terminal, Some(mode)).await }
+        });
+        match said.await {
+            // A daemon that is older than this client does not record it.
+            Err(CliError::Refused(refusal)) if refusal.code() == code::METHOD_NOT_FOUND => {}
+            said => said?,
+        }
+        self.state
+            .lock()
+            .await
+            .attached
+            .push((terminal.clone(), mode));
+        Ok(())
+    }
+
     /// From now on no new connection holds this terminal.
     pub(crate) async fn stop_holding(&self, terminal: &TerminalRef) {
         self.state.lock().await.held.retain(|held| held != terminal);
@@ -261,6 +287,13 @@ async fn hold_all(state: &State) -> Attempt<()> {
                 if state.held.len() > 1 && refusal.code() == code::RESOURCE_NOT_FOUND => {}
             Attempt::Answered(()) => {}
             failed => return failed,
+        }
+    }
+    for (attached, mode) in &state.attached {
+        match attempt(&state.rpc, state.rpc.attach(attached.clone(), Some(*mode))).await {
+            // A terminal that is gone, or a daemon that does not know how: nothing to say.
+            Attempt::Answered(()) | Attempt::Failed(_) => {}
+            broken => return broken,
         }
     }
     Attempt::Answered(())

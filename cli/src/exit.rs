@@ -21,6 +21,8 @@ impl ExitCode {
     pub(crate) const NO_TERMINAL: Self = Self(3);
     /// The daemon cannot be reached or started.
     pub(crate) const UNREACHABLE: Self = Self(4);
+    /// There is nothing in the journal to compare the audit with.
+    pub(crate) const NO_ANCHORS: Self = Self(5);
     /// A timeout ran out: what timeout(1) exits with.
     pub(crate) const TIMED_OUT: Self = Self(124);
     /// Standard output was closed: what a shell shows for SIGPIPE.

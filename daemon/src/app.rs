@@ -1,10 +1,12 @@
 //! The server, put together: database, terminals, socket; and what the keeper tells it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
+use serde_json::Map;
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::approval::ApprovalsServer;
 use termd_proto::audit::AuditServer;
@@ -19,19 +21,21 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Config;
+use crate::audit::journal::AnchorKeeper;
+use crate::audit::redact::PatternError;
+use crate::config::{Change, Config, InForce};
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
-use crate::policy::RuleError;
 use crate::rpc::{
     AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler,
     PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
-use crate::store::{Store, StoreError};
+use crate::store::{AuditEntry, Store, StoreError, own_actor};
 use crate::terminal::clock::now_ms;
+use crate::terminal::tally::InputLog;
 use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
 
 /// How often the database is looked through for what is past retention.
@@ -50,9 +54,9 @@ pub enum AppError {
     /// The keeper.
     #[error(transparent)]
     Keeper(#[from] KeeperError),
-    /// The gate's rules, which were read and checked at the start.
+    /// The patterns of secrets, which were read and checked at the start.
     #[error(transparent)]
-    Rules(#[from] RuleError),
+    Patterns(#[from] PatternError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -80,26 +84,48 @@ impl AppError {
 }
 
 /// Serves until the keeper says that this server's time is over.
-pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Result<(), AppError> {
+pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Result<(), AppError> {
     let Connected {
         keeper,
         inventory,
         events,
     } = KeeperClient::connect(inherited.control).await?;
-    let store = Store::open(paths.database()).await?;
+    let store = Store::open_with(paths.database(), in_force.file.config.redactor()?).await?;
+    let in_force = record_change(in_force, &store).await?;
+    if let Some(fault) = &in_force.fault {
+        tracing::error!(fault, "config.toml is not in force, the last good one is");
+    }
+    if let Err(error) = in_force.keep(&paths.state_dir) {
+        tracing::error!(%error, "cannot keep the configuration for the next server");
+    }
+    let InForce { file, fault, .. } = in_force;
+    let config = file.config;
+    let mut anchors = AnchorKeeper::new(store.watch_audit());
+    let shell = shell_files(&config, &paths);
+    record_start(&store, shell.as_ref()).await;
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
-        shell: shell_files(&config, &paths),
-        rules: Arc::new(config.rules()?),
+        shell,
+        policy: Arc::new(file.policy),
+        config_dir: paths
+            .config_file
+            .parent()
+            .map(Path::to_owned)
+            .unwrap_or_default(),
+        input_log: if config.audit.log_input {
+            InputLog::Text
+        } else {
+            InputLog::Sums
+        },
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
     terminals.adopt(inventory).await?;
 
     let stats = Arc::<SocketStats>::default();
-    let module = api(&terminals, &stats, &paths)?;
+    let module = api(&terminals, &stats, &paths, fault)?;
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
@@ -113,6 +139,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         serve_options,
         shutdown.clone(),
     ));
+    let tells_journal = config.audit.journal;
     tokio::spawn(keep_retention(store.clone(), config));
     keeper.ready().await?;
     tracing::info!(
@@ -121,7 +148,17 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
         "serving"
     );
 
-    let ending = listen_to_keeper(events, &terminals).await;
+    let anchoring = async {
+        if tells_journal {
+            anchors.run().await
+        } else {
+            std::future::pending().await
+        }
+    };
+    let ending = tokio::select! {
+        ending = listen_to_keeper(events, &terminals) => ending,
+        never = anchoring => match never {},
+    };
     terminals.refuse_new();
     shutdown.cancel();
     if serving.await.is_err() {
@@ -133,9 +170,50 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
             tracing::error!("stopped before all output was in the database");
         }
     }
-    store.close().await?;
+    terminals.record_all_typed().await;
+    let closed = store.close().await;
+    if tells_journal {
+        anchors.last();
+    }
+    closed?;
     tracing::info!(?ending, "this server is done");
     Ok(())
+}
+
+/// Records a change of the configuration, before it is in force. Where that cannot be, the one
+/// before stays.
+async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppError> {
+    let Some(change) = &in_force.change else {
+        return Ok(in_force);
+    };
+    let (outcome, names, hashes) = match change {
+        Change::Made { old, new } => ("ok".to_owned(), ["old", "new"], [old.as_ref(), Some(new)]),
+        Change::Refused { stays, refused } => {
+            let fault = in_force.fault.as_deref().unwrap_or_default();
+            let names = ["stays", "refused"];
+            (
+                format!("refused: {fault}"),
+                names,
+                [Some(stays), refused.as_ref()],
+            )
+        }
+    };
+    let hashes = hashes.map(|hash| hash.map(String::as_str).into());
+    let entry = AuditEntry {
+        at_ms: now_ms(),
+        action: "policy.changed",
+        outcome,
+        actor: own_actor(),
+        terminal: None,
+        detail: names.map(str::to_owned).into_iter().zip(hashes).collect(),
+    };
+    match store.audit(entry).await {
+        Ok(_) => Ok(in_force),
+        Err(error) => match in_force.unrecorded(&error.to_string()) {
+            Some(before) => Ok(before),
+            None => Err(error.into()),
+        },
+    }
 }
 
 /// The scripts of shell integration, unless it is switched off. Shells work without.
@@ -144,6 +222,26 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
     ShellFiles::install(directory)
         .inspect_err(|error| tracing::error!(%error, "no shell integration"))
         .ok()
+}
+
+/// Says in the audit that this server begins, and what it wrote for that outside its database. Where
+/// the disk takes no record it begins all the same: what it is then asked for is refused.
+async fn record_start(store: &Store, shell: Option<&ShellFiles>) {
+    let written = shell.map(ShellFiles::written).unwrap_or_default();
+    let entry = AuditEntry {
+        at_ms: now_ms(),
+        action: "daemon.start",
+        outcome: "ok".to_owned(),
+        actor: own_actor(),
+        terminal: None,
+        detail: Map::from_iter([
+            ("version".to_owned(), env!("CARGO_PKG_VERSION").into()),
+            ("written".to_owned(), written.into()),
+        ]),
+    };
+    if let Err(error) = store.audit(entry).await {
+        tracing::error!(%error, "cannot record that this server begins");
+    }
 }
 
 /// Why a server's time is over.
@@ -179,12 +277,14 @@ fn api(
     terminals: &Terminals,
     stats: &Arc<SocketStats>,
     paths: &Paths,
+    config_fault: Option<String>,
 ) -> Result<RpcModule<()>, RegisterMethodError> {
     let daemon = DaemonHandler::new(
         terminals.clone(),
         Arc::clone(stats),
         &paths.socket,
         &paths.database(),
+        config_fault,
     );
     let mut module = RpcModule::new(());
     module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
@@ -192,7 +292,7 @@ fn api(
     module.merge(ScreenHandler::new(terminals.clone()).into_rpc())?;
     module.merge(InteractHandler::new(terminals.clone()).into_rpc())?;
     module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(PolicyHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(PolicyHandler::new(terminals.clone(), paths.config_file.clone()).into_rpc())?;
     module.merge(ApprovalHandler::new(terminals.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;

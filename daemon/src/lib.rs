@@ -3,6 +3,7 @@
 pub mod app;
 pub mod approval;
 pub mod args;
+pub mod audit;
 pub mod clock;
 pub mod config;
 pub mod control;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::TerminalId;
-use crate::terminal::Owner;
+use crate::policy::Verdict;
+use crate::terminal::{Front, Owner};
 
 /// One append-only row, chained to the row before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,19 +41,76 @@ pub struct AuditFilter {
     pub action: Option<String>,
     /// By this client or ACP session.
     pub client: Option<String>,
+    /// Through this front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<Front>,
+    /// About this program: the base name of what was run, or of what was typed into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Of what the gate found so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// That went so: the outcome itself, or what it begins with before a colon (`refused`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
     /// Not before this time, in milliseconds since the epoch.
     pub since_ms: Option<i64>,
     /// Before this time, in milliseconds since the epoch.
     pub until_ms: Option<i64>,
 }
 
+/// `MESSAGE_ID` of the journal's entries that name the head of an audit chain, in the fields
+/// `TERMD_AUDIT_SEQ`, `TERMD_AUDIT_HASH` and `TERMD_DATABASE`.
+pub const ANCHOR_MESSAGE_ID: &str = "c0b1f1b7a3d84f2e9d5e7a4c6b8e2f13";
+/// The longest text of an [`AuditFilter`], in bytes: longer than any that is recorded.
+pub const MAX_FILTER_BYTES: usize = 4_096;
+/// The most records that `audit.hashes` is asked for at once.
+pub const MAX_HASHES: usize = 1_000;
+
+/// In which order `audit.list` gives its pages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditOrder {
+    /// The newest record first.
+    #[default]
+    Newest,
+    /// The oldest record first: for an export, and for following.
+    Oldest,
+}
+
 /// One page of `audit.list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditPage {
-    /// Newest first.
+    /// In the order that was asked for.
     pub records: Vec<AuditRecord>,
     /// Give it back to get the next page; absent on the last one.
     pub next_cursor: Option<String>,
+    /// Up to which record the page was looked for, whatever the filter let through. As a cursor
+    /// with the oldest first: goes on with what is written after it.
+    #[serde(default)]
+    pub through: i64,
+}
+
+/// Answer to `audit.hashes`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditHashes {
+    /// Of those that are there: number and hash, in order.
+    pub records: Vec<RecordHash>,
+    /// Records up to this one were dropped by retention (0: none).
+    pub dropped_through: i64,
+    /// The newest record.
+    pub head: RecordHash,
+    /// The database that they are in, as an absolute path.
+    pub database: String,
+}
+
+/// A record's place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordHash {
+    /// Its number.
+    pub seq: i64,
+    /// Its hash, 64 hexadecimal digits.
+    pub hash: String,
 }
 
 /// Answer to `audit.verify`.
@@ -78,14 +136,23 @@ pub struct BadRecord {
 /// `audit.*`: who did what.
 #[rpc(server, client, namespace = "audit", namespace_separator = ".")]
 pub trait Audit {
-    /// Lists audit records, newest first, `limit` a page (default 100, at the most 1,000).
+    /// Lists audit records, newest first unless asked otherwise, `limit` a page (default 100, at the
+    /// most 1,000). With the oldest first and `wait_ms`, a page that would be empty waits for a
+    /// record that the filter lets through, so long at the most (a minute).
     #[method(name = "list", param_kind = map)]
     async fn list(
         &self,
         filter: Option<AuditFilter>,
         cursor: Option<String>,
         limit: Option<u32>,
+        order: Option<AuditOrder>,
+        wait_ms: Option<u64>,
     ) -> RpcResult<AuditPage>;
+
+    /// The hashes of these records, 1,000 at the most: to compare them with the anchors in the
+    /// journal.
+    #[method(name = "hashes", param_kind = map)]
+    async fn hashes(&self, records: Vec<i64>) -> RpcResult<AuditHashes>;
 
     /// Checks the whole chain.
     #[method(name = "verify")]

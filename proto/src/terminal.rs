@@ -44,6 +44,27 @@ pub enum Front {
     Daemon,
 }
 
+/// What somebody who attaches does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachMode {
+    /// Watches.
+    Watch,
+    /// Watches and types.
+    #[default]
+    Type,
+}
+
+impl AttachMode {
+    /// The word for it in JSON and audit records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Watch => "watch",
+            Self::Type => "type",
+        }
+    }
+}
+
 impl Front {
     /// The word for it in JSON, tables and the database.
     pub fn as_str(self) -> &'static str {
@@ -96,6 +117,55 @@ impl CloseCause {
             Self::Disconnect => "disconnect",
         }
     }
+}
+
+/// Which limit of its profile ended a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndCause {
+    /// It ran for as long as it may.
+    Timeout,
+    /// It printed as much as it may.
+    OutputBytes,
+}
+
+impl EndCause {
+    /// The word for it in JSON, tables and the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::OutputBytes => "output_bytes",
+        }
+    }
+}
+
+/// What a command is held to, and by which profiles of config.toml.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Confinement {
+    /// The profiles: of several, the strictest of each thing.
+    pub profiles: Vec<String>,
+    /// It is ended after so many milliseconds; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// It is ended once it has printed more than this; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+    /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.
+    pub sandbox: Vec<String>,
+    /// What holds it: `cpu_seconds`, `landlock_writes`, `seccomp`, … in a fixed order.
+    pub held: Vec<String>,
+    /// What was asked for and does not hold.
+    pub missing: Vec<MissingWall>,
+}
+
+/// What a command is not held to although it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingWall {
+    /// Its name.
+    pub wall: String,
+    /// What the kernel said.
+    pub reason: String,
 }
 
 /// Who asked for a terminal.
@@ -192,6 +262,12 @@ pub struct TerminalInfo {
     /// Why it was closed, where nobody asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_cause: Option<CloseCause>,
+    /// The limit that ended its command, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
+    /// What its command is held to; absent: to nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
     /// The `_meta` that it was created with.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -350,6 +426,9 @@ pub struct WaitResult {
     pub exited: bool,
     /// How it ended, once it has.
     pub exit_status: Option<ExitStatus>,
+    /// The limit that ended it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
     /// The end of the output now.
     pub end: Offset,
 }
@@ -434,6 +513,15 @@ pub trait Sessions {
     /// answers when it has ended. With one, such as `SIGINT`: sends it to all of them, once.
     #[method(name = "kill", param_kind = map, with_extensions)]
     async fn kill(&self, id: TerminalRef, signal: Option<String>) -> RpcResult<WaitResult>;
+
+    /// Says that whoever is connected watches a terminal, or types into it, from now until
+    /// `session.detach` or the connection's end: for the audit. Again: nothing new.
+    #[method(name = "attach", param_kind = map, with_extensions)]
+    async fn attach(&self, id: TerminalRef, mode: Option<AttachMode>) -> RpcResult<()>;
+
+    /// Says that it is no more so.
+    #[method(name = "detach", param_kind = map, with_extensions)]
+    async fn detach(&self, id: TerminalRef) -> RpcResult<()>;
 
     /// Waits for the exit, `timeout_ms` at the longest (default 30,000).
     #[method(name = "wait", param_kind = map)]

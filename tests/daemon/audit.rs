@@ -232,12 +232,12 @@ fn tampering_is_found_and_the_first_bad_row_named() {
 }
 
 /// A small file system for the state directory, unmounted after the test.
-struct SmallDisk<'a> {
+pub(crate) struct SmallDisk<'a> {
     home: &'a Home,
 }
 
 impl<'a> SmallDisk<'a> {
-    fn mount(home: &'a Home) -> Result<Self, String> {
+    pub(crate) fn mount(home: &'a Home) -> Result<Self, String> {
         let output = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=3m,mode=0700", "tmpfs"])
             .arg(home.path("state"))
@@ -251,13 +251,13 @@ impl<'a> SmallDisk<'a> {
     }
 
     /// Writes until nothing fits.
-    fn fill(&self) {
+    pub(crate) fn fill(&self) {
         let chunk = vec![1; 4096];
         let mut file = fs::File::create(self.home.path("state/filler")).unwrap();
         while std::io::Write::write_all(&mut file, &chunk).is_ok() {}
     }
 
-    fn empty(&self) {
+    pub(crate) fn empty(&self) {
         fs::remove_file(self.home.path("state/filler")).unwrap();
     }
 }

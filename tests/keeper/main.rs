@@ -3,7 +3,13 @@
 // clippy.toml allows these in #[test] functions; this program has a main of its own.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod attacks;
+mod confine;
+mod confine_limits;
+mod confine_outside;
+mod confined_work;
 mod ending;
+mod ground;
 mod pipes;
 mod replacing;
 mod server;
@@ -22,6 +28,9 @@ fn main() -> ExitCode {
     if args.first().is_some_and(|arg| arg == "--server") {
         return server::run(args.get(1).map(String::as_str));
     }
+    if args.first().is_some_and(|arg| arg == "--attack") {
+        return attacks::run(&args[1]);
+    }
     if let Some(code) = support::run_keeper_role() {
         return code;
     }
@@ -32,6 +41,10 @@ fn main() -> ExitCode {
         ending::TESTS,
         pipes::TESTS,
         replacing::TESTS,
+        confine::TESTS,
+        confine_limits::TESTS,
+        confine_outside::TESTS,
+        confined_work::TESTS,
     ]
     .concat()
     .into_iter()

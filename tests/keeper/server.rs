@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use termd::control::client::{Connected, KeeperClient, KeeperError};
+use termd::control::confinement::{
+    Access, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath, Sandbox,
+};
 use termd::control::message::{
     EndTree, KeeperEvent, ProcessId, SpawnRequest, TerminalFds, WaitStatus,
 };
@@ -26,6 +29,7 @@ struct Terminal {
     process: ProcessId,
     notes: Vec<u8>,
     fds: TerminalFds,
+    enforced: Enforced,
 }
 
 struct Server {
@@ -67,6 +71,7 @@ async fn serve() {
             process: terminal.process,
             notes: terminal.notes,
             fds: terminal.fds?,
+            enforced: Enforced::default(),
         };
         Some((terminal.id, known))
     });
@@ -130,6 +135,7 @@ impl Server {
                     .await;
             }
             "exit" => return self.exit(id.unwrap()).await,
+            "enforced" => return enforced(&self.terminals[id.unwrap()].enforced),
             "spool" => {
                 let spool = &self.terminals[id.unwrap()].fds.spool();
                 rustix::io::write(spool, bytes(&request["text"]).as_slice()).unwrap();
@@ -200,6 +206,7 @@ impl Server {
                 Some("pipes") => Stdio::Pipes,
                 _ => Stdio::Pty,
             },
+            confinement: confinement(&request["confinement"]),
         };
         match self.keeper.spawn(spawn).await {
             Err(error) => refused(&error),
@@ -209,6 +216,7 @@ impl Server {
                     process: spawned.process,
                     notes: Vec::new(),
                     fds: spawned.fds,
+                    enforced: spawned.enforced,
                 };
                 self.terminals.insert(id.clone(), terminal);
                 json!(pid)
@@ -231,6 +239,62 @@ impl Server {
     async fn exit(&mut self, id: &TerminalId) -> Value {
         let exits = self.exits.wait_for(|exits| exits.contains_key(id)).await;
         json!(format!("{:?}", exits.unwrap()[id]))
+    }
+}
+
+/// What a command is held to, by names.
+fn enforced(enforced: &Enforced) -> Value {
+    let missing = enforced.missing.iter();
+    let missing = missing.map(|missing| (missing.wall.to_string(), json!(missing.errno)));
+    json!({
+        "held": enforced.held.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "missing": Value::Object(missing.collect()),
+    })
+}
+
+fn confinement(spec: &Value) -> Confinement {
+    let limits = &spec["limits"];
+    let limit = |name: &str| limits[name].as_u64();
+    Confinement {
+        limits: ProcessLimits {
+            cpu_seconds: limit("cpu_seconds"),
+            address_space_bytes: limit("address_space_bytes"),
+            open_files: limit("open_files"),
+            processes: limit("processes"),
+            file_bytes: limit("file_bytes"),
+            ..ProcessLimits::default()
+        },
+        sandbox: spec["sandbox"]
+            .is_object()
+            .then(|| sandbox(&spec["sandbox"])),
+    }
+}
+
+fn sandbox(spec: &Value) -> Sandbox {
+    let list = |name: &str| spec[name].as_array().cloned().unwrap_or_default();
+    let access = |name: &str| match spec[name].as_str() {
+        Some("allowed") => Access::Allowed,
+        _ => Access::Denied,
+    };
+    let protected = |entry: &Value| ProtectedPath {
+        path: bytes(&entry[0]),
+        if_absent: match entry[1].as_str() {
+            Some("directory") => IfAbsent::MakeDirectory,
+            Some("file") => IfAbsent::MakeFile,
+            _ => IfAbsent::Leave,
+        },
+    };
+    Sandbox {
+        writable: list("writable").iter().map(bytes).collect(),
+        protected: list("protected").iter().map(protected).collect(),
+        hidden: list("hidden").iter().map(bytes).collect(),
+        visible: list("visible").iter().map(bytes).collect(),
+        network: access("network"),
+        daemon_socket: access("daemon_socket"),
+        enforcement: match spec["best_effort"].as_bool() {
+            Some(true) => Enforcement::BestEffort,
+            _ => Enforcement::Required,
+        },
     }
 }
 

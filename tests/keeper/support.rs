@@ -26,6 +26,30 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// What the keeper's children are given between SIGHUP and SIGKILL when it stops.
 pub(crate) const STOP_GRACE: Duration = Duration::from_millis(300);
 
+/// Whose keeper it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum User {
+    /// Whoever runs the tests.
+    Me,
+    /// An ordinary user, where root runs them (`nobody`, who owns nothing else).
+    Nobody,
+}
+
+/// `nobody`, as on every Linux.
+const NOBODYS_ID: u32 = 65534;
+
+impl User {
+    /// Whom walls have to hold: an ordinary user always, and root where root runs the tests.
+    pub(crate) fn all() -> Vec<Self> {
+        if rustix::process::geteuid().is_root() {
+            vec![Self::Me, Self::Nobody]
+        } else {
+            eprintln!("SKIP: as root: the tests are not run by root");
+            vec![Self::Me]
+        }
+    }
+}
+
 /// No process at all.
 pub(crate) const NOBODY: [i32; 0] = [];
 
@@ -53,11 +77,35 @@ pub(crate) fn run_keeper_role() -> Option<ExitCode> {
 }
 
 /// A directory for keepers.
-pub(crate) struct Home(TempDir);
+pub(crate) struct Home(TempDir, User);
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().unwrap(), User::Me)
+    }
+
+    /// One that belongs to this user, with this program in it.
+    pub(crate) fn of(user: User) -> Self {
+        let home = Self(tempfile::tempdir().unwrap(), user);
+        let ours = std::env::current_exe().unwrap();
+        // Where it was built may be out of an ordinary user's reach.
+        if std::fs::hard_link(&ours, home.program()).is_err() {
+            std::fs::copy(&ours, home.program()).unwrap();
+        }
+        home.give(home.path());
+        home
+    }
+
+    /// This program, where its user finds it.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.path().join("program")
+    }
+
+    /// Makes something the user's.
+    pub(crate) fn give(&self, path: &Path) {
+        if self.1 == User::Nobody {
+            std::os::unix::fs::lchown(path, Some(NOBODYS_ID), Some(NOBODYS_ID)).unwrap();
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -70,7 +118,16 @@ impl Home {
 
     /// The command that runs a keeper here, its stderr kept.
     pub(crate) fn command(&self, role: &str) -> Command {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = match self.1 {
+            User::Me => Command::new(std::env::current_exe().unwrap()),
+            User::Nobody => {
+                let mut command = Command::new("setpriv");
+                command
+                    .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                    .arg(self.program());
+                command
+            }
+        };
         command
             .env(ROLE_VARIABLE, role)
             .env(HOME_VARIABLE, self.path())
@@ -103,14 +160,24 @@ pub(crate) struct TestKeeper {
 impl TestKeeper {
     /// Starts one, and waits until its server answers.
     pub(crate) fn start() -> Self {
-        let home = Home::new();
+        Self::start_in(Home::new())
+    }
+
+    /// Starts one of this user.
+    pub(crate) fn start_as(user: User) -> Self {
+        Self::start_in(Home::of(user))
+    }
+
+    fn start_in(home: Home) -> Self {
         let child = home.command("foreground").stderr(Stdio::inherit()).spawn();
         let keeper = Self {
             home,
             child: child.unwrap(),
             next_id: Cell::new(1),
         };
-        eventually("the socket is there", || keeper.home.socket().exists());
+        // Bound, it is there; listening comes after.
+        let socket = keeper.home.socket();
+        eventually("it listens", || UnixStream::connect(&socket).is_ok());
         keeper.server_pid();
         keeper
     }
@@ -170,6 +237,40 @@ impl TestKeeper {
         let both = self.ask(&json!({"op": "output", "id": id, "until": until}));
         let one = |name: &str| both[name].as_str().unwrap().to_owned();
         (one("stdout"), one("stderr"))
+    }
+
+    /// Starts a command held to something, in this directory; its id and the answer.
+    pub(crate) fn try_confined(
+        &self,
+        argv: &[&str],
+        cwd: &Path,
+        confinement: &Value,
+    ) -> (TerminalId, Value) {
+        let id = self.new_id();
+        let home = format!("HOME={}", self.home.path().display());
+        let env = [
+            "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            home.as_str(),
+            "LC_ALL=C.UTF-8",
+            "TERM=xterm",
+        ];
+        let answer = self.ask(&json!({
+            "op": "spawn", "id": id, "argv": argv, "env": env, "cwd": cwd, "notes": "confined",
+            "confinement": confinement,
+        }));
+        (id, answer)
+    }
+
+    /// Runs a shell script, held to something, to its end: what it printed.
+    pub(crate) fn confined(&self, script: &str, cwd: &Path, confinement: &Value) -> String {
+        let (id, answer) = self.try_confined(&["/bin/bash", "-c", script], cwd, confinement);
+        assert!(answer.is_number(), "{answer}");
+        self.output(&id, "")
+    }
+
+    /// What a command is held to.
+    pub(crate) fn enforced(&self, id: &TerminalId) -> Value {
+        self.ask(&json!({"op": "enforced", "id": id}))
     }
 
     /// Starts a shell script.

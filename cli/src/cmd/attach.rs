@@ -10,7 +10,7 @@ use std::num::NonZeroU8;
 use std::time::Duration;
 
 use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult};
-use termd_proto::terminal::{ExitStatus, ReadFrom, TerminalInfo, TerminalState};
+use termd_proto::terminal::{AttachMode, ExitStatus, ReadFrom, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -70,6 +70,12 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
             info.id
         )));
     }
+    let mode = if args.read_only {
+        AttachMode::Watch
+    } else {
+        AttachMode::Type
+    };
+    link.attach(&TerminalRef::from(&info.id), mode).await?;
     greet(&info, &args);
     let mut residue = Residue::default();
     let raw_tty = RawTty::enter()?;

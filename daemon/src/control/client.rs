@@ -10,15 +10,17 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
-use thiserror::Error;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
 use super::channel::{self, ChannelError, Packet, Received};
+use super::confinement::Confinement;
+pub use super::error::KeeperError;
+use super::error::refusal;
 use super::message::{
-    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION,
-    Refusal, SpawnFailure, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
+    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_CONFINEMENT, LEVEL_PIPES, MAX_TERMINALS,
+    PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
 };
 
 /// Requests waiting for the task; beyond it whoever asks waits.
@@ -31,33 +33,6 @@ const MAX_UNANSWERED: usize = 2 * MAX_TERMINALS;
 /// Events that the server has not taken yet. Each terminal has one, its exit, and the daemon three;
 /// a server that leaves more lying is stuck, and the keeper's pings find that out.
 const QUEUED_EVENTS: usize = MAX_TERMINALS + 16;
-
-/// Why the keeper did not do what was asked.
-#[derive(Debug, Error)]
-pub enum KeeperError {
-    /// The command could not be started.
-    #[error("{0}")]
-    Spawn(SpawnFailure),
-    /// The keeper knows no such terminal (any more).
-    #[error("the keeper has no terminal {0}")]
-    UnknownTerminal(TerminalId),
-    /// The daemon is stopping.
-    #[error("the daemon is stopping")]
-    Stopping,
-    /// This many processes outlived SIGKILL: another user's, or stuck in the kernel.
-    #[error("{0} processes could not be ended")]
-    Survivors(u32),
-    /// The keeper is older than this server and cannot do it: only a restart of termd brings it up
-    /// to date, for the keeper is what a reload leaves in place.
-    #[error("the running keeper is older than this server and knows no {0}: restart termd")]
-    TooOld(&'static str),
-    /// Keeper and server do not understand one another.
-    #[error("the keeper's answer makes no sense: {0}")]
-    Protocol(&'static str),
-    /// The control socket is closed: the keeper is gone.
-    #[error("the keeper is gone")]
-    Gone,
-}
 
 /// The keeper, as the server asks it. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -128,16 +103,26 @@ impl KeeperClient {
         }
     }
 
+    /// Whether the keeper can hold a command to this. An older one would run it unconfined.
+    pub fn can_confine(&self, confinement: &Confinement) -> Result<(), KeeperError> {
+        if confinement.is_more_than_default() && self.level < LEVEL_CONFINEMENT {
+            return Err(KeeperError::TooOld("confinement"));
+        }
+        Ok(())
+    }
+
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
     /// Dropping the future does not undo the start: whoever drops it leaves a terminal behind.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
         let (id, stdio) = (request.id.clone(), request.stdio);
         self.can_start(stdio)?;
-        let answer = self.ask(ToKeeper::Spawn(request)).await?;
+        self.can_confine(&request.confinement)?;
+        let answer = self.ask(ToKeeper::Spawn(Box::new(request))).await?;
         match answer.message {
-            ToServer::Spawned { process } => Ok(Spawned {
+            ToServer::Spawned { process, enforced } => Ok(Spawned {
                 process,
                 fds: terminal_fds(stdio, answer.fds)?,
+                enforced,
             }),
             other => Err(refusal(&other, &id)),
         }
@@ -204,31 +189,10 @@ impl KeeperClient {
     }
 }
 
-fn refusal(message: &ToServer, id: &TerminalId) -> KeeperError {
-    match message {
-        ToServer::Refused(Refusal::Spawn(failure)) => KeeperError::Spawn(*failure),
-        ToServer::Refused(Refusal::UnknownTerminal) => KeeperError::UnknownTerminal(id.clone()),
-        ToServer::Refused(Refusal::Stopping) => KeeperError::Stopping,
-        ToServer::Refused(Refusal::Survivors(count)) => KeeperError::Survivors(*count),
-        ToServer::Refused(Refusal::Invalid) => KeeperError::Protocol("the request is invalid"),
-        _ => KeeperError::Protocol("not an answer to this request"),
-    }
-}
-
 fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {
     let sent = <[OwnedFd; 4]>::try_from(fds)
         .map_err(|_| KeeperError::Protocol("a terminal without its four descriptors"))?;
     Ok(TerminalFds::from_sent(stdio, sent))
-}
-
-impl From<ChannelError> for KeeperError {
-    fn from(error: ChannelError) -> Self {
-        match error {
-            ChannelError::Cut => Self::Protocol("a packet was cut: out of file descriptors?"),
-            ChannelError::Malformed(what) => Self::Protocol(what),
-            ChannelError::Closed | ChannelError::WouldBlock | ChannelError::Io(_) => Self::Gone,
-        }
-    }
 }
 
 /// The socket and what is under way on it.

@@ -6,6 +6,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tokio::time::timeout;
 
 use super::*;
+use crate::control::confinement::ProcessLimits;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -87,16 +88,9 @@ async fn after_a_ping_requests_go_on_without_another_word() {
     }
 }
 
-/// An old keeper would take it for a terminal: it is not asked at all.
-#[tokio::test]
-async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
-    let (keeper, control) = FakeKeeper::pair();
-    let (version, level) = (PROTOCOL_VERSION, 0);
-    keeper.say(0, &ToServer::Hello { version, level });
-    keeper.say(0, &ToServer::InventoryEnd);
-    let connected = timeout(PATIENCE, KeeperClient::connect(control));
-    let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
-    let request = SpawnRequest {
+/// A command on pipes.
+fn request() -> SpawnRequest {
+    SpawnRequest {
         id: TerminalId::from_random(1),
         program: b"/bin/true".to_vec(),
         argv: vec![b"true".to_vec()],
@@ -106,13 +100,55 @@ async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
         rows: 24,
         notes: Vec::new(),
         stdio: Stdio::Pipes,
-    };
+        confinement: Confinement::default(),
+    }
+}
+
+/// An old keeper would take it for a terminal: it is not asked at all.
+#[tokio::test]
+async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
+    let (keeper, control) = FakeKeeper::pair();
+    let (version, level) = (PROTOCOL_VERSION, 0);
+    keeper.say(0, &ToServer::Hello { version, level });
+    keeper.say(0, &ToServer::InventoryEnd);
+    let connected = timeout(PATIENCE, KeeperClient::connect(control));
+    let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
+    let request = request();
     let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
     assert!(
         matches!(refused, Err(KeeperError::TooOld("pipes"))),
         "{refused:?}"
     );
     assert!(client.can_start(Stdio::Pty).is_ok());
+}
+
+/// An old keeper would run it unconfined, and never say so: it is not asked at all.
+#[tokio::test]
+async fn a_keeper_below_the_level_is_not_asked_to_confine() {
+    let (keeper, control) = FakeKeeper::pair();
+    let (version, level) = (PROTOCOL_VERSION, LEVEL_PIPES);
+    keeper.say(0, &ToServer::Hello { version, level });
+    keeper.say(0, &ToServer::InventoryEnd);
+    let connected = timeout(PATIENCE, KeeperClient::connect(control));
+    let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
+    assert!(client.can_confine(&Confinement::default()).is_ok());
+    let limited = Confinement {
+        limits: ProcessLimits {
+            open_files: Some(100),
+            ..ProcessLimits::default()
+        },
+        sandbox: None,
+    };
+    let request = SpawnRequest {
+        confinement: limited,
+        stdio: Stdio::Pty,
+        ..request()
+    };
+    let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
+    assert!(
+        matches!(refused, Err(KeeperError::TooOld("confinement"))),
+        "{refused:?}"
+    );
 }
 
 /// Also one that comes before the inventory's end, whose pong is sent while nobody asks yet.

@@ -1,12 +1,13 @@
 //! The messages between keeper and server. Their encoding is [`super::wire`].
 
-use std::fmt;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
+
+use super::confinement::{Confinement, Enforced};
+pub use super::step::{SpawnFailure, SpawnStep};
 
 /// What both sides say in their hello. A message may gain fields at its end and kinds may be added
 /// without changing it; it changes when an old side would misunderstand a new one.
@@ -15,9 +16,11 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side can do beyond the first version, said behind the version in its hello: a side
 /// that says nothing there is at level 0. The other side asks for nothing above it, for an older
 /// keeper answers what it does not know by silence, or by doing what it does know.
-pub const LEVEL: u32 = LEVEL_PIPES;
+pub const LEVEL: u32 = LEVEL_CONFINEMENT;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
+/// From this level on: limits and sandboxes ([`Confinement`]).
+pub const LEVEL_CONFINEMENT: u32 = 2;
 
 /// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
 /// well below the usual hard limit of half a million; and as many that have ended and are not
@@ -154,6 +157,8 @@ pub struct SpawnRequest {
     /// What it has for standard input, output and error; pipes only of a keeper at
     /// [`LEVEL_PIPES`].
     pub stdio: Stdio,
+    /// What it is held to; more than the default only of a keeper at [`LEVEL_CONFINEMENT`].
+    pub confinement: Confinement,
 }
 
 /// A started command.
@@ -163,78 +168,8 @@ pub struct Spawned {
     pub process: ProcessId,
     /// What it is read and written by.
     pub fds: TerminalFds,
-}
-
-/// Where starting a command failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpawnStep {
-    /// openpty(3).
-    OpenPty,
-    /// `memfd_create(2)` for the spool.
-    Spool,
-    /// pipe(2), and opening `/dev/null` for a command on pipes.
-    Pipe,
-    /// fork(2).
-    Fork,
-    /// setsid(2), and TIOCSCTTY where there is a terminal.
-    Session,
-    /// chdir(2) to the working directory.
-    Chdir,
-    /// execve(2).
-    Exec,
-}
-
-/// Every step, by its number on the wire.
-pub(super) const STEPS: [SpawnStep; 7] = [
-    SpawnStep::OpenPty,
-    SpawnStep::Spool,
-    SpawnStep::Pipe,
-    SpawnStep::Fork,
-    SpawnStep::Session,
-    SpawnStep::Chdir,
-    SpawnStep::Exec,
-];
-
-impl SpawnStep {
-    /// The step's number, on the control socket and on a starting child's error pipe.
-    pub fn number(self) -> u8 {
-        self as u8
-    }
-
-    /// The step of this number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        STEPS.get(usize::from(number)).copied()
-    }
-}
-
-/// A command that could not be started: the step and its errno. Nothing is left of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SpawnFailure {
-    /// Which step.
-    pub step: SpawnStep,
-    /// The errno it failed with.
-    pub errno: i32,
-}
-
-impl fmt::Display for SpawnStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OpenPty => "opening a pseudo-terminal",
-            Self::Spool => "creating the spool",
-            Self::Pipe => "creating a pipe",
-            Self::Fork => "forking",
-            Self::Session => "making a session on the terminal",
-            Self::Chdir => "changing to the working directory",
-            Self::Exec => "executing the program",
-        })
-    }
-}
-
-impl fmt::Display for SpawnFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = io::Error::from_raw_os_error(self.errno);
-        write!(f, "{}: {reason}", self.step)
-    }
+    /// What it is held to.
+    pub enforced: Enforced,
 }
 
 /// One terminal of the inventory, as a new server finds it.
@@ -292,7 +227,7 @@ pub enum ToKeeper {
         level: u32,
     },
     /// Start a command.
-    Spawn(SpawnRequest),
+    Spawn(Box<SpawnRequest>),
     /// End everything of a terminal.
     EndTree {
         /// Which.
@@ -362,6 +297,8 @@ pub enum ToServer {
     Spawned {
         /// Its root.
         process: ProcessId,
+        /// What it is held to.
+        enforced: Enforced,
     },
     /// What was asked was not done.
     Refused(Refusal),

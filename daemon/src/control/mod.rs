@@ -9,6 +9,10 @@
 
 pub mod channel;
 pub mod client;
+pub mod confinement;
+mod confinement_wire;
+mod error;
 mod fields;
 pub mod message;
+mod step;
 pub mod wire;

@@ -66,6 +66,7 @@ impl ToKeeper {
                 out.u16(request.rows);
                 out.bytes(&request.notes);
                 out.stdio(request.stdio);
+                out.confinement(&request.confinement);
                 to_keeper::SPAWN
             }
             Self::EndTree { id, end } => {
@@ -106,7 +107,7 @@ impl ToKeeper {
                 version: input.u32()?,
                 level: input.level()?,
             },
-            to_keeper::SPAWN => Self::Spawn(SpawnRequest {
+            to_keeper::SPAWN => Self::Spawn(Box::new(SpawnRequest {
                 id: input.id()?,
                 program: input.bytes()?,
                 argv: input.list()?,
@@ -116,7 +117,8 @@ impl ToKeeper {
                 rows: input.u16()?,
                 notes: input.bytes()?,
                 stdio: input.stdio()?,
-            }),
+                confinement: input.confinement()?,
+            })),
             to_keeper::END_TREE => Self::EndTree {
                 id: input.id()?,
                 end: EndTree {
@@ -167,8 +169,9 @@ impl ToServer {
             }
             Self::InventoryEnd => to_server::INVENTORY_END,
             Self::Done => to_server::DONE,
-            Self::Spawned { process } => {
+            Self::Spawned { process, enforced } => {
                 out.process(*process);
+                out.enforced(enforced);
                 to_server::SPAWNED
             }
             Self::Refused(refusal) => {
@@ -207,6 +210,7 @@ impl ToServer {
             to_server::DONE => Self::Done,
             to_server::SPAWNED => Self::Spawned {
                 process: input.process()?,
+                enforced: input.enforced()?,
             },
             to_server::REFUSED => Self::Refused(input.refusal()?),
             to_server::EXITED => Self::Event(KeeperEvent::Exited {

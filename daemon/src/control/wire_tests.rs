@@ -2,7 +2,12 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::*;
-use crate::control::message::{ProcessId, Refusal, STEPS, SpawnFailure, SpawnStep, WaitStatus};
+use crate::control::confinement::{
+    Access, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
+    ProtectedPath, Sandbox, WALLS, Wall,
+};
+use crate::control::message::{ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus};
+use crate::control::step::STEPS;
 
 fn id() -> TerminalId {
     TerminalId::from_random(0x0123_4567_89ab_cdef)
@@ -15,13 +20,51 @@ fn process() -> ProcessId {
     }
 }
 
+fn confinement() -> Confinement {
+    let protect = |path: &[u8], if_absent| ProtectedPath {
+        path: path.to_vec(),
+        if_absent,
+    };
+    Confinement {
+        limits: ProcessLimits {
+            cpu_seconds: Some(u64::MAX),
+            open_files: Some(0),
+            core_bytes: None,
+            ..ProcessLimits::default()
+        },
+        sandbox: Some(Sandbox {
+            writable: vec![b"/w".to_vec(), vec![0xff]],
+            protected: vec![
+                protect(b"/w/a", IfAbsent::Leave),
+                protect(b"/w/b", IfAbsent::MakeDirectory),
+                protect(b"/w/c", IfAbsent::MakeFile),
+            ],
+            hidden: vec![b"/h".to_vec()],
+            visible: vec![b"/h/v".to_vec()],
+            network: Access::Denied,
+            daemon_socket: Access::Allowed,
+            enforcement: Enforcement::BestEffort,
+        }),
+    }
+}
+
+fn enforced() -> Enforced {
+    Enforced {
+        held: WALLS.to_vec(),
+        missing: vec![MissingWall {
+            wall: Wall::Scopes,
+            errno: 38,
+        }],
+    }
+}
+
 fn every_message_to_the_keeper() -> Vec<ToKeeper> {
     vec![
         ToKeeper::Hello {
             version: 7,
             level: 3,
         },
-        ToKeeper::Spawn(SpawnRequest {
+        ToKeeper::Spawn(Box::new(SpawnRequest {
             id: id(),
             program: b"/bin/sh".to_vec(),
             argv: vec![b"sh".to_vec(), Vec::new(), vec![0xff; 300]],
@@ -31,7 +74,8 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
             rows: 65535,
             notes: vec![1, 2, 3],
             stdio: Stdio::Pipes,
-        }),
+            confinement: confinement(),
+        })),
         ToKeeper::EndTree {
             id: id(),
             end: EndTree {
@@ -52,6 +96,10 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
         ToKeeper::Ready,
         ToKeeper::Pong,
     ]
+}
+
+fn every_step() -> impl Iterator<Item = SpawnStep> {
+    STEPS.into_iter().chain(WALLS.map(SpawnStep::Confine))
 }
 
 fn every_message_to_the_server() -> Vec<ToServer> {
@@ -76,7 +124,10 @@ fn every_message_to_the_server() -> Vec<ToServer> {
         },
         ToServer::InventoryEnd,
         ToServer::Done,
-        ToServer::Spawned { process: process() },
+        ToServer::Spawned {
+            process: process(),
+            enforced: enforced(),
+        },
         ToServer::Refused(Refusal::UnknownTerminal),
         ToServer::Refused(Refusal::Stopping),
         ToServer::Refused(Refusal::Survivors(3)),
@@ -91,7 +142,7 @@ fn every_message_to_the_server() -> Vec<ToServer> {
         ToServer::Ping,
     ];
     all.extend(
-        STEPS.map(|step| ToServer::Refused(Refusal::Spawn(SpawnFailure { step, errno: 2 }))),
+        every_step().map(|step| ToServer::Refused(Refusal::Spawn(SpawnFailure { step, errno: 2 }))),
     );
     all
 }
@@ -112,7 +163,8 @@ fn every_message_survives_the_wire() {
 fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
     for message in every_message_to_the_keeper() {
         let (kind, mut body) = message.encode();
-        for cut in (0..body.len()).filter(|cut| Some(*cut) != length_of_old(&message, body.len())) {
+        let old = lengths_of_old(&message, body.len());
+        for cut in (0..body.len()).filter(|cut| !old.contains(cut)) {
             assert_eq!(ToKeeper::decode(kind, &body[..cut]), Err(Malformed));
         }
         body.extend_from_slice(b"a field of the future");
@@ -123,6 +175,8 @@ fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
         let old = match message {
             ToServer::Hello { .. } => Some(4),
             ToServer::Inventory { .. } => Some(body.len() - 1),
+            // A pid and a start time.
+            ToServer::Spawned { .. } => Some(12),
             _ => None,
         };
         for cut in (0..body.len()).filter(|cut| Some(*cut) != old) {
@@ -132,12 +186,40 @@ fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
 }
 
 /// Without the fields that were added at their end later.
-fn length_of_old(message: &ToKeeper, length: usize) -> Option<usize> {
+fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
     match message {
-        ToKeeper::Hello { .. } => Some(4),
-        ToKeeper::Spawn(_) => Some(length - 1),
-        _ => None,
+        ToKeeper::Hello { .. } => vec![4],
+        ToKeeper::Spawn(request) => {
+            let mut confinement = Writer::default();
+            confinement.confinement(&request.confinement);
+            let before = length - confinement.0.len();
+            vec![before, before - 1]
+        }
+        _ => Vec::new(),
     }
+}
+
+/// A sandbox that is not understood to the letter is none that the server asked for.
+#[test]
+fn a_confinement_that_makes_no_sense_is_no_confinement() {
+    let mut encoded = Writer::default();
+    encoded.confinement(&confinement());
+    let whole = encoded.0;
+    let last = whole.len() - 1;
+    // From the end: enforcement, daemon's socket, network.
+    for at in last - 2..=last {
+        let mut damaged = whole.clone();
+        damaged[at] = 2;
+        assert_eq!(Reader(&damaged).confinement(), Err(Malformed));
+    }
+    assert_eq!(Reader(&whole[..last]).confinement(), Err(Malformed));
+    let mut many = confinement();
+    let path = || b"/h".to_vec();
+    let sandbox = many.sandbox.as_mut().unwrap();
+    sandbox.hidden = std::iter::repeat_with(path).take(257).collect();
+    let mut encoded = Writer::default();
+    encoded.confinement(&many);
+    assert_eq!(Reader(&encoded.0).confinement(), Err(Malformed));
 }
 
 /// A peer from before pipes says neither a level nor what a command has for its three.
@@ -166,10 +248,13 @@ fn unknown_kinds_are_left_to_newer_peers() {
 
 #[test]
 fn step_numbers_are_both_ways_the_same() {
-    for step in STEPS {
+    for step in every_step() {
         assert_eq!(SpawnStep::from_number(step.number()), Some(step));
+        assert!(step.number() < 128, "the upper half is the error pipe's");
     }
     assert_eq!(SpawnStep::from_number(7), None);
+    assert_eq!(SpawnStep::from_number(63), None);
+    assert_eq!(SpawnStep::from_number(64 + 18), None);
 }
 
 /// A small generator: the test needs spread, not quality.

@@ -16,6 +16,7 @@ use rustix::event::{Timespec, epoll};
 use rustix::process::{Resource, Rlimit};
 use termd_proto::TerminalId;
 
+use super::confine::OwnPlaces;
 use super::detach::Reporter;
 use super::health::BackOff;
 use super::inventory::Inventory;
@@ -72,6 +73,8 @@ pub(super) struct Keeper {
     pub(super) next_scan: Instant,
     /// The limit on open files that children get back.
     pub(super) open_files: Rlimit,
+    /// What no sandbox shows.
+    pub(super) own_places: OwnPlaces,
     pub(super) exit: Option<u8>,
     sources: HashMap<Token, Source>,
     next_token: Token,
@@ -112,6 +115,7 @@ impl Keeper {
             environment,
         )
         .map_err(|source| KeeperStartError::system("prepare the server", source))?;
+        let own_places = OwnPlaces::of(&options)?;
         let mut keeper = Self {
             next_watchdog: notifier.watchdog_interval().map(|interval| now + interval),
             options,
@@ -127,6 +131,7 @@ impl Keeper {
             stage: Stage::Serving,
             next_scan: now,
             open_files: raise_open_files(),
+            own_places,
             exit: None,
             sources: HashMap::new(),
             next_token: 0,

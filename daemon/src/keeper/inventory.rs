@@ -8,6 +8,7 @@ use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
 use super::process_tree::Identity;
+use crate::control::confinement::Enforced;
 use crate::control::message::{MAX_TERMINALS, ProcessId, TerminalFds, WaitStatus};
 
 /// Whom to answer: a request of the server that is there now.
@@ -51,6 +52,8 @@ pub(super) struct Terminal {
     pub(super) known: Known,
     /// How its root ended.
     pub(super) status: Option<WaitStatus>,
+    /// What its command is held to.
+    pub(super) enforced: Enforced,
     /// The server's, opaque.
     pub(super) notes: Vec<u8>,
     /// Whether its command runs yet.

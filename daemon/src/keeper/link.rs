@@ -132,6 +132,7 @@ fn send(
     let message = match outgoing {
         Outgoing::Spawned(..) => ToServer::Spawned {
             process: terminal.root,
+            enforced: terminal.enforced.clone(),
         },
         _ => ToServer::Inventory {
             id: id.clone(),

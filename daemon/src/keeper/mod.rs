@@ -13,6 +13,7 @@
 //! (`event_loop`). What the server asks is in `requests`, what happens to the server in
 //! `supervision`, children in `reaping`, and ending them in `endings`.
 
+mod confine;
 mod detach;
 mod ending;
 mod endings;

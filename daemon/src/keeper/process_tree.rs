@@ -1,10 +1,11 @@
 //! Which terminal a process belongs to: pure, over a snapshot of the processes below the keeper.
 //!
 //! The strongest evidence decides, so that each process belongs to one terminal at the most:
-//! it is the root; it is in the root's session; it has the terminal as its controlling tty; its
-//! environment is marked with the terminal's id; its parent belongs to it. The first three are the
-//! kernel's word. A mark is the process's own, and outlives a double fork; one that names no
-//! terminal of ours is another daemon's, and says nothing here.
+//! it is the root; it is in the root's session; its environment is marked with the terminal's id; it
+//! has the terminal as its controlling tty; its parent belongs to it. A mark is the process's own,
+//! and outlives a double fork; one that names no terminal of ours is another daemon's, and says
+//! nothing here. A tty is only a number, and a sandbox or a container, which has a devpts of its
+//! own, counts from 0 again: so it is asked after the mark.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -139,8 +140,8 @@ impl<'a> Evidence<'a> {
     fn of(&self, process: &Process) -> Option<usize> {
         self.as_root(process)
             .or_else(|| self.by_session(process))
-            .or_else(|| self.ttys.get(&process.tty?).copied())
             .or_else(|| self.marks.get(process.mark.as_ref()?).copied())
+            .or_else(|| self.ttys.get(&process.tty?).copied())
     }
 
     fn as_root(&self, process: &Process) -> Option<usize> {

@@ -71,7 +71,7 @@ impl Keeper {
         match message {
             ToKeeper::Hello { level, .. } => self.introduce(level),
             ToKeeper::Pong => {}
-            ToKeeper::Spawn(spawn) => self.spawn(request, spawn),
+            ToKeeper::Spawn(spawn) => self.spawn(request, *spawn),
             ToKeeper::Ready => {
                 self.server_ready();
                 self.answer(request, &ToServer::Done);
@@ -192,7 +192,7 @@ impl Keeper {
         if self.inventory.contains(&spawn.id) {
             return Err(refuse(EEXIST));
         }
-        let launched = spawn::launch(&spawn, self.open_files)?;
+        let launched = spawn::launch(&spawn, self.open_files, &self.own_places)?;
         let source = Source::ErrorPipe(spawn.id.clone());
         let watched = self.watch(launched.error_pipe.as_fd(), source);
         let terminal = Terminal {
@@ -202,6 +202,7 @@ impl Keeper {
             tty: launched.tty,
             known: Known::Yes,
             status: None,
+            enforced: launched.enforced,
             notes: spawn.notes,
             start: Start::Pending {
                 error_pipe: launched.error_pipe,
@@ -231,7 +232,7 @@ impl Keeper {
         else {
             return;
         };
-        let outcome = spawn::outcome(error_pipe);
+        let outcome = spawn::outcome(error_pipe, &mut terminal.enforced);
         if outcome == Outcome::Pending {
             return;
         }

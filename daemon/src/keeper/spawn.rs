@@ -5,14 +5,16 @@
 //! The pipe is polled, never waited for: a chdir to a dead file server must not stop the keeper.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use nix::libc;
-use rustix::process::{Resource, Rlimit};
+use rustix::process::Rlimit;
 
+use super::confine::{self, OwnPlaces, Plan};
 use super::ends::{ChildEnds, Ends, outward_pipe};
 use super::procfs;
 use super::sys::{self, ExecStrings, Forked};
+use crate::control::confinement::{Enforced, MissingWall, Wall};
 use crate::control::message::{
     ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
 };
@@ -20,7 +22,10 @@ use crate::control::message::{
 /// Where the child's end of the error pipe is while it prepares; everything above is closed.
 const CHILD_ERROR_FD: RawFd = 3;
 
-/// One step's number and its errno.
+/// From here on numbers are walls that are not there; below are steps that failed.
+const MISSING: u8 = 128;
+
+/// A number and an errno.
 const REPORT_BYTES: usize = 5;
 
 /// What runs a script without `#!`, as execvp(3) does.
@@ -33,6 +38,7 @@ pub(super) struct Launched {
     pub(super) fds: TerminalFds,
     pub(super) tty: Option<u32>,
     pub(super) error_pipe: OwnedFd,
+    pub(super) enforced: Enforced,
 }
 
 /// What an error pipe says.
@@ -57,14 +63,20 @@ pub(super) fn is_daemons_own(name: &[u8]) -> bool {
 }
 
 /// Forks the command of this request. `open_files` is the limit that the child gets back.
-pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launched, SpawnFailure> {
+pub(super) fn launch(
+    request: &SpawnRequest,
+    open_files: Rlimit,
+    own: &OwnPlaces,
+) -> Result<Launched, SpawnFailure> {
     let command = Command::new(request)?;
     let failed = |step| move |errno: i32| SpawnFailure { step, errno };
     let Ends { fds, childs, tty } = Ends::of(request)?;
     let (error_pipe, child_error_pipe) = outward_pipe()?;
+    let mut plan = Plan::new(&request.confinement, own, tty)?;
+    let enforced = plan.enforced().clone();
 
     let pid = match sys::fork().map_err(failed(SpawnStep::Fork))? {
-        Forked::Child => command.run(&childs, child_error_pipe.as_raw_fd(), open_files),
+        Forked::Child => command.run(&childs, child_error_pipe.as_raw_fd(), &mut plan, open_files),
         Forked::Parent(pid) => pid,
     };
     // An unreaped child has an entry in /proc, unless /proc itself is missing.
@@ -77,30 +89,45 @@ pub(super) fn launch(request: &SpawnRequest, open_files: Rlimit) -> Result<Launc
         fds,
         tty,
         error_pipe,
+        enforced,
     })
 }
 
-/// Reads an error pipe.
-pub(super) fn outcome(error_pipe: &OwnedFd) -> Outcome {
-    let mut report = [0; REPORT_BYTES];
-    let read = loop {
+/// Reads an error pipe. Walls that the command has to do without are noted on the way.
+pub(super) fn outcome(error_pipe: &OwnedFd, enforced: &mut Enforced) -> Outcome {
+    loop {
+        let mut report = [0; REPORT_BYTES];
         match rustix::io::read(error_pipe, &mut report) {
             Err(rustix::io::Errno::INTR) => {}
-            other => break other,
+            Err(errno) if errno == rustix::io::Errno::AGAIN => return Outcome::Pending,
+            Ok(REPORT_BYTES) => {
+                let [number, errno @ ..] = report;
+                let errno = i32::from_le_bytes(errno);
+                let missing = number.checked_sub(MISSING);
+                match missing.map(Wall::from_number) {
+                    Some(Some(wall)) => confine::miss(enforced, wall, errno),
+                    Some(None) => {}
+                    None => {
+                        return Outcome::Failed(SpawnFailure {
+                            step: SpawnStep::from_number(number).unwrap_or(SpawnStep::Exec),
+                            errno,
+                        });
+                    }
+                }
+            }
+            // Reports are written whole, so this is the end of file.
+            _ => return Outcome::Started,
         }
-    };
-    match read {
-        Err(errno) if errno == rustix::io::Errno::AGAIN => Outcome::Pending,
-        Ok(REPORT_BYTES) => {
-            let [step, errno @ ..] = report;
-            Outcome::Failed(SpawnFailure {
-                step: SpawnStep::from_number(step).unwrap_or(SpawnStep::Exec),
-                errno: i32::from_le_bytes(errno),
-            })
-        }
-        // Reports are written whole, so this is the end of file.
-        _ => Outcome::Started,
     }
+}
+
+/// Writes one report, from the child.
+fn report(number: u8, errno: i32) {
+    let mut report = [0; REPORT_BYTES];
+    report[0] = number;
+    report[1..].copy_from_slice(&errno.to_le_bytes());
+    // Where the keeper is gone there is nobody to tell.
+    let _ = rustix::io::write(sys::childs_own(CHILD_ERROR_FD), &report);
 }
 
 /// Everything that the child needs, made before the fork.
@@ -150,28 +177,27 @@ impl Command {
     }
 
     /// The child's side; it never returns.
-    fn run(&self, ends: &ChildEnds, error_pipe: RawFd, open_files: Rlimit) -> ! {
-        let (step, errno) = self.try_run(ends, error_pipe, open_files);
-        let mut report = [0; REPORT_BYTES];
-        report[0] = step.number();
-        report[1..].copy_from_slice(&errno.to_le_bytes());
-        if let Ok(pipe) = sys::adopt_fd(CHILD_ERROR_FD) {
-            // Where the keeper is gone there is nobody to tell.
-            let _ = rustix::io::write(pipe.as_fd(), &report);
-        }
+    fn run(&self, ends: &ChildEnds, error_pipe: RawFd, plan: &mut Plan, open_files: Rlimit) -> ! {
+        let (step, errno) = self.try_run(ends, error_pipe, plan, open_files);
+        report(step.number(), errno);
         sys::exit_child(127);
     }
 
-    fn try_run(&self, ends: &ChildEnds, error_pipe: RawFd, open_files: Rlimit) -> (SpawnStep, i32) {
+    fn try_run(
+        &self,
+        ends: &ChildEnds,
+        error_pipe: RawFd,
+        plan: &mut Plan,
+        open_files: Rlimit,
+    ) -> (SpawnStep, i32) {
         // What the keeper blocks stays blocked until just before exec, so that only SIGKILL ends a
         // child that has not said how its start went.
         if let Err(failure) = Self::take_ends(ends, error_pipe) {
             return failure;
         }
-        // Best effort: a keeper that could raise its own limit can lower this.
-        let _ = rustix::process::setrlimit(Resource::Nofile, open_files);
-        if let Err(errno) = rustix::process::chdir(self.cwd.as_c_str()) {
-            return (SpawnStep::Chdir, errno.raw_os_error());
+        let missed = |missing: MissingWall| report(MISSING + missing.wall.number(), missing.errno);
+        if let Err(failure) = plan.apply(&self.cwd, open_files, &missed) {
+            return failure;
         }
         sys::reset_signals();
         let errno = sys::execute(&self.program, &self.argv, &self.env);
@@ -201,7 +227,7 @@ impl Command {
         sys::close_from(CHILD_ERROR_FD + 1);
         let pipe = sys::adopt_fd(CHILD_ERROR_FD)
             .map_err(|error| failed(error.raw_os_error().unwrap_or(libc::EBADF)))?;
-        // Kept open for the report; exec closes it.
+        // Kept open for reports; exec closes it.
         std::mem::forget(pipe);
         match ends {
             ChildEnds::Pty { .. } => sys::lead_session_on(0),
@@ -228,6 +254,7 @@ mod tests {
     use termd_proto::terminal::Stdio;
 
     use super::*;
+    use crate::control::confinement::Confinement;
 
     #[test]
     fn the_daemons_variables_and_an_older_mark_are_scrubbed() {
@@ -264,15 +291,31 @@ mod tests {
     #[test]
     fn an_error_pipe_tells_what_happened() {
         let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::NONBLOCK).unwrap();
-        assert_eq!(outcome(&reader), Outcome::Pending);
+        let mut enforced = Enforced {
+            held: vec![Wall::Namespaces, Wall::Scopes],
+            missing: Vec::new(),
+        };
+        assert_eq!(outcome(&reader, &mut enforced), Outcome::Pending);
+        // Scopes, with ENOSYS, twice: the second says nothing new.
+        rustix::io::write(&writer, &[128 + 15, 38, 0, 0, 0]).unwrap();
+        rustix::io::write(&writer, &[128 + 15, 1, 0, 0, 0]).unwrap();
+        assert_eq!(outcome(&reader, &mut enforced), Outcome::Pending);
+        let expected = Enforced {
+            held: vec![Wall::Namespaces],
+            missing: vec![MissingWall {
+                wall: Wall::Scopes,
+                errno: 38,
+            }],
+        };
+        assert_eq!(enforced, expected);
         rustix::io::write(&writer, &[5, 2, 0, 0, 0]).unwrap();
         let failure = SpawnFailure {
             step: SpawnStep::Chdir,
             errno: 2,
         };
-        assert_eq!(outcome(&reader), Outcome::Failed(failure));
+        assert_eq!(outcome(&reader, &mut enforced), Outcome::Failed(failure));
         drop(writer);
-        assert_eq!(outcome(&reader), Outcome::Started);
+        assert_eq!(outcome(&reader, &mut enforced), Outcome::Started);
     }
 
     #[test]
@@ -287,6 +330,7 @@ mod tests {
             rows: 24,
             notes: Vec::new(),
             stdio: Stdio::Pty,
+            confinement: Confinement::default(),
         };
         let failure = Command::new(&request).err();
         let expected = SpawnFailure {

@@ -113,6 +113,12 @@ pub(super) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, i32> {
     }
 }
 
+/// A descriptor that this child has opened for good: until its exec or its end.
+pub(super) fn childs_own(number: RawFd) -> BorrowedFd<'static> {
+    // SAFETY: by this function's contract nothing closes it while the child runs our code.
+    unsafe { BorrowedFd::borrow_raw(number) }
+}
+
 /// Closes every descriptor from this number on. Only in a forked child, which owns none of them.
 pub(super) fn close_from(first: RawFd) {
     // SAFETY: by this function's contract the child uses none of these again. close_range(2) is

@@ -89,6 +89,12 @@ impl Inspector {
             self.note(Verdict::Unknown, reason, span);
             // What it says beside is still looked at: a danger is worth more than a doubt.
         }
+        if let Some(at) = word_over_lines(text) {
+            let end = at + "\\\n".len();
+            let span = place.span(Span { start: at, end });
+            let reason = "a word of it goes on in the next line";
+            self.note(Verdict::Unknown, reason, span);
+        }
         let normal: String;
         let read = if text.contains(['\r', '\u{b}', '\u{c}']) {
             normal = text.replace(['\r', '\u{b}', '\u{c}'], "\n");
@@ -412,6 +418,28 @@ fn is_multiplied(call: Node<'_>) -> bool {
         .is_some_and(|parent| parent.kind() == "pipeline");
     let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
     in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
+}
+
+/// Where a backslash before a line's end joins two parts of a word, which the grammar takes for two
+/// words: `r\` and `m`. Within quotes that hide it this is more careful than need be.
+fn word_over_lines(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let joins = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| !byte.is_ascii_whitespace() && !b";|&()<>".contains(byte))
+    };
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte != b'\\' {
+            at += 1;
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        if bytes.get(at + 1) == Some(&b'\n') && joins(before) && joins(bytes.get(at + 2)) {
+            return Some(at);
+        }
+        at += 2;
+    }
+    None
 }
 
 /// The first character that a shell, or whoever reads the text, takes otherwise than it looks: a

@@ -155,9 +155,15 @@ impl AcpTerminalsServer for AcpHandler {
     ) -> RpcResult<WaitForTerminalExitResponse> {
         let terminal = self.terminal(&session_id, &terminal_id)?;
         let exit = terminal.wait_for_exit().await?;
+        let mut meta = given(meta);
+        if let Some(cause) = terminal.progress().end_cause {
+            let ours = json!({ "endCause": cause });
+            meta.get_or_insert_default()
+                .insert(META_KEY.to_owned(), ours);
+        }
         Ok(WaitForTerminalExitResponse {
             status: acp_status(&exit),
-            meta: given(meta),
+            meta,
         })
     }
 

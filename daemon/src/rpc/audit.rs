@@ -1,13 +1,22 @@
 //! `audit.*`: the chain of records.
 
+use std::time::Duration;
+
 use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::audit::{AuditFilter, AuditPage, AuditServer, AuditVerdict};
+use jsonrpsee::types::ErrorObjectOwned;
+use termd_proto::audit::{
+    AuditFilter, AuditHashes, AuditOrder, AuditPage, AuditServer, AuditVerdict, MAX_FILTER_BYTES,
+    MAX_HASHES,
+};
+use tokio::time::{Instant, timeout_at};
 
 use super::error::{invalid_params, store_error};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
+/// The longest that a page waits for a record: whoever follows asks again.
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// Serves `audit.*`.
 #[derive(Debug)]
@@ -20,6 +29,33 @@ impl AuditHandler {
     pub fn new(store: Store) -> Self {
         Self { store }
     }
+
+    /// The first page of what comes after the cursor that has a record in it, or the last one that
+    /// had none by the deadline.
+    async fn follow(
+        &self,
+        filter: &AuditFilter,
+        mut cursor: Option<String>,
+        limit: u32,
+        deadline: Instant,
+    ) -> Result<AuditPage, StoreError> {
+        let mut head = self.store.watch_audit();
+        loop {
+            // Before the look: what is written after it is seen by the next one.
+            head.newest();
+            let page = self
+                .store
+                .list_audit(filter, cursor.as_deref(), limit, AuditOrder::Oldest)
+                .await?;
+            if !page.records.is_empty() {
+                return Ok(page);
+            }
+            cursor = Some(page.through.to_string());
+            if !matches!(timeout_at(deadline, head.moved()).await, Ok(true)) {
+                return Ok(page);
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -29,19 +65,75 @@ impl AuditServer for AuditHandler {
         filter: Option<AuditFilter>,
         cursor: Option<String>,
         limit: Option<u32>,
+        order: Option<AuditOrder>,
+        wait_ms: Option<u64>,
     ) -> RpcResult<AuditPage> {
         let limit = limit.unwrap_or(DEFAULT_PAGE);
         if !(1..=MAX_PAGE).contains(&limit) {
             return Err(invalid_params("limit", "must be 1 to 1,000"));
         }
-        let filter = filter.unwrap_or_default();
-        self.store
-            .list_audit(&filter, cursor.as_deref(), limit)
-            .await
-            .map_err(store_error)
+        let filter = checked(filter.unwrap_or_default())?;
+        let order = order.unwrap_or_default();
+        let wait = Duration::from_millis(wait_ms.unwrap_or(0));
+        if wait > MAX_WAIT {
+            return Err(invalid_params("wait_ms", "may be 60,000 at the most"));
+        }
+        let page = if wait.is_zero() {
+            self.store
+                .list_audit(&filter, cursor.as_deref(), limit, order)
+                .await
+        } else if order == AuditOrder::Oldest {
+            let deadline = Instant::now() + wait;
+            self.follow(&filter, cursor, limit, deadline).await
+        } else {
+            return Err(invalid_params(
+                "wait_ms",
+                "goes with `order` `oldest` alone",
+            ));
+        };
+        page.map_err(store_error)
+    }
+
+    async fn hashes(&self, records: Vec<i64>) -> RpcResult<AuditHashes> {
+        if records.len() > MAX_HASHES {
+            return Err(invalid_params("records", "may be 1,000 at the most"));
+        }
+        self.store.audit_hashes(&records).await.map_err(store_error)
     }
 
     async fn verify(&self) -> RpcResult<AuditVerdict> {
         self.store.verify_audit().await.map_err(store_error)
     }
+}
+
+/// A filter that can let something through.
+fn checked(filter: AuditFilter) -> Result<AuditFilter, ErrorObjectOwned> {
+    let texts = [
+        &filter.terminal,
+        &filter.action,
+        &filter.client,
+        &filter.program,
+        &filter.outcome,
+    ];
+    for text in texts.into_iter().flatten() {
+        if text.is_empty() {
+            return Err(invalid_params(
+                "filter",
+                "has an empty text, which nothing fits",
+            ));
+        }
+        if text.len() > MAX_FILTER_BYTES {
+            return Err(invalid_params(
+                "filter",
+                "has a text of more than 4,096 bytes",
+            ));
+        }
+    }
+    if matches!((filter.since_ms, filter.until_ms), (Some(since), Some(until)) if since >= until) {
+        return Err(invalid_params(
+            "filter",
+            "ends before it begins: `since_ms`, `until_ms`",
+        ));
+    }
+    Ok(filter)
 }

@@ -11,8 +11,9 @@ use jsonrpsee::core::{RpcResult, SubscriptionResult, async_trait};
 use jsonrpsee::{Extensions, PendingSubscriptionSink};
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{
-    Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, OutputStream, ReadFrom, ReadOptions,
-    ReadResult, SendResult, SessionsServer, Stdio, TerminalInfo, TerminalPage, WaitResult,
+    AttachMode, Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, OutputStream, ReadFrom,
+    ReadOptions, ReadResult, SendResult, SessionsServer, Stdio, TerminalInfo, TerminalPage,
+    WaitResult,
 };
 use termd_proto::{Label, Offset, TerminalRef};
 
@@ -241,6 +242,28 @@ impl SessionsServer for SessionHandler {
             }
         });
         Ok(killed.await.map_err(|_| TerminalError::Stopping)??)
+    }
+
+    async fn attach(
+        &self,
+        ext: &Extensions,
+        id: TerminalRef,
+        mode: Option<AttachMode>,
+    ) -> RpcResult<()> {
+        let terminal = self.find(&id).await?;
+        let context = connection(ext)?;
+        let ended = context.closed.clone().cancelled_owned();
+        let (actor, number) = (native_owner(&context), context.id.0 as u64);
+        let attaching =
+            self.terminals
+                .attach(&terminal, actor, number, mode.unwrap_or_default(), ended);
+        Ok(attaching.await?)
+    }
+
+    async fn detach(&self, ext: &Extensions, id: TerminalRef) -> RpcResult<()> {
+        let terminal = self.find(&id).await?;
+        terminal.detach(connection(ext)?.id.0 as u64);
+        Ok(())
     }
 
     async fn wait(&self, id: TerminalRef, timeout_ms: Option<u64>) -> RpcResult<WaitResult> {

@@ -92,6 +92,12 @@ impl ShellFiles {
         }
     }
 
+    /// Every file that [`install`](Self::install) writes.
+    pub fn written(&self) -> Vec<String> {
+        let name = |(name, _): &(&str, &str)| format!("{}/{name}", self.directory);
+        SCRIPTS.iter().map(name).collect()
+    }
+
     /// The script for bash.
     pub fn bash(&self) -> String {
         format!("{}/{BASH}", self.directory)

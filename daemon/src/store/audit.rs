@@ -12,7 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
-use termd_proto::audit::{AuditFilter, AuditPage, AuditRecord};
+use termd_proto::audit::{AuditFilter, AuditOrder, AuditPage, AuditRecord};
+use termd_proto::policy::Verdict;
 
 use super::StoreError;
 use super::model::AuditEntry;
@@ -226,21 +227,27 @@ pub(super) async fn append(
     Ok(next)
 }
 
-/// One page of the records that the filter lets through, newest first. The cursor is the number of
-/// the last record on the page before.
+/// One page of the records that the filter lets through. The cursor is the number of the last
+/// record on the page before. Reads of one snapshot.
 pub(super) async fn list(
     connection: &mut SqliteConnection,
     filter: &AuditFilter,
     cursor: Option<&str>,
     limit: u32,
+    order: AuditOrder,
 ) -> Result<AuditPage, StoreError> {
+    let newest = head(&mut *connection).await?;
     let mut query = QueryBuilder::<Sqlite>::new("SELECT ");
     query.push(COLUMNS);
     // What the anchor has passed is dropped, even where a row of it is still there.
     query.push(" FROM audit WHERE seq > (SELECT seq FROM audit_anchor)");
     if let Some(cursor) = cursor {
-        let before: i64 = cursor.parse().map_err(|_| StoreError::BadCursor)?;
-        query.push(" AND seq < ").push_bind(before);
+        let last: i64 = cursor.parse().map_err(|_| StoreError::BadCursor)?;
+        query.push(match order {
+            AuditOrder::Newest => " AND seq < ",
+            AuditOrder::Oldest => " AND seq > ",
+        });
+        query.push_bind(last);
     }
     if let Some(terminal) = &filter.terminal {
         query.push(" AND terminal = ").push_bind(terminal);
@@ -257,6 +264,27 @@ pub(super) async fn list(
         query.push(" AND (client = ").push_bind(client);
         query.push(" OR session = ").push_bind(client).push(")");
     }
+    if let Some(front) = filter.front {
+        query.push(" AND front = ").push_bind(front.as_str());
+    }
+    if let Some(program) = &filter.program {
+        query.push(" AND program = ").push_bind(program);
+    }
+    if let Some(verdict) = filter.verdict {
+        // Said again as the index says it: the planner proves nothing of a bound value.
+        if verdict != Verdict::Safe {
+            query.push(" AND verdict IS NOT NULL AND verdict <> 'safe'");
+        }
+        query.push(" AND verdict = ").push_bind(verdict.as_str());
+    }
+    if let Some(outcome) = &filter.outcome {
+        let kind = format!("{outcome}:");
+        query.push(" AND (outcome = ").push_bind(outcome);
+        query
+            .push(" OR substr(outcome, 1, length(")
+            .push_bind(kind.clone());
+        query.push(")) = ").push_bind(kind).push(")");
+    }
     if let Some(since) = filter.since_ms {
         query.push(" AND at_ms >= ").push_bind(since);
     }
@@ -265,7 +293,10 @@ pub(super) async fn list(
     }
     // One more than asked for tells whether there is a next page.
     query
-        .push(" ORDER BY seq DESC LIMIT ")
+        .push(match order {
+            AuditOrder::Newest => " ORDER BY seq DESC LIMIT ",
+            AuditOrder::Oldest => " ORDER BY seq LIMIT ",
+        })
         .push_bind(i64::from(limit) + 1);
     let rows = query.build().fetch_all(connection).await?;
     let mut records = Vec::with_capacity(rows.len());
@@ -277,5 +308,29 @@ pub(super) async fn list(
     Ok(AuditPage {
         records,
         next_cursor: last.filter(|_| more),
+        through: newest.seq,
     })
+}
+
+/// The hashes of those of these records that are there, in order.
+pub(super) async fn hashes(
+    connection: &mut SqliteConnection,
+    records: &[i64],
+) -> Result<Vec<Head>, sqlx::Error> {
+    let mut query = QueryBuilder::<Sqlite>::new(
+        "SELECT seq, hash FROM audit WHERE seq > (SELECT seq FROM audit_anchor) AND seq IN (",
+    );
+    let mut numbers = query.separated(", ");
+    for record in records {
+        numbers.push_bind(*record);
+    }
+    query.push(") ORDER BY seq");
+    let rows = query.build().fetch_all(connection).await?;
+    let heads = rows.iter().map(|row| {
+        Ok(Head {
+            seq: row.try_get(0)?,
+            hash: row.try_get(1)?,
+        })
+    });
+    heads.collect()
 }

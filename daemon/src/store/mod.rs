@@ -8,11 +8,14 @@
 
 mod audit;
 mod commands;
+mod files;
 mod header;
 mod model;
 mod open;
 mod pack;
 mod queue;
+mod refusal;
+mod reserve;
 mod retention;
 mod rows;
 mod screens;
@@ -24,23 +27,32 @@ mod verify;
 mod writer;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Connection, Sqlite};
-use termd_proto::audit::{AuditFilter, AuditPage, AuditVerdict};
+use termd_proto::audit::{
+    AuditFilter, AuditHashes, AuditOrder, AuditPage, AuditVerdict, RecordHash,
+};
 use termd_proto::command::{CommandInfo, CommandPage};
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::redact::Redactor;
+
 use self::audit::Head;
+use self::files::Files;
 pub use self::model::{
     AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
     CommandWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
 };
 use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
+use self::refusal::Guard;
+pub use self::refusal::own_actor;
+use self::reserve::Reserve;
 
 /// Why the store did not do what was asked.
 #[derive(Debug, Error)]
@@ -78,6 +90,20 @@ pub enum StoreError {
     /// A query failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
+    /// The file that is open is no longer the one at its path.
+    #[error(
+        "{path} was replaced or removed while termd has it open: nothing is run until it is back, or termd is started again"
+    )]
+    Replaced {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Somebody else holds its lock.
+    #[error("another process has the database locked")]
+    Locked,
+    /// There is no room for a record.
+    #[error("the disk is full")]
+    DiskFull,
     /// The writer has ended.
     #[error("the database writer has stopped")]
     Closed,
@@ -104,6 +130,42 @@ pub struct Store {
     readers: SqlitePool,
     head: watch::Receiver<Head>,
     closing: CancellationToken,
+    redactor: Arc<Redactor>,
+    files: Arc<Files>,
+}
+
+/// The end of the audit chain, watched.
+#[derive(Debug, Clone)]
+pub struct AuditHead {
+    head: watch::Receiver<Head>,
+    database: PathBuf,
+}
+
+impl AuditHead {
+    /// The newest record; 0 and 64 zeros: there is none.
+    pub fn newest(&mut self) -> RecordHash {
+        self.head.borrow_and_update().clone().into()
+    }
+
+    /// Resolves when there is a newer one than [`newest`](Self::newest) gave last; false: the store
+    /// is closed, and there will be none.
+    pub async fn moved(&mut self) -> bool {
+        self.head.changed().await.is_ok()
+    }
+
+    /// The database that the chain is in.
+    pub fn database(&self) -> &std::path::Path {
+        &self.database
+    }
+}
+
+impl From<Head> for RecordHash {
+    fn from(head: Head) -> Self {
+        Self {
+            seq: head.seq,
+            hash: head.hash,
+        }
+    }
 }
 
 /// A place in the block queue, reserved: sending on it cannot fail or wait.
@@ -131,15 +193,24 @@ impl Store {
     /// Refuses a link, another user's file, another program's, a damaged one and a newer termd's,
     /// and leaves those as they are.
     pub async fn open(path: PathBuf) -> Result<Self, StoreError> {
+        Self::open_with(path, Redactor::default()).await
+    }
+
+    /// The same; what this finds in command lines, arguments and records is not stored.
+    pub async fn open_with(path: PathBuf, redactor: Redactor) -> Result<Self, StoreError> {
         let opened = open::open(&path).await?;
+        let files = Arc::new(Files::of(&path));
+        let redactor = Arc::new(redactor);
         let (urgent, urgent_queue) = mpsc::channel(URGENT_QUEUE);
         let (writes, write_queue) = mpsc::channel(WRITE_QUEUE);
         let (packed, packed_queue) = mpsc::channel(PACKED_QUEUE);
         let (head_sender, head) = watch::channel(opened.head.clone());
         let closing = CancellationToken::new();
-        pack::start_packing(write_queue, packed).map_err(|source| StoreError::Open {
-            path: path.clone(),
-            source,
+        pack::start_packing(write_queue, packed, Arc::clone(&redactor)).map_err(|source| {
+            StoreError::Open {
+                path: path.clone(),
+                source,
+            }
         })?;
         let queues = Queues {
             urgent: urgent_queue,
@@ -147,7 +218,8 @@ impl Store {
             head: head_sender,
             closing: closing.clone(),
         };
-        tokio::spawn(writer::run(opened.writer, opened.head, queues));
+        let guard = Guard::new(Arc::clone(&files), Reserve::beside(&path));
+        tokio::spawn(writer::run(opened.writer, opened.head, queues, guard));
         Ok(Self {
             path,
             urgent,
@@ -155,6 +227,8 @@ impl Store {
             readers: opened.readers,
             head,
             closing,
+            redactor,
+            files,
         })
     }
 
@@ -168,6 +242,10 @@ impl Store {
     /// be written, the error comes at once: what it would have recorded must not be done.
     pub async fn audit(&self, entry: AuditEntry) -> Result<i64, StoreError> {
         let (done, written) = oneshot::channel();
+        let entry = AuditEntry {
+            detail: self.redactor.map(entry.detail),
+            ..entry
+        };
         let urgent = Urgent::Audit(AuditRequest { entry, done });
         let sent = self.urgent.send(urgent).await;
         sent.map_err(|_| StoreError::Closed)?;
@@ -290,14 +368,40 @@ impl Store {
         commands::command(&mut *self.reader().await?, terminal, number).await
     }
 
-    /// One page of audit records, newest first.
+    /// One page of audit records.
     pub async fn list_audit(
         &self,
         filter: &AuditFilter,
         cursor: Option<&str>,
         limit: u32,
+        order: AuditOrder,
     ) -> Result<AuditPage, StoreError> {
-        audit::list(&mut *self.reader().await?, filter, cursor, limit).await
+        let mut reader = self.reader().await?;
+        let mut snapshot = reader.begin().await?;
+        audit::list(&mut snapshot, filter, cursor, limit, order).await
+    }
+
+    /// The hashes of these records, of those that are there.
+    pub async fn audit_hashes(&self, records: &[i64]) -> Result<AuditHashes, StoreError> {
+        let mut reader = self.reader().await?;
+        let mut snapshot = reader.begin().await?;
+        let hashes = audit::hashes(&mut snapshot, records).await?;
+        let anchor = audit::anchor(&mut snapshot).await?;
+        let head = audit::head(&mut snapshot).await?;
+        Ok(AuditHashes {
+            records: hashes.into_iter().map(RecordHash::from).collect(),
+            dropped_through: anchor.seq,
+            head: head.into(),
+            database: self.path.to_string_lossy().into_owned(),
+        })
+    }
+
+    /// The newest record on the disk, and every newer one as it is written. It outlives the store.
+    pub fn watch_audit(&self) -> AuditHead {
+        AuditHead {
+            head: self.head.clone(),
+            database: self.path.clone(),
+        }
     }
 
     /// Checks the audit chain, row by row, from where retention left it. Records cut off the end
@@ -335,6 +439,8 @@ impl Store {
     }
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        // A new connection would read whatever lies at the path.
+        self.files.check()?;
         Ok(self.readers.acquire().await?)
     }
 

@@ -6,14 +6,16 @@
 //! **Invariant:** nothing here knows SQLite.
 
 use std::io;
+use std::sync::Arc;
 use std::thread;
 
 use termd_proto::Offset;
 use tokio::sync::mpsc;
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::model::{BLOCK_BYTES, Block};
+use super::model::{BLOCK_BYTES, Block, CommandChange, CommandWrite, TerminalRow};
 use super::queue::{Packed, PackedScreen, PackedWrite, Write};
+use crate::audit::redact::Redactor;
 
 /// The lowest level: log-like output shrinks six-fold and costs less than writing it would.
 const LEVEL: i32 = 1;
@@ -86,8 +88,10 @@ const PACKING_NICENESS: i32 = 10;
 pub(super) fn start_packing(
     mut queue: mpsc::Receiver<Write>,
     writer: mpsc::Sender<PackedWrite>,
+    redactor: Arc<Redactor>,
 ) -> io::Result<()> {
     let mut packer = Packer::new()?;
+    let mut pack_write = move |write| pack_write(&mut packer, &redactor, write);
     thread::Builder::new()
         .name("termd-pack".to_owned())
         .spawn(move || {
@@ -95,13 +99,13 @@ pub(super) fn start_packing(
             // being allowed to be modest is no reason not to work.
             let _ = rustix::process::setpriority_process(None, PACKING_NICENESS);
             while let Some(write) = queue.blocking_recv() {
-                let packed = pack_write(&mut packer, write);
+                let packed = pack_write(write);
                 if let PackedWrite::Close(done) = packed {
                     // What was queued meanwhile is still taken. Not what has only a place: whoever
                     // holds one may hold it for ever.
                     queue.close();
                     while let Ok(write) = queue.try_recv() {
-                        let last = match pack_write(&mut packer, write) {
+                        let last = match pack_write(write) {
                             PackedWrite::Close(done) => PackedWrite::Flush(done),
                             other => other,
                         };
@@ -120,10 +124,10 @@ pub(super) fn start_packing(
         .map(|_detached| ())
 }
 
-fn pack_write(packer: &mut Packer, write: Write) -> PackedWrite {
+fn pack_write(packer: &mut Packer, redactor: &Redactor, write: Write) -> PackedWrite {
     match write {
         Write::Block(block) => PackedWrite::Block(pack_block(packer, block)),
-        Write::Terminal(row) => PackedWrite::Terminal(row),
+        Write::Terminal(row) => PackedWrite::Terminal(Box::new(redacted_row(redactor, *row))),
         Write::Screen(terminal, screen) => {
             let length = screen.dump.len();
             let (encoding, data) = packer.pack(screen.dump);
@@ -136,10 +140,32 @@ fn pack_write(packer: &mut Packer, write: Write) -> PackedWrite {
             })
         }
         Write::Size(terminal, change) => PackedWrite::Size(terminal, change),
-        Write::Command(command) => PackedWrite::Command(command),
+        Write::Command(command) => {
+            PackedWrite::Command(Box::new(redacted_command(redactor, *command)))
+        }
         Write::Flush(done) => PackedWrite::Flush(done),
         Write::Close(done) => PackedWrite::Close(done),
     }
+}
+
+/// A terminal without the secrets in its arguments and in what its creator said of it.
+fn redacted_row(redactor: &Redactor, row: TerminalRow) -> TerminalRow {
+    TerminalRow {
+        argv: redactor.argv(&row.argv),
+        meta: row.meta.map(|meta| redactor.map(meta)),
+        ..row
+    }
+}
+
+fn redacted_command(redactor: &Redactor, command: CommandWrite) -> CommandWrite {
+    let change = match command.change {
+        CommandChange::Started(mut started) => {
+            started.text = redactor.text(&started.text).into_owned();
+            CommandChange::Started(started)
+        }
+        ended @ CommandChange::Ended(_) => ended,
+    };
+    CommandWrite { change, ..command }
 }
 
 fn pack_origins(packer: &mut Packer, origins: Vec<u8>) -> Vec<u8> {

@@ -9,13 +9,13 @@
 use serde_json::{Map, Value};
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use termd_proto::terminal::{Front, Owner};
 use tokio::sync::{mpsc, oneshot};
 
 use super::StoreError;
 use super::audit::{self, Head, PRUNED};
 use super::model::{AuditEntry, Retention};
 use super::queue::Urgent;
+use super::refusal::own_actor;
 use super::rows::{integer, large};
 
 /// Blocks dropped in one transaction: 4 MiB of output at the most, some milliseconds.
@@ -260,14 +260,7 @@ fn pruned_entry(anchor: &Head, through: i64, hash: &str, at_ms: i64) -> AuditEnt
         at_ms,
         action: PRUNED,
         outcome: "ok".to_owned(),
-        actor: Owner {
-            front: Front::Daemon,
-            uid: rustix::process::getuid().as_raw(),
-            pid: rustix::process::getpid().as_raw_nonzero().get(),
-            exe: None,
-            session: None,
-            client: None,
-        },
+        actor: own_actor(),
         terminal: None,
         detail: detail
             .into_iter()

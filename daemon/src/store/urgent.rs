@@ -7,6 +7,7 @@
 use super::StoreError;
 use super::audit::{self, Head};
 use super::queue::{AuditRequest, Urgent};
+use super::refusal::classified;
 use super::retention::{self, Pruned, Step};
 use super::writer::{Writer, execute};
 
@@ -60,10 +61,22 @@ impl Writer {
             }
             return;
         }
-        let committed = match execute(&mut self.connection, "BEGIN IMMEDIATE").await {
+        if let Err(error) = self.may_write().await {
+            return self.refuse_all(audits, error).await;
+        }
+        let begun = execute(&mut self.connection, "BEGIN IMMEDIATE").await;
+        let begun = begun.map_err(|error| classified(error.into()));
+        if let Err(error @ StoreError::Locked) = begun {
+            // Each alone would wait for the lock as long again.
+            return self.refuse_all(audits, error).await;
+        }
+        let committed = match begun {
             Ok(()) => match self.append_all(&audits).await {
-                Ok(head) => execute(&mut self.connection, "COMMIT").await.map(|()| head),
-                Err(error) => Err(error),
+                Ok(head) => execute(&mut self.connection, "COMMIT")
+                    .await
+                    .map(|()| head)
+                    .map_err(StoreError::from),
+                Err(error) => Err(error.into()),
             },
             Err(error) => Err(error),
         };
@@ -82,8 +95,10 @@ impl Writer {
     /// the connection's thread.
     pub(super) async fn audit_alone(&mut self, request: AuditRequest) {
         let outcome = async {
+            self.may_write().await?;
             let head = self.current_head().await?;
-            audit::append(&mut self.connection, &head, &request.entry).await
+            let appended = audit::append(&mut self.connection, &head, &request.entry).await;
+            appended.map_err(StoreError::from)
         };
         let answer = match outcome.await {
             Ok(head) => {
@@ -94,10 +109,35 @@ impl Writer {
             Err(error) => {
                 tracing::error!(%error, action = request.entry.action, "no audit record could be written");
                 self.roll_back().await;
-                Err(error.into())
+                Err(self.refuse(&request.entry, error).await)
             }
         };
         let _ = request.done.send(answer);
+    }
+
+    /// Nothing can be written for a reason that is the same for all of them.
+    async fn refuse_all(&mut self, audits: Vec<AuditRequest>, error: StoreError) {
+        tracing::error!(%error, records = audits.len(), "no audit records could be written");
+        let mut error = Some(error);
+        for request in audits {
+            // Errors of SQLite cannot be copied; the ones that come here can be told again.
+            let own = match error.take() {
+                Some(StoreError::Replaced { path }) => {
+                    error = Some(StoreError::Replaced { path: path.clone() });
+                    StoreError::Replaced { path }
+                }
+                Some(StoreError::DiskFull) => {
+                    error = Some(StoreError::DiskFull);
+                    StoreError::DiskFull
+                }
+                _ => {
+                    error = Some(StoreError::Locked);
+                    StoreError::Locked
+                }
+            };
+            let own = self.refuse(&request.entry, own).await;
+            let _ = request.done.send(Err(own));
+        }
     }
 
     /// Appends records in the open transaction. Gives the new head, or `None` where there are none.
@@ -135,7 +175,7 @@ impl Writer {
         }
     }
 
-    async fn current_head(&mut self) -> Result<Head, sqlx::Error> {
+    pub(super) async fn current_head(&mut self) -> Result<Head, sqlx::Error> {
         match &self.head {
             Some(head) => Ok(head.clone()),
             None => audit::head(&mut self.connection).await,
@@ -143,7 +183,7 @@ impl Writer {
     }
 
     /// The records up to this head are on the disk.
-    fn publish(&mut self, head: Option<Head>) {
+    pub(super) fn publish(&mut self, head: Option<Head>) {
         if let Some(head) = head {
             self.queues.head.send_replace(head.clone());
             self.head = Some(head);

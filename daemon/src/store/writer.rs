@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use super::StoreError;
 use super::audit::Head;
 use super::queue::{Packed, PackedWrite, Queues, Reply, Urgent};
+use super::refusal::{Guard, classified};
 use super::{commands, rows, screens, transcript};
 
 /// How long the first block of a batch waits for others: what a power failure may cost.
@@ -44,6 +45,7 @@ pub(super) struct Writer {
     disk: Disk,
     /// Who waits for the database to be closed.
     closed: Option<Reply<()>>,
+    pub(super) guard: Guard,
 }
 
 /// Whether the last batch could be written.
@@ -62,7 +64,7 @@ enum Next {
 }
 
 /// Runs the writer until the store is closed or nobody has it any more.
-pub(super) async fn run(connection: SqliteConnection, head: Head, queues: Queues) {
+pub(super) async fn run(connection: SqliteConnection, head: Head, queues: Queues, guard: Guard) {
     let mut writer = Writer {
         connection,
         queues,
@@ -72,6 +74,7 @@ pub(super) async fn run(connection: SqliteConnection, head: Head, queues: Queues
         due: None,
         disk: Disk::Takes,
         closed: None,
+        guard,
     };
     let outcome = writer.work().await;
     writer.finish(outcome).await;
@@ -147,7 +150,7 @@ impl Writer {
                 }
                 self.disk = Disk::Refuses;
                 if self.queues.closing.is_cancelled() {
-                    return Err(error.into());
+                    return Err(error);
                 }
                 self.due = Some(Instant::now() + RETRY_PAUSE);
                 return Ok(());
@@ -166,7 +169,8 @@ impl Writer {
 
     /// Writes as much of the batch as comes before an audit record, and that too, in one
     /// transaction.
-    async fn write_transaction(&mut self) -> Result<(), sqlx::Error> {
+    async fn write_transaction(&mut self) -> Result<(), StoreError> {
+        self.may_write().await?;
         let mut written = Written::default();
         let connection = &mut self.connection;
         let urgent = &mut self.queues.urgent;
@@ -185,7 +189,7 @@ impl Writer {
         };
         if let Err(error) = blocks.await {
             self.roll_back().await;
-            return Err(error);
+            return Err(classified(error.into()));
         }
         let (audits, other) = self.waiting_audits();
         let appended = self.append_all(&audits).await;
@@ -205,7 +209,7 @@ impl Writer {
                 for request in audits {
                     self.audit_alone(request).await;
                 }
-                Err(error)
+                Err(classified(error.into()))
             }
         };
         if let Some(urgent) = other {

@@ -1,7 +1,8 @@
 //! A terminal as the rest of the server holds it: what it is, how far it has come, and a way to
 //! ask its task for more.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use termd_proto::terminal::{SendResult, Stdio, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::activity::{Activity, IdleTimeout};
 use super::clock::Moment;
@@ -18,6 +20,7 @@ use super::presence::{Presence, Watch};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
 use super::shell_log::ShellLog;
+use super::tally::{Seen, Tallies};
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
 use super::typing::CANONICAL_LINE_BYTES;
@@ -68,7 +71,8 @@ pub(super) struct QueuedInput {
     /// The end of the output when it was queued.
     offset: Offset,
     length: u64,
-    taken: Arc<AtomicU64>,
+    pub(super) taken: Arc<AtomicU64>,
+    pub(super) seen: Arc<Seen>,
     told: oneshot::Receiver<Outcome>,
 }
 
@@ -91,6 +95,10 @@ pub struct Terminal {
     /// Connections that it ends with.
     holders: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
+    /// What was typed since the last record of it.
+    tallies: Mutex<Tallies>,
+    /// Connections that are attached, and how they are told that they are no more.
+    attached: Mutex<BTreeMap<u64, CancellationToken>>,
     typed: Mutex<TypedLog>,
     shell: Mutex<ShellLog>,
     /// Waits that look at its output.
@@ -131,6 +139,8 @@ impl Terminal {
             unstored: AtomicU64::new(0),
             holders: AtomicUsize::new(0),
             typists: Mutex::default(),
+            tallies: Mutex::default(),
+            attached: Mutex::default(),
             typed: Mutex::default(),
             shell: Mutex::default(),
             waits: AtomicUsize::new(0),
@@ -219,6 +229,8 @@ impl Terminal {
             last_activity_ms: self.activity.last_ms(Moment::now()),
             idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
             close_cause: progress.close_cause,
+            end_cause: progress.end_cause,
+            confinement: self.record.held_to.clone(),
             meta: self.record.meta.clone(),
         }
     }
@@ -275,10 +287,12 @@ impl Terminal {
         let length = bytes.len();
         self.reserve_input(length)?;
         let taken = Arc::new(AtomicU64::new(0));
+        let seen = Arc::<Seen>::default();
         let (done, told) = oneshot::channel();
         let input = Input {
             bytes,
             taken: Arc::clone(&taken),
+            seen: Arc::clone(&seen),
             care,
             done,
         };
@@ -290,6 +304,7 @@ impl Terminal {
             offset,
             length: length as u64,
             taken,
+            seen,
             told,
         })
     }
@@ -304,6 +319,7 @@ impl Terminal {
             offset,
             length,
             taken,
+            seen: _,
             told,
         } = queued;
         let sent = |sent: u64| SendResult {
@@ -445,6 +461,28 @@ impl Terminal {
     /// Waits that look at its output now.
     pub(super) fn waits(&self) -> &AtomicUsize {
         &self.waits
+    }
+
+    /// Looks at what was typed since the last record of it, or adds to it. Held for no longer.
+    pub(super) fn tallies<T>(&self, with: impl FnOnce(&mut Tallies) -> T) -> T {
+        with(&mut self.tallies.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A connection is attached from now on; `None`: it was.
+    pub(super) fn attach(&self, connection: u64) -> Option<CancellationToken> {
+        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
+        match attached.entry(connection) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(place) => Some(place.insert(CancellationToken::new()).clone()),
+        }
+    }
+
+    /// It is attached no more.
+    pub fn detach(&self, connection: u64) {
+        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(detached) = attached.remove(&connection) {
+            detached.cancel();
+        }
     }
 
     /// Whether this connection has not typed into it before.

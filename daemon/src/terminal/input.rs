@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::oneshot;
 
+use super::tally::Seen;
 use super::typing::Lines;
 
 /// The most that waits for a program that does not read, in bytes.
@@ -20,6 +21,8 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// How many of them the terminal has taken.
     pub taken: Arc<AtomicU64>,
+    /// What the tty was like when they were written.
+    pub seen: Arc<Seen>,
     /// What is to be looked at before they are written.
     pub care: Care,
     /// Told when all of them are taken, or why none was; dropped if they never will be.
@@ -108,6 +111,7 @@ impl InputQueue {
         self.push(Input {
             bytes,
             taken: Arc::default(),
+            seen: Arc::default(),
             care: Care::none(),
             done,
         });
@@ -117,6 +121,11 @@ impl InputQueue {
     /// What the piece that is written next asks of the tty.
     pub fn care(&self) -> Option<&Care> {
         self.waiting.front().map(|input| &input.care)
+    }
+
+    /// Who is told what the tty is like when the next piece is written.
+    pub fn seen(&self) -> Option<&Seen> {
+        self.waiting.front().map(|input| &*input.seen)
     }
 
     /// Whether the piece that is written next has been begun.
@@ -131,6 +140,7 @@ impl InputQueue {
         };
         let left = first.bytes.len().saturating_sub(self.position);
         self.position = 0;
+        first.seen.refused();
         let _ = first.done.send(outcome);
         left
     }
@@ -170,7 +180,9 @@ impl InputQueue {
             .map(|input| input.bytes.len())
             .sum::<usize>();
         let dropped = left.saturating_sub(self.position);
-        self.waiting.clear();
+        for input in self.waiting.drain(..) {
+            input.seen.refused();
+        }
         self.position = 0;
         dropped
     }
@@ -187,6 +199,7 @@ mod tests {
             Input {
                 bytes: bytes.to_vec(),
                 taken: Arc::clone(&taken),
+                seen: Arc::default(),
                 care: Care::none(),
                 done,
             },

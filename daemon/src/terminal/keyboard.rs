@@ -78,6 +78,7 @@ impl Keyboard {
         match (&input.care.secrecy, tty) {
             // It was awaited when it was asked for, and is no more.
             (Secrecy::Awaited, Some(tty)) if !tty.awaits_secret() => {
+                input.seen.refused();
                 let _ = input.done.send(Outcome::NoSecretAwaited);
                 return input.bytes.len();
             }
@@ -94,7 +95,8 @@ impl Keyboard {
 
     /// Writes what the tty takes of the next piece.
     pub(super) fn write(&mut self, master: &OwnedFd, now: Instant) -> Write {
-        let canonical = tty::is_canonical(master);
+        let discipline = tty::line_discipline(master);
+        let canonical = discipline.is_some_and(|tty| tty.canonical);
         if !canonical {
             self.pending = 0;
         }
@@ -114,6 +116,9 @@ impl Keyboard {
         }
         if care.secrecy == Secrecy::Forced && self.hidden.is_none() {
             self.hidden = HiddenEcho::begin(master);
+        }
+        if let (Some(seen), Some(tty)) = (self.queue.seen(), discipline) {
+            seen.written(tty.echo, tty.awaits_secret());
         }
         let next = self.queue.next();
         match rustix::io::write(master, next) {

@@ -35,6 +35,7 @@ pub mod shell_log;
 pub mod source;
 pub mod spool;
 mod streams;
+pub mod tally;
 pub mod text;
 pub mod transcript;
 mod tty;

@@ -29,7 +29,7 @@ async fn a_whole_chain_verifies_and_its_head_is_its_last_hash() {
     let store = place.open().await;
     let verdict = store.verify_audit().await.unwrap();
     let page = store
-        .list_audit(&AuditFilter::default(), None, 1)
+        .list_audit(&AuditFilter::default(), None, 1, AuditOrder::Newest)
         .await
         .unwrap();
     assert_eq!((verdict.checked, verdict.first_bad), (5, None));
@@ -161,7 +161,7 @@ async fn two_thousand_records_from_fifty_tasks_make_one_chain() {
     assert_eq!((verdict.checked, verdict.first_bad), (2_000, None));
     // Each caller was told the number of its own record.
     let page = store
-        .list_audit(&AuditFilter::default(), None, 2_000)
+        .list_audit(&AuditFilter::default(), None, 2_000, AuditOrder::Newest)
         .await
         .unwrap();
     let stored: Vec<(i64, i64)> = page
@@ -179,7 +179,7 @@ async fn the_hash_is_the_documented_one() {
     let place = chain_of(1).await;
     let store = place.open().await;
     let record = store
-        .list_audit(&AuditFilter::default(), None, 1)
+        .list_audit(&AuditFilter::default(), None, 1, AuditOrder::Newest)
         .await
         .unwrap()
         .records
@@ -242,7 +242,7 @@ async fn records_are_listed_newest_first_filtered_and_in_pages() {
         let (mut found, mut cursor) = (Vec::new(), None);
         loop {
             let page = store
-                .list_audit(&filter, cursor.as_deref(), 2)
+                .list_audit(&filter, cursor.as_deref(), 2, AuditOrder::Newest)
                 .await
                 .unwrap();
             assert!(page.records.len() <= 2);
@@ -255,12 +255,17 @@ async fn records_are_listed_newest_first_filtered_and_in_pages() {
         assert_eq!(found, expected, "{filter:?}");
     }
     let newest = store
-        .list_audit(&all, None, 1)
+        .list_audit(&all, None, 1, AuditOrder::Newest)
         .await
         .unwrap()
         .records
         .remove(0);
     assert_eq!(newest.actor, other.actor);
     assert_eq!(newest.detail, other.detail);
-    assert!(store.list_audit(&all, Some("x"), 1).await.is_err());
+    assert!(
+        store
+            .list_audit(&all, Some("x"), 1, AuditOrder::Newest)
+            .await
+            .is_err()
+    );
 }

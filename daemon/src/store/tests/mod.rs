@@ -4,6 +4,7 @@ mod chain;
 mod commands;
 mod full_disk;
 mod opening;
+mod refusal;
 mod retention;
 mod terminals;
 mod transcripts;
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tempfile::TempDir;
+use termd_proto::audit::AuditOrder;
 use termd_proto::terminal::{ExitStatus, Front, Owner};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::watch;
@@ -37,7 +39,7 @@ impl Place {
         Store::open(self.path()).await.unwrap()
     }
 
-    /// Every file's name and bytes.
+    /// Every file's name and bytes, but for the reserve, in which there is nothing.
     fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let mut files: Vec<_> = std::fs::read_dir(self.0.path())
             .unwrap()
@@ -46,6 +48,7 @@ impl Place {
                 let name = entry.file_name().into_string().unwrap();
                 (name, std::fs::read(entry.path()).unwrap())
             })
+            .filter(|(name, _)| !name.ends_with("-reserve"))
             .collect();
         files.sort();
         files
@@ -113,6 +116,8 @@ fn running(number: u64) -> TerminalRow {
         released_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
+        end_cause: None,
+        held_to: None,
         idle_timeout_ms: None,
         last_activity_ms: None,
         scrollback_lines: None,

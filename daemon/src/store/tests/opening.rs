@@ -148,11 +148,14 @@ async fn another_users_database_is_refused() {
 async fn a_database_from_the_future_is_refused_and_untouched() {
     let place = Place::new();
     place.open().await.close().await.unwrap();
-    place.execute("PRAGMA user_version = 7").await;
+    let future = SCHEMA_VERSION + 1;
+    let newer = format!("PRAGMA user_version = {future}");
+    place.execute(&newer).await;
     let before = place.contents();
     let error = Store::open(place.path()).await.unwrap_err();
     assert!(
-        matches!(error, StoreError::FromTheFuture { found: 7, known, .. } if known == SCHEMA_VERSION),
+        matches!(error, StoreError::FromTheFuture { found, known, .. }
+            if found == future && known == SCHEMA_VERSION),
         "{error}"
     );
     assert_eq!(place.contents(), before);

@@ -101,7 +101,11 @@ async fn old_audit_records_go_in_a_recorded_way_and_the_chain_still_verifies() {
         action: Some("audit.pruned".to_owned()),
         ..AuditFilter::default()
     };
-    let pruned = store.list_audit(&filter, None, 10).await.unwrap().records;
+    let pruned = store
+        .list_audit(&filter, None, 10, AuditOrder::Newest)
+        .await
+        .unwrap()
+        .records;
     assert_eq!(pruned.len(), 1);
     assert_eq!(
         (

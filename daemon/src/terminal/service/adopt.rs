@@ -63,13 +63,10 @@ impl Terminals {
             tracing::error!(terminal = %found.id, "has neither notes nor a row");
             return Ok(());
         };
-        // The notes were written before there was a process.
+        // The notes were written before there was a process; and what it is read by is the keeper's
+        // to say, who made it.
         let record = Record {
             pid: found.process.pid,
-            ..record
-        };
-        // What it is read by is the keeper's to say, who made it.
-        let record = Record {
             stdio: fds.stdio(),
             ..record
         };
@@ -106,6 +103,7 @@ impl Terminals {
             released_at_ms: row.as_ref().and_then(|row| row.released_at_ms),
             closed_at_ms: row.as_ref().and_then(|row| row.closed_at_ms),
             close_cause: row.as_ref().and_then(|row| row.close_cause),
+            end_cause: row.as_ref().and_then(|row| row.end_cause),
         };
         let store = self.inner.store.clone();
         let transcript = Transcript::live(found.id.clone(), spool, origins, store);
@@ -152,6 +150,7 @@ impl Terminals {
             terminal.root_was_reaped(status);
         }
         self.start(Arc::clone(&terminal), actor);
+        self.watch_limits(&terminal);
         self.go_on_closing(&terminal);
         Ok(())
     }
@@ -217,6 +216,7 @@ impl Terminals {
             released_at_ms: row.released_at_ms,
             closed_at_ms: row.closed_at_ms,
             close_cause: row.close_cause,
+            end_cause: row.end_cause,
         };
         let transcript = self.stored_transcript(&row.id);
         let (terminal, _no_task) = Terminal::new(

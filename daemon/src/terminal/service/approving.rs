@@ -9,9 +9,9 @@ use termd_proto::terminal::{Front, Owner, TerminalState};
 
 use super::super::error::TerminalError;
 use super::Terminals;
-use super::idle::termd_itself;
 use crate::approval::{Approvals, NotAnswered};
 use crate::control::message::TERMINAL_VARIABLE;
+use crate::store::own_actor;
 
 /// Parents that are looked at: nobody nests deeper, and a loop must end.
 const MAX_ANCESTORS: usize = 64;
@@ -71,7 +71,7 @@ impl Terminals {
                         Some(_) => "expired: approved and not used",
                     };
                     let recorded = terminals
-                        .record_answer(outcome, &info, &termd_itself())
+                        .record_answer(outcome, &info, &own_actor())
                         .await;
                     if let Err(error) = recorded {
                         tracing::warn!(approval = %info.id, %error, "an expired question is not recorded");

@@ -7,13 +7,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use termd_proto::terminal::{CloseCause, Front, Owner, TerminalState};
+use termd_proto::terminal::{CloseCause, TerminalState};
 use tokio::time::sleep_until;
 
 use super::super::activity::IdleTimeout;
 use super::super::handle::Terminal;
 use super::Terminals;
 use super::ending::Closing;
+use crate::store::own_actor;
 
 /// What could not be closed (the audit record could not be written) is tried again after this.
 const CLOSE_RETRY: Duration = Duration::from_mins(1);
@@ -65,22 +66,10 @@ impl Terminals {
                 cause: Some(CloseCause::Idle),
                 eof: None,
             };
-            let closed = terminals.finish(&terminal, &termd_itself(), closing).await;
+            let closed = terminals.finish(&terminal, &own_actor(), closing).await;
             if let Err(error) = closed {
                 tracing::warn!(terminal = %terminal.id(), %error, "cannot close an idle terminal");
             }
         });
-    }
-}
-
-/// Whom records name where nobody asked.
-pub(super) fn termd_itself() -> Owner {
-    Owner {
-        front: Front::Daemon,
-        uid: rustix::process::getuid().as_raw(),
-        pid: rustix::process::getpid().as_raw_nonzero().get(),
-        exe: None,
-        session: None,
-        client: None,
     }
 }

@@ -2,14 +2,19 @@
 
 mod adopt;
 mod approving;
+mod attending;
+mod confine;
 mod create;
 mod ending;
+mod explain;
 mod gate;
 mod idle;
+mod limits;
 mod list;
 mod typing;
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,12 +34,13 @@ use super::error::TerminalError;
 use super::handle::Terminal;
 use super::record::Size;
 use super::restore::restore;
+use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::approval::Approvals;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
-use crate::policy::Rules;
+use crate::policy::Policy;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
 use crate::term::Model;
@@ -62,7 +68,11 @@ pub struct TerminalsOptions {
     /// Where the scripts of shell integration are; `None`: it is off.
     pub shell: Option<ShellFiles>,
     /// What config.toml decides of commands.
-    pub rules: Arc<Rules>,
+    pub policy: Arc<Policy>,
+    /// Where the daemon's settings are.
+    pub config_dir: PathBuf,
+    /// Whether the text of what is typed is recorded.
+    pub input_log: InputLog,
 }
 
 /// The terminals of this daemon. Cheap to clone.
@@ -427,6 +437,7 @@ impl Terminals {
         index
             .by_id
             .insert(terminal.id().clone(), Arc::clone(terminal));
+        terminal.tallies(|tallies| tallies.set_log(self.inner.options.input_log));
         if terminal.record.idle_timeout.is_some() {
             self.inner.idle_listed.notify_one();
         }

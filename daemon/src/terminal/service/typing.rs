@@ -1,13 +1,16 @@
 //! `session.type`: what a caller wants typed, on its way to the terminal's task.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::{Owner, SendResult};
 
+use super::super::clock::now_ms;
 use super::super::error::TerminalError;
 use super::super::handle::Terminal;
 use super::super::input::{Care, LineCare, Secrecy};
+use super::super::tally::Piece;
 use super::super::typing::{Lines, Typing, TypingModes, echo_of};
 use super::Terminals;
 use crate::policy::CompiledGate;
@@ -33,7 +36,7 @@ impl Terminals {
     /// editor shows what it likes, and what it shows is output.
     pub async fn type_input(
         &self,
-        terminal: &Terminal,
+        terminal: &Arc<Terminal>,
         input: &TypedInput,
         typist: &Typist<'_>,
         longest: Duration,
@@ -68,7 +71,7 @@ impl Terminals {
     /// Sends bytes as they are; waits until the terminal has taken them, `longest` at the longest.
     pub async fn send(
         &self,
-        terminal: &Terminal,
+        terminal: &Arc<Terminal>,
         bytes: Vec<u8>,
         typist: &Typist<'_>,
         longest: Duration,
@@ -85,7 +88,7 @@ impl Terminals {
     /// after the other, so that what came first is typed first.
     async fn type_bytes(
         &self,
-        terminal: &Terminal,
+        terminal: &Arc<Terminal>,
         bytes: Vec<u8>,
         care: Care,
         typist: &Typist<'_>,
@@ -96,7 +99,18 @@ impl Terminals {
         let next = next.await?;
         self.audit_input(terminal, typist.actor, typist.connection)
             .await?;
+        self.is_recorded(terminal).await?;
+        let copy = bytes.clone();
+        let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
         let queued = terminal.queue_input(bytes, care).await?;
+        let piece = Piece {
+            bytes: copy,
+            taken: Arc::clone(&queued.taken),
+            seen: Arc::clone(&queued.seen),
+            secret,
+            at_ms: now_ms(),
+        };
+        self.count_typed(terminal, typist.actor, typist.connection, piece);
         let before = std::mem::replace(&mut *typed, next.clone());
         drop(typed);
         let taken = terminal.wait_until_taken(queued, longest).await;

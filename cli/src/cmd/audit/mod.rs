@@ -1,0 +1,252 @@
+//! `termctl audit`: who did what, and whether the record of it is whole.
+
+mod anchors;
+mod csv;
+mod verify;
+
+use serde_json::Value;
+use termd_proto::TerminalRef;
+use termd_proto::audit::{AuditClient as _, AuditFilter, AuditOrder, AuditPage, AuditRecord};
+use termd_proto::policy::Verdict;
+use termd_proto::terminal::Front;
+
+use super::Context;
+use super::show::show;
+use crate::args::{AuditArgs, AuditExportArgs, AuditVerb, FilterArgs, FrontArg, VerdictArg};
+use crate::client::Link;
+use crate::error::CliError;
+use crate::escape::{command_line, escaped};
+use crate::exit::ExitCode;
+use crate::output;
+use crate::table::{Table, now_ms, utc};
+
+/// Records a page: the most the daemon gives.
+const PAGE: u32 = 1000;
+/// How long one call waits for a new record.
+const FOLLOW_MS: u64 = 30_000;
+
+pub(super) async fn run(context: Context, args: AuditArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    match args.verb {
+        Some(AuditVerb::Verify(args)) => verify::verify(context, &link, args).await,
+        Some(AuditVerb::Export(args)) => export(&link, args).await,
+        None if args.follow => follow(context, &link, args).await,
+        None => list(context, &link, args).await,
+    }
+}
+
+async fn filter_of(link: &Link, args: FilterArgs) -> Result<AuditFilter, CliError> {
+    let now = now_ms();
+    let terminal = match args.terminal {
+        // The filter takes whole ids alone: labels come and go.
+        Some(reference) => Some(show(link, &TerminalRef(reference)).await?.id.into()),
+        None => None,
+    };
+    Ok(AuditFilter {
+        terminal,
+        action: args.action,
+        client: args.client,
+        front: args.front.map(|front| match front {
+            FrontArg::Acp => Front::Acp,
+            FrontArg::Mcp => Front::Mcp,
+            FrontArg::Cli => Front::Cli,
+            FrontArg::Daemon => Front::Daemon,
+        }),
+        program: args.program,
+        verdict: args.verdict.map(|verdict| match verdict {
+            VerdictArg::Safe => Verdict::Safe,
+            VerdictArg::Unknown => Verdict::Unknown,
+            VerdictArg::Dangerous => Verdict::Dangerous,
+        }),
+        outcome: args.outcome,
+        since_ms: args.since.map(|moment| moment.at_ms(now)),
+        until_ms: args.until.map(|moment| moment.at_ms(now)),
+    })
+}
+
+/// One page; with the oldest first it may wait for its first record.
+async fn page(
+    link: &Link,
+    filter: &AuditFilter,
+    cursor: Option<&String>,
+    limit: u32,
+    order: AuditOrder,
+    wait_ms: Option<u64>,
+) -> Result<AuditPage, CliError> {
+    link.repeat(|rpc| {
+        let (filter, cursor) = (filter.clone(), cursor.cloned());
+        async move {
+            let limit = Some(limit.min(PAGE));
+            rpc.list(Some(filter), cursor, limit, Some(order), wait_ms)
+                .await
+        }
+    })
+    .await
+}
+
+/// The newest records, newest first, and up to which record that was looked for.
+async fn newest(
+    link: &Link,
+    filter: &AuditFilter,
+    limit: u32,
+) -> Result<(Vec<AuditRecord>, i64), CliError> {
+    let mut records: Vec<AuditRecord> = Vec::new();
+    let mut cursor: Option<String> = None;
+    let mut through = None;
+    loop {
+        let got = u32::try_from(records.len()).unwrap_or(u32::MAX);
+        let left = limit.saturating_sub(got);
+        if left == 0 && through.is_some() {
+            break;
+        }
+        let page = page(
+            link,
+            filter,
+            cursor.as_ref(),
+            left.max(1),
+            AuditOrder::Newest,
+            None,
+        )
+        .await?;
+        through.get_or_insert(page.through);
+        records.extend(page.records);
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    records.truncate(limit as usize);
+    Ok((records, through.unwrap_or_default()))
+}
+
+async fn list(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCode, CliError> {
+    let filter = filter_of(link, args.filter).await?;
+    let (records, _) = newest(link, &filter, args.limit).await?;
+    if context.json {
+        output::print_json(&records)?;
+    } else {
+        output::print(render(&records).as_bytes())?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Prints what there is and what comes, until standard output is closed or a signal ends it.
+async fn follow(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCode, CliError> {
+    let filter = filter_of(link, args.filter).await?;
+    let (mut records, through) = newest(link, &filter, args.limit).await?;
+    records.reverse();
+    let mut cursor = Some(through.to_string());
+    loop {
+        for record in &records {
+            if context.json {
+                output::print_json(record)?;
+            } else {
+                output::print(line(record).as_bytes())?;
+            }
+        }
+        let wait = Some(FOLLOW_MS);
+        let next = page(
+            link,
+            &filter,
+            cursor.as_ref(),
+            PAGE,
+            AuditOrder::Oldest,
+            wait,
+        )
+        .await?;
+        cursor = next.next_cursor.or_else(|| Some(next.through.to_string()));
+        records = next.records;
+    }
+}
+
+/// Prints all records that the filter lets through, as many as there are when it begins, a page at a
+/// time.
+async fn export(link: &Link, args: AuditExportArgs) -> Result<ExitCode, CliError> {
+    let filter = filter_of(link, args.filter).await?;
+    if args.csv {
+        output::print(csv::header().as_bytes())?;
+    }
+    let mut cursor: Option<String> = None;
+    let mut end = None;
+    loop {
+        let page = page(
+            link,
+            &filter,
+            cursor.as_ref(),
+            PAGE,
+            AuditOrder::Oldest,
+            None,
+        )
+        .await?;
+        let end = *end.get_or_insert(page.through);
+        let mut text = Vec::new();
+        for record in page.records.iter().take_while(|record| record.seq <= end) {
+            if args.csv {
+                text.extend_from_slice(csv::line(record).as_bytes());
+            } else {
+                let json = serde_json::to_writer(&mut text, record);
+                json.map_err(|error| CliError::Nonsense(error.to_string()))?;
+                text.push(b'\n');
+            }
+        }
+        output::print(&text)?;
+        cursor = page.next_cursor;
+        let is_done = page.records.last().is_none_or(|record| record.seq >= end);
+        if cursor.is_none() || is_done {
+            return Ok(ExitCode::OK);
+        }
+    }
+}
+
+fn render(records: &[AuditRecord]) -> String {
+    let mut table = Table::new(&[
+        "SEQ", "TIME", "WHO", "ACTION", "OUTCOME", "TERMINAL", "WHAT",
+    ]);
+    for record in records {
+        let cells = cells(record);
+        table.row(cells.each_ref().map(String::as_str));
+    }
+    table.render()
+}
+
+/// One record as one line, for whoever follows: what comes later is not known, so nothing is
+/// aligned with it.
+fn line(record: &AuditRecord) -> String {
+    let cells = cells(record).map(|cell| escaped(&cell));
+    format!("{}\n", cells.join("  "))
+}
+
+fn cells(record: &AuditRecord) -> [String; 7] {
+    let actor = &record.actor;
+    let name = actor.client.as_deref().or(actor.session.as_deref());
+    [
+        record.seq.to_string(),
+        utc(record.at_ms),
+        format!(
+            "{}:{}({})",
+            actor.front.as_str(),
+            name.unwrap_or("-"),
+            actor.pid
+        ),
+        record.action.clone(),
+        record.outcome.clone(),
+        (record.terminal.as_ref()).map_or_else(|| "-".to_owned(), ToString::to_string),
+        what(record),
+    ]
+}
+
+/// The details as `name=value`, a command line as it would be typed.
+fn what(record: &AuditRecord) -> String {
+    let details = record.detail.iter().map(|(name, value)| {
+        let argv: Option<Vec<String>> = match (name.as_str(), value) {
+            ("argv", Value::Array(_)) => serde_json::from_value(value.clone()).ok(),
+            _ => None,
+        };
+        match (argv, value) {
+            (Some(argv), _) => command_line(&argv),
+            (None, Value::String(text)) => format!("{name}={text}"),
+            (None, other) => format!("{name}={other}"),
+        }
+    });
+    details.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,181 @@
+//! The encoding of a [`Confinement`] and of what is [`Enforced`]: pure, and total over any bytes.
+//!
+//! Both stand at the end of older messages. Nothing there is an older peer's: the default.
+
+use super::confinement::{
+    Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, MissingWall,
+    ProcessLimits, ProtectedPath, Sandbox, WALLS, Wall,
+};
+use super::fields::{Reader, Writer};
+use super::wire::Malformed;
+
+impl Writer {
+    pub(super) fn confinement(&mut self, confinement: &Confinement) {
+        let limits = confinement.limits;
+        for limit in [
+            limits.cpu_seconds,
+            limits.address_space_bytes,
+            limits.open_files,
+            limits.processes,
+            limits.file_bytes,
+            limits.core_bytes,
+        ] {
+            self.u8(limit.is_some().into());
+            self.u64(limit.unwrap_or_default());
+        }
+        self.u8(confinement.sandbox.is_some().into());
+        if let Some(sandbox) = &confinement.sandbox {
+            self.sandbox(sandbox);
+        }
+    }
+
+    fn sandbox(&mut self, sandbox: &Sandbox) {
+        self.list(&sandbox.writable);
+        self.length(sandbox.protected.len());
+        for protected in &sandbox.protected {
+            self.bytes(&protected.path);
+            self.u8(match protected.if_absent {
+                IfAbsent::Leave => 0,
+                IfAbsent::MakeDirectory => 1,
+                IfAbsent::MakeFile => 2,
+            });
+        }
+        self.list(&sandbox.hidden);
+        self.list(&sandbox.visible);
+        for access in [sandbox.network, sandbox.daemon_socket] {
+            self.u8((access == Access::Denied).into());
+        }
+        self.u8((sandbox.enforcement == Enforcement::BestEffort).into());
+    }
+
+    pub(super) fn enforced(&mut self, enforced: &Enforced) {
+        self.length(enforced.held.len());
+        for wall in &enforced.held {
+            self.u8(wall.number());
+        }
+        self.length(enforced.missing.len());
+        for missing in &enforced.missing {
+            self.u8(missing.wall.number());
+            self.i32(missing.errno);
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn confinement(&mut self) -> Result<Confinement, Malformed> {
+        if self.0.is_empty() {
+            return Ok(Confinement::default());
+        }
+        let limits = ProcessLimits {
+            cpu_seconds: self.limit()?,
+            address_space_bytes: self.limit()?,
+            open_files: self.limit()?,
+            processes: self.limit()?,
+            file_bytes: self.limit()?,
+            core_bytes: self.limit()?,
+        };
+        let sandbox = if self.is_second()? {
+            Some(self.sandbox()?)
+        } else {
+            None
+        };
+        Ok(Confinement { limits, sandbox })
+    }
+
+    fn limit(&mut self) -> Result<Option<u64>, Malformed> {
+        let (is_there, value) = (self.is_second()?, self.u64()?);
+        Ok(is_there.then_some(value))
+    }
+
+    fn sandbox(&mut self) -> Result<Sandbox, Malformed> {
+        Ok(Sandbox {
+            writable: self.paths()?,
+            protected: self.protected()?,
+            hidden: self.paths()?,
+            visible: self.paths()?,
+            network: self.access()?,
+            daemon_socket: self.access()?,
+            enforcement: if self.is_second()? {
+                Enforcement::BestEffort
+            } else {
+                Enforcement::Required
+            },
+        })
+    }
+
+    fn paths(&mut self) -> Result<Vec<Vec<u8>>, Malformed> {
+        let paths = self.list()?;
+        if paths.len() > MAX_SANDBOX_PATHS {
+            return Err(Malformed);
+        }
+        Ok(paths)
+    }
+
+    fn protected(&mut self) -> Result<Vec<ProtectedPath>, Malformed> {
+        let count = self.length()?;
+        if count > MAX_SANDBOX_PATHS {
+            return Err(Malformed);
+        }
+        let mut protected = Vec::new();
+        for _ in 0..count {
+            protected.push(ProtectedPath {
+                path: self.bytes()?,
+                if_absent: match self.u8()? {
+                    0 => IfAbsent::Leave,
+                    1 => IfAbsent::MakeDirectory,
+                    2 => IfAbsent::MakeFile,
+                    _ => return Err(Malformed),
+                },
+            });
+        }
+        Ok(protected)
+    }
+
+    fn access(&mut self) -> Result<Access, Malformed> {
+        Ok(if self.is_second()? {
+            Access::Denied
+        } else {
+            Access::Allowed
+        })
+    }
+
+    /// Which of two. Whatever else stands there is not taken for either.
+    fn is_second(&mut self) -> Result<bool, Malformed> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Malformed),
+        }
+    }
+
+    pub(super) fn enforced(&mut self) -> Result<Enforced, Malformed> {
+        let mut enforced = Enforced::default();
+        if self.0.is_empty() {
+            return Ok(enforced);
+        }
+        for _ in 0..self.walls()? {
+            enforced.held.push(self.wall()?);
+        }
+        for _ in 0..self.walls()? {
+            enforced.missing.push(MissingWall {
+                wall: self.wall()?,
+                errno: self.i32()?,
+            });
+        }
+        Ok(enforced)
+    }
+
+    /// How many follow: never more than there are. A newer keeper has more, but builds no wall that
+    /// this server did not ask for.
+    fn walls(&mut self) -> Result<usize, Malformed> {
+        let count = self.length()?;
+        if count > WALLS.len() {
+            return Err(Malformed);
+        }
+        Ok(count)
+    }
+
+    fn wall(&mut self) -> Result<Wall, Malformed> {
+        Wall::from_number(self.u8()?).ok_or(Malformed)
+    }
+}

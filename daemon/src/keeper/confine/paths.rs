@@ -1,0 +1,342 @@
+//! Which places a sandbox concerns, and in which order: pure until the child opens them.
+//!
+//! Every path is opened without following a symbolic link anywhere in it: whoever can write beside
+//! it could otherwise lead a mount to somewhere else.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use nix::libc;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::OwnPlaces;
+use crate::control::confinement::{Access, IfAbsent, MAX_SANDBOX_PATHS, Sandbox, Wall};
+
+/// Where the scripts are that an integrated shell reads, in the socket's directory: read-only, and
+/// no secret.
+const SHELL_SCRIPTS: &str = "shell";
+
+/// The kernel's own files. Root needs no capability to write there what the kernel then runs outside
+/// of every sandbox (`core_pattern`, `release_agent`).
+const KERNELS: [&CStr; 2] = [c"/proc", c"/sys"];
+
+/// Room for the daemon's own places beside those of a spec.
+const OWN_PLACES: usize = 4;
+
+/// Whose `/dev` it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Devices {
+    /// Everybody's.
+    Shared,
+    /// This sandbox's.
+    Own,
+}
+
+/// Every path of a sandbox. A list never grows in the child beyond what is reserved here.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// Whether everything is writable: then nothing is made read-only but what is protected.
+    pub(super) everything: bool,
+    /// Those above come first; none where everything is.
+    pub(super) writable: Vec<CString>,
+    opened: Vec<OwnedFd>,
+    /// Copies of the writable places' mounts, made before everything becomes read-only.
+    pub(super) trees: Vec<OwnedFd>,
+    /// The directories above guarded places, those above first.
+    pub(super) pins: Vec<Pin>,
+    pub(super) guards: Vec<Guard>,
+    pub(super) covers: Vec<Cover>,
+    /// The terminal's own tty.
+    pub(super) tty: Option<CString>,
+    pub(super) devices: Devices,
+}
+
+/// A directory between a writable place and one that is protected beneath it. It becomes a mount,
+/// so that it can be neither renamed nor removed with what it holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Pin {
+    pub(super) path: CString,
+    pub(super) is_mounted: bool,
+}
+
+/// A place that becomes read-only.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Guard {
+    pub(super) path: CString,
+    pub(super) if_absent: IfAbsent,
+    /// The writable place that it is beneath.
+    pub(super) beneath: CString,
+    /// Which pins are above it, from above.
+    pub(super) pins: Vec<usize>,
+}
+
+impl Guard {
+    fn kernels(path: &CStr) -> Self {
+        Self {
+            path: path.to_owned(),
+            if_absent: IfAbsent::Leave,
+            beneath: c"/".to_owned(),
+            pins: Vec::new(),
+        }
+    }
+}
+
+/// A place that is covered by something empty.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Cover {
+    pub(super) path: CString,
+    /// What is used where something is visible in it: a directory of its own, of this name.
+    pub(super) name: CString,
+    pub(super) visible: Vec<Visible>,
+    /// Whether it has to be there.
+    pub(super) is_daemons: bool,
+}
+
+/// Something beneath a covered place that stays visible, read-only.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Visible {
+    pub(super) path: CString,
+    /// The way to it from the covered place.
+    pub(super) names: Vec<CString>,
+}
+
+impl Places {
+    /// Checks and orders the paths of a spec. The wall says which list is wrong.
+    pub(super) fn new(
+        sandbox: &Sandbox,
+        own: &OwnPlaces,
+        tty: Option<u32>,
+    ) -> Result<Self, (Wall, i32)> {
+        let lists = [
+            (sandbox.writable.len(), Wall::Writes),
+            (sandbox.protected.len(), Wall::Protected),
+            (sandbox.hidden.len(), Wall::Hidden),
+            (sandbox.visible.len(), Wall::Hidden),
+        ];
+        if let Some((_, wall)) = lists.iter().find(|(length, _)| *length > MAX_SANDBOX_PATHS) {
+            return Err((*wall, libc::E2BIG));
+        }
+        let checked = |wall, paths: &[Vec<u8>]| {
+            let paths = paths.iter().map(|path| checked(path));
+            let mut paths = paths
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|errno| (wall, errno))?;
+            paths.sort_unstable();
+            paths.dedup();
+            Ok(paths)
+        };
+        let (roots, writable): (Vec<_>, Vec<_>) = sandbox
+            .writable
+            .iter()
+            .cloned()
+            .partition(|path| path == b"/");
+        let mut writable = checked(Wall::Writes, &writable)?;
+        let everything = !roots.is_empty();
+        if everything {
+            // Everything is beneath the empty name.
+            writable = vec![Vec::new()];
+        }
+        let (mut guards, pins) = guards(sandbox, &writable)?;
+        if everything {
+            guards.extend(KERNELS.map(Guard::kernels));
+        }
+        writable.retain(|path| !path.is_empty());
+        let mut hidden = checked(Wall::Hidden, &sandbox.hidden)?;
+        let mut visible = checked(Wall::Hidden, &sandbox.visible)?;
+        let daemons = daemons(sandbox.daemon_socket, own).map_err(|errno| (Wall::Hidden, errno))?;
+        hidden.extend(daemons.hidden.iter().cloned());
+        visible.extend(daemons.visible);
+        let trees = writable.len();
+        let opened = trees + 1;
+        Ok(Self {
+            covers: covers(hidden, &visible, &daemons.hidden),
+            everything,
+            writable: writable.into_iter().map(terminated).collect(),
+            opened: Vec::with_capacity(opened),
+            trees: Vec::with_capacity(trees),
+            pins,
+            guards,
+            tty: tty.and_then(tty_path),
+            devices: Devices::Shared,
+        })
+    }
+
+    /// Opens the writable places. All of them have to be there.
+    pub(super) fn open_writable(&mut self) -> Result<(), i32> {
+        for path in &self.writable {
+            self.opened.push(resolve(path)?);
+        }
+        if self.everything {
+            self.opened.push(resolve(c"/")?);
+        }
+        Ok(())
+    }
+
+    /// The writable places as they were opened.
+    pub(super) fn opened_writable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.opened.iter().map(AsFd::as_fd)
+    }
+}
+
+/// Opens a path that has no symbolic link in it, to be named and not read.
+pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, i32> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    // Without NOFOLLOW, which with PATH would open a last link itself.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), links).map_err(Errno::raw_os_error)
+}
+
+/// An absolute path that says where it leads, without its last slash; not the root.
+fn checked(path: &[u8]) -> Result<Vec<u8>, i32> {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let Some(names) = path.strip_prefix(b"/") else {
+        return Err(libc::EINVAL);
+    };
+    let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..");
+    if path.contains(&0) || !names.split(|&byte| byte == b'/').all(is_name) {
+        return Err(libc::EINVAL);
+    }
+    if path.len() >= libc::PATH_MAX.unsigned_abs() as usize {
+        return Err(libc::ENAMETOOLONG);
+    }
+    Ok(path.to_vec())
+}
+
+/// Of a path without NUL, which [`checked`] has seen to.
+fn terminated(path: Vec<u8>) -> CString {
+    CString::new(path).unwrap_or_default()
+}
+
+/// Whether it is that place or beneath it.
+fn is_within(path: &[u8], place: &[u8]) -> bool {
+    path.strip_prefix(place)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// What is protected beneath writable places: the rest is read-only anyway, and so is what is
+/// beneath another protected place.
+fn guards(sandbox: &Sandbox, writable: &[Vec<u8>]) -> Result<(Vec<Guard>, Vec<Pin>), (Wall, i32)> {
+    let mut protected = Vec::new();
+    for entry in &sandbox.protected {
+        let path = checked(&entry.path).map_err(|errno| (Wall::Protected, errno))?;
+        protected.push((path, entry.if_absent));
+    }
+    protected.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    let mut pinned: Vec<Vec<u8>> = Vec::new();
+    let mut guards: Vec<Guard> = Vec::new();
+    let mut last: Vec<Vec<u8>> = Vec::new();
+    for (path, if_absent) in protected {
+        // Sorted: those above it have been seen.
+        if last.iter().any(|above| is_within(&path, above)) {
+            continue;
+        }
+        let topmost = writable
+            .iter()
+            .filter(|place| is_within(&path, place))
+            .min_by_key(|place| place.len());
+        let Some(topmost) = topmost else { continue };
+        let mut pins = Vec::new();
+        for end in topmost.len() + 1..path.len() {
+            if path.get(end) != Some(&b'/') {
+                continue;
+            }
+            let Some(above) = path.get(..end) else {
+                continue;
+            };
+            let index = pinned.iter().position(|known| known == above);
+            pins.push(index.unwrap_or_else(|| {
+                pinned.push(above.to_vec());
+                pinned.len() - 1
+            }));
+        }
+        guards.push(Guard {
+            path: terminated(path.clone()),
+            if_absent,
+            beneath: match topmost.as_slice() {
+                b"" => c"/".to_owned(),
+                topmost => terminated(topmost.to_vec()),
+            },
+            pins,
+        });
+        last.push(path);
+    }
+    let pin = |path| Pin {
+        path: terminated(path),
+        is_mounted: false,
+    };
+    Ok((guards, pinned.into_iter().map(pin).collect()))
+}
+
+/// The daemon's own places.
+struct Daemons {
+    hidden: Vec<Vec<u8>>,
+    visible: Vec<Vec<u8>>,
+}
+
+fn daemons(socket: Access, own: &OwnPlaces) -> Result<Daemons, i32> {
+    let of = |path: &std::path::Path| checked(path.as_os_str().as_bytes());
+    let mut hidden = Vec::with_capacity(OWN_PLACES);
+    let mut visible = Vec::with_capacity(OWN_PLACES);
+    hidden.push(of(&own.state_dir)?);
+    match socket {
+        Access::Allowed => visible.push(of(&own.socket_dir)?),
+        Access::Denied => {
+            hidden.push(of(&own.socket_dir)?);
+            visible.push(of(&own.socket_dir.join(SHELL_SCRIPTS))?);
+        }
+    }
+    Ok(Daemons { hidden, visible })
+}
+
+fn covers(mut hidden: Vec<Vec<u8>>, visible: &[Vec<u8>], daemons: &[Vec<u8>]) -> Vec<Cover> {
+    hidden.sort_unstable();
+    hidden.dedup();
+    let mut covers: Vec<Cover> = Vec::new();
+    let mut last: Vec<Vec<u8>> = Vec::new();
+    for path in hidden {
+        // Covered with what is above it, unless that leaves it visible.
+        let seen = |place: &Vec<u8>| is_within(&path, place);
+        let is_covered = last.iter().any(|above| {
+            is_within(&path, above)
+                && !visible
+                    .iter()
+                    .any(|shown| is_within(shown, above) && seen(shown))
+        });
+        if is_covered {
+            continue;
+        }
+        let beneath = visible
+            .iter()
+            .filter(|place| is_within(place, &path) && place.len() > path.len());
+        covers.push(Cover {
+            name: terminated(format!("cover{}", covers.len()).into_bytes()),
+            visible: beneath
+                .map(|place| Visible {
+                    names: place
+                        .get(path.len() + 1..)
+                        .unwrap_or_default()
+                        .split(|&byte| byte == b'/')
+                        .map(|name| terminated(name.to_vec()))
+                        .collect(),
+                    path: terminated(place.clone()),
+                })
+                .collect(),
+            is_daemons: daemons.contains(&path),
+            path: terminated(path.clone()),
+        });
+        last.push(path);
+    }
+    covers
+}
+
+/// `/dev/pts/N` of a device number in the form of `new_encode_dev`.
+fn tty_path(device: u32) -> Option<CString> {
+    let minor = (device & 0xff) | ((device >> 12) & 0x000f_ff00);
+    CString::new(format!("/dev/pts/{minor}")).ok()
+}
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+//! Rights that go beyond a user's: setuid programs, namespaces, capabilities.
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::MountPropagationFlags;
+use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets, UnshareFlags};
+
+use super::kernel;
+
+/// Capabilities have numbers below this one (`capabilities(7)`: 64 bits).
+const CAPABILITY_BITS: u32 = 64;
+
+/// Whether this is uid 0, which some limits do not hold.
+pub(super) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// `PR_SET_NO_NEW_PRIVS`: Landlock and seccomp ask for it, too.
+pub(super) fn no_new() -> Result<(), i32> {
+    rustix::thread::set_no_new_privs(true).map_err(Errno::raw_os_error)
+}
+
+/// Who the child is, inside and outside.
+#[derive(Debug)]
+pub(super) struct Identity {
+    /// As `/proc/self/uid_map` takes it: this user alone is himself inside.
+    uid_map: String,
+    gid_map: String,
+    /// Whether it is in a user namespace or a Landlock domain, which end `ptrace` at their border.
+    pub(super) entered: bool,
+}
+
+impl Identity {
+    pub(super) fn current() -> Self {
+        let uid = rustix::process::geteuid().as_raw();
+        let gid = rustix::process::getegid().as_raw();
+        Self {
+            uid_map: format!("{uid} {uid} 1"),
+            gid_map: format!("{gid} {gid} 1"),
+            entered: false,
+        }
+    }
+
+    /// A user and a mount namespace of its own, also for root: whatever capabilities there are, are
+    /// then good for nothing outside. Nothing that is mounted outside later arrives.
+    pub(super) fn enter_namespaces(&self) -> Result<(), i32> {
+        kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+        // user_namespaces(7): without it an ordinary user may not write a gid_map.
+        write(c"/proc/self/setgroups", b"deny")?;
+        write(c"/proc/self/uid_map", self.uid_map.as_bytes())?;
+        write(c"/proc/self/gid_map", self.gid_map.as_bytes())?;
+        let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        rustix::mount::mount_change(c"/", private).map_err(Errno::raw_os_error)
+    }
+
+    /// None, and none regained by the exec of uid 0 either.
+    pub(super) fn drop_capabilities(&self) -> Result<(), i32> {
+        // An ordinary user without a namespace has none; setting these would need one.
+        if self.entered || is_root() {
+            let locked = CapabilitiesSecureBits::NO_ROOT
+                | CapabilitiesSecureBits::NO_ROOT_LOCKED
+                | CapabilitiesSecureBits::NO_SETUID_FIXUP
+                | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+                | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
+                | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+                | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+            rustix::thread::set_capabilities_secure_bits(locked).map_err(Errno::raw_os_error)?;
+            for number in 0..CAPABILITY_BITS {
+                let one = CapabilitySet::from_bits_retain(1 << number);
+                match rustix::thread::remove_capability_from_bounding_set(one) {
+                    Ok(()) => {}
+                    // Past the last one that the kernel knows.
+                    Err(Errno::INVAL) => break,
+                    Err(errno) => return Err(errno.raw_os_error()),
+                }
+            }
+        }
+        let none = CapabilitySets {
+            effective: CapabilitySet::empty(),
+            permitted: CapabilitySet::empty(),
+            inheritable: CapabilitySet::empty(),
+        };
+        rustix::thread::set_capabilities(None, none).map_err(Errno::raw_os_error)
+    }
+}
+
+fn write(path: &std::ffi::CStr, text: &[u8]) -> Result<(), i32> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(Errno::raw_os_error)?;
+    rustix::io::write(&file, text).map_err(Errno::raw_os_error)?;
+    Ok(())
+}

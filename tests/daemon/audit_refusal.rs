@@ -1,0 +1,363 @@
+//! When the audit cannot be written: what is asked for is refused, the refusal is told, termd
+//! recovers by itself, and the chain is whole. And what is never stored.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection};
+
+use crate::support::{Home, RawClient, TestDaemon, is_root, skip, wait_until};
+
+fn database(client: &mut RawClient) -> PathBuf {
+    let info = client.ok("daemon.info", &Value::Null);
+    PathBuf::from(info["database"].as_str().unwrap())
+}
+
+fn is_whole(client: &mut RawClient) {
+    let verdict = client.ok("audit.verify", &Value::Null);
+    assert_eq!(verdict["first_bad"], Value::Null, "{verdict}");
+}
+
+fn is_refused(client: &mut RawClient, witness: &std::path::Path) {
+    let params = json!({ "command": "touch", "args": [witness] });
+    let error = client.err("session.create", &params);
+    let told = (error.code, error.kind());
+    assert_eq!(told, (-32005, "audit_unavailable"), "{error:?}");
+    assert!(!witness.exists(), "it ran all the same");
+}
+
+fn runs_again(client: &mut RawClient) {
+    wait_until("it recovers by itself", || {
+        let created = client.request("session.create", &json!({ "command": "true" }));
+        created.is_ok()
+    });
+    is_whole(client);
+}
+
+#[test]
+fn while_another_process_has_the_database_locked_nothing_is_run_or_typed() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    let id = agent.script("echo ready; cat");
+    agent.wait_for_text(&id, "ready");
+    let path = database(&mut agent);
+    let runtime = (tokio::runtime::Builder::new_current_thread().enable_all())
+        .build()
+        .unwrap();
+    let mut other = runtime.block_on(async {
+        let options = SqliteConnectOptions::new().filename(path);
+        let mut other = SqliteConnection::connect_with(&options).await.unwrap();
+        let lock = sqlx::raw_sql(AssertSqlSafe("BEGIN EXCLUSIVE".to_owned()));
+        lock.execute(&mut other).await.unwrap();
+        other
+    });
+    is_refused(&mut agent, &daemon.path("home/locked"));
+    let error = agent.err(
+        "session.send",
+        &json!({ "id": id, "text": "typed anyway\n" }),
+    );
+    assert_eq!(error.code, -32005, "{error:?}");
+    runtime.block_on(async {
+        let free = sqlx::raw_sql(AssertSqlSafe("ROLLBACK".to_owned()));
+        free.execute(&mut other).await.unwrap();
+        other.close().await.unwrap();
+    });
+    runs_again(&mut agent);
+    agent.ok("session.send", &json!({ "id": id, "text": "typed now\n" }));
+    let text = agent.wait_for_text(&id, "typed now");
+    assert!(!text.contains("anyway"), "{text}");
+}
+
+#[test]
+fn a_database_that_was_swapped_under_the_daemon_is_not_written() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    agent.run(&json!({ "command": "true" }));
+    let path = database(&mut agent);
+    let aside = path.with_extension("aside");
+    fs::rename(&path, &aside).unwrap();
+    fs::copy(&aside, &path).unwrap();
+    let foreign = fs::read(&path).unwrap();
+    is_refused(&mut agent, &daemon.path("home/swapped"));
+    assert!(
+        fs::read(&path).unwrap() == foreign,
+        "the other one was written"
+    );
+    assert!(
+        daemon.log().contains("was replaced or removed"),
+        "{}",
+        daemon.log()
+    );
+    fs::rename(&aside, &path).unwrap();
+    runs_again(&mut agent);
+}
+
+#[test]
+fn a_symlinked_state_directory_is_refused() {
+    let home = Home::new();
+    let target = home.path("elsewhere");
+    fs::create_dir(&target).unwrap();
+    fs::create_dir_all(home.state_dir().parent().unwrap()).unwrap();
+    symlink(&target, home.state_dir()).unwrap();
+    let output = home
+        .command(crate::support::termd_binary())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("symbolic link"), "{said}");
+    assert_eq!(
+        fs::read_dir(&target).unwrap().count(),
+        0,
+        "something was written"
+    );
+}
+
+/// strace(1) that makes a system call of the server's fail, until it is dropped.
+struct Injected(Child);
+
+impl Injected {
+    fn into(server: i32, what: &str) -> Option<Self> {
+        let log = Stdio::null();
+        let mut child = Command::new("strace")
+            .args(["-f", "-q", "-e", what, "-p", &server.to_string()])
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .ok()?;
+        let status = PathBuf::from(format!("/proc/{server}/status"));
+        let mut is_traced = false;
+        wait_until("strace has attached, or ended", || {
+            is_traced = (fs::read_to_string(&status).unwrap_or_default().lines())
+                .any(|line| line.starts_with("TracerPid:") && !line.ends_with("\t0"));
+            is_traced || child.try_wait().unwrap().is_some()
+        });
+        is_traced.then_some(Self(child))
+    }
+}
+
+impl Drop for Injected {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process(pid, Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_disk_that_does_not_write_or_sync_refuses_and_recovers() {
+    for what in [
+        "inject=fdatasync,fsync:error=EIO",
+        "inject=pwrite64:error=EIO",
+        "inject=pwrite64:error=ENOSPC",
+    ] {
+        let daemon = TestDaemon::start();
+        let mut agent = daemon.agent();
+        agent.run(&json!({ "command": "true" }));
+        let server = agent.ok("daemon.info", &Value::Null)["server_pid"].as_i64();
+        let server = i32::try_from(server.unwrap()).unwrap();
+        let Some(injected) = Injected::into(server, what) else {
+            return skip(
+                "a_disk_that_does_not_write_or_sync_refuses_and_recovers",
+                "strace cannot trace here",
+            );
+        };
+        let witness = daemon.path("home/unsynced");
+        // Its threads are attached one after the other.
+        wait_until("the fault is felt", || {
+            let params = json!({ "command": "touch", "args": [witness] });
+            match agent.request("session.create", &params) {
+                Ok(_) => {
+                    let _ = fs::remove_file(&witness);
+                    false
+                }
+                Err(error) => {
+                    assert_eq!(error.code, -32005, "{what}: {error:?}");
+                    true
+                }
+            }
+        });
+        let _ = fs::remove_file(&witness);
+        is_refused(&mut agent, &witness);
+        drop(injected);
+        runs_again(&mut agent);
+        drop(agent);
+        let daemon = TestDaemon::start_in(daemon.stop());
+        is_whole(&mut daemon.client());
+    }
+}
+
+/// What was refused for want of room is in the chain, from the room that was kept for it.
+#[test]
+fn on_a_full_disk_the_refusal_itself_is_recorded() {
+    const NAME: &str = "on_a_full_disk_the_refusal_itself_is_recorded";
+    if !is_root() {
+        return skip(NAME, "mounting a small disk needs root");
+    }
+    let home = Home::new();
+    let view = Home::view(&home.path(""));
+    let disk = match crate::audit::SmallDisk::mount(&view) {
+        Ok(disk) => disk,
+        Err(reason) => return skip(NAME, &reason),
+    };
+    let daemon = TestDaemon::start_in(home);
+    let mut agent = daemon.agent();
+    let cat = agent.script("echo ready; cat");
+    agent.wait_for_text(&cat, "ready");
+    disk.fill();
+    let mut refused = 0;
+    wait_until("the disk is full for the audit too", || {
+        let created = agent.request("session.create", &json!({ "command": "true" }));
+        refused += u32::from(created.is_err());
+        refused > 0
+    });
+    // While it is full it stays so, for typing as well, and is recorded.
+    for n in 0..50 {
+        is_refused(&mut agent, &daemon.path(format!("home/full-{n}")));
+    }
+    let mut typist = daemon.client();
+    let error = typist.err(
+        "session.send",
+        &json!({ "id": cat, "text": "typed anyway\n" }),
+    );
+    assert_eq!(error.code, -32005, "{error:?}");
+    let page = agent.ok(
+        "audit.list",
+        &json!({ "filter": { "action": "audit.refused" } }),
+    );
+    let records = page["records"].as_array().unwrap();
+    assert!(!records.is_empty() && records.len() <= 32, "{page}");
+    let first = records.last().unwrap();
+    assert_eq!(first["detail"]["action"], "terminal.create", "{first}");
+    assert_eq!(first["outcome"], "refused");
+    assert_eq!(first["actor"]["pid"], std::process::id());
+    disk.empty();
+    runs_again(&mut agent);
+    let page = agent.ok(
+        "audit.list",
+        &json!({ "filter": { "action": "audit.recovered" } }),
+    );
+    let recovered = &page["records"][0]["detail"];
+    assert!(recovered["refused"].as_u64() >= Some(51), "{page}");
+    assert!(!agent.text(&cat).contains("anyway"));
+    agent.ok("session.send", &json!({ "id": cat, "text": "typed now\n" }));
+    agent.wait_for_text(&cat, "typed now");
+    is_whole(&mut agent);
+    drop((agent, typist));
+    let home = daemon.stop();
+    drop(disk);
+    drop(home);
+}
+
+/// A secret on a command line is shown while the command runs, over a reload too, and stored nowhere.
+#[test]
+fn secrets_of_command_lines_are_shown_live_and_stored_nowhere() {
+    let config = "[audit]\nredact = [\"CUSTOM-[0-9]+\"]\n";
+    let daemon = TestDaemon::configured(config);
+    let mut agent = daemon.agent();
+    let script = "exec sleep 1000";
+    let args = json!(["-c", script, "x", "--password=tango-foxtrot", "CUSTOM-4711"]);
+    let id = agent.create(&json!({ "command": "sh", "args": args }));
+    let shown =
+        |client: &mut RawClient| client.ok("session.show", &json!({ "id": id })).to_string();
+    assert!(shown(&mut agent).contains("tango-foxtrot"));
+    let server = || daemon.client().ok("daemon.info", &Value::Null)["server_pid"].clone();
+    let before = server();
+    daemon.signal(Signal::HUP);
+    wait_until("another server serves", || server() != before);
+    let mut client = daemon.client();
+    assert!(
+        shown(&mut client).contains("tango-foxtrot"),
+        "what runs is shown as it runs"
+    );
+    let page = client.ok("audit.list", &json!({ "filter": { "terminal": id } }));
+    assert!(page.to_string().contains("--password=[redacted]"), "{page}");
+    let page = client.ok("command.list", &Value::Null);
+    assert!(page.to_string().contains("[redacted]"), "{page}");
+    client.ok("session.close", &json!({ "id": id }));
+    drop((agent, client));
+    let home = daemon.stop();
+    for secret in ["tango-foxtrot", "CUSTOM-4711"] {
+        for entry in fs::read_dir(home.state_dir()).unwrap().flatten() {
+            let bytes = fs::read(entry.path()).unwrap_or_default();
+            let held = (bytes.windows(secret.len())).any(|window| window == secret.as_bytes());
+            assert!(!held, "{} holds {secret}", entry.path().display());
+        }
+    }
+}
+
+#[test]
+fn the_filters_narrow_and_a_page_waits_for_what_comes() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    agent.run(&json!({ "command": "true" }));
+    agent.err(
+        "session.create",
+        &json!({ "command": "rm", "args": ["-rf", "/"] }),
+    );
+    let mut list = |filter: Value| {
+        let page = agent.ok(
+            "audit.list",
+            &json!({ "filter": filter, "order": "oldest" }),
+        );
+        page["records"].as_array().unwrap().clone()
+    };
+    let programs = |records: &[Value]| -> Vec<String> {
+        let names = records
+            .iter()
+            .map(|record| record["detail"]["program"].to_string());
+        names.collect()
+    };
+    assert_eq!(programs(&list(json!({ "program": "true" }))), ["\"true\""]);
+    assert_eq!(
+        programs(&list(json!({ "verdict": "dangerous" }))),
+        ["\"rm\""]
+    );
+    assert_eq!(programs(&list(json!({ "outcome": "refused" }))), ["\"rm\""]);
+    assert!(list(json!({ "front": "mcp" })).is_empty());
+    assert_eq!(
+        list(json!({ "front": "daemon", "action": "daemon" }))[0]["action"],
+        "daemon.start"
+    );
+    let all = list(json!({}));
+    let numbers: Vec<i64> = all
+        .iter()
+        .map(|record| record["seq"].as_i64().unwrap())
+        .collect();
+    assert!(
+        numbers.windows(2).all(|pair| pair[0] < pair[1]),
+        "{numbers:?}"
+    );
+    for filter in [
+        json!({ "program": "" }),
+        json!({ "client": "x".repeat(5000) }),
+        json!({ "since_ms": 5, "until_ms": 5 }),
+        json!({ "verdict": "evil" }),
+    ] {
+        let error = agent.err("audit.list", &json!({ "filter": filter }));
+        assert_eq!(error.code, -32602, "{filter}: {error:?}");
+    }
+    let head = agent.ok("audit.list", &json!({ "limit": 1 }))["through"].to_string();
+    let mut follower = daemon.client();
+    let params = json!({ "filter": { "program": "echo" }, "cursor": head, "order": "oldest",
+                         "wait_ms": 60000 });
+    let waiting = follower.send("audit.list", &params);
+    agent.run(&json!({ "command": "true" }));
+    agent.run(&json!({ "command": "echo", "args": ["hi"] }));
+    let page = follower.answer(waiting);
+    assert_eq!(
+        page["result"]["records"][0]["detail"]["program"], "echo",
+        "{page}"
+    );
+    let hashes = agent.ok("audit.hashes", &json!({ "records": [1, 2, 999_999] }));
+    assert_eq!(
+        hashes["records"].as_array().map(Vec::len),
+        Some(2),
+        "{hashes}"
+    );
+}
