@@ -226,6 +226,8 @@ fn row(id: &TerminalId) -> TerminalRow {
         released_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
+        end_cause: None,
+        held_to: None,
         idle_timeout_ms: None,
         last_activity_ms: None,
         scrollback_lines: None,

@@ -1,5 +1,6 @@
 //! The server, put together: database, terminals, socket; and what the keeper tells it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,20 +19,19 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Config;
+use crate::config::{Change, Config, InForce};
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
-use crate::policy::RuleError;
 use crate::rpc::{
     AcpHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler, PolicyHandler,
     ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
 };
 use crate::shell::ShellFiles;
-use crate::store::{Store, StoreError};
+use crate::store::{AuditEntry, Store, StoreError};
 use crate::terminal::clock::now_ms;
-use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
+use crate::terminal::{TerminalError, Terminals, TerminalsOptions, termd_itself};
 
 /// How often the database is looked through for what is past retention.
 const RETENTION_PERIOD: Duration = Duration::from_hours(1);
@@ -49,9 +49,6 @@ pub enum AppError {
     /// The keeper.
     #[error(transparent)]
     Keeper(#[from] KeeperError),
-    /// The gate's rules, which were read and checked at the start.
-    #[error(transparent)]
-    Rules(#[from] RuleError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -79,26 +76,40 @@ impl AppError {
 }
 
 /// Serves until the keeper says that this server's time is over.
-pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Result<(), AppError> {
+pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Result<(), AppError> {
     let Connected {
         keeper,
         inventory,
         events,
     } = KeeperClient::connect(inherited.control).await?;
     let store = Store::open(paths.database()).await?;
+    let in_force = record_change(in_force, &store).await?;
+    if let Some(fault) = &in_force.fault {
+        tracing::error!(fault, "config.toml is not in force, the last good one is");
+    }
+    if let Err(error) = in_force.keep(&paths.state_dir) {
+        tracing::error!(%error, "cannot keep the configuration for the next server");
+    }
+    let InForce { file, fault, .. } = in_force;
+    let config = file.config;
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         max_running: config.limits.terminals,
         shell: shell_files(&config, &paths),
-        rules: Arc::new(config.rules()?),
+        policy: Arc::new(file.policy),
+        config_dir: paths
+            .config_file
+            .parent()
+            .map(Path::to_owned)
+            .unwrap_or_default(),
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
     terminals.adopt(inventory).await?;
 
     let stats = Arc::<SocketStats>::default();
-    let module = api(&terminals, &stats, &paths)?;
+    let module = api(&terminals, &stats, &paths, fault)?;
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
@@ -135,6 +146,42 @@ pub async fn run(inherited: InheritedFds, paths: Paths, config: Config) -> Resul
     store.close().await?;
     tracing::info!(?ending, "this server is done");
     Ok(())
+}
+
+/// Records a change of the configuration, before it is in force. Where that cannot be, the one
+/// before stays.
+async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppError> {
+    let Some(change) = &in_force.change else {
+        return Ok(in_force);
+    };
+    let (outcome, names, hashes) = match change {
+        Change::Made { old, new } => ("ok".to_owned(), ["old", "new"], [old.as_ref(), Some(new)]),
+        Change::Refused { stays, refused } => {
+            let fault = in_force.fault.as_deref().unwrap_or_default();
+            let names = ["stays", "refused"];
+            (
+                format!("refused: {fault}"),
+                names,
+                [Some(stays), refused.as_ref()],
+            )
+        }
+    };
+    let hashes = hashes.map(|hash| hash.map(String::as_str).into());
+    let entry = AuditEntry {
+        at_ms: now_ms(),
+        action: "policy.changed",
+        outcome,
+        actor: termd_itself(),
+        terminal: None,
+        detail: names.map(str::to_owned).into_iter().zip(hashes).collect(),
+    };
+    match store.audit(entry).await {
+        Ok(_) => Ok(in_force),
+        Err(error) => match in_force.unrecorded(&error.to_string()) {
+            Some(before) => Ok(before),
+            None => Err(error.into()),
+        },
+    }
 }
 
 /// The scripts of shell integration, unless it is switched off. Shells work without.
@@ -178,12 +225,14 @@ fn api(
     terminals: &Terminals,
     stats: &Arc<SocketStats>,
     paths: &Paths,
+    config_fault: Option<String>,
 ) -> Result<RpcModule<()>, RegisterMethodError> {
     let daemon = DaemonHandler::new(
         terminals.clone(),
         Arc::clone(stats),
         &paths.socket,
         &paths.database(),
+        config_fault,
     );
     let mut module = RpcModule::new(());
     module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
@@ -191,7 +240,7 @@ fn api(
     module.merge(ScreenHandler::new(terminals.clone()).into_rpc())?;
     module.merge(InteractHandler::new(terminals.clone()).into_rpc())?;
     module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(PolicyHandler::new(terminals.clone()).into_rpc())?;
+    module.merge(PolicyHandler::new(terminals.clone(), paths.config_file.clone()).into_rpc())?;
     module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
     module.merge(daemon.into_rpc())?;
     Ok(module)

@@ -3,6 +3,8 @@
 //! A file that does not parse, or sets what is out of bounds or unknown, is refused whole with the
 //! place of the fault; termd never runs on half a configuration.
 
+mod in_force;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,9 +13,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::policy::{RuleError, RuleSpec, Rules};
+use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
 
+pub use in_force::{Change, InForce};
+
+/// Longest file: nobody writes one by hand, and it is read whole.
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
 /// The most that `outputByteLimit` may keep at hand for one terminal, in bytes: one answer is as
 /// long as that, and longer ones would have to be paged.
 pub const MAX_WINDOW_BYTES: u64 = 64 << 20;
@@ -36,7 +42,7 @@ pub struct Config {
     /// How shells are started.
     pub shell: ShellConfig,
     /// What the gate does with which commands.
-    pub policy: PolicyConfig,
+    pub policy: PolicySpec,
 }
 
 /// `[spool]`: how much output is kept in memory.
@@ -77,14 +83,6 @@ pub struct ShellConfig {
     pub integration: bool,
 }
 
-/// `[policy]`: what the gate does with which commands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PolicyConfig {
-    /// `[[policy.rules]]`: the first that fits a command decides.
-    pub rules: Vec<RuleSpec>,
-}
-
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -93,7 +91,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             retention: RetentionConfig::default(),
             shell: ShellConfig::default(),
-            policy: PolicyConfig::default(),
+            policy: PolicySpec::default(),
         }
     }
 }
@@ -153,14 +151,6 @@ pub enum ConfigError {
         /// What is wrong there.
         message: String,
     },
-    /// A rule of the gate makes no sense.
-    #[error("{}: policy.rules, {source}", path.display())]
-    Rule {
-        /// The file.
-        path: PathBuf,
-        /// Which, and why.
-        source: RuleError,
-    },
     /// A value is out of bounds.
     #[error("{}: {key} must be {bounds}", path.display())]
     OutOfBounds {
@@ -173,17 +163,71 @@ pub enum ConfigError {
     },
 }
 
+/// A configuration with the text that it was read from.
+#[derive(Debug, Clone)]
+pub struct ConfigFile {
+    /// What it sets.
+    pub config: Config,
+    /// Its `[policy]`, ready to decide by.
+    pub policy: Policy,
+    /// The text.
+    pub text: String,
+}
+
+impl ConfigFile {
+    /// Reads the file; where there is none, the defaults hold.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let unreadable = |source| ConfigError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.len() > MAX_CONFIG_BYTES => {
+                return Err(unreadable(io::ErrorKind::FileTooLarge.into()));
+            }
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                return Self::parse(String::new(), path);
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        Self::parse(text, path)
+    }
+
+    /// Reads a text, which is said to be that of a file.
+    pub fn parse(text: String, path: &Path) -> Result<Self, ConfigError> {
+        let config = Config::parse(&text, path)?;
+        let line = |at: usize| place(&text, at).0;
+        let resolve = |directory: &str| {
+            let real = fs::canonicalize(directory).ok()?;
+            let real = real.into_os_string().into_string().ok()?;
+            (real != directory).then_some(real)
+        };
+        let origin = Origin {
+            line: &line,
+            resolve: &resolve,
+        };
+        let policy = Policy::compile(&config.policy, &origin).map_err(|error| {
+            let (line, column) = place(&text, error.at);
+            ConfigError::Parse {
+                path: path.to_owned(),
+                line,
+                column,
+                message: error.problem,
+            }
+        })?;
+        Ok(Self {
+            config,
+            policy,
+            text,
+        })
+    }
+}
+
 impl Config {
     /// Reads the file; where there is none, the defaults hold.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        match fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text, path),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(ConfigError::Read {
-                path: path.to_owned(),
-                source,
-            }),
-        }
+        ConfigFile::load(path).map(|file| file.config)
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
@@ -221,24 +265,13 @@ impl Config {
                 key,
                 bounds,
             }),
-            None => config
-                .rules()
-                .map(|_| config)
-                .map_err(|source| ConfigError::Rule {
-                    path: path.to_owned(),
-                    source,
-                }),
+            None => Ok(config),
         }
     }
 
     /// From SIGTERM or SIGHUP to SIGKILL.
     pub fn kill_grace(&self) -> Duration {
         Duration::from_millis(self.kill_grace_ms)
-    }
-
-    /// The gate's rules, compiled.
-    pub fn rules(&self) -> Result<Rules, RuleError> {
-        Rules::compile(&self.policy.rules)
     }
 
     /// How long the database keeps what.
@@ -254,15 +287,22 @@ impl Config {
 /// The parser's error without the picture of the place, which takes four lines.
 fn parse_error(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
     let fault = error.span().map_or(0, |span| span.start);
-    let before = text.get(..fault).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let (line, column) = place(text, fault);
     let lines: Vec<&str> = error.message().lines().map(str::trim).collect();
     ConfigError::Parse {
         path: path.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+        line,
+        column,
         message: lines.join(", "),
     }
+}
+
+/// The line and the column, in characters, of a byte of a text, both from 1.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count();
+    (before.matches('\n').count() + 1, column + 1)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Parser;
 use termd::app;
 use termd::args::Args;
-use termd::config::Config;
+use termd::config::{Config, InForce};
 use termd::keeper::{self, Detach, KeeperOptions, KeeperStartError};
 use termd::paths::Paths;
 use termd::telemetry;
@@ -75,8 +75,8 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
 fn serve() -> anyhow::Result<ExitCode> {
     telemetry::start();
     let paths = Paths::find()?;
-    let config = match Config::load(&paths.config_file) {
-        Ok(config) => config,
+    let in_force = match InForce::find(&paths.config_file, &paths.state_dir) {
+        Ok(in_force) => in_force,
         Err(error) => {
             complain(&error.into());
             return Ok(ExitCode::from(EX_CONFIG));
@@ -88,7 +88,7 @@ fn serve() -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    match runtime.block_on(app::run(inherited, paths, config)) {
+    match runtime.block_on(app::run(inherited, paths, in_force)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(error) if error.is_permanent() => {
             complain(&error.into());

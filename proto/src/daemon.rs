@@ -38,6 +38,9 @@ pub struct DaemonInfo {
     pub socket: String,
     /// The database's path.
     pub database: String,
+    /// Why config.toml is not in force, with its line: what it said before is. Absent: it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_fault: Option<String>,
 }
 
 /// Answer to `daemon.stats`.

@@ -67,6 +67,8 @@ pub enum ErrorKind {
     LabelTaken,
     /// The command could not be started; `data.command`, `data.step`, `data.errno`.
     SpawnFailed,
+    /// The command cannot be held to what its profile asks; nothing was started.
+    Unconfinable,
     /// The terminal has exited: nothing can be sent to it.
     TerminalExited,
     /// More input is queued than the terminal takes; `data.limit` in bytes.

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Offset, TerminalId};
-use crate::terminal::ExitStatus;
+use crate::terminal::{EndCause, ExitStatus};
 
 /// One thing that happened to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,15 @@ pub enum TerminalEvent {
         cols: u16,
         /// Rows now.
         rows: u16,
+    },
+    /// It reached a limit of its profile, and is being ended for it.
+    LimitReached {
+        /// Which.
+        id: TerminalId,
+        /// Which limit.
+        limit: EndCause,
+        /// The limit itself, in milliseconds or bytes.
+        value: u64,
     },
     /// Its command was reaped and its output drained.
     Exited {

@@ -79,6 +79,111 @@ pub struct Judgement {
     pub rule: Option<usize>,
 }
 
+/// Most questions of one `policy.explain`.
+pub const MAX_EXPLAINED: usize = 1_000;
+
+/// A question to the policy: a line or an argv, not both, and who would ask for it from where.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicyQuery {
+    /// A line as it would be typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// A program and its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argv: Option<Vec<String>>,
+    /// The program that a line would be typed into; absent: a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The directory; absent: the connection's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The front; absent: the connection's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<Front>,
+    /// The client's name; absent: the connection's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The user; absent: the connection's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+}
+
+/// What is decided of a [`PolicyQuery`], and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// What it is, and what is done about it.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+    /// Why the effect is what it is, in one line.
+    pub why: String,
+    /// Where the rule that decided stands: the file and its line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_at: Option<(String, usize)>,
+    /// What it would run under; absent: nothing but the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ExplainedProfile>,
+    /// Variables of the daemon's environment that it would not get.
+    pub env_dropped: Vec<String>,
+    /// Variables that it would get by the policy.
+    pub env_set: Vec<String>,
+}
+
+/// What a command would be held to. Absent numbers: it is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExplainedProfile {
+    /// The profiles: of several, the strictest of each thing.
+    pub names: Vec<String>,
+    /// Wall-clock time, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Time without activity, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
+    /// Output in all, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+    /// Processor time of a process, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<u64>,
+    /// Address space of a process, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_space: Option<u64>,
+    /// Open files of a process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u64>,
+    /// Processes and threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
+    /// Size of a file that a process writes, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
+    /// Its walls; absent: it has no sandbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<ExplainedSandbox>,
+}
+
+/// The walls of a sandbox. Paths are as they would be for the directory asked about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExplainedSandbox {
+    /// `read-only`, `workspace`, `no-network`.
+    pub kinds: Vec<String>,
+    /// May be written.
+    pub writable: Vec<String>,
+    /// May not, though something above may.
+    pub protected: Vec<String>,
+    /// Cannot be seen.
+    pub hidden: Vec<String>,
+    /// Whether there is a network.
+    pub network: bool,
+    /// Whether the daemon's own socket may be used.
+    pub daemon_socket: bool,
+    /// Whether it runs where a wall cannot be held.
+    pub best_effort: bool,
+}
+
 /// How one client wants the gate to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -114,4 +219,14 @@ pub trait Policy {
         cwd: Option<String>,
         front: Option<Front>,
     ) -> RpcResult<Judgement>;
+
+    /// Says what is decided of each question, by which rule, why, and what it would run under; runs
+    /// nothing and records nothing. `config`: decide by this text of a config.toml instead of the
+    /// one that is in force. At most [`MAX_EXPLAINED`] questions.
+    #[method(name = "explain", param_kind = map, with_extensions)]
+    async fn explain(
+        &self,
+        queries: Vec<PolicyQuery>,
+        config: Option<String>,
+    ) -> RpcResult<Vec<Explanation>>;
 }

@@ -98,6 +98,55 @@ impl CloseCause {
     }
 }
 
+/// Which limit of its profile ended a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndCause {
+    /// It ran for as long as it may.
+    Timeout,
+    /// It printed as much as it may.
+    OutputBytes,
+}
+
+impl EndCause {
+    /// The word for it in JSON, tables and the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::OutputBytes => "output_bytes",
+        }
+    }
+}
+
+/// What a command is held to, and by which profiles of config.toml.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Confinement {
+    /// The profiles: of several, the strictest of each thing.
+    pub profiles: Vec<String>,
+    /// It is ended after so many milliseconds; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// It is ended once it has printed more than this; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+    /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.
+    pub sandbox: Vec<String>,
+    /// What holds it: `cpu_seconds`, `landlock_writes`, `seccomp`, … in a fixed order.
+    pub held: Vec<String>,
+    /// What was asked for and does not hold.
+    pub missing: Vec<MissingWall>,
+}
+
+/// What a command is not held to although it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingWall {
+    /// Its name.
+    pub wall: String,
+    /// What the kernel said.
+    pub reason: String,
+}
+
 /// Who asked for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
@@ -192,6 +241,12 @@ pub struct TerminalInfo {
     /// Why it was closed, where nobody asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_cause: Option<CloseCause>,
+    /// The limit that ended its command, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
+    /// What its command is held to; absent: to nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
     /// The `_meta` that it was created with.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -350,6 +405,9 @@ pub struct WaitResult {
     pub exited: bool,
     /// How it ended, once it has.
     pub exit_status: Option<ExitStatus>,
+    /// The limit that ended it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
     /// The end of the output now.
     pub end: Offset,
 }

@@ -62,3 +62,113 @@ fn send_asks_for_a_line_and_not_for_its_beginning() {
         &["send", "--confirmed", &id, "f /nonexistent/x", "--enter"],
     );
 }
+
+const POLICY: &str = "[[policy.rules]]
+effect = 'deny'
+program = 'terraform'
+[[policy.rules]]
+profile = 'build'
+program = 'cargo'
+front = 'mcp'
+[policy.profiles.build]
+timeout = '10m'
+sandbox = 'workspace'
+env = { set = { CI = '1' } }
+";
+
+#[test]
+fn check_says_which_rule_why_and_what_it_would_run_under() {
+    let daemon = TestDaemon::configured(POLICY);
+    let said = ok(&daemon, &["policy", "check", "--", "terraform", "plan"]);
+    assert!(said.starts_with("safe; is forbidden (rule 1)\n"), "{said}");
+    assert!(said.contains("rule 1 (line 1) fits"), "{said}");
+    assert!(said.contains("config.toml:1"), "{said}");
+    let check = [
+        "policy",
+        "check",
+        "--front",
+        "mcp",
+        "--client",
+        "x",
+        "--line",
+        "cargo build",
+    ];
+    let said = ok(&daemon, &check);
+    for expected in [
+        "config.toml:4",
+        "profile  build",
+        "timeout 600 s",
+        "sandbox  workspace",
+        "CI",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let said = ok(&daemon, &["policy", "check", "--line", "cargo build"]);
+    assert!(
+        said.contains("no rule fits") && !said.contains("profile"),
+        "{said}"
+    );
+    let json = termctl(
+        &daemon,
+        &["--json", "policy", "check", "--front", "mcp", "--", "cargo"],
+    )
+    .json();
+    assert_eq!(json["profile"]["timeout_ms"], 600_000, "{json}");
+    assert_eq!(
+        json["profile"]["sandbox"]["kinds"][0], "workspace",
+        "{json}"
+    );
+    assert_eq!(json["rule_at"][1], 4, "{json}");
+
+    // Another file, before it is in force.
+    let other = daemon.path("other.toml");
+    std::fs::write(
+        &other,
+        "[[policy.rules]]\neffect = 'confirm'\nprogram = 'ls'\n",
+    )
+    .unwrap();
+    let other = other.to_str().unwrap();
+    let said = ok(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
+    assert!(said.contains("asks first (rule 1)"), "{said}");
+    std::fs::write(other, "[policy]\nruels = []\n").unwrap();
+    let said = termctl(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    assert!(said.err.contains(":2:1: unknown field `ruels`"), "{said:?}");
+}
+
+#[test]
+fn a_table_of_expectations_is_compared() {
+    let daemon = TestDaemon::configured(POLICY);
+    let table = daemon.path("table.toml");
+    let good = "[default]\nfront = 'mcp'\n[[case]]\nline = 'terraform x'\neffect = 'deny'\nrule = 1\n\
+                [[case]]\nargv = ['cargo', 'x']\neffect = 'allow'\nprofile = 'build'\n\
+                [[case]]\nline = 'cargo x'\nfront = 'cli'\nprofile = 'none'\nrule = 0\n";
+    std::fs::write(&table, good).unwrap();
+    let path = table.to_str().unwrap();
+    assert_eq!(
+        ok(&daemon, &["policy", "test", path]),
+        "3 passed, 0 failed\n"
+    );
+    std::fs::write(
+        &table,
+        format!("{good}[[case]]\nline = 'ls'\neffect = 'deny'\n"),
+    )
+    .unwrap();
+    let said = termctl(&daemon, &["policy", "test", path]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.out
+            .contains("table.toml:15: ls\n- effect = deny\n+ effect = allow\n"),
+        "{said:?}"
+    );
+    assert!(said.out.ends_with("3 passed, 1 failed\n"), "{said:?}");
+    let json = termctl(&daemon, &["--json", "policy", "test", path]);
+    assert_eq!(
+        (json.code, &json.json()["failed"][0]["line"]),
+        (Some(1), &15.into())
+    );
+    std::fs::write(&table, "[[case]]\nline = 'ls'\n").unwrap();
+    let said = termctl(&daemon, &["policy", "test", path]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.contains("table.toml:1: "), "{said:?}");
+}

@@ -1,33 +1,176 @@
-//! `termctl policy check`: what the gate says of a command, without running it.
+//! `termctl policy`: what is decided of a command, without running it; and tables of expectations.
 
-use termd_proto::policy::{Effect, Judgement, PolicyClient as _};
+mod expectations;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use termd_proto::policy::{
+    Effect, ExplainedProfile, Explanation, Judgement, MAX_EXPLAINED, PolicyClient as _, PolicyQuery,
+};
 
 use super::Context;
-use crate::args::{PolicyArgs, PolicyVerb};
+use crate::args::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
+use crate::client::Link;
 use crate::error::CliError;
 use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
+use expectations::Expectations;
+
+/// Paths that one list shows; `--json` has all.
+const SHOWN: usize = 6;
 
 pub(super) async fn run(context: Context, args: PolicyArgs) -> Result<ExitCode, CliError> {
-    let PolicyVerb::Check(check) = args.verb;
+    match args.verb {
+        PolicyVerb::Check(args) => check(context, args).await,
+        PolicyVerb::Test(args) => test(context, args).await,
+    }
+}
+
+async fn check(context: Context, args: PolicyCheckArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
-    let argv = (!check.argv.is_empty()).then_some(check.argv);
-    let here = std::env::current_dir().ok();
-    let cwd = here.and_then(|dir| dir.into_os_string().into_string().ok());
-    let judgement = link
-        .repeat(|rpc| {
-            let (line, argv) = (check.line.clone(), argv.clone());
-            let (program, cwd) = (check.program.clone(), cwd.clone());
-            async move { rpc.check(line, argv, program, cwd, None).await }
-        })
-        .await?;
+    let query = PolicyQuery {
+        line: args.line,
+        argv: (!args.argv.is_empty()).then_some(args.argv),
+        program: args.program,
+        cwd: args.cwd.or_else(here),
+        front: args.front.map(Into::into),
+        client: args.client,
+        uid: None,
+    };
+    let config = args.config.as_deref().map(read).transpose()?;
+    let mut explained = ask(&link, vec![query], config).await?;
+    let explanation = explained
+        .pop()
+        .ok_or_else(|| CliError::Nonsense("no answer to a question".to_owned()))?;
     if context.json {
-        output::print_json(&judgement)?;
+        output::print_json(&explanation)?;
     } else {
-        output::print(said(&judgement).as_bytes())?;
+        output::print(explained_as_lines(&explanation).as_bytes())?;
     }
     Ok(ExitCode::OK)
+}
+
+async fn test(context: Context, args: PolicyTestArgs) -> Result<ExitCode, CliError> {
+    let expectations = Expectations::parse(&read(&args.file)?, &args.file, here().as_deref())?;
+    let config = args.config.as_deref().map(read).transpose()?;
+    let link = context.open().await?;
+    let mut explained = Vec::new();
+    for queries in expectations.queries().chunks(MAX_EXPLAINED) {
+        explained.extend(ask(&link, queries.to_vec(), config.clone()).await?);
+    }
+    let report = expectations.compare(&explained)?;
+    if context.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(report.as_lines().as_bytes())?;
+    }
+    Ok(if report.is_passed() {
+        ExitCode::OK
+    } else {
+        ExitCode::FAILED
+    })
+}
+
+/// The working directory, as text.
+fn here() -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    here.into_os_string().into_string().ok()
+}
+
+fn read(path: &Path) -> Result<String, CliError> {
+    fs::read_to_string(path)
+        .map_err(|error| CliError::Usage(format!("cannot read {}: {error}", path.display())))
+}
+
+async fn ask(
+    link: &Link,
+    queries: Vec<PolicyQuery>,
+    config: Option<String>,
+) -> Result<Vec<Explanation>, CliError> {
+    link.repeat(|rpc| {
+        let (queries, config) = (queries.clone(), config.clone());
+        async move { rpc.explain(queries, config).await }
+    })
+    .await
+}
+
+/// The verdict in the first line, and what follows from it in the others.
+fn explained_as_lines(explanation: &Explanation) -> String {
+    let mut lines = said(&explanation.judgement);
+    let mut fact = |name: &str, text: String| {
+        let _ = writeln!(lines, "  {name:<8} {text}");
+    };
+    fact("why", escaped(&explanation.why));
+    if let Some((file, line)) = &explanation.rule_at {
+        fact("rule", format!("{}:{line}", escaped(file)));
+    }
+    if let Some(profile) = &explanation.profile {
+        fact("profile", escaped(&profile.names.join(" and ")));
+        let limits = limits(profile);
+        if !limits.is_empty() {
+            fact("limits", limits);
+        }
+        if let Some(sandbox) = &profile.sandbox {
+            let mut kinds = sandbox.kinds.join(" and ");
+            for (yes, word) in [
+                (!sandbox.network, "no network"),
+                (sandbox.daemon_socket, "may ask termd"),
+                (sandbox.best_effort, "as far as the kernel can"),
+            ] {
+                if yes {
+                    let _ = write!(kinds, ", {word}");
+                }
+            }
+            fact("sandbox", escaped(&kinds));
+            fact("writable", some_of(&sandbox.writable));
+            fact("protects", some_of(&sandbox.protected));
+            fact("hides", some_of(&sandbox.hidden));
+        }
+    }
+    if !explanation.env_dropped.is_empty() {
+        let names = explanation.env_dropped.join(" ");
+        fact("drops", escaped(&names));
+    }
+    if !explanation.env_set.is_empty() {
+        fact("sets", escaped(&explanation.env_set.join(" ")));
+    }
+    lines
+}
+
+/// What a profile bounds.
+fn limits(profile: &ExplainedProfile) -> String {
+    let seconds = |ms: u64| format!("{} s", ms.div_ceil(1_000));
+    let bytes = |bytes: u64| format!("{bytes} bytes");
+    let limits = [
+        ("timeout", profile.timeout_ms.map(seconds)),
+        ("idle timeout", profile.idle_timeout_ms.map(seconds)),
+        ("output", profile.output_bytes.map(bytes)),
+        ("processor", profile.cpu_seconds.map(|s| format!("{s} s"))),
+        ("address space", profile.address_space.map(bytes)),
+        ("open files", profile.open_files.map(|n| n.to_string())),
+        ("processes", profile.processes.map(|n| n.to_string())),
+        ("files of", profile.file_bytes.map(bytes)),
+    ];
+    let given = limits
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+    given.collect::<Vec<_>>().join(", ")
+}
+
+/// The first of these, and how many more there are.
+fn some_of(paths: &[String]) -> String {
+    let shown = paths.iter().take(SHOWN).map(|path| escaped(path));
+    let mut text = shown.collect::<Vec<_>>().join(" ");
+    if paths.is_empty() {
+        text.push('-');
+    }
+    if let Some(more) = paths.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = write!(text, " and {more} more");
+    }
+    text
 }
 
 /// `dangerous: REASON; it asks first`.

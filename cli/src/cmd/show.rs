@@ -1,7 +1,7 @@
 //! `termctl show`: all that is known of one terminal.
 
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{CloseCause, SessionsClient as _, TerminalInfo};
+use termd_proto::terminal::{CloseCause, Confinement, EndCause, SessionsClient as _, TerminalInfo};
 
 use super::Context;
 use crate::args::ShowArgs;
@@ -65,6 +65,7 @@ fn render(info: &TerminalInfo) -> String {
         ),
         ("state", info.state.as_str().to_owned()),
         ("exit", or_dash(exit.as_deref())),
+        ("ended by", or_dash(info.end_cause.map(end_cause))),
         ("closed by", or_dash(info.close_cause.map(close_cause))),
         // Quoting has escaped what cannot be printed already.
         ("command", command_line(&info.argv)),
@@ -81,7 +82,51 @@ fn render(info: &TerminalInfo) -> String {
         ("exited", or_dash(info.exited_at_ms.map(utc).as_deref())),
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
-    facts_as_lines(&facts)
+    let mut lines = facts_as_lines(&facts);
+    if let Some(confinement) = &info.confinement {
+        lines.push_str(&facts_as_lines(&held_to(confinement)));
+    }
+    lines
+}
+
+/// What it is held to.
+fn held_to(confinement: &Confinement) -> [(&'static str, String); 6] {
+    let or_dash = |text: String| {
+        if text.is_empty() {
+            "-".to_owned()
+        } else {
+            escaped(&text)
+        }
+    };
+    let missing = confinement.missing.iter();
+    let missing = missing.map(|missing| format!("{} ({})", missing.wall, missing.reason));
+    let quota = confinement.output_bytes;
+    [
+        ("profile", or_dash(confinement.profiles.join(" and "))),
+        (
+            "timeout",
+            or_dash(confinement.timeout_ms.map(seconds).unwrap_or_default()),
+        ),
+        (
+            "quota",
+            or_dash(
+                quota
+                    .map(|bytes| format!("{bytes} bytes"))
+                    .unwrap_or_default(),
+            ),
+        ),
+        ("sandbox", or_dash(confinement.sandbox.join(" and "))),
+        ("held", or_dash(confinement.held.join(" "))),
+        ("not held", or_dash(missing.collect::<Vec<_>>().join(", "))),
+    ]
+}
+
+/// The limit that ended its command.
+fn end_cause(cause: EndCause) -> &'static str {
+    match cause {
+        EndCause::Timeout => "the timeout of its profile",
+        EndCause::OutputBytes => "the output quota of its profile",
+    }
 }
 
 /// Who closed it, where nobody asked for it.

@@ -58,5 +58,9 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
         ),
     ];
     output::print(facts_as_lines(&facts).as_bytes())?;
+    if let Some(fault) = &info.config_fault {
+        let said = format!("config.toml is not in force: {}\n", escaped(fault));
+        output::print(said.as_bytes())?;
+    }
     Ok(ExitCode::OK)
 }

@@ -208,7 +208,9 @@ async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
 fn changes_of(event: TerminalEvent) -> Vec<Change> {
     match event {
         TerminalEvent::Created { .. } => vec![Change::List],
-        TerminalEvent::Output { id, .. } | TerminalEvent::Resized { id, .. } => {
+        TerminalEvent::Output { id, .. }
+        | TerminalEvent::Resized { id, .. }
+        | TerminalEvent::LimitReached { id, .. } => {
             vec![Change::Terminal(id)]
         }
         TerminalEvent::Exited { id, .. } | TerminalEvent::Closed { id } => {

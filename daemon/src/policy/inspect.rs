@@ -27,7 +27,11 @@ pub(super) struct Finding {
 pub(super) struct Seen {
     /// The last part of its name.
     pub(super) program: String,
-    /// Its arguments, joined by one space.
+    /// Whether that is not known before it runs, or only by custom (`$EDITOR`).
+    pub(super) computed: bool,
+    /// Its arguments.
+    pub(super) args: Vec<Word>,
+    /// The same, joined by one space.
     pub(super) arguments: String,
     /// What is wrong with it itself, not with what it starts.
     pub(super) finding: Option<Finding>,
@@ -162,8 +166,11 @@ impl Inspector {
             .skip(1)
             .map(|word| word.text.as_str())
             .collect();
+        let name = words.first().map_or("", |word| base_name(&word.text));
         self.seen.push(Seen {
             program: program.to_owned(),
+            computed: name.contains([UNKNOWN, '*', '?']),
+            args: words.get(1..).unwrap_or_default().to_vec(),
             arguments: args.join(" "),
             finding: finding.map(|(verdict, reason)| Finding {
                 verdict,

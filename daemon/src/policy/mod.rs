@@ -12,33 +12,45 @@
 
 mod code;
 mod danger;
+mod decision;
+pub mod environment;
 mod flow;
+mod glob;
 mod inspect;
 mod lexer;
 mod options;
+mod profile;
 pub mod program;
-pub mod rules;
+mod quantity;
+mod rules;
+mod sandbox;
 mod settings;
 mod shell;
+mod spec;
 mod sql;
 #[cfg(test)]
 mod tests;
 pub mod typed;
+mod whereabouts;
 mod word;
 mod wrap;
 mod wrap_more;
 mod wrap_table;
 
-use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Span, Verdict};
+use termd_proto::policy::{Judgement, MAX_JUDGED_BYTES, Span, Verdict};
 use termd_proto::terminal::Front;
 
-pub use rules::{RuleError, RuleSpec, Rules};
+pub use decision::{Decision, Origin, Policy, PolicyError};
+pub use environment::EnvRules;
+pub use profile::{LimitsSpec, MAX_PATHS, Profile};
+pub use quantity::{Bytes, Length};
+pub use sandbox::{Absent, Places, SandboxKind, Walls};
 pub use settings::{CompiledGate, PatternError};
+pub use spec::PolicySpec;
 pub use typed::{Known, TypedLine, TypedLines};
 
 use inspect::{Finding, Inspector, Place, Stdin};
 use program::Reader;
-use rules::Circumstances;
 use word::Word;
 
 /// What is to run.
@@ -59,6 +71,10 @@ pub struct Request<'a> {
     pub program: Option<&'a str>,
     /// What it comes through.
     pub front: Front,
+    /// The client's name, where it has said one.
+    pub client: Option<&'a str>,
+    /// The user who asks, where that is known.
+    pub uid: Option<u32>,
     /// The directory, where it is known.
     pub cwd: Option<&'a str>,
 }
@@ -79,18 +95,13 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Judges what is to run.
-pub fn judge(request: &Request<'_>, settings: &CompiledGate, rules: &Rules) -> Judgement {
-    judge_known(request, Known::Whole, settings, rules)
+/// What is decided of what is to run, all of which is known.
+pub fn judge(request: &Request<'_>, gate: &CompiledGate, policy: &Policy) -> Judgement {
+    policy.decide(request, Known::Whole, gate).judgement
 }
 
-/// Judges a typed line, of which more may come or may have been there.
-pub fn judge_known(
-    request: &Request<'_>,
-    known: Known,
-    settings: &CompiledGate,
-    rules: &Rules,
-) -> Judgement {
+/// Reads what is to run: its commands, and what is wrong with them.
+fn inspected(request: &Request<'_>, known: Known, settings: &CompiledGate) -> Inspector {
     let mut inspector = Inspector::default();
     let joined: String;
     let text = match request.what {
@@ -108,11 +119,7 @@ pub fn judge_known(
         let reason = format!("it fits the pattern {} of this client", found.pattern);
         inspector.note(Verdict::Dangerous, reason, found.span);
     }
-    let circumstances = Circumstances {
-        front: request.front,
-        cwd: request.cwd,
-    };
-    decide(inspector, settings, rules, circumstances)
+    inspector
 }
 
 fn inspect_argv(inspector: &mut Inspector, argv: &[String]) {
@@ -183,64 +190,5 @@ fn keep_plain_dangers(inspector: &mut Inspector) {
     inspector.findings.retain(plainly);
     for seen in &mut inspector.seen {
         seen.finding = seen.finding.take().filter(plainly);
-    }
-}
-
-fn decide(
-    inspector: Inspector,
-    settings: &CompiledGate,
-    rules: &Rules,
-    circumstances: Circumstances<'_>,
-) -> Judgement {
-    let by_verdict = |finding: Option<&Finding>| match finding {
-        Some(_) if settings.is_enabled() => Effect::Confirm,
-        _ => Effect::Allow,
-    };
-    let of = |seen, finding: Option<&Finding>| {
-        let rule = rules.first(seen, circumstances);
-        match rule {
-            Some((number, effect)) => (effect, Some(number)),
-            None => (by_verdict(finding), None),
-        }
-    };
-    let mut decided = (Effect::Allow, None);
-    // Every text is judged by the rules once, also one without a command.
-    let mut outcomes: Vec<(Effect, Option<usize>)> = Vec::new();
-    for seen in &inspector.seen {
-        outcomes.push(of(Some(seen), seen.finding.as_ref()));
-    }
-    for finding in &inspector.findings {
-        outcomes.push(of(None, Some(finding)));
-    }
-    if outcomes.is_empty() {
-        outcomes.push(of(None, None));
-    }
-    for (at, outcome) in outcomes.into_iter().enumerate() {
-        let stricter = strictness(outcome.0) > strictness(decided.0);
-        let equal = strictness(outcome.0) == strictness(decided.0);
-        if at == 0 || stricter || (equal && decided.1.is_none()) {
-            decided = outcome;
-        }
-    }
-    let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
-    let all: Vec<Finding> = of_commands.chain(inspector.findings).collect();
-    let worst = all.iter().map(|finding| finding.verdict).max();
-    let first = all
-        .into_iter()
-        .find(|finding| Some(finding.verdict) == worst);
-    Judgement {
-        verdict: worst.unwrap_or(Verdict::Safe),
-        reason: first.as_ref().map(|finding| finding.reason.clone()),
-        span: first.map(|finding| finding.span),
-        effect: decided.0,
-        rule: decided.1,
-    }
-}
-
-fn strictness(effect: Effect) -> u8 {
-    match effect {
-        Effect::Allow => 0,
-        Effect::Confirm => 1,
-        Effect::Deny => 2,
     }
 }

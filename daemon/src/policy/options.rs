@@ -6,14 +6,14 @@ use super::word::Word;
 
 /// Which options take a value in the word after them. One letter: a short one.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Valued {
+pub(super) enum Valued<'a> {
     /// These do.
-    These(&'static [&'static str]),
+    These(&'a [&'a str]),
     /// All do but these.
-    AllBut(&'static [&'static str]),
+    AllBut(&'a [&'a str]),
 }
 
-impl Valued {
+impl Valued<'_> {
     fn takes(self, name: &str) -> bool {
         match self {
             Self::These(names) => names.contains(&name),
@@ -47,7 +47,7 @@ pub(super) struct Options<'a> {
 }
 
 /// Takes arguments apart, the program's name not among them.
-pub(super) fn options(args: &[Word], valued: Valued, order: Order) -> Options<'_> {
+pub(super) fn options<'a>(args: &'a [Word], valued: Valued<'_>, order: Order) -> Options<'a> {
     let mut options = Options::default();
     let mut at = 0;
     while let Some(word) = args.get(at) {
@@ -99,7 +99,7 @@ impl<'a> Options<'a> {
         letters: &'a str,
         at: usize,
         next: Option<(usize, &'a str)>,
-        valued: Valued,
+        valued: Valued<'_>,
     ) -> usize {
         for (start, letter) in letters.char_indices() {
             let end = start + letter.len_utf8();
@@ -119,6 +119,11 @@ impl<'a> Options<'a> {
     /// Whether one of these is there; a long one may be abbreviated.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.given.iter().any(|given| is_one_of(given.name, names))
+    }
+
+    /// Whether a short one of just this letter is there.
+    pub(super) fn has_exactly(&self, letter: &str) -> bool {
+        self.given.iter().any(|given| given.name == letter)
     }
 
     /// The value of the first of these that has one, and the word it is in.

@@ -137,7 +137,8 @@ const MAX_PARAMETERS: usize = 9;
 
 /// bash(1), zshmisc(1), fish(1): `-c` in any cluster of options.
 pub(super) fn shell_line(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&["o", "O", "rcfile", "init-file", "C", "init-command"]);
+    const VALUED: Valued<'_> =
+        Valued::These(&["o", "O", "rcfile", "init-file", "C", "init-command"]);
     let options = options(args, VALUED, Order::OptionsFirst);
     let mut started = Vec::new();
     if let Some((at, text)) = options.value(&["C", "init-command"]) {
@@ -194,7 +195,7 @@ fn parameter_spellings(name: &str) -> [String; 4] {
 /// Whether a program with these arguments runs what it reads on standard input.
 pub(super) fn runs_stdin(program: &str, args: &[Word]) -> bool {
     if is_shell(program) {
-        const VALUED: Valued = Valued::These(&["o", "O", "rcfile", "init-file"]);
+        const VALUED: Valued<'_> = Valued::These(&["o", "O", "rcfile", "init-file"]);
         let options = options(args, VALUED, Order::OptionsFirst);
         let file = options.operand(0);
         let from_stdin = file.is_none_or(|file| matches!(file, "-" | "/dev/stdin"));
@@ -229,7 +230,8 @@ pub(super) fn script_substitution<'a>(program: &str, args: &'a [Word]) -> Option
 
 /// python(1) `-c`, perl(1) `-e`, node(1) `-e` and `-p`, php(1) `-r`.
 fn interpreter(program: &str, args: &[Word]) -> Vec<Started> {
-    const EVALS: Valued = Valued::These(&["c", "e", "E", "r", "p", "eval", "print", "W", "X", "m"]);
+    const EVALS: Valued<'_> =
+        Valued::These(&["c", "e", "E", "r", "p", "eval", "print", "W", "X", "m"]);
     if program == "deno" && args.first().is_some_and(|word| word.text == "eval") {
         let code = args.get(1).map(|word| Started::Code {
             text: word.text.clone(),
@@ -265,12 +267,12 @@ fn interpreter(program: &str, args: &[Word]) -> Vec<Started> {
 }
 
 fn sql(client: SqlClient, program: &str, args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&[
+    const VALUED: Valued<'_> = Valued::These(&[
         "c", "command", "e", "execute", "eval", "h", "host", "p", "port", "U", "username", "d",
         "dbname", "u", "n", "a", "D", "database", "f", "file", "v", "set", "cmd", "o", "s", "q",
         "query", "Q", "P",
     ]);
-    const MYSQL: Valued = Valued::These(&[
+    const MYSQL: Valued<'_> = Valued::These(&[
         "e", "execute", "h", "host", "P", "port", "u", "user", "D", "database", "S", "socket",
     ]);
     let mysql = matches!(program, "mysql" | "mariadb" | "mycli");

@@ -11,7 +11,7 @@ use super::wrap::{Started, is_assignment, joined, shell_line};
 
 /// env(1), `-S` too.
 pub(super) fn env(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&["u", "C", "S", "unset", "chdir", "split-string"]);
+    const VALUED: Valued<'_> = Valued::These(&["u", "C", "S", "unset", "chdir", "split-string"]);
     let options = options(args, VALUED, Order::OptionsFirst);
     let command = options
         .operands
@@ -66,7 +66,7 @@ pub(super) fn alias(args: &[Word]) -> Vec<Started> {
 }
 
 pub(super) fn xargs(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&[
+    const VALUED: Valued<'_> = Valued::These(&[
         "a",
         "d",
         "E",
@@ -112,7 +112,7 @@ pub(super) fn xargs(args: &[Word]) -> Vec<Started> {
 }
 
 pub(super) fn parallel(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&[
+    const VALUED: Valued<'_> = Valued::These(&[
         "j",
         "jobs",
         "a",
@@ -186,7 +186,7 @@ pub(super) fn after_any(args: &[Word], marks: &[&str]) -> Vec<Started> {
 
 /// docker(1) and its kin: `exec`, `run`, `compose exec`, `container run`.
 pub(super) fn container(args: &[Word]) -> Vec<Started> {
-    const GLOBAL: Valued = Valued::These(&[
+    const GLOBAL: Valued<'_> = Valued::These(&[
         "H",
         "c",
         "l",
@@ -203,7 +203,7 @@ pub(super) fn container(args: &[Word]) -> Vec<Started> {
         "env-file",
     ]);
     // Whatever is not among these has a value.
-    const SWITCHES: Valued = Valued::AllBut(&[
+    const SWITCHES: Valued<'_> = Valued::AllBut(&[
         "d",
         "i",
         "t",
@@ -253,7 +253,7 @@ pub(super) fn container(args: &[Word]) -> Vec<Started> {
 
 /// su(1): `-c` on either side of `-` and the user.
 pub(super) fn su(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&[
+    const VALUED: Valued<'_> = Valued::These(&[
         "c",
         "command",
         "session-command",
@@ -274,8 +274,9 @@ pub(super) fn su(args: &[Word]) -> Vec<Started> {
 }
 
 pub(super) fn tmux(args: &[Word]) -> Vec<Started> {
-    const GLOBAL: Valued = Valued::These(&["L", "S", "f", "c", "T"]);
-    const INNER: Valued = Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N"]);
+    const GLOBAL: Valued<'_> = Valued::These(&["L", "S", "f", "c", "T"]);
+    const INNER: Valued<'_> =
+        Valued::These(&["c", "F", "n", "s", "t", "x", "y", "e", "l", "p", "N"]);
     let outer = options(args, GLOBAL, Order::OptionsFirst);
     let Some((at, verb)) = outer.operands.first() else {
         return Vec::new();
@@ -303,7 +304,7 @@ pub(super) fn tmux(args: &[Word]) -> Vec<Started> {
 }
 
 pub(super) fn screen(args: &[Word]) -> Vec<Started> {
-    const VALUED: Valued = Valued::These(&["S", "c", "e", "h", "p", "s", "t", "T", "x", "r"]);
+    const VALUED: Valued<'_> = Valued::These(&["S", "c", "e", "h", "p", "s", "t", "T", "x", "r"]);
     let options = options(args, VALUED, Order::OptionsFirst);
     let Some((at, first)) = options.operands.first() else {
         return Vec::new();

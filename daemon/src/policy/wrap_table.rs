@@ -7,7 +7,7 @@ use super::options::Valued;
 pub(super) struct Wrapper {
     names: &'static [&'static str],
     /// Its options that take a value.
-    pub(super) valued: Valued,
+    pub(super) valued: Valued<'static>,
     /// Operands of its own before the command.
     pub(super) skip: usize,
     /// Whether `NAME=value` may stand before the command.

@@ -30,6 +30,7 @@ impl DaemonHandler {
         sockets: Arc<SocketStats>,
         socket: &Path,
         database: &Path,
+        config_fault: Option<String>,
     ) -> Self {
         let pid =
             |pid: Option<rustix::process::Pid>| pid.map_or(0, |pid| pid.as_raw_nonzero().get());
@@ -41,6 +42,7 @@ impl DaemonHandler {
             server_started_at_ms: now_ms(),
             socket: socket.to_string_lossy().into_owned(),
             database: database.to_string_lossy().into_owned(),
+            config_fault,
         };
         Self {
             terminals,

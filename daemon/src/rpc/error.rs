@@ -104,6 +104,11 @@ impl From<TerminalError> for ErrorObjectOwned {
                 let message = format!("cannot start {command}: {step}: {reason}");
                 spawn_failed(&message, &command, step, errno, "command")
             }
+            TerminalError::Unconfinable { .. } => plain(
+                code::SPAWN_FAILED,
+                ErrorKind::Unconfinable,
+                error.to_string(),
+            ),
             TerminalError::Exited(_)
             | TerminalError::Closed { .. }
             | TerminalError::NoInput(_)

@@ -1,25 +1,29 @@
 //! `policy.*`: what the gate says, without anything being run.
 
+use std::path::PathBuf;
+
 use jsonrpsee::Extensions;
 use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::policy::{Judgement, PolicyServer};
+use termd_proto::policy::{Explanation, Judgement, MAX_EXPLAINED, PolicyQuery, PolicyServer};
 use termd_proto::terminal::Front;
 
 use super::caller::connection;
 use super::error::invalid_params;
+use crate::config::ConfigFile;
 use crate::policy::{Request, What, judge};
-use crate::terminal::Terminals;
+use crate::terminal::{TerminalError, Terminals};
 
 /// Serves `policy.*`.
 #[derive(Debug)]
 pub struct PolicyHandler {
     terminals: Terminals,
+    file: PathBuf,
 }
 
 impl PolicyHandler {
-    /// By the rules of these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
+    /// By the policy of these terminals, which stands in this file.
+    pub fn new(terminals: Terminals, file: PathBuf) -> Self {
+        Self { terminals, file }
     }
 }
 
@@ -53,8 +57,52 @@ impl PolicyServer for PolicyHandler {
             what,
             program: program.as_deref(),
             front: front.or(introduction.front).unwrap_or(Front::Cli),
+            client: introduction.client.as_deref(),
+            uid: Some(context.peer.uid),
             cwd: cwd.as_deref().or(introduction.cwd.as_deref()),
         };
-        Ok(judge(&request, &context.gate(), self.terminals.rules()))
+        Ok(judge(&request, &context.gate(), self.terminals.policy()))
+    }
+
+    async fn explain(
+        &self,
+        ext: &Extensions,
+        queries: Vec<PolicyQuery>,
+        config: Option<String>,
+    ) -> RpcResult<Vec<Explanation>> {
+        let context = connection(ext)?;
+        let introduction = context.introduction();
+        if queries.len() > MAX_EXPLAINED {
+            return Err(invalid_params("queries", "may be 1,000 at the most"));
+        }
+        let queries = queries.into_iter().map(|query| PolicyQuery {
+            cwd: query.cwd.or_else(|| introduction.cwd.clone()),
+            front: query.front.or(introduction.front),
+            client: query.client.or_else(|| introduction.client.clone()),
+            uid: query.uid.or(Some(context.peer.uid)),
+            ..query
+        });
+        let queries: Vec<PolicyQuery> = queries.collect();
+        for query in &queries {
+            let is_one = match (&query.line, &query.argv) {
+                (Some(_), None) => true,
+                (None, Some(argv)) => !argv.is_empty(),
+                _ => false,
+            };
+            if !is_one {
+                let problem = "must each have a `line` or an `argv` that is not empty";
+                return Err(invalid_params("queries", problem));
+            }
+        }
+        let (terminals, file, gate) = (self.terminals.clone(), self.file.clone(), context.gate());
+        // Patterns are compiled, and paths looked up.
+        let explained = tokio::task::spawn_blocking(move || {
+            let other = config.map(|text| ConfigFile::parse(text, &file).map(|file| file.policy));
+            let other = other.transpose().map_err(|error| error.to_string())?;
+            let explain = |query| terminals.explain(query, other.as_ref(), &gate, &file);
+            Ok::<_, String>(queries.iter().map(explain).collect())
+        });
+        let explained = explained.await.map_err(|_| TerminalError::Stopping)?;
+        explained.map_err(|problem| invalid_params("config", &format!("is refused: {problem}")))
     }
 }

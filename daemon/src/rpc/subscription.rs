@@ -55,6 +55,7 @@ fn concerns(event: &TerminalEvent) -> Option<&TerminalId> {
         TerminalEvent::Created { id }
         | TerminalEvent::Output { id, .. }
         | TerminalEvent::Resized { id, .. }
+        | TerminalEvent::LimitReached { id, .. }
         | TerminalEvent::Exited { id, .. }
         | TerminalEvent::Closed { id } => Some(id),
         TerminalEvent::Lagged { .. } => None,

@@ -1,7 +1,7 @@
 //! What goes into the store and comes out of it.
 
 use serde_json::{Map, Value};
-use termd_proto::terminal::{CloseCause, ExitStatus, Owner, Stdio};
+use termd_proto::terminal::{CloseCause, Confinement, EndCause, ExitStatus, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::watch;
 
@@ -39,6 +39,10 @@ pub struct TerminalRow {
     pub closed_at_ms: Option<i64>,
     /// Why it was closed, where nobody asked for it.
     pub close_cause: Option<CloseCause>,
+    /// The limit that ended its command.
+    pub end_cause: Option<EndCause>,
+    /// What its command is held to.
+    pub held_to: Option<Confinement>,
     /// It is closed after so many milliseconds without activity.
     pub idle_timeout_ms: Option<u64>,
     /// When something last happened in it, as of this row.

@@ -27,7 +27,7 @@ use super::header::{self, Header};
 pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
 
 /// The migrations, oldest first; the number is the `user_version` that each sets.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (1, "init", include_str!("../../../migrations/0001_init.sql")),
     (
         2,
@@ -44,6 +44,11 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
         5,
         "pipes",
         include_str!("../../../migrations/0005_pipes.sql"),
+    ),
+    (
+        7,
+        "limits",
+        include_str!("../../../migrations/0007_limits.sql"),
     ),
 ];
 /// The schema that this binary writes.

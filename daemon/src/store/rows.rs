@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use termd_proto::terminal::{CloseCause, ExitStatus, Front, Owner, Stdio};
+use termd_proto::terminal::{CloseCause, EndCause, ExitStatus, Front, Owner, Stdio};
 use termd_proto::{Offset, TerminalId};
 
 use super::StoreError;
@@ -54,13 +54,15 @@ pub(super) async fn put_terminal(
     let exit_code = exit.and_then(|status| status.exit_code).map(i64::from);
     let exit_signal = exit.and_then(|status| status.signal.as_deref());
     let meta = row.meta.as_ref().map(serde_json::to_string).transpose();
+    let held_to = row.held_to.as_ref().map(serde_json::to_string).transpose();
     sqlx::query(
         "INSERT INTO terminals (id, label, argv, cwd, pid, cols, rows, front, owner_uid, \
          owner_pid, owner_exe, session, client, created_at_ms, exited_at_ms, exit_code, \
          exit_signal, released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
-         idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, stdio) \
+         idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, stdio, \
+         confinement, end_cause) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28) \
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30) \
          ON CONFLICT (id) DO UPDATE SET label = excluded.label, argv = excluded.argv, \
          cwd = excluded.cwd, pid = excluded.pid, cols = excluded.cols, rows = excluded.rows, \
          front = excluded.front, owner_uid = excluded.owner_uid, owner_pid = excluded.owner_pid, \
@@ -72,7 +74,8 @@ pub(super) async fn put_terminal(
          close_cause = excluded.close_cause, idle_timeout_ms = excluded.idle_timeout_ms, \
          last_activity_ms = excluded.last_activity_ms, \
          scrollback_lines = excluded.scrollback_lines, first_cols = excluded.first_cols, \
-         first_rows = excluded.first_rows",
+         first_rows = excluded.first_rows, confinement = excluded.confinement, \
+         end_cause = excluded.end_cause",
     )
     .bind(row.id.as_str())
     .bind(row.label.as_ref().map(termd_proto::Label::as_str))
@@ -102,6 +105,8 @@ pub(super) async fn put_terminal(
     .bind(row.first_cols.map(i64::from))
     .bind(row.first_rows.map(i64::from))
     .bind(stdio_name(row.stdio))
+    .bind(held_to.map_err(json)?)
+    .bind(row.end_cause.map(EndCause::as_str))
     .execute(&mut *connection)
     .await?;
     sqlx::query(
@@ -213,6 +218,7 @@ fn terminal_of(row: &SqliteRow) -> Result<TerminalRow, sqlx::Error> {
         (exit_code.is_some() || signal.is_some()).then_some(ExitStatus { exit_code, signal });
     let label = optional_text("label")?.map(|label| label.parse());
     let meta = optional_text("meta")?.map(|meta| serde_json::from_str(&meta));
+    let held_to = optional_text("confinement")?.map(|held_to| serde_json::from_str(&held_to));
     Ok(TerminalRow {
         id: text("id")?.parse().map_err(decode_error)?,
         label: label.transpose().map_err(decode_error)?,
@@ -235,6 +241,8 @@ fn terminal_of(row: &SqliteRow) -> Result<TerminalRow, sqlx::Error> {
         released_at_ms: optional_number("released_at_ms")?,
         closed_at_ms: optional_number("closed_at_ms")?,
         close_cause: optional_text("close_cause")?.and_then(|cause| cause_named(&cause)),
+        end_cause: optional_text("end_cause")?.and_then(|cause| end_cause_named(&cause)),
+        held_to: held_to.transpose().map_err(decode_error)?,
         idle_timeout_ms: optional_number("idle_timeout_ms")?.map(large).transpose()?,
         last_activity_ms: optional_number("last_activity_ms")?,
         scrollback_lines: optional_number("scrollback_lines")?
@@ -254,6 +262,13 @@ fn terminal_of(row: &SqliteRow) -> Result<TerminalRow, sqlx::Error> {
 /// A cause by its word; one that a later termd wrote is not known.
 fn cause_named(word: &str) -> Option<CloseCause> {
     [CloseCause::Idle, CloseCause::Disconnect]
+        .into_iter()
+        .find(|cause| cause.as_str() == word)
+}
+
+/// The same of a limit.
+fn end_cause_named(word: &str) -> Option<EndCause> {
+    [EndCause::Timeout, EndCause::OutputBytes]
         .into_iter()
         .find(|cause| cause.as_str() == word)
 }

@@ -68,6 +68,14 @@ pub enum TerminalError {
         /// Where it failed.
         failure: SpawnFailure,
     },
+    /// Its profile cannot be held to.
+    #[error("cannot be confined as its profile ({profiles}) asks: {problem}")]
+    Unconfinable {
+        /// The profiles' names.
+        profiles: String,
+        /// What is in the way.
+        problem: String,
+    },
     /// Its command has exited.
     #[error("terminal {0} has exited: nothing can be sent to it")]
     Exited(TerminalId),

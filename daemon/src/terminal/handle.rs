@@ -219,6 +219,8 @@ impl Terminal {
             last_activity_ms: self.activity.last_ms(Moment::now()),
             idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
             close_cause: progress.close_cause,
+            end_cause: progress.end_cause,
+            confinement: self.record.held_to.clone(),
             meta: self.record.meta.clone(),
         }
     }

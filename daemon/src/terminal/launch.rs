@@ -129,22 +129,27 @@ fn is_inherited(name: &OsStr) -> bool {
     !DAEMON_VARIABLES.iter().any(ours) && !OUTER_TERMINAL_VARIABLES.iter().any(ours)
 }
 
+/// A command's environment: what it inherits, what keeps it from waiting for a person, what the
+/// policy sets, and on top what the request does.
+pub fn environment(
+    base_env: BTreeMap<OsString, OsString>,
+    by_policy: &BTreeMap<String, String>,
+    by_request: &BTreeMap<String, String>,
+) -> BTreeMap<OsString, OsString> {
+    let inherited = base_env.into_iter().filter(|(name, _)| is_inherited(name));
+    let mut env: BTreeMap<OsString, OsString> = inherited.collect();
+    env.extend(PRESET_VARIABLES.map(|(name, value)| (name.into(), value.into())));
+    let set = by_policy.iter().chain(by_request);
+    env.extend(set.map(|(name, value)| (name.into(), value.into())));
+    env
+}
+
 impl LaunchRequest {
     /// Decides what is executed; looks at the file system, changes nothing.
     pub fn resolve(self) -> Result<Launch, LaunchError> {
         self.check()?;
         self.check_directory()?;
-        let mut env: BTreeMap<OsString, OsString> = self
-            .base_env
-            .into_iter()
-            .filter(|(name, _)| is_inherited(name))
-            .collect();
-        env.extend(PRESET_VARIABLES.map(|(name, value)| (name.into(), value.into())));
-        env.extend(
-            self.env
-                .into_iter()
-                .map(|(name, value)| (name.into(), value.into())),
-        );
+        let env = environment(self.base_env, &BTreeMap::new(), &self.env);
         let finder = ProgramFinder {
             path: env
                 .get(OsStr::new("PATH"))

@@ -46,4 +46,4 @@ pub mod waiting;
 
 pub use error::TerminalError;
 pub use handle::Terminal;
-pub use service::{CreateRequest, Terminals, TerminalsOptions, Typist};
+pub use service::{CreateRequest, Terminals, TerminalsOptions, Typist, termd_itself};

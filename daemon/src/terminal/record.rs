@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
-use termd_proto::terminal::{CloseCause, ExitStatus, Owner, Stdio};
+use termd_proto::terminal::{CloseCause, Confinement, EndCause, ExitStatus, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
 use super::activity::IdleTimeout;
@@ -47,6 +47,13 @@ pub struct Record {
     /// Without activity for so long it is closed.
     #[serde(default)]
     pub idle_timeout: Option<IdleTimeout>,
+    /// What its command is held to; in notes without what holds it, for they are older than that.
+    #[serde(default)]
+    pub held_to: Option<Confinement>,
+    /// When it is to be ended, in milliseconds of `CLOCK_MONOTONIC`, which one server after the
+    /// other can read: a terminal does not outlive the boot. The notes have it, the database not.
+    #[serde(default)]
+    pub deadline_ms: Option<u64>,
     /// How much scrollback its screen keeps.
     #[serde(default)]
     pub scrollback: ScrollbackLines,
@@ -82,6 +89,7 @@ impl Record {
             (Some(noted), Some(row)) => Some(Self {
                 argv: row.argv.clone(),
                 meta: row.meta.clone(),
+                held_to: row.held_to.clone().or_else(|| noted.held_to.clone()),
                 ..noted
             }),
             (None, Some(row)) => Some(Self::from_row(row)),
@@ -104,6 +112,8 @@ impl Record {
             output_byte_limit: row.output_byte_limit,
             close_on_disconnect: false,
             idle_timeout: row.idle_timeout_ms.map(IdleTimeout::stored),
+            held_to: row.held_to.clone(),
+            deadline_ms: None,
             scrollback: row
                 .scrollback_lines
                 .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),
@@ -139,6 +149,8 @@ impl Record {
             released_at_ms: progress.released_at_ms,
             closed_at_ms: progress.closed_at_ms,
             close_cause: progress.close_cause,
+            end_cause: progress.end_cause,
+            held_to: self.held_to.clone(),
             idle_timeout_ms: self.idle_timeout.map(IdleTimeout::ms),
             last_activity_ms: None,
             scrollback_lines: Some(self.scrollback.lines()),
@@ -222,6 +234,8 @@ pub struct Progress {
     pub closed_at_ms: Option<i64>,
     /// Why, where nobody asked for it.
     pub close_cause: Option<CloseCause>,
+    /// The limit that ended its command.
+    pub end_cause: Option<EndCause>,
 }
 
 /// The exit status as the protocol says it.

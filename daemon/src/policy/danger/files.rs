@@ -4,7 +4,7 @@ use super::super::options::{Options, Order, Valued, options};
 use super::super::word::Word;
 use super::any;
 
-const NO_VALUES: Valued = Valued::These(&[]);
+const NO_VALUES: Valued<'_> = Valued::These(&[]);
 
 pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {

@@ -3,7 +3,7 @@
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
-use super::super::{CompiledGate, Request, Rules, What, command_text, judge};
+use super::super::{CompiledGate, Policy, Request, What, command_text, judge};
 use super::{all_are, judged};
 use termd_proto::terminal::Front;
 
@@ -428,9 +428,11 @@ fn an_argv_is_judged_word_by_word() {
             what: What::Argv(&argv),
             program: None,
             front: Front::Acp,
+            client: None,
+            uid: None,
             cwd: None,
         };
-        let judgement = judge(&request, &CompiledGate::default(), &Rules::default());
+        let judgement = judge(&request, &CompiledGate::default(), &Policy::default());
         assert_eq!(judgement.verdict, verdict, "{argv:?}: {judgement:?}");
     }
     let argv = ["echo", "it's", "", "$x"].map(str::to_owned);

@@ -1,5 +1,6 @@
 //! The gate, by tables: texts and what they are.
 
+mod decisions;
 mod lines;
 mod properties;
 mod rules;
@@ -10,7 +11,7 @@ mod wrappers;
 use termd_proto::policy::{Judgement, Verdict};
 use termd_proto::terminal::Front;
 
-use super::{CompiledGate, Request, Rules, What, judge};
+use super::{CompiledGate, Policy, Request, What, judge};
 
 /// What a line for a program is; `None`: a shell.
 fn judged(line: &str, program: Option<&str>) -> Judgement {
@@ -18,9 +19,11 @@ fn judged(line: &str, program: Option<&str>) -> Judgement {
         what: What::Line(line),
         program,
         front: Front::Cli,
+        client: None,
+        uid: None,
         cwd: None,
     };
-    judge(&request, &CompiledGate::default(), &Rules::default())
+    judge(&request, &CompiledGate::default(), &Policy::default())
 }
 
 /// Judges every line, and names all that are not what they should be.

@@ -6,9 +6,21 @@ use super::super::TypedLines;
 use super::judged;
 
 /// A generator of noise that repeats itself from run to run (xorshift).
-struct Noise(u64);
+pub(super) struct Noise(u64);
 
 impl Noise {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Some pieces of shell, one behind the other.
+    pub(super) fn text(&mut self, pieces: usize) -> String {
+        let count = self.below(pieces) + 1;
+        (0..count)
+            .map(|_| PIECES[self.below(PIECES.len())])
+            .collect()
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

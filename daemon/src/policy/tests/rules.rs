@@ -3,15 +3,24 @@
 use termd_proto::policy::{Effect, GateSettings, MAX_GATE_PATTERNS, Verdict};
 use termd_proto::terminal::Front;
 
-use super::super::{CompiledGate, PatternError, Request, RuleSpec, Rules, What, judge};
+use super::super::{CompiledGate, Origin, PatternError, Policy, PolicySpec, Request, What, judge};
 
-fn rules(toml: &str) -> Result<Rules, String> {
-    #[derive(serde::Deserialize)]
-    struct File {
-        rules: Vec<RuleSpec>,
-    }
-    let file: File = toml::from_str(toml).map_err(|error| error.message().to_owned())?;
-    Rules::compile(&file.rules).map_err(|error| error.to_string())
+/// A policy, or what is wrong with it; of errors the line too.
+pub(super) fn rules(toml: &str) -> Result<Policy, String> {
+    let line = |at: usize| {
+        toml.get(..at)
+            .map_or(0, |before| before.matches('\n').count() + 1)
+    };
+    let place = |at: usize, problem: &str| format!("{}: {problem}", line(at));
+    let spec: PolicySpec = toml::from_str(toml).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        place(at, error.message())
+    })?;
+    let origin = Origin {
+        line: &line,
+        resolve: &|_| None,
+    };
+    Policy::compile(&spec, &origin).map_err(|error| place(error.at, &error.problem))
 }
 
 #[test]
@@ -107,6 +116,8 @@ fn the_first_rule_that_fits_decides_for_each_command() {
             what,
             program: None,
             front,
+            client: None,
+            uid: None,
             cwd,
         };
         let judgement = judge(&request, &CompiledGate::default(), &rules);
@@ -129,12 +140,15 @@ fn a_gate_that_is_off_judges_and_asks_nothing() {
     for (line, effect) in [
         ("rm -rf /", Effect::Allow),
         ("reboot", Effect::Deny),
-        ("$x", Effect::Allow),
+        // What it runs may be what the rule forbids.
+        ("$x", Effect::Confirm),
     ] {
         let request = Request {
             what: What::Line(line),
             program: None,
             front: Front::Mcp,
+            client: None,
+            uid: None,
             cwd: None,
         };
         let judgement = judge(&request, &off, &denying);
@@ -159,9 +173,11 @@ fn a_clients_patterns_are_dangerous_in_any_case() {
             what: What::Line(line),
             program,
             front: Front::Mcp,
+            client: None,
+            uid: None,
             cwd: None,
         };
-        let judgement = judge(&request, &gate, &Rules::default());
+        let judgement = judge(&request, &gate, &Policy::default());
         assert_eq!(judgement.verdict, verdict, "{line}");
     }
 }
@@ -200,29 +216,86 @@ fn bad_rules_are_named() {
     let table = [
         (
             "[[rules]]\neffect = \"allow\"\narguments = \"(\"",
-            "rule 1: arguments: ",
+            "3: it is no regular expression: ",
         ),
         (
             "[[rules]]\neffect = \"allow\"\n[[rules]]\neffect = \"deny\"\ncwd = \"x\"",
-            "rule 2: cwd must be",
+            "5: cwd must be",
         ),
         (
             "[[rules]]\neffect = \"deny\"\nprogram = \"/bin/rm\"",
-            "rule 1: program must be",
+            "3: program must be",
         ),
-        ("[[rules]]\neffect = \"maybe\"", "unknown variant"),
-        ("[[rules]]\nprogram = \"x\"", "missing field"),
+        ("[[rules]]\neffect = \"maybe\"", "2: unknown variant"),
+        (
+            "\n[[rules]]\nprogram = \"x\"",
+            "2: rule 1: it needs an `effect` or a `profile`",
+        ),
         (
             "[[rules]]\neffect = \"deny\"\nprogramm = \"x\"",
-            "unknown field",
+            "3: unknown field `programm`",
         ),
         (
             "[[rules]]\neffect = \"deny\"\nfront = \"web\"",
-            "unknown variant",
+            "3: unknown variant `web`",
         ),
+        (
+            "[[rules]]\neffect = \"deny\"\nfront = [\"mcp\",\n \"web\"]",
+            "4: unknown variant `web`",
+        ),
+        (
+            "[[rules]]\neffect = \"deny\"\n[[rules]]\nprogram = \"x\"\nprofile = \"agnet\"",
+            "5: there is no profile agnet",
+        ),
+        (
+            "[fronts.mcp]\nprofile = \"agnet\"",
+            "2: there is no profile agnet",
+        ),
+        (
+            "[[rules]]\neffect = \"deny\"\nhas = [\"f\"]",
+            "3: an option is written with its dashes",
+        ),
+        (
+            "\n[profiles.x]\ntimeout = 10",
+            "3: invalid type: integer `10`, expected a time",
+        ),
+        (
+            "[profiles.x]\noutput_bytes = \"many\"",
+            "2: invalid value: string \"many\"",
+        ),
+        (
+            "[profiles.x]\nsandbox = \"jail\"",
+            "2: unknown variant `jail`",
+        ),
+        (
+            "[profiles.x]\nsandbox = \"workspace\"\nwritable = [\"../x\"]",
+            "3: a path is absolute",
+        ),
+        (
+            "\n[profiles.x]\nhidden = [\"~/x\"]",
+            "2: `hidden` needs a `sandbox`",
+        ),
+        (
+            "\n[profiles.workspace]\ntimeout = \"1s\"",
+            "2: the profile workspace is built in",
+        ),
+        (
+            "[profiles.x]\ntimeuot = \"1s\"",
+            "2: unknown field `timeuot`",
+        ),
+        (
+            "[profiles.x.limits]\ncpu = \"1s\"",
+            "2: unknown field `cpu`",
+        ),
+        ("[profiles.x.env]\nset = { A = 1 }", "2: invalid type"),
+        (
+            "[profiles.'a b']\ntimeout = \"1s\"",
+            "1: a profile's name is made of",
+        ),
+        ("[fronts.web]\nprofile = \"x\"", "1: unknown field `web`"),
     ];
     for (toml, expected) in table {
         let error = rules(toml).expect_err(toml);
-        assert!(error.contains(expected), "{toml}: {error}");
+        assert!(error.starts_with(expected), "{toml}: {error}");
     }
 }

@@ -3,7 +3,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 
-use super::super::{CompiledGate, Request, Rules, TypedLines, What, judge_known};
+use super::super::{CompiledGate, Policy, Request, TypedLines, What};
 
 /// The worst verdict of the lines that these pushes make, and how many lines there were.
 fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
@@ -17,15 +17,12 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
                 what: What::Line(&line.text),
                 program,
                 front: Front::Mcp,
+                client: None,
+                uid: None,
                 cwd: None,
             };
-            let judgement = judge_known(
-                &request,
-                line.known,
-                &CompiledGate::default(),
-                &Rules::default(),
-            );
-            worst = worst.max(judgement.verdict);
+            let decision = Policy::default().decide(&request, line.known, &CompiledGate::default());
+            worst = worst.max(decision.judgement.verdict);
         }
     }
     (worst, count)

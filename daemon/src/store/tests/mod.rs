@@ -113,6 +113,8 @@ fn running(number: u64) -> TerminalRow {
         released_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
+        end_cause: None,
+        held_to: None,
         idle_timeout_ms: None,
         last_activity_ms: None,
         scrollback_lines: None,

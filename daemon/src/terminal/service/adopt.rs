@@ -105,6 +105,7 @@ impl Terminals {
             released_at_ms: row.as_ref().and_then(|row| row.released_at_ms),
             closed_at_ms: row.as_ref().and_then(|row| row.closed_at_ms),
             close_cause: row.as_ref().and_then(|row| row.close_cause),
+            end_cause: row.as_ref().and_then(|row| row.end_cause),
         };
         let store = self.inner.store.clone();
         let transcript = Transcript::live(found.id.clone(), spool, origins, store);
@@ -151,6 +152,7 @@ impl Terminals {
             terminal.root_was_reaped(status);
         }
         self.start(Arc::clone(&terminal), actor);
+        self.watch_limits(&terminal);
         self.go_on_closing(&terminal);
         Ok(())
     }
@@ -216,6 +218,7 @@ impl Terminals {
             released_at_ms: row.released_at_ms,
             closed_at_ms: row.closed_at_ms,
             close_cause: row.close_cause,
+            end_cause: row.end_cause,
         };
         let transcript = self.stored_transcript(&row.id);
         let (terminal, _no_task) = Terminal::new(

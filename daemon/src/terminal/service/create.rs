@@ -21,16 +21,20 @@ use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::intake::Reading;
-use super::super::launch::{Launch, LaunchError, LaunchRequest, inherited_environment};
+use super::super::launch::{
+    Launch, LaunchError, LaunchRequest, environment, inherited_environment,
+};
 use super::super::record::{Progress, Record, ScreenState, Size};
 use super::super::screen::{Screen, ScrollbackLines, as_fed_by, fresh_model};
 use super::super::source::Opened;
 use super::super::transcript::Transcript;
+use super::confine::{confinement, told, told_of};
+use super::limits::monotonic_ms;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::confinement::Confinement;
 use crate::control::message::{SpawnRequest, Spawned};
-use crate::policy::CompiledGate;
+use crate::policy::{CompiledGate, Profile};
 use crate::shell;
 
 /// Names of changed variables that an audit record lists at the most.
@@ -90,6 +94,7 @@ impl Terminals {
         let reservation = self.reserve(&id, &request)?;
         let detail = audit_detail(&request);
         let asked = launch_request(&request);
+        let base_env = asked.base_env.clone();
         // It looks at directories that may be on a file system which does not answer.
         let resolved = tokio::task::spawn_blocking(|| asked.resolve());
         let launch = match resolved.await.map_err(|_| TerminalError::Stopping)? {
@@ -102,17 +107,19 @@ impl Terminals {
                 return Err(error.into());
             }
         };
-        let detail = self.judge_creation(&request, &launch, detail).await?;
+        let (detail, profile) = self.judge_creation(&request, &launch, detail).await?;
+        let (launch, detail) = with_environment(launch, &profile, &request, base_env, detail);
+        let (confinement, detail) = self.confine(&launch, &profile, &request, detail).await?;
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
         // What is recorded is what was asked for.
-        let record = self.record(&id, &request, &launch, bounds);
+        let record = self.record(&id, &request, &launch, bounds, &profile);
         let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
         let spawned = match self
             .inner
             .keeper
-            .spawn(spawn_request(launch, &record))
+            .spawn(spawn_request(launch, &record, confinement))
             .await
         {
             Ok(spawned) => spawned,
@@ -120,11 +127,70 @@ impl Terminals {
         };
         let record = Record {
             pid: spawned.process.pid,
+            held_to: told_of(record.held_to, &spawned.enforced),
             ..record
         };
+        self.record_confinement(&record).await;
         let terminal = self.begin(record, spawned).await?;
+        self.watch_limits(&terminal);
         reservation.keep();
         Ok(terminal)
+    }
+
+    /// What the keeper is asked to hold it to. What cannot be is recorded and said.
+    async fn confine(
+        &self,
+        launch: &Launch,
+        profile: &Profile,
+        request: &CreateRequest,
+        mut detail: Map<String, Value>,
+    ) -> Result<(Confinement, Map<String, Value>), TerminalError> {
+        if let Some(told) = told(profile) {
+            let told = serde_json::to_value(told).unwrap_or_default();
+            detail.insert("confinement".to_owned(), told);
+        }
+        let config_dir = self.inner.options.config_dir.clone();
+        let (asked, cwd) = (profile.clone(), launch.cwd.clone());
+        // It looks for repositories and resolves paths.
+        let found = tokio::task::spawn_blocking(move || confinement(&asked, &cwd, &config_dir));
+        let found = found.await.map_err(|_| TerminalError::Stopping)?;
+        let possible = found.and_then(|confinement| {
+            let possible = self.inner.keeper.can_confine(&confinement);
+            let possible = possible.map_err(|error| TerminalError::Unconfinable {
+                profiles: profile.names.join(", "),
+                problem: error.to_string(),
+            });
+            possible.map(|()| confinement)
+        });
+        match possible {
+            Ok(confinement) => Ok((confinement, detail)),
+            Err(error) => {
+                let outcome = format!("not started: {error}");
+                self.audit("terminal.create", &outcome, &request.owner, None, detail)
+                    .await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Says in the audit chain what does not hold although it was asked for. What does stands in
+    /// the record of the start already: where it did not hold, there would be no start.
+    async fn record_confinement(&self, record: &Record) {
+        let missing = record
+            .held_to
+            .as_ref()
+            .filter(|held_to| !held_to.missing.is_empty());
+        let Some(held_to) = missing else {
+            return;
+        };
+        let mut detail = Map::new();
+        let told = serde_json::to_value(held_to).unwrap_or_default();
+        detail.insert("confinement".to_owned(), told);
+        let (owner, id) = (&record.owner, Some(&record.id));
+        let recorded = self.audit("terminal.confined", "in part", owner, id, detail);
+        if let Err(error) = recorded.await {
+            tracing::error!(terminal = %record.id, %error, "cannot record what does not hold");
+        }
     }
 
     /// Where it is an interactive shell, it is started so that it tells of its commands.
@@ -172,6 +238,7 @@ impl Terminals {
             released_at_ms: None,
             closed_at_ms: None,
             close_cause: None,
+            end_cause: None,
         };
         let model = fresh_model(size, record.scrollback);
         let screen = Screen::new(as_fed_by(record.stdio, model));
@@ -221,6 +288,7 @@ impl Terminals {
         request: &CreateRequest,
         launch: &Launch,
         bounds: Bounds,
+        profile: &Profile,
     ) -> Record {
         let spool = &self.inner.options.spool;
         let limit = request
@@ -238,7 +306,9 @@ impl Terminals {
             rows: bounds.size.rows,
             output_byte_limit: limit.min(spool.max_window_bytes),
             close_on_disconnect: request.close_on_disconnect,
-            idle_timeout: bounds.idle_timeout,
+            idle_timeout: shorter(bounds.idle_timeout, profile),
+            held_to: told(profile),
+            deadline_ms: profile.timeout.map(|timeout| monotonic_ms() + timeout.ms()),
             scrollback: bounds.scrollback,
             stdio: request.stdio,
             meta: request.meta.clone(),
@@ -383,7 +453,47 @@ fn launch_request(request: &CreateRequest) -> LaunchRequest {
     }
 }
 
-fn spawn_request(launch: Launch, record: &Record) -> SpawnRequest {
+/// The request's own idle timeout, or that of its profile, whichever is shorter.
+fn shorter(asked: Option<IdleTimeout>, profile: &Profile) -> Option<IdleTimeout> {
+    let profiles = profile
+        .idle_timeout
+        .map(|length| IdleTimeout::stored(length.ms()));
+    asked
+        .into_iter()
+        .chain(profiles)
+        .min_by_key(|timeout| timeout.ms())
+}
+
+/// The environment as the policy wants it: what is left of what is inherited, what is set, and the
+/// request's own on top. What was dropped is named, and so is what was set.
+fn with_environment(
+    launch: Launch,
+    profile: &Profile,
+    request: &CreateRequest,
+    base_env: BTreeMap<OsString, OsString>,
+    mut detail: Map<String, Value>,
+) -> (Launch, Map<String, Value>) {
+    let filtered = profile.env.apply(base_env);
+    let named = |names: Vec<&String>| {
+        let absent = |name: &&&String| !request.env.contains_key(**name);
+        let names = names.iter().filter(absent).take(MAX_AUDITED_NAMES);
+        names
+            .map(|name| Value::from(name.as_str()))
+            .collect::<Vec<_>>()
+    };
+    for (key, names) in [
+        ("env_dropped", named(filtered.dropped.iter().collect())),
+        ("env_set", named(filtered.set.keys().collect())),
+    ] {
+        if !names.is_empty() {
+            detail.insert(key.to_owned(), names.into());
+        }
+    }
+    let env = environment(filtered.env, &filtered.set, &request.env);
+    (Launch { env, ..launch }, detail)
+}
+
+fn spawn_request(launch: Launch, record: &Record, confinement: Confinement) -> SpawnRequest {
     use std::os::unix::ffi::OsStringExt;
     let variable = |(name, value): (OsString, OsString)| {
         let mut bytes = name.into_vec();
@@ -402,7 +512,7 @@ fn spawn_request(launch: Launch, record: &Record) -> SpawnRequest {
         notes: record.to_notes(),
         stdio: record.stdio,
         // No profile asks for more yet.
-        confinement: Confinement::default(),
+        confinement,
     }
 }
 

@@ -207,7 +207,11 @@ impl Terminals {
         Ok(())
     }
 
-    async fn end_processes(&self, terminal: &Terminal, signal: i32) -> Result<(), TerminalError> {
+    pub(super) async fn end_processes(
+        &self,
+        terminal: &Terminal,
+        signal: i32,
+    ) -> Result<(), TerminalError> {
         let end = EndTree {
             signal,
             grace: self.inner.options.kill_grace,
@@ -265,6 +269,7 @@ impl Terminals {
         let progress = terminal.progress();
         WaitResult {
             exited: progress.exit.is_some(),
+            end_cause: progress.end_cause,
             exit_status: progress.exit.and_then(|exit| exit.status),
             end: progress.end,
         }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::terminal::Confinement;
 
 use super::super::error::{Refusal, TerminalError};
 use super::super::handle::Terminal;
@@ -10,7 +11,7 @@ use super::super::launch::Launch;
 use super::typing::Typist;
 use super::{CreateRequest, Terminals};
 use crate::policy::{
-    Request, Rules, TypedLine, TypedLines, What, command_text, judge, judge_known, program,
+    Decision, Known, Policy, Profile, Request, TypedLine, TypedLines, What, command_text, program,
 };
 
 /// How much of a command an error or a record shows, in bytes.
@@ -36,7 +37,9 @@ impl Judged {
 
     /// Nothing to say of it: no doubt, no rule.
     fn is_plain(&self) -> bool {
-        self.judgement.verdict == Verdict::Safe && self.judgement.rule.is_none()
+        let judgement = &self.judgement;
+        let is_safe = judgement.verdict == Verdict::Safe && judgement.rule.is_none();
+        is_safe && judgement.effect == Effect::Allow
     }
 
     /// What the audit record says.
@@ -84,18 +87,19 @@ fn shown(text: &str) -> String {
 }
 
 impl Terminals {
-    /// The rules of config.toml.
-    pub fn rules(&self) -> &Rules {
-        &self.inner.options.rules
+    /// What config.toml decides of commands.
+    pub fn policy(&self) -> &Policy {
+        &self.inner.options.policy
     }
 
-    /// Judges what a new terminal would run. Where it may not, that is recorded and said.
+    /// Judges what a new terminal would run, and says what it runs under. Where it may not, that
+    /// is recorded and said.
     pub(super) async fn judge_creation(
         &self,
         request: &CreateRequest,
         launch: &Launch,
         mut detail: Map<String, Value>,
-    ) -> Result<Map<String, Value>, TerminalError> {
+    ) -> Result<(Map<String, Value>, Profile), TerminalError> {
         let cwd = launch.cwd.to_string_lossy();
         // A line that our own shell was put before is judged as it was given.
         let line = request
@@ -108,10 +112,13 @@ impl Terminals {
             what,
             program: None,
             front: request.owner.front,
+            client: request.owner.client.as_deref(),
+            uid: Some(request.owner.uid),
             cwd: Some(&cwd),
         };
+        let decision = self.policy().decide(&asked, Known::Whole, &request.gate);
         let judged = Judged {
-            judgement: judge(&asked, &request.gate, self.rules()),
+            judgement: decision.judgement,
             command: Some(shown(&match what {
                 What::Line(line) => line.to_owned(),
                 What::Argv(argv) => command_text(argv),
@@ -120,7 +127,7 @@ impl Terminals {
         };
         detail.extend(judged.detail());
         if judged.allows() {
-            return Ok(detail);
+            return Ok((detail, decision.profile));
         }
         let outcome = judged.outcome();
         self.audit("terminal.create", outcome, &request.owner, None, detail)
@@ -162,7 +169,9 @@ impl Terminals {
         }
         let cwd = terminal.record.cwd.as_str();
         for line in lines {
-            let judged = self.judge_line(&line, program, typist, Some(cwd));
+            let held_to = terminal.record.held_to.as_ref();
+            let decision = self.decide_line(&line, program, typist, Some(cwd));
+            let judged = under_its_profile(decision, held_to);
             let judged = Judged {
                 confirmed: typist.confirmed,
                 ..without_secret(judged, &line, secret || hidden)
@@ -185,21 +194,39 @@ impl Terminals {
         Ok(next)
     }
 
-    fn judge_line(
+    fn decide_line(
         &self,
         line: &TypedLine,
         program: Option<&str>,
         typist: &Typist<'_>,
         cwd: Option<&str>,
-    ) -> Judgement {
+    ) -> Decision {
         let asked = Request {
             what: What::Line(&line.text),
             program,
             front: typist.actor.front,
+            client: typist.actor.client.as_deref(),
+            uid: Some(typist.actor.uid),
             cwd,
         };
-        judge_known(&asked, line.known, typist.gate, self.rules())
+        self.policy().decide(&asked, line.known, typist.gate)
     }
+}
+
+/// A line runs under what its terminal is held to. Where a rule wants it held to more, it is not
+/// run without a question: only a new terminal can be.
+fn under_its_profile(decision: Decision, held_to: Option<&Confinement>) -> Judgement {
+    let has = |name: &String| held_to.is_some_and(|held_to| held_to.profiles.contains(name));
+    let missing = decision.profiles_by_rule.iter().find(|name| !has(name));
+    let mut judgement = decision.judgement;
+    if let Some(name) = missing.filter(|name| name.as_str() != "none")
+        && judgement.effect == Effect::Allow
+    {
+        judgement.effect = Effect::Confirm;
+        let reason = format!("a rule wants it under the profile {name}, and this terminal is not");
+        judgement.reason.get_or_insert(reason);
+    }
+    judgement
 }
 
 /// A judgement that tells nothing of a secret. A password that cannot be read as shell is one that

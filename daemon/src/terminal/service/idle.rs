@@ -74,7 +74,7 @@ impl Terminals {
 }
 
 /// Whom records name where nobody asked.
-fn termd_itself() -> Owner {
+pub fn termd_itself() -> Owner {
     Owner {
         front: Front::Daemon,
         uid: rustix::process::getuid().as_raw(),

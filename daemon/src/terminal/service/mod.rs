@@ -1,14 +1,18 @@
 //! The terminals of this daemon: who they are, how to find one, and what may be done with them.
 
 mod adopt;
+mod confine;
 mod create;
 mod ending;
+mod explain;
 mod gate;
 mod idle;
+mod limits;
 mod list;
 mod typing;
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +24,7 @@ use termd_proto::{Label, TerminalId, TerminalRef};
 use tokio::sync::{Notify, broadcast};
 
 pub use create::CreateRequest;
+pub use idle::termd_itself;
 pub use typing::Typist;
 
 use super::actor::{Actor, Surroundings};
@@ -32,7 +37,7 @@ use super::transcript::Transcript;
 use crate::config::SpoolConfig;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
-use crate::policy::Rules;
+use crate::policy::Policy;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
 use crate::term::Model;
@@ -60,7 +65,9 @@ pub struct TerminalsOptions {
     /// Where the scripts of shell integration are; `None`: it is off.
     pub shell: Option<ShellFiles>,
     /// What config.toml decides of commands.
-    pub rules: Arc<Rules>,
+    pub policy: Arc<Policy>,
+    /// Where the daemon's settings are.
+    pub config_dir: PathBuf,
 }
 
 /// The terminals of this daemon. Cheap to clone.

@@ -1,0 +1,219 @@
+//! From a profile to what the keeper is asked to hold a command to.
+//!
+//! It looks at the file system, to find out what is where: paths are resolved here, for the keeper
+//! takes none with a link in it. It must not know rules.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use termd_proto::terminal::{Confinement as Told, MissingWall};
+
+use super::super::error::TerminalError;
+use crate::control::confinement::{
+    Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
+    ProtectedPath, Sandbox,
+};
+use crate::policy::{Absent, Bytes, Length, LimitsSpec, Places, Profile, Walls};
+
+/// Where things are for a command that starts in this directory.
+pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
+    let cwd = fs::canonicalize(cwd)?;
+    let home = env::home_dir().filter(|home| home.is_absolute());
+    let home = home.unwrap_or_else(|| PathBuf::from("/"));
+    let home = fs::canonicalize(&home).unwrap_or(home);
+    let repository = cwd
+        .ancestors()
+        .take_while(|above| !home.starts_with(above))
+        .find(|above| above.join(".git").exists());
+    let set = env::var_os("TMPDIR").map(PathBuf::from);
+    let set = set.filter(|temporary| temporary.is_absolute());
+    let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
+    let mut temporary: Vec<PathBuf> = Vec::new();
+    for directory in set.into_iter().chain(usual) {
+        match fs::canonicalize(directory) {
+            // Whoever sets it to something that holds everything does not mean this.
+            Ok(real) if !home.starts_with(&real) && !temporary.contains(&real) => {
+                temporary.push(real);
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let runtime_dir = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    Ok(Places {
+        is_repository: repository.is_some_and(|root| root.join(".git").is_dir()),
+        workspace: repository.unwrap_or(&cwd).to_owned(),
+        home,
+        temporary,
+        ssh_agent: env::var_os("SSH_AUTH_SOCK")
+            .map(PathBuf::from)
+            .filter(|socket| socket.is_absolute()),
+        runtime_dir: runtime_dir.filter(|directory| directory.is_absolute()),
+        daemon_config: config_dir.to_owned(),
+    })
+}
+
+/// What the keeper is to hold a command to.
+pub(super) fn confinement(
+    profile: &Profile,
+    cwd: &Path,
+    config_dir: &Path,
+) -> Result<Confinement, TerminalError> {
+    let limits = process_limits(&profile.limits);
+    if profile.sandboxes.is_empty() {
+        return Ok(Confinement {
+            limits,
+            sandbox: None,
+        });
+    }
+    let failed = |problem: String| TerminalError::Unconfinable {
+        profiles: profile.names.join(", "),
+        problem,
+    };
+    let places = places(cwd, config_dir);
+    let places = places.map_err(|error| failed(format!("{}: {error}", cwd.display())))?;
+    let walls = profile.walls(&places);
+    let sandbox = walls.map(|walls| sandbox(&walls)).transpose();
+    Ok(Confinement {
+        limits,
+        sandbox: sandbox.map_err(failed)?,
+    })
+}
+
+fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
+    ProcessLimits {
+        cpu_seconds: limits.cpu_time.map(Length::seconds),
+        address_space_bytes: limits.address_space.map(Bytes::get),
+        open_files: limits.open_files,
+        processes: limits.processes,
+        file_bytes: limits.file_bytes.map(Bytes::get),
+        ..ProcessLimits::default()
+    }
+}
+
+fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
+    let mut writable: Vec<PathBuf> = Vec::new();
+    for path in &walls.writable {
+        let real = if path == Path::new("/") {
+            everything().map_err(|error| format!("everything cannot be listed: {error}"))?
+        } else {
+            let real = fs::canonicalize(path);
+            vec![real.map_err(|error| format!("the writable path {}: {error}", path.display()))?]
+        };
+        writable.extend(real);
+    }
+    writable.sort();
+    writable.dedup();
+    let mut protected: Vec<(PathBuf, IfAbsent)> = Vec::new();
+    for (path, absent) in &walls.protected {
+        let Some(guarded) = guarded(path, *absent) else {
+            continue;
+        };
+        let is_writable = writable.iter().any(|above| guarded.0.starts_with(above));
+        if is_writable && !protected.contains(&guarded) {
+            protected.push(guarded);
+        }
+    }
+    // What is not there cannot be hidden, and need not be shown.
+    let there = |paths: &[PathBuf]| {
+        let real = paths.iter().filter_map(|path| fs::canonicalize(path).ok());
+        real.collect::<BTreeSet<_>>()
+    };
+    let hidden = there(&walls.hidden);
+    let visible = there(&walls.visible);
+    let lengths = [writable.len(), protected.len(), hidden.len()];
+    if lengths.into_iter().any(|length| length > MAX_SANDBOX_PATHS) {
+        return Err(format!(
+            "they name more than {MAX_SANDBOX_PATHS} paths together"
+        ));
+    }
+    let bytes = |path: PathBuf| path.into_os_string().into_vec();
+    let access = |allowed| {
+        if allowed {
+            Access::Allowed
+        } else {
+            Access::Denied
+        }
+    };
+    let protected = protected
+        .into_iter()
+        .map(|(path, if_absent)| ProtectedPath {
+            path: bytes(path),
+            if_absent,
+        });
+    Ok(Sandbox {
+        protected: protected.collect(),
+        writable: writable.into_iter().map(bytes).collect(),
+        hidden: hidden.into_iter().map(bytes).collect(),
+        visible: visible.into_iter().map(bytes).collect(),
+        network: access(walls.network),
+        daemon_socket: access(walls.daemon_socket),
+        enforcement: if walls.best_effort {
+            Enforcement::BestEffort
+        } else {
+            Enforcement::Required
+        },
+    })
+}
+
+/// What is below the root, but for the kernel's own file systems: the root itself is nothing that
+/// could be left as it is while all else is read-only.
+fn everything() -> io::Result<Vec<PathBuf>> {
+    let kernels = ["/dev", "/proc", "/sys"].map(PathBuf::from);
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/")? {
+        let path = entry?.path();
+        // Links, as /bin is one, lead to others of them.
+        if path.is_dir() && !path.is_symlink() && !kernels.contains(&path) {
+            all.push(path);
+        }
+    }
+    Ok(all)
+}
+
+/// A protected path as it is; `None`: it is not there, and is not to be made.
+fn guarded(path: &Path, absent: Absent) -> Option<(PathBuf, IfAbsent)> {
+    match fs::canonicalize(path) {
+        Ok(real) => Some((real, IfAbsent::Leave)),
+        // A link that leads nowhere is somebody's business.
+        Err(_) if absent == Absent::Leave || path.is_symlink() => None,
+        Err(_) => {
+            let parent = fs::canonicalize(path.parent()?).ok()?;
+            let real = parent.join(path.file_name()?);
+            parent.is_dir().then_some((real, IfAbsent::MakeDirectory))
+        }
+    }
+}
+
+/// What is told of a command's confinement before it runs; `None`: there is none.
+pub(super) fn told(profile: &Profile) -> Option<Told> {
+    let told = Told {
+        profiles: profile.names.clone(),
+        timeout_ms: profile.timeout.map(Length::ms),
+        output_bytes: profile.output_bytes.map(Bytes::get),
+        sandbox: profile
+            .kinds()
+            .into_iter()
+            .map(|kind| kind.as_str().to_owned())
+            .collect(),
+        ..Told::default()
+    };
+    (told != Told::default()).then_some(told)
+}
+
+/// The same, once it runs.
+pub(super) fn told_of(told: Option<Told>, enforced: &Enforced) -> Option<Told> {
+    let missing = enforced.missing.iter().map(|missing| MissingWall {
+        wall: missing.wall.name().to_owned(),
+        reason: io::Error::from_raw_os_error(missing.errno).to_string(),
+    });
+    let held = enforced.held.iter().map(|wall| wall.name().to_owned());
+    told.map(|told| Told {
+        held: held.collect(),
+        missing: missing.collect(),
+        ..told
+    })
+}

@@ -1,0 +1,97 @@
+//! What would be decided of a command, told and not done.
+
+use std::env;
+use std::path::Path;
+
+use termd_proto::policy::{ExplainedProfile, ExplainedSandbox, Explanation, PolicyQuery};
+use termd_proto::terminal::Front;
+
+use super::super::launch::inherited_environment;
+use super::Terminals;
+use super::confine::places;
+use crate::policy::{
+    Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxKind, Walls, What,
+};
+
+impl Terminals {
+    /// What is decided of a question that has a line or an argv; by another policy, where one is
+    /// given. `file` is where the policy stands. It looks at the file system.
+    pub fn explain(
+        &self,
+        query: &PolicyQuery,
+        other: Option<&Policy>,
+        gate: &CompiledGate,
+        file: &Path,
+    ) -> Explanation {
+        let what = match (&query.line, &query.argv) {
+            (Some(line), _) => What::Line(line),
+            (None, argv) => What::Argv(argv.as_deref().unwrap_or_default()),
+        };
+        let request = Request {
+            what,
+            program: query.program.as_deref(),
+            front: query.front.unwrap_or(Front::Cli),
+            client: query.client.as_deref(),
+            uid: query.uid,
+            cwd: query.cwd.as_deref(),
+        };
+        let policy = other.unwrap_or(self.policy());
+        let decision = policy.decide(&request, Known::Whole, gate);
+        let filtered = decision
+            .profile
+            .env
+            .apply(inherited_environment(env::vars_os()));
+        let at = decision.rule_line;
+        Explanation {
+            judgement: decision.judgement,
+            why: decision.why,
+            rule_at: at.map(|line| (file.to_string_lossy().into_owned(), line)),
+            profile: self.explained(&decision.profile, query.cwd.as_deref()),
+            env_dropped: filtered.dropped,
+            env_set: filtered.set.into_keys().collect(),
+        }
+    }
+
+    fn explained(&self, profile: &Profile, cwd: Option<&str>) -> Option<ExplainedProfile> {
+        if profile.names.is_empty() {
+            return None;
+        }
+        let places = places(
+            Path::new(cwd.unwrap_or("/")),
+            &self.inner.options.config_dir,
+        );
+        // Of a directory that is not there only the paths are not known.
+        let walls = profile.walls(&places.unwrap_or_default());
+        let limits = &profile.limits;
+        Some(ExplainedProfile {
+            names: profile.names.clone(),
+            timeout_ms: profile.timeout.map(Length::ms),
+            idle_timeout_ms: profile.idle_timeout.map(Length::ms),
+            output_bytes: profile.output_bytes.map(Bytes::get),
+            cpu_seconds: limits.cpu_time.map(Length::seconds),
+            address_space: limits.address_space.map(Bytes::get),
+            open_files: limits.open_files,
+            processes: limits.processes,
+            file_bytes: limits.file_bytes.map(Bytes::get),
+            sandbox: walls.map(|walls| sandbox(profile.kinds(), walls)),
+        })
+    }
+}
+
+fn sandbox(kinds: Vec<SandboxKind>, walls: Walls) -> ExplainedSandbox {
+    let shown = |path: &Path| path.to_string_lossy().into_owned();
+    let kinds = kinds.into_iter().map(|kind| kind.as_str().to_owned());
+    ExplainedSandbox {
+        kinds: kinds.collect(),
+        writable: walls.writable.iter().map(|path| shown(path)).collect(),
+        protected: walls
+            .protected
+            .iter()
+            .map(|(path, _)| shown(path))
+            .collect(),
+        hidden: walls.hidden.iter().map(|path| shown(path)).collect(),
+        network: walls.network,
+        daemon_socket: walls.daemon_socket,
+        best_effort: walls.best_effort,
+    }
+}
