@@ -25,6 +25,7 @@ mod audit_typing;
 mod bad_clients;
 mod closing;
 mod commands;
+mod confine;
 mod database;
 mod gate;
 mod idle;

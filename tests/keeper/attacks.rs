@@ -60,10 +60,8 @@ fn attack(name: &str, arguments: &[&str]) -> io::Result<()> {
             0 => Err(io::Error::other("empty")),
             _ => Ok(()),
         },
-        "contains" => match fs::read_to_string(first)?.contains(second) {
-            true => Ok(()),
-            false => Err(io::Error::other("without it")),
-        },
+        "contains" if fs::read_to_string(first)?.contains(second) => Ok(()),
+        "contains" => Err(io::Error::other("without it")),
         "open_tty" => {
             let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
             rustix::fs::open(first, flags, rustix::fs::Mode::empty())?;
@@ -158,7 +156,7 @@ fn attack_kernel(name: &str, first: &str, second: &str) -> io::Result<()> {
         "userfaultfd" => call(libc::SYS_userfaultfd, [1, 0, 0, 0]),
         "perf" => call(libc::SYS_perf_event_open, [0, 0, -1, -1]),
         "io_uring" => call(libc::SYS_io_uring_setup, [1, 0, 0, 0]),
-        "x32" => call(0x4000_0000 | 39, [0; 4]),
+        "x32" => call(0x4000_0000 | 0x27, [0; 4]),
         "setuid" => call(libc::SYS_setuid, [number(), 0, 0, 0]),
         "chown_away" => call(libc::SYS_chown, [at, 1, 1, 0]),
         "capabilities" => {

@@ -261,6 +261,8 @@ fn everything_may_be_writable() {
                 "nonempty ~/.secret = empty",
                 "nonempty ~/state = empty",
                 "rename ~/state ~/s = EBUSY",
+                // A database of its own in a directory that the next daemon would take for this.
+                "rename ~ ~.old = EBUSY",
                 "connect ~/run/termd.sock = ENOENT",
                 "write /proc/sys/kernel/core_pattern = EROFS|EACCES",
                 "write /proc/self/oom_score_adj = EROFS",

@@ -142,12 +142,13 @@ fn terminals_work() {
     for user in User::all() {
         let ground = Ground::new(user);
         let script = "tty; echo shown > /dev/tty; echo again > $(tty); ls /dev/pts; \
-                      script -qec 'tty; echo inner' /dev/null; ls /dev/shm | wc -l";
+                      script -qec 'tty; echo inner' /dev/null; ls /dev/shm | wc -l; \
+                      ls /proc/self/fd | wc -l";
         let said = ground
             .keeper
             .confined(script, &ground.work, &ground.workspace());
         assert_eq!(
-            said, "/dev/console\nshown\nagain\nptmx\n/dev/pts/0\ninner\n0\n",
+            said, "/dev/console\nshown\nagain\nptmx\n/dev/pts/0\ninner\n0\n4\n",
             "as {user:?}"
         );
     }

@@ -7,6 +7,7 @@ mod attacks;
 mod confine;
 mod confine_limits;
 mod confine_outside;
+mod confine_partly;
 mod confined_work;
 mod ending;
 mod ground;
@@ -16,6 +17,7 @@ mod server;
 mod spawning;
 mod starting;
 mod support;
+mod user;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         confine::TESTS,
         confine_limits::TESTS,
         confine_outside::TESTS,
+        confine_partly::TESTS,
         confined_work::TESTS,
     ]
     .concat()

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 use termd::keeper::{Detach, KeeperOptions};
 use termd_proto::TerminalId;
 
+pub(crate) use crate::user::User;
+
 /// Makes this program the keeper: `foreground` or `background`.
 const ROLE_VARIABLE: &str = "TERMD_TEST_ROLE";
 /// The directory under which everything of this keeper is.
@@ -25,30 +27,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the keeper's children are given between SIGHUP and SIGKILL when it stops.
 pub(crate) const STOP_GRACE: Duration = Duration::from_millis(300);
-
-/// Whose keeper it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum User {
-    /// Whoever runs the tests.
-    Me,
-    /// An ordinary user, where root runs them (`nobody`, who owns nothing else).
-    Nobody,
-}
-
-/// `nobody`, as on every Linux.
-const NOBODYS_ID: u32 = 65534;
-
-impl User {
-    /// Whom walls have to hold: an ordinary user always, and root where root runs the tests.
-    pub(crate) fn all() -> Vec<Self> {
-        if rustix::process::geteuid().is_root() {
-            vec![Self::Me, Self::Nobody]
-        } else {
-            eprintln!("SKIP: as root: the tests are not run by root");
-            vec![Self::Me]
-        }
-    }
-}
 
 /// No process at all.
 pub(crate) const NOBODY: [i32; 0] = [];
@@ -103,9 +81,7 @@ impl Home {
 
     /// Makes something the user's.
     pub(crate) fn give(&self, path: &Path) {
-        if self.1 == User::Nobody {
-            std::os::unix::fs::lchown(path, Some(NOBODYS_ID), Some(NOBODYS_ID)).unwrap();
-        }
+        self.1.is_given(path);
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -118,16 +94,13 @@ impl Home {
 
     /// The command that runs a keeper here, its stderr kept.
     pub(crate) fn command(&self, role: &str) -> Command {
-        let mut command = match self.1 {
-            User::Me => Command::new(std::env::current_exe().unwrap()),
-            User::Nobody => {
-                let mut command = Command::new("setpriv");
-                command
-                    .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-                    .arg(self.program());
-                command
-            }
+        let copy = self.program();
+        let program = if copy.exists() {
+            copy
+        } else {
+            std::env::current_exe().unwrap()
         };
+        let mut command = self.1.runs(&program);
         command
             .env(ROLE_VARIABLE, role)
             .env(HOME_VARIABLE, self.path())

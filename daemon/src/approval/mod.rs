@@ -1,6 +1,6 @@
 //! What the gate wants a person to agree to: questions, and who has answered them.
 //!
-//! [`table`] is pure and decides; here it is shared, and whoever waits is told of changes.
+//! `table` is pure and decides; here it is shared, and whoever waits is told of changes.
 //!
 //! It promises: a question is answered once; an approval is used once, by the caller that asked, for
 //! the command, directory and terminal that were asked about; what nobody answers in time is denied.

@@ -1,5 +1,5 @@
 //! What a command may not do: the spec that the server makes of a profile, and what the keeper says
-//! of it when the command runs. Plain values; their encoding is [`super::confinement_wire`].
+//! of it when the command runs. Plain values; their encoding is in `confinement_wire`.
 //!
 //! The keeper applies a spec as it stands or refuses it: what the kernel cannot enforce is a
 //! [`super::message::SpawnStep::Confine`] that names the wall, or, where [`Enforcement::BestEffort`]

@@ -22,7 +22,7 @@ pub enum SpawnStep {
     Chdir,
     /// execve(2).
     Exec,
-    /// Building a wall of its [`Confinement`].
+    /// Building a wall of its [`Confinement`](super::confinement::Confinement).
     Confine(Wall),
 }
 

@@ -6,7 +6,7 @@
 use nix::libc::{self, sock_filter};
 
 /// `BPF_LD | BPF_W | BPF_ABS`, `BPF_JMP | BPF_JEQ | BPF_K`, `| BPF_JGE`, `| BPF_JSET`,
-/// `BPF_RET | BPF_K` (linux/bpf_common.h).
+/// `BPF_RET | BPF_K` (`linux/bpf_common.h`).
 const LOAD: u16 = 0x20;
 const EQUAL: u16 = 0x15;
 const AT_LEAST: u16 = 0x35;

@@ -95,9 +95,10 @@ pub(super) fn restrict(places: &Places, network: Access, abi: u32) -> Result<(),
     // The kernel refuses rights of directories on a file.
     let on_file = handled.fs & (WRITE_FILE | TRUNCATE | IOCTL_DEV);
     for place in places.opened_writable() {
-        let allowed = match is_directory(place)? {
-            true => in_directory,
-            false => on_file,
+        let allowed = if is_directory(place)? {
+            in_directory
+        } else {
+            on_file
         };
         kernel::landlock_allow(ruleset.as_fd(), place, allowed)?;
     }

@@ -245,7 +245,7 @@ impl Walls {
         let protected = mounts::protect(&mut self.places);
         self.attempt(Wall::Protected, protected, missed)?;
         let covered = match &devices {
-            Some(devices) => mounts::cover(&self.places, devices.store()),
+            Some(devices) => mounts::cover(&mut self.places, devices.store()),
             // What covers is kept beside them.
             None => Err(libc::ENODEV),
         };

@@ -64,16 +64,19 @@ pub(super) fn protect(places: &mut Places) -> Result<(), i32> {
             },
             Err(errno) => return Err(errno),
         }
-        for &index in &guard.pins {
-            let Some(pin) = pins.get_mut(index) else {
-                continue;
-            };
-            if !pin.is_mounted {
-                mount_on_itself(&pin.path, 0)?;
-                pin.is_mounted = true;
-            }
-        }
+        hold(&guard.pins, pins)?;
         mount_on_itself(&guard.path, READ_ONLY)?;
+    }
+    Ok(())
+}
+
+/// Mounts those of these pins that are not yet.
+fn hold(numbers: &[usize], pins: &mut [Pin]) -> Result<(), i32> {
+    for &number in numbers {
+        if let Some(pin) = pins.get_mut(number).filter(|pin| !pin.is_mounted) {
+            mount_on_itself(&pin.path, 0)?;
+            pin.is_mounted = true;
+        }
     }
     Ok(())
 }
@@ -94,10 +97,14 @@ fn make(guard: &Guard, pins: &[Pin]) -> Result<(), i32> {
 }
 
 /// Covers the hidden places. `store` is a directory of the sandbox's own.
-pub(super) fn cover(places: &Places, store: BorrowedFd<'_>) -> Result<(), i32> {
-    for cover in &places.covers {
+pub(super) fn cover(places: &mut Places, store: BorrowedFd<'_>) -> Result<(), i32> {
+    let Places { covers, pins, .. } = places;
+    for cover in covers {
         match resolve(&cover.path) {
-            Ok(place) => cover_one(cover, place.as_fd(), store)?,
+            Ok(_) => {
+                hold(&cover.pins, pins)?;
+                cover_one(cover, resolve(&cover.path)?.as_fd(), store)?;
+            }
             // Nothing there, or nothing that this user can reach.
             Err(libc::ENOENT | libc::ENOTDIR | libc::EACCES) if !cover.is_daemons => {}
             Err(errno) => return Err(errno),

@@ -53,7 +53,7 @@ pub(super) struct Places {
     pub(super) devices: Devices,
 }
 
-/// A directory between a writable place and one that is protected beneath it. It becomes a mount,
+/// A directory between a writable place and one that is protected or hidden beneath it. It becomes a mount,
 /// so that it can be neither renamed nor removed with what it holds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pin {
@@ -92,6 +92,9 @@ pub(super) struct Cover {
     pub(super) visible: Vec<Visible>,
     /// Whether it has to be there.
     pub(super) is_daemons: bool,
+    /// Which pins are above it, from above: a directory above the database that could be renamed
+    /// would let another one be put in its place.
+    pub(super) pins: Vec<usize>,
 }
 
 /// Something beneath a covered place that stays visible, read-only.
@@ -138,25 +141,33 @@ impl Places {
             // Everything is beneath the empty name.
             writable = vec![Vec::new()];
         }
-        let (mut guards, pins) = guards(sandbox, &writable)?;
+        let daemons = daemons(sandbox.daemon_socket, own).map_err(|errno| (Wall::Hidden, errno))?;
+        let mut pinned = Pinned::default();
+        let mut guards = guards(sandbox, &daemons, &writable, &mut pinned)?;
         if everything {
             guards.extend(KERNELS.map(Guard::kernels));
         }
-        writable.retain(|path| !path.is_empty());
         let mut hidden = checked(Wall::Hidden, &sandbox.hidden)?;
         let mut visible = checked(Wall::Hidden, &sandbox.visible)?;
-        let daemons = daemons(sandbox.daemon_socket, own).map_err(|errno| (Wall::Hidden, errno))?;
         hidden.extend(daemons.hidden.iter().cloned());
         visible.extend(daemons.visible);
+        let mut covers = covers(hidden, &visible, &daemons.hidden);
+        for cover in &mut covers {
+            let path = cover.path.to_bytes();
+            if let Some(topmost) = topmost(path, &writable) {
+                cover.pins = pinned.above(path, topmost);
+            }
+        }
+        writable.retain(|path| !path.is_empty());
         let trees = writable.len();
         let opened = trees + 1;
         Ok(Self {
-            covers: covers(hidden, &visible, &daemons.hidden),
+            covers,
             everything,
             writable: writable.into_iter().map(terminated).collect(),
             opened: Vec::with_capacity(opened),
             trees: Vec::with_capacity(trees),
-            pins,
+            pins: pinned.pins(),
             guards,
             tty: tty.and_then(tty_path),
             devices: Devices::Shared,
@@ -217,14 +228,18 @@ fn is_within(path: &[u8], place: &[u8]) -> bool {
 
 /// What is protected beneath writable places: the rest is read-only anyway, and so is what is
 /// beneath another protected place.
-fn guards(sandbox: &Sandbox, writable: &[Vec<u8>]) -> Result<(Vec<Guard>, Vec<Pin>), (Wall, i32)> {
-    let mut protected = Vec::new();
+fn guards(
+    sandbox: &Sandbox,
+    daemons: &Daemons,
+    writable: &[Vec<u8>],
+    pinned: &mut Pinned,
+) -> Result<Vec<Guard>, (Wall, i32)> {
+    let mut protected: Vec<_> = daemons.protected.clone().into_iter().collect();
     for entry in &sandbox.protected {
         let path = checked(&entry.path).map_err(|errno| (Wall::Protected, errno))?;
         protected.push((path, entry.if_absent));
     }
     protected.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    let mut pinned: Vec<Vec<u8>> = Vec::new();
     let mut guards: Vec<Guard> = Vec::new();
     let mut last: Vec<Vec<u8>> = Vec::new();
     for (path, if_absent) in protected {
@@ -232,25 +247,10 @@ fn guards(sandbox: &Sandbox, writable: &[Vec<u8>]) -> Result<(Vec<Guard>, Vec<Pi
         if last.iter().any(|above| is_within(&path, above)) {
             continue;
         }
-        let topmost = writable
-            .iter()
-            .filter(|place| is_within(&path, place))
-            .min_by_key(|place| place.len());
-        let Some(topmost) = topmost else { continue };
-        let mut pins = Vec::new();
-        for end in topmost.len() + 1..path.len() {
-            if path.get(end) != Some(&b'/') {
-                continue;
-            }
-            let Some(above) = path.get(..end) else {
-                continue;
-            };
-            let index = pinned.iter().position(|known| known == above);
-            pins.push(index.unwrap_or_else(|| {
-                pinned.push(above.to_vec());
-                pinned.len() - 1
-            }));
-        }
+        let Some(topmost) = topmost(&path, writable) else {
+            continue;
+        };
+        let pins = pinned.above(&path, topmost);
         guards.push(Guard {
             path: terminated(path.clone()),
             if_absent,
@@ -262,16 +262,48 @@ fn guards(sandbox: &Sandbox, writable: &[Vec<u8>]) -> Result<(Vec<Guard>, Vec<Pi
         });
         last.push(path);
     }
-    let pin = |path| Pin {
-        path: terminated(path),
-        is_mounted: false,
-    };
-    Ok((guards, pinned.into_iter().map(pin).collect()))
+    Ok(guards)
+}
+
+/// The topmost writable place that a path is beneath.
+fn topmost<'a>(path: &[u8], writable: &'a [Vec<u8>]) -> Option<&'a Vec<u8>> {
+    let above = writable.iter().filter(|place| is_within(path, place));
+    above.min_by_key(|place| place.len())
+}
+
+/// The directories that become pins.
+#[derive(Default)]
+struct Pinned(Vec<Vec<u8>>);
+
+impl Pinned {
+    /// Those between a writable place and a path beneath it, from above, by their numbers.
+    fn above(&mut self, path: &[u8], writable: &[u8]) -> Vec<usize> {
+        let slashes = (writable.len() + 1..path.len()).filter(|&at| path.get(at) == Some(&b'/'));
+        let above: Vec<&[u8]> = slashes.filter_map(|end| path.get(..end)).collect();
+        let number = |directory: &[u8]| {
+            let known = self.0.iter().position(|known| known == directory);
+            known.unwrap_or_else(|| {
+                self.0.push(directory.to_vec());
+                self.0.len() - 1
+            })
+        };
+        above.into_iter().map(number).collect()
+    }
+
+    fn pins(self) -> Vec<Pin> {
+        let pin = |path| Pin {
+            path: terminated(path),
+            is_mounted: false,
+        };
+        self.0.into_iter().map(pin).collect()
+    }
 }
 
 /// The daemon's own places.
 struct Daemons {
     hidden: Vec<Vec<u8>>,
+    /// Its socket's directory, where it may be used.
+    protected: Option<(Vec<u8>, IfAbsent)>,
     visible: Vec<Vec<u8>>,
 }
 
@@ -279,15 +311,23 @@ fn daemons(socket: Access, own: &OwnPlaces) -> Result<Daemons, i32> {
     let of = |path: &std::path::Path| checked(path.as_os_str().as_bytes());
     let mut hidden = Vec::with_capacity(OWN_PLACES);
     let mut visible = Vec::with_capacity(OWN_PLACES);
+    let mut protected = None;
     hidden.push(of(&own.state_dir)?);
     match socket {
-        Access::Allowed => visible.push(of(&own.socket_dir)?),
+        Access::Allowed => {
+            visible.push(of(&own.socket_dir)?);
+            protected = Some((of(&own.socket_dir)?, IfAbsent::Leave));
+        }
         Access::Denied => {
             hidden.push(of(&own.socket_dir)?);
             visible.push(of(&own.socket_dir.join(SHELL_SCRIPTS))?);
         }
     }
-    Ok(Daemons { hidden, visible })
+    Ok(Daemons {
+        hidden,
+        protected,
+        visible,
+    })
 }
 
 fn covers(mut hidden: Vec<Vec<u8>>, visible: &[Vec<u8>], daemons: &[Vec<u8>]) -> Vec<Cover> {
@@ -324,6 +364,7 @@ fn covers(mut hidden: Vec<Vec<u8>>, visible: &[Vec<u8>], daemons: &[Vec<u8>]) ->
                 })
                 .collect(),
             is_daemons: daemons.contains(&path),
+            pins: Vec::new(),
             path: terminated(path.clone()),
         });
         last.push(path);

@@ -109,7 +109,16 @@ fn everything_may_be_writable() {
     let places = places(&sandbox(&["/w", "/"], &["/home/me/.config"], &[]));
     assert!(places.everything && places.writable.is_empty());
     let pins: Vec<&str> = places.pins.iter().map(|pin| text(&pin.path)).collect();
-    assert_eq!(pins, ["/home", "/home/me"]);
+    let expected = [
+        "/home",
+        "/home/me",
+        "/home/me/.local",
+        "/home/me/.local/state",
+        "/run",
+        "/run/user",
+        "/run/user/1",
+    ];
+    assert_eq!(pins, expected);
     assert_eq!(text(&places.guards[0].beneath), "/");
 }
 

@@ -172,7 +172,11 @@ mod tests {
             (libc::SYS_ioctl, command(0x5412 | 1 << 32), refused),
             (libc::SYS_ioctl, command(0x541c | 1 << 63), refused),
             (libc::SYS_clone, first(libc::SIGCHLD), Verdict::Allow),
-            (libc::SYS_clone, first(libc::CLONE_NEWUSER | 17), refused),
+            (
+                libc::SYS_clone,
+                first(libc::CLONE_NEWUSER | libc::SIGCHLD),
+                refused,
+            ),
             (libc::SYS_clone, first(libc::CLONE_NEWNET), refused),
             (libc::SYS_clone3, first(0), Verdict::Fail(libc::ENOSYS)),
             (libc::SYS_unshare, first(0), refused),
@@ -223,7 +227,7 @@ mod tests {
         let killed = run(filter.program(), 0x4000_0003, 0, [0; 6]);
         assert_eq!(killed, libc::SECCOMP_RET_KILL_PROCESS);
         if cfg!(target_arch = "x86_64") {
-            for number in [X32, X32 | 101, u32::MAX] {
+            for number in [X32, X32 | 0x65, u32::MAX] {
                 let value = run(filter.program(), ARCHITECTURE.unwrap(), number, [0; 6]);
                 assert_eq!(
                     value,

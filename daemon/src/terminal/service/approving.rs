@@ -70,9 +70,7 @@ impl Terminals {
                         None => "expired: nobody answered",
                         Some(_) => "expired: approved and not used",
                     };
-                    let recorded = terminals
-                        .record_answer(outcome, &info, &own_actor())
-                        .await;
+                    let recorded = terminals.record_answer(outcome, &info, &own_actor()).await;
                     if let Err(error) = recorded {
                         tracing::warn!(approval = %info.id, %error, "an expired question is not recorded");
                     }

@@ -164,9 +164,7 @@ impl Terminals {
             What::Line(line) => line.to_owned(),
             What::Argv(argv) => command_text(argv),
         };
-        let decision = self
-            .policy()
-            .decide(&asked, Known::Whole, &request.gate);
+        let decision = self.policy().decide(&asked, Known::Whole, &request.gate);
         let subject = subject(&request.owner, &cwd, &command);
         let judgement = decision.judgement;
         let judged = Judged {

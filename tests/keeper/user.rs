@@ -1,0 +1,61 @@
+//! As whom a keeper runs.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Whose keeper it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum User {
+    /// Whoever runs the tests.
+    Me,
+    /// An ordinary user, where root runs them (`nobody`, who owns nothing else).
+    Nobody,
+    /// Whoever runs the tests, in a user namespace that may have no others in it.
+    Cramped,
+}
+
+/// `nobody`, as on every Linux.
+const NOBODYS_ID: u32 = 65534;
+
+impl User {
+    /// Whom walls have to hold: an ordinary user always, and root where root runs the tests.
+    pub(crate) fn all() -> Vec<Self> {
+        if rustix::process::geteuid().is_root() {
+            vec![Self::Me, Self::Nobody]
+        } else {
+            eprintln!("SKIP: as root: the tests are not run by root");
+            vec![Self::Me]
+        }
+    }
+
+    /// The command that runs a program as this user.
+    pub(crate) fn runs(self, program: &Path) -> Command {
+        let words: &[&str] = match self {
+            Self::Me => return Command::new(program),
+            Self::Nobody => &[
+                "setpriv",
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+            ],
+            Self::Cramped => &[
+                "unshare",
+                "--user",
+                "--map-root-user",
+                "sh",
+                "-c",
+                "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\"",
+            ],
+        };
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg(program);
+        command
+    }
+
+    /// Makes something this user's.
+    pub(crate) fn is_given(self, path: &Path) {
+        if self == Self::Nobody {
+            std::os::unix::fs::lchown(path, Some(NOBODYS_ID), Some(NOBODYS_ID)).unwrap();
+        }
+    }
+}
