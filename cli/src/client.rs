@@ -217,7 +217,11 @@ impl Link {
             Err(CliError::Refused(refusal)) if refusal.code() == code::METHOD_NOT_FOUND => {}
             said => said?,
         }
-        self.state.lock().await.attached.push((terminal.clone(), mode));
+        self.state
+            .lock()
+            .await
+            .attached
+            .push((terminal.clone(), mode));
         Ok(())
     }
 

@@ -250,26 +250,22 @@ impl Config {
                 "1 or more",
             ),
         ];
-        match bounds.into_iter().find(|(holds, ..)| !holds) {
-            Some((_, key, bounds)) => Err(ConfigError::OutOfBounds {
+        if let Some((_, key, bounds)) = bounds.into_iter().find(|(holds, ..)| !holds) {
+            return Err(ConfigError::OutOfBounds {
                 path: path.to_owned(),
                 key,
                 bounds,
-            }),
-            None => {
-                config.redactor().map_err(|source| ConfigError::Redact {
-                    path: path.to_owned(),
-                    source,
-                })?;
-                config
-                    .rules()
-                    .map(|_| config)
-                    .map_err(|source| ConfigError::Rule {
-                        path: path.to_owned(),
-                        source,
-                    })
-            }
+            });
         }
+        config.redactor().map_err(|source| ConfigError::Redact {
+            path: path.to_owned(),
+            source,
+        })?;
+        config.rules().map_err(|source| ConfigError::Rule {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(config)
     }
 
     /// What takes secrets out of what is stored.

@@ -5,6 +5,7 @@ pub mod args;
 pub mod audit;
 pub mod config;
 pub mod control;
+pub mod journal;
 pub mod keeper;
 pub mod paths;
 pub mod policy;

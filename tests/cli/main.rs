@@ -12,6 +12,7 @@ mod support;
 
 mod attach;
 mod attach_screen;
+mod audit;
 mod errors;
 mod faults;
 mod history;

@@ -57,7 +57,10 @@ fn while_another_process_has_the_database_locked_nothing_is_run_or_typed() {
         other
     });
     is_refused(&mut agent, &daemon.path("home/locked"));
-    let error = agent.err("session.send", &json!({ "id": id, "text": "typed anyway\n" }));
+    let error = agent.err(
+        "session.send",
+        &json!({ "id": id, "text": "typed anyway\n" }),
+    );
     assert_eq!(error.code, -32005, "{error:?}");
     runtime.block_on(async {
         let free = sqlx::raw_sql(AssertSqlSafe("ROLLBACK".to_owned()));
@@ -81,8 +84,15 @@ fn a_database_that_was_swapped_under_the_daemon_is_not_written() {
     fs::copy(&aside, &path).unwrap();
     let foreign = fs::read(&path).unwrap();
     is_refused(&mut agent, &daemon.path("home/swapped"));
-    assert!(fs::read(&path).unwrap() == foreign, "the other one was written");
-    assert!(daemon.log().contains("was replaced or removed"), "{}", daemon.log());
+    assert!(
+        fs::read(&path).unwrap() == foreign,
+        "the other one was written"
+    );
+    assert!(
+        daemon.log().contains("was replaced or removed"),
+        "{}",
+        daemon.log()
+    );
     fs::rename(&aside, &path).unwrap();
     runs_again(&mut agent);
 }
@@ -101,7 +111,11 @@ fn a_symlinked_state_directory_is_refused() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("symbolic link"), "{said}");
-    assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "something was written");
+    assert_eq!(
+        fs::read_dir(&target).unwrap().count(),
+        0,
+        "something was written"
+    );
 }
 
 /// strace(1) that makes a system call of the server's fail, until it is dropped.
@@ -207,9 +221,15 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
         is_refused(&mut agent, &daemon.path(format!("home/full-{n}")));
     }
     let mut typist = daemon.client();
-    let error = typist.err("session.send", &json!({ "id": cat, "text": "typed anyway\n" }));
+    let error = typist.err(
+        "session.send",
+        &json!({ "id": cat, "text": "typed anyway\n" }),
+    );
     assert_eq!(error.code, -32005, "{error:?}");
-    let page = agent.ok("audit.list", &json!({ "filter": { "action": "audit.refused" } }));
+    let page = agent.ok(
+        "audit.list",
+        &json!({ "filter": { "action": "audit.refused" } }),
+    );
     let records = page["records"].as_array().unwrap();
     assert!(!records.is_empty() && records.len() <= 32, "{page}");
     let first = records.last().unwrap();
@@ -218,7 +238,10 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
     assert_eq!(first["actor"]["pid"], std::process::id());
     disk.empty();
     runs_again(&mut agent);
-    let page = agent.ok("audit.list", &json!({ "filter": { "action": "audit.recovered" } }));
+    let page = agent.ok(
+        "audit.list",
+        &json!({ "filter": { "action": "audit.recovered" } }),
+    );
     let recovered = &page["records"][0]["detail"];
     assert!(recovered["refused"].as_u64() >= Some(51), "{page}");
     assert!(!agent.text(&cat).contains("anyway"));
@@ -240,14 +263,18 @@ fn secrets_of_command_lines_are_shown_live_and_stored_nowhere() {
     let script = "exec sleep 1000";
     let args = json!(["-c", script, "x", "--password=tango-foxtrot", "CUSTOM-4711"]);
     let id = agent.create(&json!({ "command": "sh", "args": args }));
-    let shown = |client: &mut RawClient| client.ok("session.show", &json!({ "id": id })).to_string();
+    let shown =
+        |client: &mut RawClient| client.ok("session.show", &json!({ "id": id })).to_string();
     assert!(shown(&mut agent).contains("tango-foxtrot"));
     let server = || daemon.client().ok("daemon.info", &Value::Null)["server_pid"].clone();
     let before = server();
     daemon.signal(Signal::HUP);
     wait_until("another server serves", || server() != before);
     let mut client = daemon.client();
-    assert!(shown(&mut client).contains("tango-foxtrot"), "what runs is shown as it runs");
+    assert!(
+        shown(&mut client).contains("tango-foxtrot"),
+        "what runs is shown as it runs"
+    );
     let page = client.ok("audit.list", &json!({ "filter": { "terminal": id } }));
     assert!(page.to_string().contains("--password=[redacted]"), "{page}");
     let page = client.ok("command.list", &Value::Null);
@@ -269,23 +296,43 @@ fn the_filters_narrow_and_a_page_waits_for_what_comes() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     agent.run(&json!({ "command": "true" }));
-    agent.err("session.create", &json!({ "command": "rm", "args": ["-rf", "/"] }));
+    agent.err(
+        "session.create",
+        &json!({ "command": "rm", "args": ["-rf", "/"] }),
+    );
     let mut list = |filter: Value| {
-        let page = agent.ok("audit.list", &json!({ "filter": filter, "order": "oldest" }));
+        let page = agent.ok(
+            "audit.list",
+            &json!({ "filter": filter, "order": "oldest" }),
+        );
         page["records"].as_array().unwrap().clone()
     };
     let programs = |records: &[Value]| -> Vec<String> {
-        let names = records.iter().map(|record| record["detail"]["program"].to_string());
+        let names = records
+            .iter()
+            .map(|record| record["detail"]["program"].to_string());
         names.collect()
     };
     assert_eq!(programs(&list(json!({ "program": "true" }))), ["\"true\""]);
-    assert_eq!(programs(&list(json!({ "verdict": "dangerous" }))), ["\"rm\""]);
+    assert_eq!(
+        programs(&list(json!({ "verdict": "dangerous" }))),
+        ["\"rm\""]
+    );
     assert_eq!(programs(&list(json!({ "outcome": "refused" }))), ["\"rm\""]);
     assert!(list(json!({ "front": "mcp" })).is_empty());
-    assert_eq!(list(json!({ "front": "daemon" }))[0]["action"], "daemon.start");
+    assert_eq!(
+        list(json!({ "front": "daemon" }))[0]["action"],
+        "daemon.start"
+    );
     let all = list(json!({}));
-    let numbers: Vec<i64> = all.iter().map(|record| record["seq"].as_i64().unwrap()).collect();
-    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+    let numbers: Vec<i64> = all
+        .iter()
+        .map(|record| record["seq"].as_i64().unwrap())
+        .collect();
+    assert!(
+        numbers.windows(2).all(|pair| pair[0] < pair[1]),
+        "{numbers:?}"
+    );
     for filter in [
         json!({ "program": "" }),
         json!({ "client": "x".repeat(5000) }),
@@ -303,7 +350,14 @@ fn the_filters_narrow_and_a_page_waits_for_what_comes() {
     agent.run(&json!({ "command": "true" }));
     agent.run(&json!({ "command": "echo", "args": ["hi"] }));
     let page = follower.answer(waiting);
-    assert_eq!(page["result"]["records"][0]["detail"]["program"], "echo", "{page}");
+    assert_eq!(
+        page["result"]["records"][0]["detail"]["program"], "echo",
+        "{page}"
+    );
     let hashes = agent.ok("audit.hashes", &json!({ "records": [1, 2, 999_999] }));
-    assert_eq!(hashes["records"].as_array().map(Vec::len), Some(2), "{hashes}");
+    assert_eq!(
+        hashes["records"].as_array().map(Vec::len),
+        Some(2),
+        "{hashes}"
+    );
 }

@@ -49,7 +49,10 @@ fn what_is_typed_is_summed_up_by_connection_and_its_text_is_not_kept() {
         .sum();
     assert_eq!(sum, 301);
     let text = json!(found).to_string();
-    assert!(!text.contains("xxx") && !text.contains("\"text\""), "{text}");
+    assert!(
+        !text.contains("xxx") && !text.contains("\"text\""),
+        "{text}"
+    );
     // Another connection has its own sum, with the hash of what it typed (sha256sum of `abc\n`).
     let mut other = daemon.client();
     other.ok("daemon.hello", &json!({ "client": "the other" }));
@@ -73,9 +76,15 @@ fn log_input_keeps_what_is_echoed_and_never_a_secret() {
     agent.wait_for_text(&id, "ready");
     agent.ok("session.send", &json!({ "id": id, "text": "first line\n" }));
     agent.wait_for_text(&id, "Password: ");
-    agent.ok("session.send", &json!({ "id": id, "text": "correct-horse\n" }));
+    agent.ok(
+        "session.send",
+        &json!({ "id": id, "text": "correct-horse\n" }),
+    );
     agent.wait_for_text(&id, "done");
-    agent.ok("session.send", &json!({ "id": id, "text": "curl --password zebra99\n" }));
+    agent.ok(
+        "session.send",
+        &json!({ "id": id, "text": "curl --password zebra99\n" }),
+    );
     agent.wait_for_text(&id, "raw");
     agent.ok("session.send", &json!({ "id": id, "text": "QQQQQ" }));
     agent.wait(&id);

@@ -11,8 +11,9 @@ use jsonrpsee::core::{RpcResult, SubscriptionResult, async_trait};
 use jsonrpsee::{Extensions, PendingSubscriptionSink};
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{
-    AttachMode, Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, OutputStream, ReadFrom, ReadOptions,
-    ReadResult, SendResult, SessionsServer, Stdio, TerminalInfo, TerminalPage, WaitResult,
+    AttachMode, Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, OutputStream, ReadFrom,
+    ReadOptions, ReadResult, SendResult, SessionsServer, Stdio, TerminalInfo, TerminalPage,
+    WaitResult,
 };
 use termd_proto::{Label, Offset, TerminalRef};
 

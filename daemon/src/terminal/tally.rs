@@ -111,7 +111,8 @@ impl Tallies {
     /// Input of a connection is on its way. Whether nobody will come for the sums yet: whoever is
     /// told so sees to it.
     pub fn add(&mut self, connection: u64, actor: &Owner, piece: Piece) -> bool {
-        if self.by_connection.len() >= MAX_TYPISTS && !self.by_connection.contains_key(&connection)
+        if self.by_connection.len() >= MAX_TYPISTS
+            && !self.by_connection.contains_key(&connection)
             && let Some((_, first)) = self.by_connection.pop_first()
         {
             self.unwritten.extend(first.sum());
@@ -135,7 +136,8 @@ impl Tallies {
         }
         let sums = self.by_connection.values_mut().filter_map(Tally::take_sum);
         self.unwritten.extend(sums);
-        self.by_connection.retain(|_, tally| !tally.waiting.is_empty());
+        self.by_connection
+            .retain(|_, tally| !tally.waiting.is_empty());
         std::mem::take(&mut self.unwritten)
     }
 
@@ -207,8 +209,11 @@ impl Tally {
         self.bytes += written.len() as u64;
         self.hasher.update(written);
         if log == InputLog::Text && !piece.seen.unechoed.load(Ordering::Acquire) {
-            let room = MAX_TEXT_BYTES.saturating_sub(self.text.len()).min(written.len());
-            self.text.extend_from_slice(written.get(..room).unwrap_or_default());
+            let room = MAX_TEXT_BYTES
+                .saturating_sub(self.text.len())
+                .min(written.len());
+            self.text
+                .extend_from_slice(written.get(..room).unwrap_or_default());
         }
     }
 
@@ -222,11 +227,7 @@ impl Tally {
         let mut detail = Map::new();
         detail.insert("from_ms".to_owned(), from_ms.into());
         if self.inputs > 0 {
-            let hash = std::mem::take(&mut self.hasher).finalize();
-            let hash = hash.iter().fold(String::new(), |mut hex, byte| {
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            });
+            let hash = hexadecimal(&std::mem::take(&mut self.hasher).finalize());
             detail.insert("inputs".to_owned(), self.inputs.into());
             detail.insert("bytes".to_owned(), self.bytes.into());
             detail.insert("sha256".to_owned(), hash.into());
@@ -247,6 +248,13 @@ impl Tally {
             detail,
         })
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 #[cfg(test)]
@@ -271,8 +279,7 @@ mod tests {
     }
 
     fn sha256(text: &str) -> String {
-        let hash = Sha256::digest(text.as_bytes());
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&Sha256::digest(text.as_bytes()))
     }
 
     #[test]
@@ -288,14 +295,20 @@ mod tests {
         assert_eq!(sums[0].detail["sha256"], sha256("ls\r"));
         assert_eq!(sums[0].detail["text"], "ls\r");
         assert!(tallies.is_done() && tallies.take(false).is_empty());
-        assert!(tallies.add(1, &own_actor(), piece("again")), "nobody comes again");
+        assert!(
+            tallies.add(1, &own_actor(), piece("again")),
+            "nobody comes again"
+        );
         assert_eq!(tallies.take(false)[0].detail["sha256"], sha256("again"));
     }
 
     #[test]
     fn nothing_is_kept_of_a_secret_and_no_text_of_what_was_not_echoed() {
         let mut tallies = with_log(InputLog::Text);
-        let secret = Piece { secret: true, ..piece("hunter2") };
+        let secret = Piece {
+            secret: true,
+            ..piece("hunter2")
+        };
         let hidden = piece("hunter3");
         hidden.seen.written(false, true);
         let unechoed = piece("raw");
@@ -305,7 +318,10 @@ mod tests {
         }
         let sums = tallies.take(false);
         let detail = Value::from(sums[0].detail.clone());
-        assert_eq!((&detail["hidden"], &detail["bytes"]), (&2.into(), &7.into()));
+        assert_eq!(
+            (&detail["hidden"], &detail["bytes"]),
+            (&2.into(), &7.into())
+        );
         assert_eq!(detail["sha256"], sha256("rawseen"));
         assert_eq!(detail["text"], "seen");
         let mut tallies = with_log(InputLog::Sums);
@@ -316,9 +332,15 @@ mod tests {
     #[test]
     fn what_waits_counts_when_it_was_taken_and_what_was_refused_never() {
         let mut tallies = Tallies::default();
-        let waiting = Piece { taken: Arc::default(), ..piece("abc") };
+        let waiting = Piece {
+            taken: Arc::default(),
+            ..piece("abc")
+        };
         let taken = Arc::clone(&waiting.taken);
-        let refused = Piece { taken: Arc::default(), ..piece("no") };
+        let refused = Piece {
+            taken: Arc::default(),
+            ..piece("no")
+        };
         refused.seen.refused();
         tallies.add(1, &own_actor(), refused);
         tallies.add(1, &own_actor(), waiting);
@@ -345,6 +367,9 @@ mod tests {
         tallies.add(1, &own_actor(), piece(&"x".repeat(100_000)));
         let sums = tallies.take(false);
         assert_eq!(sums[0].detail["bytes"], 100_000);
-        assert_eq!(sums[0].detail["text"].as_str().map(str::len), Some(MAX_TEXT_BYTES));
+        assert_eq!(
+            sums[0].detail["text"].as_str().map(str::len),
+            Some(MAX_TEXT_BYTES)
+        );
     }
 }

@@ -8,7 +8,7 @@ use termd_proto::terminal::{AttachMode, Owner, TerminalState};
 
 use super::super::error::TerminalError;
 use super::super::handle::Terminal;
-use super::super::tally::Piece;
+use super::super::tally::{Piece, Tallies};
 use super::Terminals;
 
 /// Between two records of what a connection types.
@@ -30,7 +30,10 @@ impl Terminals {
         };
         let detail = Map::from_iter([("mode".to_owned(), mode.as_str().into())]);
         let id = Some(terminal.id());
-        if let Err(error) = self.audit("terminal.attach", "ok", &actor, id, detail).await {
+        if let Err(error) = self
+            .audit("terminal.attach", "ok", &actor, id, detail)
+            .await
+        {
             terminal.detach(connection);
             return Err(error);
         }
@@ -45,7 +48,10 @@ impl Terminals {
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let detail = Map::from_iter([("ms".to_owned(), Value::from(ms))]);
             let id = Some(terminal.id());
-            if let Err(error) = terminals.audit("terminal.detach", "ok", &actor, id, detail).await {
+            if let Err(error) = terminals
+                .audit("terminal.detach", "ok", &actor, id, detail)
+                .await
+            {
                 tracing::error!(%error, "cannot record that somebody detached");
             }
         });
@@ -84,7 +90,7 @@ impl Terminals {
                     }
                     tracing::error!(terminal = %terminal.id(), %error, "cannot record what was typed");
                 }
-                if terminal.tallies(|tallies| tallies.is_done()) {
+                if terminal.tallies(Tallies::is_done) {
                     return;
                 }
             }
@@ -98,7 +104,9 @@ impl Terminals {
         while let Some(sum) = sums.front() {
             let detail = sum.detail.clone();
             let id = Some(terminal.id());
-            let recorded = self.audit("terminal.typed", "ok", &sum.actor, id, detail).await;
+            let recorded = self
+                .audit("terminal.typed", "ok", &sum.actor, id, detail)
+                .await;
             if let Err(error) = recorded {
                 terminal.tallies(|tallies| tallies.put_back(sums));
                 return Err(error);
