@@ -444,10 +444,8 @@ fn the_journal_knows_the_end_of_the_audit_chain() {
         installed.termctl(&["run", "--", "echo", word]);
     }
     let status = installed.termctl_json(&["status"]);
-    let database = status
-        .pointer("/database")
-        .or(status.pointer("/info/database"));
-    let database = database.and_then(Value::as_str).expect("a path").to_owned();
+    let database = status.pointer("/daemon/database").and_then(Value::as_str);
+    let database = database.expect("a path").to_owned();
     let verify = || {
         let termctl = Machine::home().join(".cargo/bin/termctl");
         let termctl = termctl.to_str().expect("our own path").to_owned();
