@@ -30,6 +30,7 @@ mod writer;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Connection, Sqlite};
@@ -46,6 +47,7 @@ use crate::audit::redact::Redactor;
 use self::audit::Head;
 pub use self::error::StoreError;
 use self::files::Files;
+use self::model::weight;
 pub use self::model::{
     AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
     CommandWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
@@ -54,6 +56,9 @@ use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRIT
 use self::refusal::Guard;
 pub use self::refusal::own_actor;
 use self::reserve::Reserve;
+
+/// Details that are looked through for secrets without leaving the task, in bytes: a millisecond.
+const MAX_AT_ONCE_BYTES: usize = 8 << 10;
 
 /// The database. Cheap to clone. When the last clone is dropped, what is queued is still written;
 /// [`Store::close`] waits for it.
@@ -177,10 +182,8 @@ impl Store {
     /// be written, the error comes at once: what it would have recorded must not be done.
     pub async fn audit(&self, entry: AuditEntry) -> Result<i64, StoreError> {
         let (done, written) = oneshot::channel();
-        let entry = AuditEntry {
-            detail: self.redactor.map(entry.detail),
-            ..entry
-        };
+        let detail = self.redacted(entry.detail).await?;
+        let entry = AuditEntry { detail, ..entry };
         let urgent = Urgent::Audit(AuditRequest { entry, done });
         let sent = self.urgent.send(urgent).await;
         sent.map_err(|_| StoreError::Closed)?;
@@ -371,6 +374,16 @@ impl Store {
         self.closing.cancel();
         self.readers.close().await;
         self.wait_for(Write::Close).await
+    }
+
+    /// Details without their secrets. Long ones are looked through where nobody waits for it.
+    async fn redacted(&self, detail: Map<String, Value>) -> Result<Map<String, Value>, StoreError> {
+        if detail.values().map(model::weight).sum::<usize>() <= MAX_AT_ONCE_BYTES {
+            return Ok(self.redactor.map(detail));
+        }
+        let redactor = Arc::clone(&self.redactor);
+        let redacted = tokio::task::spawn_blocking(move || redactor.map(detail)).await;
+        redacted.map_err(|_| StoreError::Closed)
     }
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
