@@ -47,7 +47,6 @@ use crate::audit::redact::Redactor;
 use self::audit::Head;
 pub use self::error::StoreError;
 use self::files::Files;
-use self::model::weight;
 pub use self::model::{
     AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
     CommandWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
