@@ -7,9 +7,10 @@ ALTER TABLE audit ADD COLUMN verdict TEXT
 ALTER TABLE audit ADD COLUMN program TEXT
     GENERATED ALWAYS AS (CASE WHEN json_valid(detail) THEN json_extract(detail, '$.program') END) VIRTUAL;
 
--- The two that a year's records are looked through for. All others are read past: a million
--- records in half a second.
+-- Each index costs a record another page of the log: the three together make it a third dearer.
+-- Without them a million records are read through in two seconds, and in seven for a program.
 CREATE INDEX audit_time ON audit (at_ms);
+CREATE INDEX audit_program ON audit (program, seq) WHERE program IS NOT NULL;
 -- What is rare and is what one looks for.
 CREATE INDEX audit_notable ON audit (verdict, seq)
     WHERE verdict IS NOT NULL AND verdict <> 'safe';

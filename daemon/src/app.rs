@@ -21,11 +21,11 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::journal::AnchorKeeper;
 use crate::audit::redact::PatternError;
 use crate::config::{Change, Config, InForce};
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
+use crate::journal::AnchorKeeper;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::rpc::{

@@ -13,6 +13,7 @@ mod support;
 mod approvals;
 mod attach;
 mod attach_screen;
+mod audit;
 mod errors;
 mod faults;
 mod history;

@@ -1,9 +1,7 @@
-//! What the audit needs beside the database: what may be stored of what people and agents type,
-//! and what the journal is told of the chain.
+//! What may be stored of what people and agents run and type: secrets are taken out first.
 //!
-//! **Invariant:** [`redact`] is pure; only [`journal`] speaks to anybody outside the process.
+//! **Invariant:** pure. Nothing here knows the database, a terminal, a file or a clock.
 
-pub mod journal;
 pub mod redact;
 mod secret_names;
 mod shapes;

@@ -161,13 +161,13 @@ impl Redactor {
                 Cow::Borrowed(_) => Value::String(text),
                 Cow::Owned(text) => Value::String(text),
             },
-            Value::Array(values) => match words_of(&values) {
-                Some(argv) => self.argv(&argv).into(),
-                None => {
-                    let values = values.into_iter();
-                    values.map(|value| self.value(value, depth + 1)).collect()
+            Value::Array(values) => {
+                if let Some(argv) = words_of(&values) {
+                    return self.argv(&argv).into();
                 }
-            },
+                let values = values.into_iter();
+                values.map(|value| self.value(value, depth + 1)).collect()
+            }
             Value::Object(map) => Value::Object(self.fields(map, depth + 1)),
             other => other,
         }

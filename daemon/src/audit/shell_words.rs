@@ -59,6 +59,23 @@ fn find_in(text: &str, base: usize, depth: usize, found: &mut Vec<Range<usize>>)
     }
 }
 
+/// What a word is to the program at hand.
+#[derive(Debug)]
+enum Known {
+    /// An option with a secret in it, here.
+    Secret(Range<usize>),
+    /// An option without one, perhaps with one in the next word.
+    NoSecret,
+    /// None of its options that hold secrets.
+    Other,
+}
+
+impl Known {
+    fn of(secret: Option<Range<usize>>) -> Self {
+        secret.map_or(Self::NoSecret, Self::Secret)
+    }
+}
+
 /// Reads one command's words in order.
 #[derive(Debug)]
 struct Reader {
@@ -86,8 +103,10 @@ impl Reader {
             Awaited::Pair(separator) => return after_separator(word, 0, separator),
             Awaited::Secret | Awaited::Nothing => {}
         }
-        if let Some(secret) = self.read_known(word) {
-            return secret;
+        match self.read_known(word) {
+            Known::Secret(secret) => return Some(secret),
+            Known::NoSecret => return None,
+            Known::Other => {}
         }
         if let Some(name) = word.strip_prefix("--")
             && names_secret(name)
@@ -109,34 +128,37 @@ impl Reader {
         None
     }
 
-    /// The same by the options of the program at hand; `None`: it is none of them.
-    fn read_known(&mut self, word: &str) -> Option<Option<Range<usize>>> {
+    /// The same by the options of the program at hand.
+    fn read_known(&mut self, word: &str) -> Known {
         let quote = word.len() - word.trim_start_matches(['"', '\'']).len();
-        let option = *self.options.iter().find(|known| {
+        let found = self.options.iter().find(|known| {
             let applies = known
                 .subcommand
                 .is_none_or(|sub| self.subcommands.contains(&sub));
             let begins = word[quote..].starts_with(known.option);
-            applies && begins && !(known.option.starts_with("--") && !fits_long(word, known))
-        })?;
+            applies && begins && (!known.option.starts_with("--") || fits_long(word, known))
+        });
+        let Some(option) = found.copied() else {
+            return Known::Other;
+        };
         let value = quote + option.option.len();
         let rest = word.get(value..).unwrap_or_default();
         match option.form {
-            Form::Attached if rest.is_empty() => return Some(None),
+            Form::Attached if rest.is_empty() => return Known::NoSecret,
             Form::Separate if rest.is_empty() => self.awaited = Awaited::Secret,
             Form::Pair(separator) if rest.is_empty() => self.awaited = Awaited::Pair(separator),
-            Form::Pair(separator) => return Some(after_separator(word, value, separator)),
+            Form::Pair(separator) => return Known::of(after_separator(word, value, separator)),
             Form::Attached | Form::Separate | Form::Prefix => {
                 // One secret is enough: `sshpass -p x ssh -p 22`.
                 let secret = secret_in(word, value);
                 self.options.clear();
-                return Some(secret);
+                return Known::of(secret);
             }
         }
         if matches!(option.form, Form::Separate) {
             self.options.clear();
         }
-        Some(None)
+        Known::NoSecret
     }
 }
 
@@ -197,13 +219,11 @@ fn word_length(text: &str) -> usize {
             continue;
         }
         match (quote, character) {
-            (Some('\''), '\\') => {}
-            (_, '\\') => escaped = true,
+            (Some('"') | None, '\\') => escaped = true,
             (Some(open), _) if open == character => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(character),
             (None, _) if character.is_whitespace() || ends_command(character) => return at,
-            (None, _) => {}
+            _ => {}
         }
     }
     text.len()

@@ -8,6 +8,7 @@
 
 mod audit;
 mod commands;
+mod error;
 mod files;
 mod header;
 mod model;
@@ -29,6 +30,7 @@ mod writer;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Connection, Sqlite};
@@ -37,13 +39,13 @@ use termd_proto::audit::{
 };
 use termd_proto::command::{CommandInfo, CommandPage};
 use termd_proto::{Offset, TerminalId};
-use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::redact::Redactor;
 
 use self::audit::Head;
+pub use self::error::StoreError;
 use self::files::Files;
 pub use self::model::{
     AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
@@ -54,71 +56,8 @@ use self::refusal::Guard;
 pub use self::refusal::own_actor;
 use self::reserve::Reserve;
 
-/// Why the store did not do what was asked.
-#[derive(Debug, Error)]
-pub enum StoreError {
-    /// The database was written by a newer termd.
-    #[error(
-        "{path} was written by a newer termd (schema {found}; this termd knows up to {known}): use that one, or move the file away"
-    )]
-    FromTheFuture {
-        /// The database.
-        path: PathBuf,
-        /// Its schema version.
-        found: i64,
-        /// The newest this binary knows.
-        known: i64,
-    },
-    /// The file is no database, or a broken one.
-    #[error(
-        "{path} is damaged ({detail}): move it away to start afresh; termd will not overwrite it"
-    )]
-    Damaged {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite says.
-        detail: String,
-    },
-    /// It could not be opened or created.
-    #[error("cannot open {path}: {source}")]
-    Open {
-        /// The database.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A query failed.
-    #[error("the database failed: {0}")]
-    Database(#[from] sqlx::Error),
-    /// The file that is open is no longer the one at its path.
-    #[error(
-        "{path} was replaced or removed while termd has it open: nothing is run until it is back, or termd is started again"
-    )]
-    Replaced {
-        /// Which.
-        path: PathBuf,
-    },
-    /// Somebody else holds its lock.
-    #[error("another process has the database locked")]
-    Locked,
-    /// There is no room for a record.
-    #[error("the disk is full")]
-    DiskFull,
-    /// The writer has ended.
-    #[error("the database writer has stopped")]
-    Closed,
-    /// A cursor that no earlier page gave.
-    #[error("this cursor is none of ours")]
-    BadCursor,
-    /// A stored block does not unpack.
-    #[error("the transcript of {terminal} is damaged at {offset}")]
-    DamagedBlock {
-        /// Whose.
-        terminal: TerminalId,
-        /// Where.
-        offset: Offset,
-    },
-}
+/// Details that are looked through for secrets without leaving the task, in bytes: a millisecond.
+const MAX_AT_ONCE_BYTES: usize = 8 << 10;
 
 /// The database. Cheap to clone. When the last clone is dropped, what is queued is still written;
 /// [`Store::close`] waits for it.
@@ -242,10 +181,8 @@ impl Store {
     /// be written, the error comes at once: what it would have recorded must not be done.
     pub async fn audit(&self, entry: AuditEntry) -> Result<i64, StoreError> {
         let (done, written) = oneshot::channel();
-        let entry = AuditEntry {
-            detail: self.redactor.map(entry.detail),
-            ..entry
-        };
+        let detail = self.redacted(entry.detail).await?;
+        let entry = AuditEntry { detail, ..entry };
         let urgent = Urgent::Audit(AuditRequest { entry, done });
         let sent = self.urgent.send(urgent).await;
         sent.map_err(|_| StoreError::Closed)?;
@@ -436,6 +373,16 @@ impl Store {
         self.closing.cancel();
         self.readers.close().await;
         self.wait_for(Write::Close).await
+    }
+
+    /// Details without their secrets. Long ones are looked through where nobody waits for it.
+    async fn redacted(&self, detail: Map<String, Value>) -> Result<Map<String, Value>, StoreError> {
+        if detail.values().map(model::weight).sum::<usize>() <= MAX_AT_ONCE_BYTES {
+            return Ok(self.redactor.map(detail));
+        }
+        let redactor = Arc::clone(&self.redactor);
+        let redacted = tokio::task::spawn_blocking(move || redactor.map(detail)).await;
+        redacted.map_err(|_| StoreError::Closed)
     }
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>, StoreError> {

@@ -205,3 +205,13 @@ pub struct CommandQuery {
     /// Started before this time.
     pub until_ms: Option<i64>,
 }
+
+/// About how much text is in a value.
+pub(super) fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(weight).sum(),
+        Value::Object(fields) => fields.values().map(weight).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}

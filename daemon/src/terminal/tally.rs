@@ -227,11 +227,7 @@ impl Tally {
         let mut detail = Map::new();
         detail.insert("from_ms".to_owned(), from_ms.into());
         if self.inputs > 0 {
-            let hash = std::mem::take(&mut self.hasher).finalize();
-            let hash = hash.iter().fold(String::new(), |mut hex, byte| {
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            });
+            let hash = hexadecimal(&std::mem::take(&mut self.hasher).finalize());
             detail.insert("inputs".to_owned(), self.inputs.into());
             detail.insert("bytes".to_owned(), self.bytes.into());
             detail.insert("sha256".to_owned(), hash.into());
@@ -252,6 +248,13 @@ impl Tally {
             detail,
         })
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 #[cfg(test)]
@@ -276,8 +279,7 @@ mod tests {
     }
 
     fn sha256(text: &str) -> String {
-        let hash = Sha256::digest(text.as_bytes());
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&Sha256::digest(text.as_bytes()))
     }
 
     #[test]

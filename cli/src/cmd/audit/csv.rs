@@ -66,7 +66,7 @@ pub(super) fn line(record: &AuditRecord) -> String {
 /// A cell that is text to whoever opens it.
 fn quoted(cell: &str) -> String {
     // JSON has escaped its own: a backslash in it is meant as it is.
-    let shown = if cell.chars().any(|c| escaped_differs(c)) {
+    let shown = if cell.chars().any(escaped_differs) {
         escaped(cell)
     } else {
         cell.to_owned()

@@ -94,18 +94,18 @@ fn told(verdict: &AuditVerdict) -> String {
 }
 
 fn told_of_journal(report: &Report, verdict: &AuditVerdict) -> String {
-    let mut text = String::new();
+    let mut lines: Vec<String> = Vec::new();
     for bad in &report.bad {
         let when = utc(bad.at_ms);
-        text.push_str(&format!(
-            "record {} of {when}: {}\n",
+        lines.push(format!(
+            "record {} of {when}: {}",
             bad.seq,
             escaped(&bad.reason)
         ));
     }
     let unnamed = report.bad_count - report.bad.len() as u64;
     if unnamed > 0 {
-        text.push_str(&format!("and {unnamed} more\n"));
+        lines.push(format!("and {unnamed} more"));
     }
     match (report.newest, report.newest_at_ms) {
         (Some(newest), Some(at_ms)) => {
@@ -114,32 +114,30 @@ fn told_of_journal(report: &Report, verdict: &AuditVerdict) -> String {
             } else {
                 "not all agree"
             };
-            text.push_str(&format!(
-                "{} heads in the journal, {state}; the newest is record {newest}, of {}\n",
+            lines.push(format!(
+                "{} heads in the journal, {state}; the newest is record {newest}, of {}",
                 report.compared,
                 utc(at_ms)
             ));
         }
-        _ => text.push_str(
-            "the journal has no head of this database: nothing shows whether its end is missing\n",
+        _ => lines.push(
+            "the journal has no head of this database: nothing shows whether its end is missing"
+                .to_owned(),
         ),
     }
     if report.foreign > 0 {
-        text.push_str(&format!(
-            "{} entries that look like heads are by other programs or users, and were left out\n",
+        lines.push(format!(
+            "{} entries that look like heads are by other programs or users, and were left out",
             report.foreign
         ));
     }
     if report.elsewhere > 0 {
-        text.push_str(&format!(
-            "{} heads are of other databases\n",
-            report.elsewhere
-        ));
+        lines.push(format!("{} heads are of other databases", report.elsewhere));
     }
     if verdict.checked == 0 && report.dropped > 0 {
-        text.push_str("retention has dropped the records that the journal was told of\n");
+        lines.push("retention has dropped the records that the journal was told of".to_owned());
     }
-    text
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 async fn compare(link: &Link, source: Source, since_ms: i64) -> Result<Report, CliError> {

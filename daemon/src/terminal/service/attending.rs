@@ -8,7 +8,7 @@ use termd_proto::terminal::{AttachMode, Owner, TerminalState};
 
 use super::super::error::TerminalError;
 use super::super::handle::Terminal;
-use super::super::tally::Piece;
+use super::super::tally::{Piece, Tallies};
 use super::Terminals;
 
 /// Between two records of what a connection types.
@@ -90,7 +90,7 @@ impl Terminals {
                     }
                     tracing::error!(terminal = %terminal.id(), %error, "cannot record what was typed");
                 }
-                if terminal.tallies(|tallies| tallies.is_done()) {
+                if terminal.tallies(Tallies::is_done) {
                     return;
                 }
             }
