@@ -211,11 +211,20 @@ fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
             .unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
-    // Whatever this test itself was started with is there in both.
-    let bare = said(r#"exec "$@""#, &[]);
+    let ignored = |said: &str| {
+        let (descriptors, mask) = said.split_once("SigIgn:").unwrap();
+        let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+        (descriptors.to_owned(), mask)
+    };
+    // Whatever descriptors this test itself was started with are there in both.
+    let (descriptors, _) = ignored(&said(r#"exec "$@""#, &[]));
     let ignoring = r#"trap "" HUP INT QUIT TERM USR1 CHLD; exec "$@""#;
     let below = said(ignoring, &[env!("CARGO_BIN_EXE_termctl"), "acp", "--"]);
-    assert_eq!(below, bare);
+    let (below, mask) = ignored(&below);
+    assert_eq!(below, descriptors);
+    // signal(7): 1, 2, 3, 10, 15, 17.
+    let named = [1, 2, 3, 10, 15, 17].map(|number: u32| 1u64 << (number - 1));
+    assert_eq!(mask & named.iter().sum::<u64>(), 0, "{mask:x}");
 }
 
 #[test]

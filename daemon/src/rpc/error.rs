@@ -149,28 +149,28 @@ impl From<TerminalError> for ErrorObjectOwned {
             TerminalError::Rejected(ref refusal) => {
                 refused(code::DENIED, ErrorKind::Rejected, &error, refusal)
             }
-            TerminalError::NoQuestion(_) => plain(
-                code::RESOURCE_NOT_FOUND,
-                ErrorKind::ApprovalNotFound,
-                error.to_string(),
-            ),
-            TerminalError::QuestionOver(ref info) => {
-                let more = Map::from_iter([("state".to_owned(), json!(info.state))]);
-                error_object(
-                    code::WRONG_STATE,
-                    ErrorKind::ApprovalAnswered,
-                    error.to_string(),
-                    more,
-                )
-            }
-            TerminalError::ApproverRefused(_) => {
-                plain(code::DENIED, ErrorKind::ApproverRefused, error.to_string())
-            }
+            TerminalError::NoQuestion(_)
+            | TerminalError::QuestionOver(_)
+            | TerminalError::ApproverRefused(_) => not_answered(&error),
             TerminalError::Stopping => {
                 plain(code::UNAVAILABLE, ErrorKind::Unavailable, error.to_string())
             }
         }
     }
+}
+
+/// Why an answer to the gate's question was not taken.
+fn not_answered(error: &TerminalError) -> ErrorObjectOwned {
+    let mut more = Map::new();
+    let (code, kind) = match error {
+        TerminalError::QuestionOver(info) => {
+            more.insert("state".to_owned(), json!(info.state));
+            (code::WRONG_STATE, ErrorKind::ApprovalAnswered)
+        }
+        TerminalError::ApproverRefused(_) => (code::DENIED, ErrorKind::ApproverRefused),
+        _ => (code::RESOURCE_NOT_FOUND, ErrorKind::ApprovalNotFound),
+    };
+    error_object(code, kind, error.to_string(), more)
 }
 
 /// What cannot be typed into a terminal, and why.
