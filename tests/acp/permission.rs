@@ -315,3 +315,41 @@ fn session_cancel_passes_and_the_clients_cancelled_is_a_no() {
     let id = proxied.script("true");
     proxied.ok("terminal/release", &named(&id));
 }
+
+#[test]
+fn a_person_may_answer_through_termd() {
+    let daemon = TestDaemon::start();
+    let mut person = daemon.client();
+    let mut proxied = Proxied::with_session(&daemon, &[]);
+    let (victim, params) = dangerous(&daemon, "victim");
+    let mut pending = || {
+        let listed = person.ok("approval.list", &json!({}));
+        let listed = listed["approvals"].as_array().unwrap().clone();
+        let is_pending = |info: &&Value| info["state"] == "pending";
+        listed.iter().find(is_pending).unwrap()["id"].clone()
+    };
+    // Approved there: the question here is withdrawn, and the terminal is made.
+    let create = proxied.agent.request("terminal/create", &params);
+    let asked = question(&mut proxied);
+    let id = pending();
+    let answer = json!({ "id": id, "decision": "approve" });
+    daemon.client().ok("approval.answer", &answer);
+    let answer = proxied.agent.answer_to(create);
+    ran(&mut proxied, &answer, &victim);
+    proxied.client.wait("the question is withdrawn", |line| {
+        line["method"] == "$/cancel_request" && line["params"]["requestId"] == asked["id"]
+    });
+    is_closed(&mut proxied, &asked, "completed");
+    // Rejected here: denied there.
+    std::fs::write(&victim, "").unwrap();
+    let create = proxied.agent.request("terminal/create", &params);
+    let asked = question(&mut proxied);
+    let id = pending();
+    proxied.client.answer(&asked, &outcome("reject_once"));
+    let rejected = RpcError::of(&proxied.agent.answer_to(create));
+    assert_eq!(rejected.kind(), "rejected", "{rejected:?}");
+    is_closed(&mut proxied, &asked, "failed");
+    let known = daemon.client().ok("approval.wait", &json!({ "id": id }));
+    assert_eq!(known["state"], "denied");
+    assert!(victim.exists());
+}

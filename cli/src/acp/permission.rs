@@ -1,13 +1,17 @@
 //! Asking the client's person: `session/request_permission`, where the gate says confirm.
 //!
+//! Somebody may answer the same question through termd (`termctl approve`): whoever is first has
+//! answered it, and what is said here is said there.
+//!
 //! It promises: no question stays open that nobody waits for any more, and the tool call that a
 //! client shows for a question is closed whatever becomes of it.
 //! It must not know how a terminal is created.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
+use termd_proto::approval::{ApprovalId, ApprovalState, ApprovalsClient, Decision};
 use tokio::sync::oneshot;
 
 use super::Shared;
@@ -18,6 +22,9 @@ use crate::escape::escaped;
 const MAX_TITLE_CHARS: usize = 1_000;
 /// Most commands that are remembered as allowed; then the oldest is asked about again.
 const MAX_ALLOWED: usize = 1_024;
+
+/// How long one look for an answer through termd waits, in milliseconds.
+const WAIT_MS: u64 = 60_000;
 
 /// `optionId`s; each is its option's kind too.
 const ALLOW_ONCE: &str = "allow_once";
@@ -35,6 +42,8 @@ pub(super) struct Question {
     pub(super) raw_input: Value,
     /// Why it is asked.
     pub(super) reason: String,
+    /// The question as the daemon knows it, if it does.
+    pub(super) approval: Option<ApprovalId>,
 }
 
 /// What the person says.
@@ -44,6 +53,8 @@ pub(super) enum Verdict {
     AllowedOnce,
     /// As often as it is asked in this session.
     AllowedAlways,
+    /// Through termd: the daemon lets the same create through, once.
+    Approved,
     /// No.
     Rejected,
     /// The turn was cancelled before there was an answer, or the question was withdrawn.
@@ -71,7 +82,7 @@ impl Verdict {
 
     fn status(self) -> &'static str {
         match self {
-            Self::AllowedOnce | Self::AllowedAlways => "completed",
+            Self::AllowedOnce | Self::AllowedAlways | Self::Approved => "completed",
             Self::Rejected | Self::Cancelled | Self::CannotAsk => "failed",
         }
     }
@@ -86,14 +97,28 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
     // Lines are written: that must not be dropped half-way, so it is not where this is.
     tokio::spawn(async move {
         let tool_call = shared.requests.unique_id();
-        let given_up = async move {
-            let _ = dropped.await;
+        let elsewhere = OnceLock::new();
+        let given_up = async {
+            tokio::select! {
+                _ = dropped => {}
+                verdict = answered_elsewhere(&shared, question.approval.as_ref()) => {
+                    // Nobody else sets it.
+                    let _ = elsewhere.set(verdict);
+                }
+            }
         };
         let params = request(&question, &tool_call);
         let requests = &shared.requests;
         let method = "session/request_permission";
         let answer = requests.ask(&shared.client, method, params, given_up).await;
-        let verdict = Verdict::of(&answer);
+        let verdict = elsewhere
+            .get()
+            .copied()
+            .filter(|_| answer == Answer::Withdrawn)
+            .unwrap_or_else(|| Verdict::of(&answer));
+        if verdict == Verdict::Rejected {
+            deny(&shared, question.approval.as_ref()).await;
+        }
         let closed = closing(&question.session, &tool_call, verdict);
         // A client that is gone shows no tool call.
         let _ = shared.client.message(&closed).await;
@@ -105,12 +130,47 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
     verdict
 }
 
+/// Waits until somebody has answered through termd; for ever where nobody can.
+async fn answered_elsewhere(shared: &Shared, approval: Option<&ApprovalId>) -> Verdict {
+    let Some(id) = approval else {
+        return std::future::pending().await;
+    };
+    loop {
+        let waited = shared.pool.wait(|rpc| {
+            let id = id.clone();
+            async move { ApprovalsClient::wait(&*rpc, id, Some(WAIT_MS)).await }
+        });
+        match waited.await.map(|info| info.state) {
+            Ok(ApprovalState::Pending) => {}
+            Ok(ApprovalState::Approved) => return Verdict::Approved,
+            Ok(ApprovalState::Denied | ApprovalState::Expired) => return Verdict::Rejected,
+            // Used by another create, or forgotten by a server that was replaced: the client is asked.
+            Ok(ApprovalState::Used) | Err(_) => return std::future::pending().await,
+        }
+    }
+}
+
+/// What the client's person has rejected is rejected through termd too.
+async fn deny(shared: &Shared, approval: Option<&ApprovalId>) {
+    if let Some(id) = approval {
+        // Somebody may have been faster: their answer holds, and nothing runs by this one.
+        let _ = shared
+            .pool
+            .once(|rpc| {
+                let id = id.clone();
+                async move { rpc.answer(id, Decision::Deny).await }
+            })
+            .await;
+    }
+}
+
 fn request(question: &Question, tool_call: &str) -> Value {
     let Question {
         session,
         line,
         raw_input,
         reason,
+        approval: _,
     } = question;
     let mut title: String = line.chars().take(MAX_TITLE_CHARS).collect();
     if title.len() < line.len() {
@@ -239,6 +299,7 @@ mod tests {
             line: line.clone(),
             raw_input: json!({}),
             reason: "why\u{1b}[2J".to_owned(),
+            approval: None,
         };
         let request = request(&question, "t");
         let title = request["toolCall"]["title"].as_str().unwrap();

@@ -15,7 +15,7 @@ use crate::clock::Moment;
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_mins(5);
 /// How long an approval waits for the caller to come back.
 pub(super) const USE_WITHIN: Duration = Duration::from_mins(10);
-/// How long what is over is still shown, and a denial still holds.
+/// How long what is over is still shown, and a denial still told.
 const KEPT_FOR: Duration = Duration::from_mins(10);
 /// Most questions, those that are over included. At the bound the oldest that is over gives way;
 /// where none is over, nothing more is asked, and what was to be asked about does not run.
@@ -81,6 +81,17 @@ struct Question {
     info: ApprovalInfo,
     /// When its state ends, if it does by itself.
     until: Instant,
+    /// Whether the caller knows of a denial.
+    denial: Denial,
+}
+
+/// Whether the caller knows of a denial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Denial {
+    /// It is told when it comes again.
+    Untold,
+    /// It was told, or it is its own person's: what comes again is asked about anew.
+    Told,
 }
 
 /// The questions, oldest first.
@@ -110,7 +121,10 @@ impl Table {
                     question.end(ApprovalState::Used, now);
                     Standing::Granted(question.info.clone())
                 }
-                ApprovalState::Denied => Standing::Denied(question.info.clone()),
+                ApprovalState::Denied => {
+                    question.denial = Denial::Told;
+                    Standing::Denied(question.info.clone())
+                }
                 _ => Standing::Asked(question.info.clone()),
             };
         }
@@ -140,6 +154,7 @@ impl Table {
             subject,
             info: info.clone(),
             until: now.at + ANSWER_WITHIN,
+            denial: Denial::Untold,
         });
         Standing::Asked(info)
     }
@@ -187,7 +202,13 @@ impl Table {
                 question.until = now.at + USE_WITHIN;
                 question.info.expires_at_ms = later(now.ms, USE_WITHIN);
             }
-            Decision::Deny => question.end(ApprovalState::Denied, now),
+            Decision::Deny => {
+                let asker = &question.info.asked_by;
+                if (by.front, &by.client) == (asker.front, &asker.client) {
+                    question.denial = Denial::Told;
+                }
+                question.end(ApprovalState::Denied, now);
+            }
         }
         Ok(question.info.clone())
     }
@@ -228,10 +249,11 @@ impl Table {
 impl Question {
     /// Whether it still says something about its subject.
     fn counts(&self) -> bool {
-        matches!(
-            self.info.state,
-            ApprovalState::Pending | ApprovalState::Approved | ApprovalState::Denied
-        )
+        match self.info.state {
+            ApprovalState::Pending | ApprovalState::Approved => true,
+            ApprovalState::Denied => self.denial == Denial::Untold,
+            ApprovalState::Used | ApprovalState::Expired => false,
+        }
     }
 
     fn is_over(&self) -> bool {

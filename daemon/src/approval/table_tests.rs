@@ -193,14 +193,29 @@ fn what_nobody_answers_or_uses_is_over_in_time() {
 }
 
 #[test]
-fn a_denial_holds_for_a_while_and_not_for_ever() {
+fn a_denial_is_told_once_and_not_for_ever() {
     let mut story = Story::begin();
     let id = story.asked(subject("x"));
     story.answer(&id, Decision::Deny).unwrap();
     story.pass(Duration::from_mins(9));
     assert!(matches!(story.ask(subject("x")), Standing::Denied(_)));
-    story.pass(Duration::from_mins(1));
+    let id = story.asked(subject("x"));
+    story.answer(&id, Decision::Deny).unwrap();
+    story.pass(Duration::from_mins(10));
     assert!(matches!(story.ask(subject("x")), Standing::Asked(_)));
+}
+
+#[test]
+fn who_asked_knows_what_its_own_person_has_denied() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    let now = story.moment();
+    let itself = owner("an agent");
+    story
+        .table
+        .answer(&id, Decision::Deny, &itself, now)
+        .unwrap();
+    assert_ne!(story.asked(subject("x")), id);
 }
 
 #[test]

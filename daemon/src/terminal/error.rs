@@ -35,7 +35,7 @@ impl Refusal {
             .and_then(|approval| approval.answered_by.as_ref());
         let by = by.and_then(|by| by.client.as_deref()).unwrap_or("somebody");
         format!(
-            "this was rejected through {by} a while ago ({}); do not try again",
+            "this was rejected through {by} ({}); do not try it another way",
             self.reason()
         )
     }

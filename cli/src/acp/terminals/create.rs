@@ -20,7 +20,7 @@ use super::table::Reservation;
 use super::tracked::Entry;
 use super::{Answer, Method, errors, watch};
 use crate::args::AcpArgs;
-use crate::error::CliError;
+use crate::error::{CliError, approval_of};
 use crate::escape::{command_line, escaped};
 
 /// What the method knows.
@@ -175,6 +175,7 @@ impl Asked {
             line: self.line(),
             raw_input: self.those(&["command", "args", "cwd"]),
             reason: reason(refusal),
+            approval: approval_of(refusal),
         }
     }
 
@@ -192,6 +193,7 @@ impl Asked {
         let (line, reason) = (self.line(), reason(&refusal));
         match permission::ask(shared, self.question(&refusal)).await {
             Verdict::AllowedOnce => {}
+            Verdict::Approved => return self.created(shared, false).await?,
             Verdict::AllowedAlways => remembered.remember(self.exactly()),
             Verdict::Rejected => {
                 return Err(errors::rejected(&line, &reason, "the person rejected it"));

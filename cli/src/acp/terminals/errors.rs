@@ -4,7 +4,7 @@ use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Map, Value, json};
 use termd_proto::{ErrorKind, code};
 
-use crate::error::CliError;
+use crate::error::{CliError, approval_of};
 use crate::escape::escaped;
 
 /// Most characters of what the agent has sent that an error repeats.
@@ -116,8 +116,15 @@ pub(super) fn rejected(line: &str, reason: &str, how: &str) -> ErrorObjectOwned 
 
 /// The gate's own error, and why nobody was asked.
 pub(super) fn nobody_to_ask(refusal: &ErrorObjectOwned) -> ErrorObjectOwned {
-    let hint = "the client cannot ask its person (session/request_permission): leave the command \
-                out, or let the person run it";
+    let hint = match approval_of(refusal) {
+        Some(id) => format!(
+            "the client cannot ask its person (session/request_permission): the person may run \
+             `termctl approve {id}`, and then the same create goes through"
+        ),
+        None => "the client cannot ask its person (session/request_permission): leave the command \
+                 out, or let the person run it"
+            .to_owned(),
+    };
     let message = format!("{}; {hint}", refusal.message());
     let mut data = data_of(refusal);
     data.insert("hint".to_owned(), json!(hint));
