@@ -8,17 +8,23 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
 mod audit;
+mod policy;
+mod run;
+mod screen;
 mod setup;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs, DisplayArg};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
+pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
+pub(crate) use run::{CreateArgs, ReadArgs, RunArgs, StartArgs};
+pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
 pub(crate) use setup::SetupArgs;
 
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 
-use crate::values::{ControlKey, RowRange, Size, Variable, parse_duration};
+use crate::values::{ControlKey, Size, parse_duration};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -106,198 +112,6 @@ pub(crate) enum Verb {
     Completions(CompletionsArgs),
     /// Print termctl's man page, or write the pages of all verbs into a directory
     Man(ManArgs),
-}
-
-/// What to start, and how: common to `run` and `create`.
-#[derive(Debug, Args)]
-pub(crate) struct StartArgs {
-    /// A name for the terminal, unique among those that are open
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Option<String>,
-    /// Where to start it [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Set a variable for it; may be given again
-    #[arg(long = "env", value_name = "NAME=VALUE")]
-    pub(crate) env: Vec<Variable>,
-    /// Columns [default: this terminal's, else 80]
-    #[arg(long)]
-    pub(crate) cols: Option<u16>,
-    /// Rows [default: this terminal's, else 24]
-    #[arg(long)]
-    pub(crate) rows: Option<u16>,
-    /// Give it no terminal but two pipes, so that standard output and error stay apart; nothing can
-    /// be typed into it
-    #[arg(long)]
-    pub(crate) pipes: bool,
-    /// Run it also where the gate would ask first
-    #[arg(long)]
-    pub(crate) confirmed: bool,
-}
-
-/// `termctl run`.
-#[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    /// How to start it.
-    #[command(flatten)]
-    pub(crate) start: StartArgs,
-    /// End it after this long, and exit with 124
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
-    /// Leave the terminal open when termctl ends
-    #[arg(long)]
-    pub(crate) keep: bool,
-    /// Pass on exact bytes where standard output is no terminal (default: plain text)
-    #[arg(long)]
-    pub(crate) raw: bool,
-    /// Type standard input into it, then end of file
-    #[arg(short = 'i', long, conflicts_with = "pipes")]
-    pub(crate) stdin: bool,
-    /// The command and its arguments; one argument with shell syntax is run by your shell
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-}
-
-/// `termctl create`.
-#[derive(Debug, Args)]
-pub(crate) struct CreateArgs {
-    /// How to start it.
-    #[command(flatten)]
-    pub(crate) start: StartArgs,
-    /// Close it after so long (a bare number: seconds) without output, input or anybody attached
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub(crate) idle_timeout: Option<Duration>,
-    /// Lines of scrollback that its screen keeps, 0 to 100,000 [default: 10,000]
-    #[arg(long, value_name = "LINES")]
-    pub(crate) scrollback: Option<u32>,
-    /// The command and its arguments [default: your shell]
-    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-}
-
-/// One of the two that a command on pipes writes to.
-#[derive(Debug, Args)]
-pub(crate) struct StreamArgs {
-    /// Only standard output, of a command on pipes
-    #[arg(long, conflicts_with_all = ["stderr", "command"])]
-    pub(crate) stdout: bool,
-    /// Only standard error, of a command on pipes
-    #[arg(long, conflicts_with = "command")]
-    pub(crate) stderr: bool,
-}
-
-/// `termctl read`.
-#[derive(Debug, Args)]
-pub(crate) struct ReadArgs {
-    /// Which terminal
-    pub(crate) terminal: String,
-    /// Start at this offset
-    #[arg(long, value_name = "OFFSET", conflicts_with = "tail")]
-    pub(crate) since: Option<u64>,
-    /// Start this many lines before the end
-    #[arg(long, value_name = "LINES")]
-    pub(crate) tail: Option<u64>,
-    /// Print the output of this command, as history numbers them; -1 is the newest
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        conflicts_with_all = ["since", "tail", "follow"]
-    )]
-    pub(crate) command: Option<i64>,
-    /// Print at most this many bytes of output
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) bytes: Option<u64>,
-    /// Of a command on pipes, only this.
-    #[command(flatten)]
-    pub(crate) stream: StreamArgs,
-    /// Go on until the command has exited
-    #[arg(short = 'f', long)]
-    pub(crate) follow: bool,
-    /// Exact bytes, escape sequences and all
-    #[arg(long)]
-    pub(crate) raw: bool,
-    /// Plain text on a terminal too, redraws applied: what a pipe gets
-    #[arg(long, conflicts_with = "raw")]
-    pub(crate) plain: bool,
-}
-
-/// How `termctl screen` prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScreenFormatArg {
-    /// A line a row
-    Text,
-    /// Text with colours and links, and the cursor in its place
-    Ansi,
-    /// Style runs, cursor, modes
-    Json,
-    /// One element, with its styles inline
-    Html,
-}
-
-/// `termctl screen`.
-#[derive(Debug, Args)]
-pub(crate) struct ScreenArgs {
-    /// Which terminal
-    pub(crate) terminal: String,
-    /// How to print it [default: ansi on a terminal, else text]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<ScreenFormatArg>,
-    /// Join lines that were too long for a row; text only
-    #[arg(long)]
-    pub(crate) join: bool,
-    /// Only rows that changed after the screen with this seq
-    #[arg(long, value_name = "SEQ")]
-    pub(crate) since: Option<u64>,
-    /// This many lines of scrollback before the screen
-    #[arg(long, value_name = "LINES", conflicts_with = "rows")]
-    pub(crate) scrollback: Option<u32>,
-    /// Only these rows; 0 is the screen's first, -1 the newest of the scrollback
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
-    pub(crate) rows: Option<RowRange>,
-    /// Wait until the screen changes
-    #[arg(long)]
-    pub(crate) wait_change: bool,
-    /// Wait until the screen is a later one than that with this seq
-    #[arg(long, value_name = "SEQ", conflicts_with = "wait_change")]
-    pub(crate) wait_change_after: Option<u64>,
-    /// Then wait until nothing has changed for this many milliseconds
-    #[arg(long, value_name = "MS")]
-    pub(crate) settle: Option<u64>,
-    /// Wait no longer than this, print the screen as it is, and exit with 124 [default: 30s]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
-}
-
-/// The colours of a screenshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ThemeArg {
-    /// xterm's, on black
-    Dark,
-    /// On white
-    Light,
-}
-
-/// `termctl screenshot`.
-#[derive(Debug, Args)]
-pub(crate) struct ScreenshotArgs {
-    /// Which terminal
-    pub(crate) terminal: String,
-    /// The file to write; its extension says the format: png, svg or html
-    #[arg(short = 'o', long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// This many lines of scrollback above the screen
-    #[arg(long, value_name = "LINES", default_value_t = 0)]
-    pub(crate) scrollback: u32,
-    /// Colours
-    #[arg(long, value_enum, value_name = "THEME", default_value = "dark")]
-    pub(crate) theme: ThemeArg,
-    /// Size of the letters in pixels
-    #[arg(long, value_name = "PX", default_value_t = 16, value_parser = clap::value_parser!(u16).range(6..=128))]
-    pub(crate) font_size: u16,
-    /// Leave the cursor out
-    #[arg(long)]
-    pub(crate) no_cursor: bool,
 }
 
 /// `termctl wait`.
@@ -489,86 +303,6 @@ pub(crate) struct HistoryArgs {
     /// At most this many commands
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
     pub(crate) limit: u32,
-}
-
-/// `termctl policy`.
-#[derive(Debug, Args)]
-pub(crate) struct PolicyArgs {
-    /// What about it.
-    #[command(subcommand)]
-    pub(crate) verb: PolicyVerb,
-}
-
-/// `termctl policy VERB`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum PolicyVerb {
-    /// Say what is decided of a shell line, or of a command and its arguments: by which rule, why,
-    /// and what it would run under
-    Check(PolicyCheckArgs),
-    /// Compare what is decided of commands with a table of expectations; 1 where it differs
-    Test(PolicyTestArgs),
-}
-
-/// A front, by its name.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FrontName {
-    /// An ACP agent's client
-    Acp,
-    /// An MCP client
-    Mcp,
-    /// termctl, and scripts
-    Cli,
-}
-
-impl From<FrontName> for termd_proto::terminal::Front {
-    fn from(name: FrontName) -> Self {
-        match name {
-            FrontName::Acp => Self::Acp,
-            FrontName::Mcp => Self::Mcp,
-            FrontName::Cli => Self::Cli,
-        }
-    }
-}
-
-/// `termctl policy test`.
-#[derive(Debug, Args)]
-pub(crate) struct PolicyTestArgs {
-    /// The table, in TOML
-    pub(crate) file: PathBuf,
-    /// Decide by this file, instead of the configuration in force
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-}
-
-/// `termctl policy check`.
-#[derive(Debug, Args)]
-pub(crate) struct PolicyCheckArgs {
-    /// A line as it would be typed
-    #[arg(long, value_name = "SHELL LINE", allow_hyphen_values = true)]
-    pub(crate) line: Option<String>,
-    /// The program that it would be typed into, such as psql [default: a shell]
-    #[arg(long, value_name = "NAME", requires = "line")]
-    pub(crate) program: Option<String>,
-    /// As if it came through this front [default: cli]
-    #[arg(long, value_enum, value_name = "FRONT")]
-    pub(crate) front: Option<FrontName>,
-    /// As if this client asked
-    #[arg(long, value_name = "NAME")]
-    pub(crate) client: Option<String>,
-    /// As if it ran in this directory [default: the current one]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<String>,
-    /// Decide by this file, instead of the configuration in force
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// A command and its arguments
-    #[arg(
-        last = true,
-        value_name = "ARGV",
-        required_unless_present = "line",
-        conflicts_with = "line"
-    )]
-    pub(crate) argv: Vec<String>,
 }
 
 #[cfg(test)]

@@ -1,0 +1,86 @@
+//! The arguments of `screen` and `screenshot`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::values::{RowRange, parse_duration};
+
+/// How `termctl screen` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScreenFormatArg {
+    /// A line a row
+    Text,
+    /// Text with colours and links, and the cursor in its place
+    Ansi,
+    /// Style runs, cursor, modes
+    Json,
+    /// One element, with its styles inline
+    Html,
+}
+
+/// `termctl screen`.
+#[derive(Debug, Args)]
+pub(crate) struct ScreenArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// How to print it [default: ansi on a terminal, else text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ScreenFormatArg>,
+    /// Join lines that were too long for a row; text only
+    #[arg(long)]
+    pub(crate) join: bool,
+    /// Only rows that changed after the screen with this seq
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) since: Option<u64>,
+    /// This many lines of scrollback before the screen
+    #[arg(long, value_name = "LINES", conflicts_with = "rows")]
+    pub(crate) scrollback: Option<u32>,
+    /// Only these rows; 0 is the screen's first, -1 the newest of the scrollback
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) rows: Option<RowRange>,
+    /// Wait until the screen changes
+    #[arg(long)]
+    pub(crate) wait_change: bool,
+    /// Wait until the screen is a later one than that with this seq
+    #[arg(long, value_name = "SEQ", conflicts_with = "wait_change")]
+    pub(crate) wait_change_after: Option<u64>,
+    /// Then wait until nothing has changed for this many milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) settle: Option<u64>,
+    /// Wait no longer than this, print the screen as it is, and exit with 124 [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// The colours of a screenshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeArg {
+    /// xterm's, on black
+    Dark,
+    /// On white
+    Light,
+}
+
+/// `termctl screenshot`.
+#[derive(Debug, Args)]
+pub(crate) struct ScreenshotArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// The file to write; its extension says the format: png, svg or html
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// This many lines of scrollback above the screen
+    #[arg(long, value_name = "LINES", default_value_t = 0)]
+    pub(crate) scrollback: u32,
+    /// Colours
+    #[arg(long, value_enum, value_name = "THEME", default_value = "dark")]
+    pub(crate) theme: ThemeArg,
+    /// Size of the letters in pixels
+    #[arg(long, value_name = "PX", default_value_t = 16, value_parser = clap::value_parser!(u16).range(6..=128))]
+    pub(crate) font_size: u16,
+    /// Leave the cursor out
+    #[arg(long)]
+    pub(crate) no_cursor: bool,
+}
