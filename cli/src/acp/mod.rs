@@ -11,6 +11,7 @@
 //!
 //! - [`wire`] reads and writes lines, and changes parts of one without touching the rest.
 //! - [`agent`] is the agent's process, and the end of all that it started.
+//! - [`awake`] looks for the next message for a moment, before this process sleeps.
 //! - [`proxy`] takes each line in its order: it goes on byte for byte, unless one of these has a word:
 //! - [`agreed`]: what `initialize` has agreed, and the `terminal: true` that is put into it.
 //! - [`sessions`]: each ACP session's directory, and its end.
@@ -27,6 +28,7 @@
 
 mod agent;
 mod agreed;
+mod awake;
 mod display;
 mod permission;
 mod proxy;
@@ -48,6 +50,7 @@ use crate::exit::ExitCode;
 use crate::pool::Pool;
 
 use agreed::Agreed;
+use awake::Awake;
 use display::Display;
 use requests::Requests;
 use sessions::Sessions;
@@ -65,6 +68,8 @@ struct Shared {
     agent: Outlet,
     /// The daemon.
     pool: Pool,
+    /// Keeps us awake after a message.
+    awake: Awake,
     /// What `initialize` has agreed.
     agreed: Agreed,
     /// The ACP sessions.
@@ -93,12 +98,15 @@ pub(crate) async fn serve(options: AcpArgs, start: StartPolicy) -> Result<ExitCo
         client: Outlet::to(to_client),
         agent: Outlet::to(to_agent),
         pool: Pool::new(start, introduction),
+        awake: Awake::default(),
         agreed: Agreed::default(),
         sessions: Sessions::default(),
         requests: Requests::default(),
         terminals: Terminals::default(),
         display: Display::default(),
     });
+    let awake = Arc::clone(&shared);
+    tokio::spawn(async move { awake.awake.keep().await });
     agent.serve(&shared, from_client, from_agent).await
 }
 

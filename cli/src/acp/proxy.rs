@@ -49,11 +49,14 @@ pub(super) async fn from_client<R: AsyncRead + Unpin>(
                     Head::Response(_) | Head::Unknown => {}
                 }
             }
-            Read::Line(line) => match of_client(shared, line) {
-                Route::On => shared.agent.line(line).await?,
-                Route::Changed(changed) => shared.agent.line(&ended(changed)).await?,
-                Route::Taken => {}
-            },
+            Read::Line(line) => {
+                match of_client(shared, line) {
+                    Route::On => shared.agent.line(line).await?,
+                    Route::Changed(changed) => shared.agent.line(&ended(changed)).await?,
+                    Route::Taken => {}
+                }
+                shared.awake.stir(line.len());
+            }
         }
     }
 }
@@ -80,11 +83,14 @@ pub(super) async fn from_agent<R: AsyncRead + Unpin>(
                     Head::Unknown => {}
                 }
             }
-            Read::Line(line) => match of_agent(shared, line).await? {
-                Route::On => shared.client.line(line).await?,
-                Route::Changed(changed) => shared.client.line(&ended(changed)).await?,
-                Route::Taken => {}
-            },
+            Read::Line(line) => {
+                match of_agent(shared, line).await? {
+                    Route::On => shared.client.line(line).await?,
+                    Route::Changed(changed) => shared.client.line(&ended(changed)).await?,
+                    Route::Taken => {}
+                }
+                shared.awake.stir(line.len());
+            }
         }
     }
 }
