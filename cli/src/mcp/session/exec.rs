@@ -155,12 +155,21 @@ async fn exec(call: Call) -> Outcome {
         confirmed: arguments.confirmed,
         ..CreateTerminal::default()
     };
-    let info = open(&call.shared, request).await?;
-    let temporary = Temporary {
-        shared: Arc::clone(&call.shared),
-        id: info.id.clone(),
-        open: true,
-    };
+    let shared = Arc::clone(&call.shared);
+    // In a task of its own: a call that is cancelled before the answer leaves no terminal.
+    let opening = tokio::spawn(async move {
+        let info = open(&shared, request).await?;
+        let id = info.id.clone();
+        let temporary = Temporary {
+            shared,
+            id,
+            open: true,
+        };
+        Ok::<_, ToolError>((info, temporary))
+    });
+    let (info, temporary) = opening
+        .await
+        .map_err(|error| CliError::Nonsense(error.to_string()))??;
     let done = if is_shell {
         until_exit(&call, &info.id, deadline).await?
     } else {

@@ -111,6 +111,27 @@ struct Temporary {
     is_open: bool,
 }
 
+impl Temporary {
+    /// In a task of its own: a call that is cancelled before the answer leaves no terminal.
+    async fn create(shared: &Arc<Shared>, request: CreateTerminal) -> Result<Self, CliError> {
+        let shared = Arc::clone(shared);
+        let creating = tokio::spawn(async move {
+            let created = shared.backend.pool().once(|rpc| {
+                let request = request.clone();
+                async move { create_terminal(&*rpc, request).await }
+            });
+            let id = created.await?.id;
+            Ok(Self {
+                shared,
+                id,
+                is_open: true,
+            })
+        });
+        let created = creating.await;
+        created.map_err(|error| CliError::Nonsense(error.to_string()))?
+    }
+}
+
 impl Drop for Temporary {
     fn drop(&mut self) {
         if self.is_open {
@@ -152,37 +173,27 @@ pub(super) async fn execute(
     };
     let begun = Instant::now();
     let backend = call.backend();
-    let created = backend
-        .pool()
-        .once(|rpc| {
-            let request = request.clone();
-            async move { create_terminal(&*rpc, request).await }
-        })
-        .await;
-    let info = created.map_err(|error| match &error {
+    let created = Temporary::create(&call.shared, request).await;
+    let mut temporary = created.map_err(|error| match &error {
         CliError::Refused(refusal) if kind_of(refusal) == Some(ErrorKind::SpawnFailed) => {
             not_started(&command.cmd)
         }
         _ => error.into(),
     })?;
-    let mut temporary = Temporary {
-        shared: Arc::clone(&call.shared),
-        id: info.id.clone(),
-        is_open: true,
-    };
+    let id = temporary.id.clone();
     let deadline = begun + milliseconds(command.timeout);
-    let terminal = (&info.id).into();
-    let ending = Box::pin(until_end(call, &info.id, deadline));
+    let terminal = (&id).into();
+    let ending = Box::pin(until_end(call, &id, deadline));
     let ended = call.progress.during(backend, &terminal, ending).await?;
     let duration = begun.elapsed();
     let limit = command.max_output_bytes;
-    let stdout = stream(call, &info.id, ended.end, OutputStream::Stdout, limit).await?;
-    let stderr = stream(call, &info.id, ended.end, OutputStream::Stderr, limit).await?;
-    close(&call.shared, &info.id).await?;
+    let stdout = stream(call, &id, ended.end, OutputStream::Stdout, limit).await?;
+    let stderr = stream(call, &id, ended.end, OutputStream::Stderr, limit).await?;
+    close(&call.shared, &id).await?;
     temporary.is_open = false;
     let status = ended.status;
     Ok(Finished {
-        id: info.id,
+        id,
         cwd,
         end: ended.end,
         exit_code: status.as_ref().and_then(|it| it.exit_code).map(i64::from),
