@@ -79,6 +79,14 @@ fn a_database_that_was_swapped_under_the_daemon_is_not_written() {
     let mut agent = daemon.agent();
     agent.run(&json!({ "command": "true" }));
     let path = database(&mut agent);
+    // What is being written while the file is swapped still goes into the old one.
+    wait_until("all is stored", || {
+        let mut client = daemon.client();
+        let filter = json!({ "filter": { "action": "terminal.exit" } });
+        let exits = client.ok("audit.list", &filter);
+        let stats = client.ok("daemon.stats", &json!({}));
+        exits["records"] != json!([]) && stats["unstored_bytes"] == 0
+    });
     let aside = path.with_extension("aside");
     fs::rename(&path, &aside).unwrap();
     fs::copy(&aside, &path).unwrap();

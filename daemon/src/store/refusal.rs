@@ -35,6 +35,11 @@ impl Guard {
 }
 
 impl Writer {
+    /// Whether the files are still the ones that are open.
+    pub(super) fn check_files(&self) -> Result<(), StoreError> {
+        self.guard.files.check()
+    }
+
     /// Whether anything but a refusal may be written now. The first time that there is room again
     /// says so in the chain.
     pub(super) async fn may_write(&mut self) -> Result<(), StoreError> {

@@ -192,6 +192,19 @@ impl Writer {
             return Err(classified(error.into()));
         }
         let (audits, other) = self.waiting_audits();
+        // These came while it was under way, and the files may have been swapped meanwhile.
+        if !audits.is_empty()
+            && let Err(error) = self.check_files()
+        {
+            self.roll_back().await;
+            for request in audits {
+                self.audit_alone(request).await;
+            }
+            if let Some(urgent) = other {
+                self.serve(urgent).await;
+            }
+            return Err(error);
+        }
         let appended = self.append_all(&audits).await;
         let committed = match appended {
             Ok(head) => execute(&mut self.connection, "COMMIT").await.map(|()| head),
