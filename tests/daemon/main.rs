@@ -28,6 +28,7 @@ mod commands;
 mod confine;
 mod database;
 mod gate;
+mod hung_up;
 mod idle;
 mod native;
 mod native_events;

@@ -10,6 +10,7 @@ use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::Stdio;
 use tokio::sync::{broadcast, watch};
+use tokio::task::coop::consume_budget;
 use tokio::time::sleep_until;
 
 use super::checkpoints::Checkpoints;
@@ -129,6 +130,8 @@ impl Actor {
         // A child that ended while there was no server: the keeper told us at the start.
         self.ends.reaped.mark_changed();
         loop {
+            // A terminal that is always ready must leave the others their turn.
+            consume_budget().await;
             let told = !self.reading.has_changes();
             if matches!(self.phase, Phase::Storing) && self.flow.unstored() == 0 && told {
                 break;
@@ -146,7 +149,11 @@ impl Actor {
                     match ready {
                         Ok(mut guard) => {
                             let stop = self.reading.pump(guard.get_inner(), self.keyboard.queue());
+                            let once_closed = guard.ready().is_read_closed();
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
+                            if once_closed && matches!(stop, Ok(PumpStop::Drained)) {
+                                self.renew_pty();
+                            }
                             self.pumped(stop);
                         }
                         Err(error) => self.pumped(Err(error)),
@@ -160,7 +167,12 @@ impl Actor {
                     match ready {
                         Ok(mut guard) => {
                             let write = self.keyboard.write(guard.get_inner(), now);
+                            let once_closed = guard.ready().is_write_closed();
                             if write == Write::Full { guard.clear_ready(); }
+                            if once_closed && write == Write::Full {
+                                self.keyboard.await_reader(now);
+                                self.renew_pty();
+                            }
                             self.typed(write);
                         }
                         Err(_) => self.abandon_input(),
@@ -431,6 +443,15 @@ impl Actor {
             Write::Taken(bytes) => self.terminal.input_left(bytes),
             Write::Full | Write::Held => {}
             Write::Failed => self.abandon_input(),
+        }
+    }
+
+    fn renew_pty(&mut self) {
+        if let Err(error) = self.source.renew_pty() {
+            tracing::error!(terminal = %self.terminal.id(), %error, "cannot watch the terminal anew");
+            self.line = Line::HungUp {
+                look_at: Instant::now() + HUNG_UP_RETRY,
+            };
         }
     }
 

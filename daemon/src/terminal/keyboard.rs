@@ -21,6 +21,9 @@ use super::typing::pending_after;
 const LONGEST_HOLD: Duration = Duration::from_millis(500);
 /// How often the tty is looked at meanwhile; there is no event for its settings.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// How often input is offered to a PTY whose other side nobody has open: there is no event for its
+/// being opened.
+const OFFER_AGAIN: Duration = Duration::from_millis(250);
 
 /// What came of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +38,21 @@ pub(super) enum Write {
     Failed,
 }
 
-/// When a line that is held back is looked at, and until when.
+/// Why input waits, and when it is looked at again.
 #[derive(Debug, Clone, Copy)]
-struct Hold {
-    look_at: Instant,
-    until: Instant,
+enum Hold {
+    /// A line is too long for a tty that reads lines; it waits until then for the tty to become raw.
+    LongLine { look_at: Instant, until: Instant },
+    /// Nobody has the other side open, and the PTY holds no more.
+    NoReader { look_at: Instant },
+}
+
+impl Hold {
+    fn look_at(self) -> Instant {
+        match self {
+            Self::LongLine { look_at, .. } | Self::NoReader { look_at } => look_at,
+        }
+    }
 }
 
 /// The way of one terminal's input.
@@ -65,7 +78,7 @@ impl Keyboard {
 
     /// When [`look`](Self::look) wants to be called.
     pub(super) fn look_at(&self) -> Option<Instant> {
-        self.hold.map(|hold| hold.look_at)
+        self.hold.map(Hold::look_at)
     }
 
     /// Queues a piece and remembers how its echo will look, or refuses it; how many of its bytes are
@@ -108,7 +121,7 @@ impl Keyboard {
             && let LineCare::Whole(lines) = care.lines
             && lines.are_cut(self.pending)
         {
-            self.hold = Some(Hold {
+            self.hold = Some(Hold::LongLine {
                 look_at: now + LOOK_AGAIN,
                 until: now + LONGEST_HOLD,
             });
@@ -139,20 +152,30 @@ impl Keyboard {
         }
     }
 
+    /// The PTY is full and nobody has its other side open: waits before the next write.
+    pub(super) fn await_reader(&mut self, now: Instant) {
+        self.hold = Some(Hold::NoReader {
+            look_at: now + OFFER_AGAIN,
+        });
+    }
+
     /// Looks whether what is held back may go, or must be refused; how many bytes were.
     pub(super) fn look(&mut self, master: &OwnedFd, now: Instant) -> usize {
-        let Some(hold) = self.hold.filter(|hold| hold.look_at <= now) else {
-            return 0;
+        let until = match self.hold {
+            Some(Hold::LongLine { look_at, until }) if look_at <= now => until,
+            Some(Hold::NoReader { look_at }) if look_at <= now => {
+                self.hold = None;
+                return 0;
+            }
+            _ => return 0,
         };
         if !tty::is_canonical(master) {
             self.hold = None;
             return 0;
         }
-        if hold.until > now {
-            self.hold = Some(Hold {
-                look_at: now + LOOK_AGAIN,
-                ..hold
-            });
+        if until > now {
+            let look_at = now + LOOK_AGAIN;
+            self.hold = Some(Hold::LongLine { look_at, until });
             return 0;
         }
         self.hold = None;

@@ -113,6 +113,19 @@ impl Source {
         }
     }
 
+    /// Registers the PTY anew, under a new descriptor of the same open file.
+    ///
+    /// The runtime takes a side that was once closed for closed for ever, and so for ready: but the
+    /// other side of a PTY can be opened again, and what never stops being ready is a loop without
+    /// rest. A failure leaves the old registration.
+    pub(super) fn renew_pty(&mut self) -> io::Result<()> {
+        if let Self::Pty(registered) = self {
+            let again = rustix::io::fcntl_dupfd_cloexec(registered.get_ref(), 0)?;
+            *registered = master::register(again)?;
+        }
+        Ok(())
+    }
+
     /// Resolves when one of the pipes can be read; never of a PTY.
     pub(super) async fn pipes_readable(&self) -> io::Result<()> {
         match self {
