@@ -183,6 +183,9 @@ fn a_hundred_thousand_characters_arrive_in_zsh() {
     let mut client = daemon.client();
     let id = start(&mut client, &["zsh", "-f"], &json!({ "PS1": "ready> " }));
     client.wait_for_text(&id, "ready> ");
+    // It takes a paste at once, but a hundred thousand keys for minutes; and it says that it takes
+    // pastes only after its prompt.
+    client.wait_for_text(&id, "\x1b[?2004h");
     arrives_whole(&daemon, &mut client, &id, ("printf %s '", "' > FILE"));
 }
 
