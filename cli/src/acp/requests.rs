@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::wire::json::Raw;
 use super::wire::message::RequestId;
 use super::wire::outlet::Outlet;
 
@@ -103,7 +103,7 @@ impl Requests {
     }
 
     /// An answer of the client's: whether it was to one of ours.
-    pub(super) fn answered(&self, id: &RequestId, result: Option<&RawValue>) -> bool {
+    pub(super) fn answered(&self, id: &RequestId, result: Option<Raw<'_>>) -> bool {
         let Some(answer) = self.lock().remove(id) else {
             // Nobody waits for it any more: still not the agent's.
             let ours = id.as_json().strip_prefix('"');
@@ -147,8 +147,8 @@ mod tests {
         RequestId::of_string(request["id"].as_str().unwrap())
     }
 
-    fn raw(text: &str) -> Box<RawValue> {
-        RawValue::from_string(text.to_owned()).unwrap()
+    fn raw(text: &str) -> Raw<'_> {
+        Raw::of(text).unwrap()
     }
 
     #[tokio::test]
@@ -170,10 +170,10 @@ mod tests {
             let id = id_of(&request);
             assert!(!requests.answered(&RequestId::of_string("another"), None));
             let raw = result.map(raw);
-            assert!(requests.answered(&id, raw.as_deref()));
+            assert!(requests.answered(&id, raw));
             assert_eq!(asked.await.unwrap(), want);
             // Once more, and late: swallowed.
-            assert!(requests.answered(&id, raw.as_deref()));
+            assert!(requests.answered(&id, raw));
         }
     }
 
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(ask().await.unwrap(), Answer::Error);
         requests.answered(&ids[0], None);
         let next = ask();
-        requests.answered(&id_of(&client.hears().await), Some(&raw("1")));
+        requests.answered(&id_of(&client.hears().await), Some(raw("1")));
         assert_eq!(next.await.unwrap(), Answer::Result(json!(1)));
     }
 

@@ -14,8 +14,8 @@ fn options(arguments: &[&str]) -> AcpArgs {
     Whole::parse_from(words.iter().map(OsString::from)).acp
 }
 
-fn raw(text: &str) -> &RawValue {
-    serde_json::from_str(text).unwrap()
+fn raw(text: &str) -> Raw<'_> {
+    Raw::of(text).unwrap()
 }
 
 /// Says `initialize` with these params; what went on to the agent.
@@ -23,7 +23,7 @@ fn asked(agreed: &Agreed, options: &AcpArgs, params: &str) -> String {
     let line = format!("{{\"id\":0,\"method\":\"initialize\",\"params\":{params}}}\n");
     let changed = agreed.asked(options, &RequestId::of(raw("0")), &line, Some(raw(params)));
     let line = changed.unwrap_or(line);
-    let params = Members::of(&line).unwrap().get("params").map(RawValue::get);
+    let params = Members::of(&line).unwrap().get("params").map(Raw::get);
     params.unwrap().to_owned()
 }
 

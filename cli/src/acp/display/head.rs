@@ -1,7 +1,5 @@
 //! What a tool call is called and where it stands, as the agent has said it: for saying it again.
 
-use serde_json::value::RawValue;
-
 use super::told::{By, Told};
 use crate::acp::wire::message::Members;
 
@@ -54,18 +52,17 @@ impl Head {
 }
 
 fn kept(members: &Members<'_>, name: &str) -> Option<String> {
-    let raw: &RawValue = members.get(name)?;
-    let said = raw.get();
+    let said = members.get(name)?.get();
     (said != "null" && said.len() <= KEPT_BYTES).then(|| said.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acp::wire::json::Raw;
 
     fn take(head: &mut Head, params: &str) {
-        let params = RawValue::from_string(params.to_owned()).unwrap();
-        head.take(&Told::read(&params).unwrap());
+        head.take(&Told::read(Raw::of(params).unwrap()).unwrap());
     }
 
     #[test]

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::value::RawValue;
+use super::wire::json::Raw;
 use termd_proto::TerminalId;
 
 use super::Shared;
@@ -88,7 +88,7 @@ impl Display {
         &self,
         shared: &Arc<Shared>,
         line: &str,
-        params: Option<&RawValue>,
+        params: Option<Raw<'_>>,
     ) -> io::Result<Passed> {
         let display = shared.agreed.display();
         if display == DisplayArg::Off {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::acp::wire::json::Raw;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::acp::wire::edit;
 use crate::acp::wire::message::Members;
@@ -50,7 +50,7 @@ pub(super) enum Status {
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     /// As it stands in the line.
-    pub(super) raw: &'a RawValue,
+    pub(super) raw: Raw<'a>,
     /// The terminal that it embeds, if it does that.
     pub(super) terminal: Option<Embedded<'a>>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Embedded<'a> {
     /// Its id; anybody's.
     pub(super) id: String,
     /// The entry's `_meta`.
-    pub(super) meta: Option<&'a RawValue>,
+    pub(super) meta: Option<Raw<'a>>,
 }
 
 impl By {
@@ -77,7 +77,7 @@ impl By {
 impl<'a> Told<'a> {
     /// What these params of a `session/update` or `session/request_permission` tell; `None` where
     /// that is nothing of a tool call.
-    pub(super) fn read(params: &'a RawValue) -> Option<Self> {
+    pub(super) fn read(params: Raw<'a>) -> Option<Self> {
         let params = Members::of(params.get())?;
         let (by, members) = if let Some(update) = params.object("update") {
             let by = match update.string("sessionUpdate")?.as_str() {
@@ -113,16 +113,15 @@ impl<'a> Told<'a> {
 }
 
 /// The elements of a content array; `None` where it is none (`null`: unchanged).
-fn entries(content: &RawValue) -> Option<Vec<Entry<'_>>> {
-    let elements: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
-    let entries = elements.into_iter().map(|raw| Entry {
+fn entries(content: Raw<'_>) -> Option<Vec<Entry<'_>>> {
+    let entries = content.elements()?.into_iter().map(|raw| Entry {
         raw,
         terminal: embedded(raw),
     });
     Some(entries.collect())
 }
 
-fn embedded(raw: &RawValue) -> Option<Embedded<'_>> {
+fn embedded(raw: Raw<'_>) -> Option<Embedded<'_>> {
     let members = Members::of(raw.get())?;
     if members.string("type")? != "terminal" {
         return None;
@@ -177,14 +176,9 @@ pub(super) fn update_line<'m>(
 mod tests {
     use super::*;
 
-    fn raw(text: &str) -> Box<RawValue> {
-        RawValue::from_string(text.to_owned()).unwrap()
-    }
-
     /// What a table can hold of it.
     fn summary(params: &str) -> Option<String> {
-        let params = raw(params);
-        let told = Told::read(&params)?;
+        let told = Told::read(Raw::of(params)?)?;
         let content = told.content.as_ref().map(|entries| {
             let ids = entries.iter().map(|entry| match &entry.terminal {
                 Some(terminal) => terminal.id.clone(),

@@ -10,6 +10,7 @@ use termd_proto::terminal::ExitStatus;
 use termd_proto::{ErrorKind, code};
 
 use super::super::Shared;
+use super::super::wire::json::Raw;
 use super::super::wire::message::Members;
 use super::daemon::{self, How, Params, Refused};
 use super::tracked::{EndCause, Ended, Entry};
@@ -149,7 +150,7 @@ fn is_not_found(refusal: &Refused) -> bool {
 }
 
 fn status_of(members: &Members<'_>) -> ExitStatus {
-    let read = |name: &str| members.get(name).map_or("null", RawValue::get);
+    let read = |name: &str| members.get(name).map_or("null", Raw::get);
     ExitStatus {
         exit_code: serde_json::from_str(read("exitCode")).unwrap_or_default(),
         signal: members.string("signal"),

@@ -69,7 +69,7 @@ impl Asked {
             .filter(|meta| meta.get().starts_with('{'));
         let mut asked = Self {
             timeout: timeout(&shared.options, &params)?,
-            meta: meta.map(ToOwned::to_owned),
+            meta: meta.and_then(|meta| RawValue::from_string(meta.get().to_owned()).ok()),
             session,
             params,
             reservation: None,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::json::Raw;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::message::{Members, span};
 
@@ -60,7 +60,7 @@ pub(in crate::acp) fn set(line: &str, path: &[&str], value: &Value) -> Option<Ed
 
 /// Puts another text in the place of a value that is borrowed from the line. `None` where it is
 /// borrowed from another text.
-pub(in crate::acp) fn replace(line: &str, value: &RawValue, text: String) -> Option<Edit> {
+pub(in crate::acp) fn replace(line: &str, value: Raw<'_>, text: String) -> Option<Edit> {
     Some(Edit {
         range: span(line, value)?,
         text,
@@ -183,7 +183,7 @@ mod tests {
     fn replacing_takes_a_value_out_of_its_place() {
         let line = r#"{"a":[ 1 , {"b":2} ],"c":3}"#;
         let a = Members::of(line).unwrap().get("a").unwrap();
-        let elements: Vec<&RawValue> = serde_json::from_str(a.get()).unwrap();
+        let elements = a.elements().unwrap();
         let edit = replace(line, elements[1], "null".to_owned()).unwrap();
         assert_eq!(apply(line, vec![edit]), r#"{"a":[ 1 , null ],"c":3}"#);
         assert_eq!(replace("{}", elements[1], String::new()), None);

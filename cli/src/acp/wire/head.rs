@@ -1,6 +1,6 @@
 //! The beginning of a message that is too long to be kept: whose answer would be missed. Pure.
 
-use serde_json::value::RawValue;
+use super::json::Raw;
 
 use super::message::RequestId;
 
@@ -45,8 +45,9 @@ impl Head {
                 break;
             };
             if name == "id" {
-                id = serde_json::from_slice::<&RawValue>(value)
+                id = std::str::from_utf8(value)
                     .ok()
+                    .and_then(Raw::of)
                     .map(RequestId::of);
             }
         }

@@ -4,25 +4,24 @@
 //! written. A member that stands twice counts as its last, as `JSON.parse` has it.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
+
+use super::json::{self, Raw};
 
 /// A JSON object's members, each with its raw value, in their order.
 #[derive(Debug, Default)]
-pub(in crate::acp) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(in crate::acp) struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
 impl<'a> Members<'a> {
     /// The members of an object; `None` where the text is anything else.
     pub(in crate::acp) fn of(text: &'a str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        json::members(text).map(Self)
     }
 
     /// A member's value.
-    pub(in crate::acp) fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub(in crate::acp) fn get(&self, name: &str) -> Option<Raw<'a>> {
         let mut members = self.0.iter().rev();
         members
             .find(|(member, _)| member == name)
@@ -45,48 +44,6 @@ impl<'a> Members<'a> {
     }
 }
 
-/// A string that is borrowed where it holds no escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Borrowing;
-        impl<'de> Visitor<'de> for Borrowing {
-            type Value = Name<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a member's name")
-            }
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Borrowed(name)))
-            }
-            fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(name.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Borrowing)
-    }
-}
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Gathering;
-        impl<'de> Visitor<'de> for Gathering {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    members.push((name, value));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Gathering)
-    }
-}
-
 /// A line that holds JSON.
 #[derive(Debug)]
 pub(in crate::acp) enum Message<'a> {
@@ -97,21 +54,21 @@ pub(in crate::acp) enum Message<'a> {
         /// What is asked for.
         method: String,
         /// With what.
-        params: Option<&'a RawValue>,
+        params: Option<Raw<'a>>,
     },
     /// Tells something.
     Notification {
         /// What.
         method: String,
         /// With what.
-        params: Option<&'a RawValue>,
+        params: Option<Raw<'a>>,
     },
     /// Answers a request.
     Response {
         /// Which.
         id: RequestId,
         /// What came of it; absent: an error.
-        result: Option<&'a RawValue>,
+        result: Option<Raw<'a>>,
     },
     /// JSON, but nothing that JSON-RPC knows (a batch is one such): it goes on as it is.
     Other,
@@ -125,10 +82,7 @@ impl<'a> Message<'a> {
     /// Reads a line, its end not included.
     pub(in crate::acp) fn read(line: &'a str) -> Result<Self, NotJson> {
         let Some(members) = Members::of(line) else {
-            return match serde_json::from_str::<&RawValue>(line) {
-                Ok(_) => Ok(Self::Other),
-                Err(_) => Err(NotJson),
-            };
+            return Raw::of(line).map(|_| Self::Other).ok_or(NotJson);
         };
         let id = members.get("id").map(RequestId::of);
         Ok(match (members.string("method"), id) {
@@ -158,7 +112,7 @@ pub(in crate::acp) struct RequestId(String);
 
 impl RequestId {
     /// Of a raw id. Strings that are spelled in different ways are the same.
-    pub(in crate::acp) fn of(raw: &RawValue) -> Self {
+    pub(in crate::acp) fn of(raw: Raw<'_>) -> Self {
         let text = raw.get();
         // Numbers stay as they are written: one over 2^64 must not lose digits.
         if text.starts_with('"')
@@ -182,7 +136,7 @@ impl RequestId {
 }
 
 /// Where in a text a part of it stands, in bytes; `None` where it is borrowed from another text.
-pub(in crate::acp) fn span(text: &str, part: &RawValue) -> Option<Range<usize>> {
+pub(in crate::acp) fn span(text: &str, part: Raw<'_>) -> Option<Range<usize>> {
     let start = part
         .get()
         .as_ptr()

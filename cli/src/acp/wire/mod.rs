@@ -9,6 +9,7 @@
 pub(super) mod edit;
 pub(super) mod ends;
 pub(super) mod head;
+pub(super) mod json;
 pub(super) mod lines;
 pub(super) mod message;
 pub(super) mod outlet;
