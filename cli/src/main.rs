@@ -8,6 +8,7 @@
 //! reaches a person's tty unescaped, unless they asked for raw output, ran it or attached to it.
 
 mod acp;
+mod approval;
 mod args;
 mod attach;
 mod client;

@@ -11,20 +11,18 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
-use termd_proto::approval::{ApprovalId, ApprovalState, ApprovalsClient, Decision};
+use termd_proto::approval::ApprovalId;
 use tokio::sync::oneshot;
 
 use super::Shared;
 use super::requests::Answer;
+use crate::approval::{Elsewhere, answered_elsewhere, deny};
 use crate::escape::escaped;
 
 /// Most characters of a command in a tool call's title; its content and raw input have all of it.
 const MAX_TITLE_CHARS: usize = 1_000;
 /// Most commands that are remembered as allowed; then the oldest is asked about again.
 const MAX_ALLOWED: usize = 1_024;
-
-/// How long one look for an answer through termd waits, in milliseconds.
-const WAIT_MS: u64 = 60_000;
 
 /// `optionId`s; each is its option's kind too.
 const ALLOW_ONCE: &str = "allow_once";
@@ -101,9 +99,12 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
         let given_up = async {
             tokio::select! {
                 _ = dropped => {}
-                verdict = answered_elsewhere(&shared, question.approval.as_ref()) => {
+                said = answered_elsewhere(&shared.pool, question.approval.as_ref()) => {
                     // Nobody else sets it.
-                    let _ = elsewhere.set(verdict);
+                    let _ = elsewhere.set(match said {
+                        Elsewhere::Approved => Verdict::Approved,
+                        Elsewhere::Denied => Verdict::Rejected,
+                    });
                 }
             }
         };
@@ -117,7 +118,7 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
             .filter(|_| answer == Answer::Withdrawn)
             .unwrap_or_else(|| Verdict::of(&answer));
         if verdict == Verdict::Rejected {
-            deny(&shared, question.approval.as_ref()).await;
+            deny(&shared.pool, question.approval.as_ref()).await;
         }
         let closed = closing(&question.session, &tool_call, verdict);
         // A client that is gone shows no tool call.
@@ -128,40 +129,6 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
     let verdict = told.await.unwrap_or(Verdict::CannotAsk);
     drop(asking);
     verdict
-}
-
-/// Waits until somebody has answered through termd; for ever where nobody can.
-async fn answered_elsewhere(shared: &Shared, approval: Option<&ApprovalId>) -> Verdict {
-    let Some(id) = approval else {
-        return std::future::pending().await;
-    };
-    loop {
-        let waited = shared.pool.wait(|rpc| {
-            let id = id.clone();
-            async move { ApprovalsClient::wait(&*rpc, id, Some(WAIT_MS)).await }
-        });
-        match waited.await.map(|info| info.state) {
-            Ok(ApprovalState::Pending) => {}
-            Ok(ApprovalState::Approved) => return Verdict::Approved,
-            Ok(ApprovalState::Denied | ApprovalState::Expired) => return Verdict::Rejected,
-            // Used by another create, or forgotten by a server that was replaced: the client is asked.
-            Ok(ApprovalState::Used) | Err(_) => return std::future::pending().await,
-        }
-    }
-}
-
-/// What the client's person has rejected is rejected through termd too.
-async fn deny(shared: &Shared, approval: Option<&ApprovalId>) {
-    if let Some(id) = approval {
-        // Somebody may have been faster: their answer holds, and nothing runs by this one.
-        let _ = shared
-            .pool
-            .once(|rpc| {
-                let id = id.clone();
-                async move { rpc.answer(id, Decision::Deny).await }
-            })
-            .await;
-    }
 }
 
 fn request(question: &Question, tool_call: &str) -> Value {

@@ -11,15 +11,12 @@ use rmcp::model::{CancelledNotificationParam, RequestId};
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::Value;
 
-use termd_proto::approval::{ApprovalState, ApprovalsClient, Decision};
-
 use super::answer::GateQuestion;
+use crate::approval::{Elsewhere, answered_elsewhere, deny};
 use crate::pool::Pool;
 
 /// The key of our one question among the input requests.
 const QUESTION: &str = "confirm";
-/// How long one look for an answer through termd waits, in milliseconds.
-const WAIT_MS: u64 = 60_000;
 /// Longest command that is shown in a question.
 const MAX_SHOWN_CHARS: usize = 1_000;
 
@@ -53,45 +50,15 @@ pub(crate) async fn ask(
 ) -> Asked {
     let asked = tokio::select! {
         asked = ask_client(question, context) => asked,
-        asked = answered_elsewhere(question, pool) => return asked,
+        said = answered_elsewhere(pool, question.approval.as_ref()) => return match said {
+            Elsewhere::Approved => Asked::Approved,
+            Elsewhere::Denied => Asked::Declined,
+        },
     };
     if matches!(asked, Asked::Declined) {
-        deny(question, pool).await;
+        deny(pool, question.approval.as_ref()).await;
     }
     asked
-}
-
-/// The person said no: that holds through termd too.
-pub(crate) async fn deny(question: &GateQuestion, pool: &Pool) {
-    if let Some(id) = &question.approval {
-        // Somebody may have been faster: their answer holds, and nothing runs by this one.
-        let _ = pool
-            .once(|rpc| {
-                let id = id.clone();
-                async move { rpc.answer(id, Decision::Deny).await }
-            })
-            .await;
-    }
-}
-
-/// Waits until somebody has answered through termd; for ever where nobody can.
-async fn answered_elsewhere(question: &GateQuestion, pool: &Pool) -> Asked {
-    let Some(id) = &question.approval else {
-        return std::future::pending().await;
-    };
-    loop {
-        let waited = pool.wait(|rpc| {
-            let id = id.clone();
-            async move { ApprovalsClient::wait(&*rpc, id, Some(WAIT_MS)).await }
-        });
-        match waited.await.map(|info| info.state) {
-            Ok(ApprovalState::Pending) => {}
-            Ok(ApprovalState::Approved) => return Asked::Approved,
-            Ok(ApprovalState::Denied | ApprovalState::Expired) => return Asked::Declined,
-            // Used by another call, or forgotten by a server that was replaced: the client is asked.
-            Ok(ApprovalState::Used) | Err(_) => return std::future::pending().await,
-        }
-    }
 }
 
 async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Asked {

@@ -22,6 +22,7 @@ use super::registry::Registry;
 use super::subscriptions::Subscriptions;
 use super::tool::Tool;
 use super::{Shared, resources};
+use crate::approval;
 use crate::args::ToolsetArg;
 
 /// What a model is told of all of this: short and true.
@@ -102,7 +103,8 @@ impl Server {
                 }
             }
             Err(ToolError::Gate(question)) => {
-                confirm::deny(&question, self.shared.backend.pool()).await;
+                let pool = self.shared.backend.pool();
+                approval::deny(pool, question.approval.as_ref()).await;
                 Err(ToolError::declined(&question))
             }
             outcome => outcome,
