@@ -26,7 +26,16 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn start() -> anyhow::Result<Self> {
-        let directory = tempfile::Builder::new().prefix("termd-bench").tempdir()?;
+        Self::start_in(&std::env::temp_dir(), "")
+    }
+
+    /// With this config.toml, and all of its files below `parent`.
+    pub(crate) fn start_in(parent: &Path, config: &str) -> anyhow::Result<Self> {
+        let directory = tempfile::Builder::new()
+            .prefix("termd-bench")
+            .tempdir_in(parent)?;
+        fs::create_dir_all(directory.path().join("config/termd"))?;
+        fs::write(directory.path().join("config/termd/config.toml"), config)?;
         let log = File::create(directory.path().join("log"))?;
         let mut command = Command::new(env!("CARGO_BIN_EXE_termd"));
         for (name, value) in environment(directory.path()) {

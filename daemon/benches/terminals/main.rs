@@ -11,6 +11,7 @@ mod bare;
 mod creating;
 mod daemon;
 mod figures;
+mod guards;
 mod idle;
 mod reading;
 mod thousand;
@@ -24,10 +25,11 @@ use figures::Report;
 /// One benchmark: what selects it, and what it does.
 type Benchmark = (&'static str, fn(&mut Report) -> anyhow::Result<()>);
 
-const BENCHMARKS: [Benchmark; 6] = [
+const BENCHMARKS: [Benchmark; 7] = [
     ("throughput", throughput::run),
     ("create", creating::on_an_open_connection),
     ("termctl", creating::whole_termctl),
+    ("guards", guards::run),
     ("output", reading::run),
     ("idle", idle::run),
     ("thousand", thousand::run),
