@@ -301,6 +301,7 @@ fn step_name(step: SpawnStep) -> &'static str {
         SpawnStep::Session => "setsid",
         SpawnStep::Chdir => "chdir",
         SpawnStep::Exec => "exec",
+        SpawnStep::Hold => "hold",
     }
 }
 

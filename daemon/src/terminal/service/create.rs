@@ -33,7 +33,7 @@ use super::limits::monotonic_ms;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::confinement::Confinement;
-use crate::control::message::{SpawnRequest, Spawned};
+use crate::control::message::{Hold, SpawnRequest, Spawned};
 use crate::policy::{CompiledGate, Profile};
 use crate::shell;
 
@@ -516,8 +516,8 @@ fn spawn_request(launch: Launch, record: &Record, confinement: Confinement) -> S
         rows: record.rows,
         notes: record.to_notes(),
         stdio: record.stdio,
-        // No profile asks for more yet.
         confinement,
+        hold: Hold::No,
     }
 }
 
