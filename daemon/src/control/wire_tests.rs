@@ -6,7 +6,9 @@ use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
     ProtectedPath, Sandbox, WALLS, Wall,
 };
-use crate::control::message::{Hold, LetGo, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus};
+use crate::control::message::{
+    Hold, LetGo, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus,
+};
 use crate::control::step::STEPS;
 
 fn id() -> TerminalId {

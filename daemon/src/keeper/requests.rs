@@ -21,8 +21,8 @@ use super::supervision::{Running, Server};
 use super::sys::SIGNALS;
 use crate::control::channel::{ChannelError, Packet};
 use crate::control::message::{
-    Hold, KeeperEvent, LEVEL, LEVEL_PIPES, LetGo, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal, SpawnFailure,
-    SpawnRequest, SpawnStep, ToKeeper, ToServer,
+    Hold, KeeperEvent, LEVEL, LEVEL_PIPES, LetGo, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal,
+    SpawnFailure, SpawnRequest, SpawnStep, ToKeeper, ToServer,
 };
 
 /// Requests taken in one turn, so that children are reaped between them.
@@ -235,12 +235,14 @@ impl Keeper {
     /// Goes on with a held command, or gives it up. Whoever asks is answered as for a start.
     fn let_held_go(&mut self, request: RequestNumber, id: &TerminalId, how: LetGo) {
         let held = self.inventory.get_mut(id);
-        let Some((asked_by, gate, own_cgroup)) = held.and_then(|terminal| match &mut terminal.start {
-            Start::Pending { asked_by, gate, .. } if matches!(gate, Gate::Shut(_)) => {
-                Some((asked_by, gate, &mut terminal.cgroup))
-            }
-            Start::Pending { .. } | Start::Done => None,
-        }) else {
+        let Some((asked_by, gate, own_cgroup)) =
+            held.and_then(|terminal| match &mut terminal.start {
+                Start::Pending { asked_by, gate, .. } if matches!(gate, Gate::Shut(_)) => {
+                    Some((asked_by, gate, &mut terminal.cgroup))
+                }
+                Start::Pending { .. } | Start::Done => None,
+            })
+        else {
             // It could wait no longer, or never was.
             return self.answer(request, &ToServer::Refused(Refusal::UnknownTerminal));
         };
