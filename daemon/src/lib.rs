@@ -12,6 +12,7 @@ pub mod keeper;
 pub mod paths;
 pub mod policy;
 pub mod rpc;
+pub mod scope;
 pub mod shell;
 pub mod store;
 pub mod telemetry;

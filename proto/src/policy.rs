@@ -7,7 +7,7 @@ use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
-use crate::terminal::Front;
+use crate::terminal::{Front, ScopeLimits};
 
 /// Longest text that is judged, in bytes; longer ones are [`Verdict::Unknown`].
 pub const MAX_JUDGED_BYTES: usize = 64 << 10;
@@ -159,6 +159,9 @@ pub struct ExplainedProfile {
     /// Size of a file that a process writes, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
+    /// What all of it together is held to; absent: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeLimits>,
     /// Its walls; absent: it has no sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<ExplainedSandbox>,

@@ -127,6 +127,8 @@ pub enum EndCause {
     Timeout,
     /// It printed as much as it may.
     OutputBytes,
+    /// It took more memory than it may, or than there was, and the kernel killed it.
+    OutOfMemory,
 }
 
 impl EndCause {
@@ -135,6 +137,7 @@ impl EndCause {
         match self {
             Self::Timeout => "timeout",
             Self::OutputBytes => "output_bytes",
+            Self::OutOfMemory => "out_of_memory",
         }
     }
 }
@@ -153,10 +156,32 @@ pub struct Confinement {
     pub output_bytes: Option<u64>,
     /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.
     pub sandbox: Vec<String>,
+    /// What all of it together is held to by a scope of its own; absent: it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeLimits>,
     /// What holds it: `cpu_seconds`, `landlock_writes`, `seccomp`, … in a fixed order.
     pub held: Vec<String>,
     /// What was asked for and does not hold.
     pub missing: Vec<MissingWall>,
+}
+
+/// What a command and all that it starts are held to together, by a transient scope of the user's
+/// systemd.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScopeLimits {
+    /// Memory in bytes, without swap (`MemoryMax=`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Processor time in percent of one processor (`CPUQuota=`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_percent: Option<u64>,
+    /// Processes and threads (`TasksMax=`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u64>,
+    /// Its share of a busy disk, 1 to 10,000; others have 100 (`IOWeight=`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_weight: Option<u64>,
 }
 
 /// What a command is not held to although it was asked for.
@@ -164,7 +189,7 @@ pub struct Confinement {
 pub struct MissingWall {
     /// Its name.
     pub wall: String,
-    /// What the kernel said.
+    /// What the kernel, or systemd, said.
     pub reason: String,
 }
 

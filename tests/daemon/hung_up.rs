@@ -15,7 +15,7 @@ const WINDOW: Duration = Duration::from_millis(400);
 const AT_REST: u64 = 4;
 const REST_DEADLINE: Duration = Duration::from_secs(20);
 
-/// The processor time of a process until now, in ticks (proc_pid_stat(5), utime and stime).
+/// The processor time of a process until now, in ticks (`proc_pid_stat(5)`, utime and stime).
 fn ticks(pid: i32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let after_name = stat.rsplit_once(')').unwrap().1;

@@ -11,6 +11,7 @@ mod confine_partly;
 mod confined_work;
 mod ending;
 mod ground;
+mod held;
 mod pipes;
 mod replacing;
 mod server;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         spawning::TESTS,
         ending::TESTS,
         pipes::TESTS,
+        held::TESTS,
         replacing::TESTS,
         confine::TESTS,
         confine_limits::TESTS,

@@ -13,7 +13,7 @@ use termd::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath, Sandbox,
 };
 use termd::control::message::{
-    EndTree, KeeperEvent, ProcessId, SpawnRequest, TerminalFds, WaitStatus,
+    EndTree, Hold, KeeperEvent, LetGo, ProcessId, SpawnRequest, Spawned, TerminalFds, WaitStatus,
 };
 use termd::keeper::inherited_fds;
 use termd_proto::TerminalId;
@@ -35,6 +35,8 @@ struct Terminal {
 struct Server {
     keeper: KeeperClient,
     terminals: HashMap<TerminalId, Terminal>,
+    /// What is held, and by what it will be read.
+    held: HashMap<TerminalId, Stdio>,
     exits: watch::Receiver<HashMap<TerminalId, WaitStatus>>,
 }
 
@@ -78,6 +80,7 @@ async fn serve() {
     let mut server = Server {
         keeper,
         terminals: terminals.collect(),
+        held: HashMap::new(),
         exits,
     };
     server.keeper.ready().await.unwrap();
@@ -129,6 +132,7 @@ impl Server {
             "crash" => std::process::abort(),
             "inventory" => return self.inventory(),
             "spawn" => return self.spawn(id.unwrap(), request).await,
+            "let_go" => return self.let_go(id.unwrap(), request).await,
             "output" => {
                 return self
                     .output(id.unwrap(), request["until"].as_str().unwrap())
@@ -207,8 +211,34 @@ impl Server {
                 _ => Stdio::Pty,
             },
             confinement: confinement(&request["confinement"]),
+            hold: Hold::No,
         };
-        match self.keeper.spawn(spawn).await {
+        if request["held"] == true {
+            self.held.insert(id.clone(), spawn.stdio);
+            return match self.keeper.spawn_held(spawn).await {
+                Ok(process) => json!(process.pid),
+                Err(error) => refused(&error),
+            };
+        }
+        let spawned = self.keeper.spawn(spawn).await;
+        self.started(id, spawned)
+    }
+
+    /// Goes on with a held command in the cgroup that is named, or gives it up.
+    async fn let_go(&mut self, id: &TerminalId, request: &Value) -> Value {
+        let how = match request["cgroup"].as_str() {
+            Some(cgroup) => LetGo::Run {
+                cgroup: cgroup.into(),
+            },
+            None => LetGo::GiveUp,
+        };
+        let stdio = self.held.get(id).copied().unwrap_or_default();
+        let spawned = self.keeper.let_go(id, stdio, how).await;
+        self.started(id, spawned)
+    }
+
+    fn started(&mut self, id: &TerminalId, spawned: Result<Spawned, KeeperError>) -> Value {
+        match spawned {
             Err(error) => refused(&error),
             Ok(spawned) => {
                 let pid = spawned.process.pid;

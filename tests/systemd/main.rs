@@ -7,7 +7,9 @@
 // All of it is test code; clippy knows that only of functions marked as tests.
 #![allow(clippy::expect_used)]
 
+mod exposures;
 mod machine;
+mod scopes;
 
 use std::fs;
 use std::io::{self, Write};

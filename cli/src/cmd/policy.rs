@@ -144,6 +144,7 @@ fn explained_as_lines(explanation: &Explanation) -> String {
 fn limits(profile: &ExplainedProfile) -> String {
     let seconds = |ms: u64| format!("{} s", ms.div_ceil(1_000));
     let bytes = |bytes: u64| format!("{bytes} bytes");
+    let scope = profile.scope.unwrap_or_default();
     let limits = [
         ("timeout", profile.timeout_ms.map(seconds)),
         ("idle timeout", profile.idle_timeout_ms.map(seconds)),
@@ -153,6 +154,13 @@ fn limits(profile: &ExplainedProfile) -> String {
         ("open files", profile.open_files.map(|n| n.to_string())),
         ("processes", profile.processes.map(|n| n.to_string())),
         ("files of", profile.file_bytes.map(bytes)),
+        ("memory of all", scope.memory_bytes.map(bytes)),
+        (
+            "processors of all",
+            scope.cpu_percent.map(|n| format!("{n}%")),
+        ),
+        ("tasks of all", scope.tasks.map(|n| n.to_string())),
+        ("I/O weight", scope.io_weight.map(|n| n.to_string())),
     ];
     let given = limits
         .into_iter()

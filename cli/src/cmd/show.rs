@@ -1,7 +1,9 @@
 //! `termctl show`: all that is known of one terminal.
 
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{CloseCause, Confinement, EndCause, SessionsClient as _, TerminalInfo};
+use termd_proto::terminal::{
+    CloseCause, Confinement, EndCause, ScopeLimits, SessionsClient as _, TerminalInfo,
+};
 
 use super::Context;
 use crate::args::ShowArgs;
@@ -90,7 +92,7 @@ fn render(info: &TerminalInfo) -> String {
 }
 
 /// What it is held to.
-fn held_to(confinement: &Confinement) -> [(&'static str, String); 6] {
+fn held_to(confinement: &Confinement) -> [(&'static str, String); 7] {
     let or_dash = |text: String| {
         if text.is_empty() {
             "-".to_owned()
@@ -115,10 +117,31 @@ fn held_to(confinement: &Confinement) -> [(&'static str, String); 6] {
                     .unwrap_or_default(),
             ),
         ),
+        (
+            "scope",
+            or_dash(confinement.scope.map(scope).unwrap_or_default()),
+        ),
         ("sandbox", or_dash(confinement.sandbox.join(" and "))),
         ("held", or_dash(confinement.held.join(" "))),
         ("not held", or_dash(missing.collect::<Vec<_>>().join(", "))),
     ]
+}
+
+/// What all of it together is held to.
+fn scope(limits: ScopeLimits) -> String {
+    let words = [
+        limits
+            .memory_bytes
+            .map(|bytes| format!("{bytes} bytes of memory")),
+        limits
+            .cpu_percent
+            .map(|percent| format!("{percent}% of a processor")),
+        limits.tasks.map(|tasks| format!("{tasks} tasks")),
+        limits
+            .io_weight
+            .map(|weight| format!("I/O weight {weight}")),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The limit that ended its command.
@@ -126,6 +149,7 @@ fn end_cause(cause: EndCause) -> &'static str {
     match cause {
         EndCause::Timeout => "the timeout of its profile",
         EndCause::OutputBytes => "the output quota of its profile",
+        EndCause::OutOfMemory => "too little memory: the kernel killed it",
     }
 }
 

@@ -117,15 +117,39 @@ impl KeeperClient {
         let (id, stdio) = (request.id.clone(), request.stdio);
         self.can_start(stdio)?;
         self.can_confine(&request.confinement)?;
-        let answer = self.ask(ToKeeper::Spawn(Box::new(request))).await?;
-        match answer.message {
+        let (message, fds) = self.ask_for(ToKeeper::Spawn(Box::new(request))).await?;
+        Self::spawned(message, fds, stdio, &id)
+    }
+
+    /// What the keeper can do.
+    pub(super) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// The answer to a start.
+    pub(super) fn spawned(
+        message: ToServer,
+        fds: Vec<OwnedFd>,
+        stdio: Stdio,
+        id: &TerminalId,
+    ) -> Result<Spawned, KeeperError> {
+        match message {
             ToServer::Spawned { process, enforced } => Ok(Spawned {
                 process,
-                fds: terminal_fds(stdio, answer.fds)?,
+                fds: terminal_fds(stdio, fds)?,
                 enforced,
             }),
-            other => Err(refusal(&other, &id)),
+            other => Err(refusal(&other, id)),
         }
+    }
+
+    /// Asks, and waits for the answer and the descriptors beside it.
+    pub(super) async fn ask_for(
+        &self,
+        message: ToKeeper,
+    ) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
+        let answer = self.ask(message).await?;
+        Ok((answer.message, answer.fds))
     }
 
     /// Ends everything that belongs to a terminal, also after its root has exited. Resolves when

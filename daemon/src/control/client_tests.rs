@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::control::confinement::ProcessLimits;
+use crate::control::message::Hold;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -89,8 +90,16 @@ async fn after_a_ping_requests_go_on_without_another_word() {
 }
 
 /// A command on pipes.
+fn plain_request() -> SpawnRequest {
+    SpawnRequest {
+        stdio: Stdio::Pty,
+        ..request()
+    }
+}
+
 fn request() -> SpawnRequest {
     SpawnRequest {
+        hold: Hold::No,
         id: TerminalId::from_random(1),
         program: b"/bin/true".to_vec(),
         argv: vec![b"true".to_vec()],
@@ -148,6 +157,13 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
     assert!(
         matches!(refused, Err(KeeperError::TooOld("confinement"))),
         "{refused:?}"
+    );
+    // An older keeper would run it at once.
+    let held = timeout(PATIENCE, client.spawn_held(plain_request())).await;
+    let held = held.unwrap();
+    assert!(
+        matches!(held, Err(KeeperError::TooOld("scopes"))),
+        "{held:?}"
     );
 }
 

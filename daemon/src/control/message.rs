@@ -7,6 +7,7 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::confinement::{Confinement, Enforced};
+pub use super::holding::{Hold, LetGo};
 pub use super::step::{SpawnFailure, SpawnStep};
 
 /// What both sides say in their hello. A message may gain fields at its end and kinds may be added
@@ -16,11 +17,13 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side can do beyond the first version, said behind the version in its hello: a side
 /// that says nothing there is at level 0. The other side asks for nothing above it, for an older
 /// keeper answers what it does not know by silence, or by doing what it does know.
-pub const LEVEL: u32 = LEVEL_CONFINEMENT;
+pub const LEVEL: u32 = LEVEL_HOLD;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
 pub const LEVEL_CONFINEMENT: u32 = 2;
+/// From this level on: commands that wait before their exec ([`Hold`]).
+pub const LEVEL_HOLD: u32 = 3;
 
 /// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
 /// well below the usual hard limit of half a million; and as many that have ended and are not
@@ -159,6 +162,8 @@ pub struct SpawnRequest {
     pub stdio: Stdio,
     /// What it is held to; more than the default only of a keeper at [`LEVEL_CONFINEMENT`].
     pub confinement: Confinement,
+    /// Whether it waits before its walls and its exec; only of a keeper at [`LEVEL_HOLD`].
+    pub hold: Hold,
 }
 
 /// A started command.
@@ -260,6 +265,13 @@ pub enum ToKeeper {
         /// Which.
         id: TerminalId,
     },
+    /// Go on with a command that is held, or not. Answered as a `Spawn` that is not held.
+    LetGo {
+        /// Which.
+        id: TerminalId,
+        /// How.
+        how: LetGo,
+    },
     /// This server serves.
     Ready,
     /// This server is alive: the answer to a ping.
@@ -299,6 +311,11 @@ pub enum ToServer {
         process: ProcessId,
         /// What it is held to.
         enforced: Enforced,
+    },
+    /// A command was forked and waits for [`ToKeeper::LetGo`]: the answer to a `Spawn` with a hold.
+    Held {
+        /// Its root, before its exec.
+        process: ProcessId,
     },
     /// What was asked was not done.
     Refused(Refusal),

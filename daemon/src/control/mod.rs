@@ -13,6 +13,7 @@ pub mod confinement;
 mod confinement_wire;
 mod error;
 mod fields;
+pub mod holding;
 pub mod message;
 mod step;
 pub mod wire;

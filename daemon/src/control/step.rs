@@ -22,12 +22,14 @@ pub enum SpawnStep {
     Chdir,
     /// execve(2).
     Exec,
+    /// Waiting to be let go: nobody did (ETIMEDOUT), or it was given up (ECANCELED).
+    Hold,
     /// Building a wall of its [`Confinement`](super::confinement::Confinement).
     Confine(Wall),
 }
 
 /// Every step but the walls, by its number on the wire.
-pub(super) const STEPS: [SpawnStep; 7] = [
+pub(super) const STEPS: [SpawnStep; 8] = [
     SpawnStep::OpenPty,
     SpawnStep::Spool,
     SpawnStep::Pipe,
@@ -35,6 +37,7 @@ pub(super) const STEPS: [SpawnStep; 7] = [
     SpawnStep::Session,
     SpawnStep::Chdir,
     SpawnStep::Exec,
+    SpawnStep::Hold,
 ];
 
 /// Where the numbers of walls begin among those of steps; there is room for as many on both sides.
@@ -51,6 +54,7 @@ impl SpawnStep {
             Self::Session => 4,
             Self::Chdir => 5,
             Self::Exec => 6,
+            Self::Hold => 7,
             Self::Confine(wall) => FIRST_WALL_STEP + wall.number(),
         }
     }
@@ -84,6 +88,7 @@ impl fmt::Display for SpawnStep {
             Self::Session => "making a session on the terminal",
             Self::Chdir => "changing to the working directory",
             Self::Exec => "executing the program",
+            Self::Hold => "waiting for the command's scope",
         })
     }
 }

@@ -29,6 +29,7 @@ mod to_keeper {
     pub(super) const READY: u16 = 7;
     pub(super) const PONG: u16 = 8;
     pub(super) const FORGET: u16 = 9;
+    pub(super) const LET_GO: u16 = 10;
 }
 
 /// Kinds from keeper to server. Numbers are never reused.
@@ -44,6 +45,7 @@ mod to_server {
     pub(super) const STOPPING: u16 = 109;
     pub(super) const FINISH: u16 = 110;
     pub(super) const PING: u16 = 111;
+    pub(super) const HELD: u16 = 112;
 }
 
 impl ToKeeper {
@@ -67,6 +69,7 @@ impl ToKeeper {
                 out.bytes(&request.notes);
                 out.stdio(request.stdio);
                 out.confinement(&request.confinement);
+                out.hold(request.hold);
                 to_keeper::SPAWN
             }
             Self::EndTree { id, end } => {
@@ -93,6 +96,11 @@ impl ToKeeper {
                 out.id(id);
                 to_keeper::FORGET
             }
+            Self::LetGo { id, how } => {
+                out.id(id);
+                out.let_go(how);
+                to_keeper::LET_GO
+            }
             Self::Ready => to_keeper::READY,
             Self::Pong => to_keeper::PONG,
         };
@@ -118,6 +126,7 @@ impl ToKeeper {
                 notes: input.bytes()?,
                 stdio: input.stdio()?,
                 confinement: input.confinement()?,
+                hold: input.hold()?,
             })),
             to_keeper::END_TREE => Self::EndTree {
                 id: input.id()?,
@@ -136,6 +145,10 @@ impl ToKeeper {
             },
             to_keeper::RELEASE => Self::Release { id: input.id()? },
             to_keeper::FORGET => Self::Forget { id: input.id()? },
+            to_keeper::LET_GO => Self::LetGo {
+                id: input.id()?,
+                how: input.let_go()?,
+            },
             to_keeper::READY => Self::Ready,
             to_keeper::PONG => Self::Pong,
             _ => return Ok(None),
@@ -174,6 +187,10 @@ impl ToServer {
                 out.enforced(enforced);
                 to_server::SPAWNED
             }
+            Self::Held { process } => {
+                out.process(*process);
+                to_server::HELD
+            }
             Self::Refused(refusal) => {
                 out.refusal(*refusal);
                 to_server::REFUSED
@@ -211,6 +228,9 @@ impl ToServer {
             to_server::SPAWNED => Self::Spawned {
                 process: input.process()?,
                 enforced: input.enforced()?,
+            },
+            to_server::HELD => Self::Held {
+                process: input.process()?,
             },
             to_server::REFUSED => Self::Refused(input.refusal()?),
             to_server::EXITED => Self::Event(KeeperEvent::Exited {

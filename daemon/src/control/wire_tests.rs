@@ -6,7 +6,9 @@ use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
     ProtectedPath, Sandbox, WALLS, Wall,
 };
-use crate::control::message::{ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus};
+use crate::control::message::{
+    Hold, LetGo, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus,
+};
 use crate::control::step::STEPS;
 
 fn id() -> TerminalId {
@@ -75,7 +77,18 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
             notes: vec![1, 2, 3],
             stdio: Stdio::Pipes,
             confinement: confinement(),
+            hold: Hold::UntilLetGo,
         })),
+        ToKeeper::LetGo {
+            id: id(),
+            how: LetGo::Run {
+                cgroup: b"/sys/fs/cgroup/x.scope".to_vec(),
+            },
+        },
+        ToKeeper::LetGo {
+            id: id(),
+            how: LetGo::GiveUp,
+        },
         ToKeeper::EndTree {
             id: id(),
             end: EndTree {
@@ -128,6 +141,7 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             process: process(),
             enforced: enforced(),
         },
+        ToServer::Held { process: process() },
         ToServer::Refused(Refusal::UnknownTerminal),
         ToServer::Refused(Refusal::Stopping),
         ToServer::Refused(Refusal::Survivors(3)),
@@ -192,8 +206,9 @@ fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
         ToKeeper::Spawn(request) => {
             let mut confinement = Writer::default();
             confinement.confinement(&request.confinement);
-            let before = length - confinement.0.len();
-            vec![before, before - 1]
+            let before_hold = length - 1;
+            let before = before_hold - confinement.0.len();
+            vec![before_hold, before, before - 1]
         }
         _ => Vec::new(),
     }
@@ -252,7 +267,7 @@ fn step_numbers_are_both_ways_the_same() {
         assert_eq!(SpawnStep::from_number(step.number()), Some(step));
         assert!(step.number() < 128, "the upper half is the error pipe's");
     }
-    assert_eq!(SpawnStep::from_number(7), None);
+    assert_eq!(SpawnStep::from_number(8), None);
     assert_eq!(SpawnStep::from_number(63), None);
     assert_eq!(SpawnStep::from_number(64 + 18), None);
 }

@@ -83,7 +83,7 @@ impl Keeper {
             return;
         }
         let processes = self.scan();
-        let owners = owners(&processes, &self.inventory.identities());
+        let owners = self.owners_of(&processes);
         let ids: Vec<TerminalId> = self.inventory.iter().map(|(id, _)| id.clone()).collect();
         for id in due {
             let found: Vec<&Process> = processes
@@ -200,9 +200,30 @@ impl Keeper {
         procfs::snapshot(keeper, self.server.pid())
     }
 
+    /// Whose each process is. What nothing else tells of, because it has left its session, its
+    /// parents and its environment behind, is still in the cgroup of its terminal.
+    fn owners_of(&self, processes: &[Process]) -> Vec<Option<usize>> {
+        let mut owners = owners(processes, &self.inventory.identities());
+        for (index, (_, terminal)) in self.inventory.iter().enumerate() {
+            let Some(cgroup) = &terminal.cgroup else {
+                continue;
+            };
+            if owners.iter().all(Option::is_some) {
+                break;
+            }
+            let inside = procfs::pids_in(cgroup);
+            for (process, owner) in processes.iter().zip(&mut owners) {
+                if owner.is_none() && inside.contains(&process.id.pid) {
+                    *owner = Some(index);
+                }
+            }
+        }
+        owners
+    }
+
     fn members<'a>(&self, processes: &'a [Process], id: &TerminalId) -> Vec<&'a Process> {
         let identities = self.inventory.identities();
-        let owners = owners(processes, &identities);
+        let owners = self.owners_of(processes);
         processes
             .iter()
             .zip(owners)

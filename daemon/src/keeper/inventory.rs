@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
+use super::hold::Gate;
 use super::process_tree::Identity;
 use crate::control::confinement::Enforced;
 use crate::control::message::{MAX_TERMINALS, ProcessId, TerminalFds, WaitStatus};
@@ -21,8 +23,10 @@ pub(super) enum Start {
     Pending {
         /// The read end, non-blocking.
         error_pipe: OwnedFd,
-        /// Who asked; nobody, once that server is gone.
+        /// Who asked; nobody, once that server is gone, and while the command is held.
         asked_by: Option<RequestNumber>,
+        /// Whether the command waits to be let go.
+        gate: Gate,
     },
     /// The command runs, or ran.
     Done,
@@ -54,6 +58,8 @@ pub(super) struct Terminal {
     pub(super) status: Option<WaitStatus>,
     /// What its command is held to.
     pub(super) enforced: Enforced,
+    /// The cgroup that is its own, where it has one.
+    pub(super) cgroup: Option<PathBuf>,
     /// The server's, opaque.
     pub(super) notes: Vec<u8>,
     /// Whether its command runs yet.

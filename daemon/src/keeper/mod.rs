@@ -21,6 +21,7 @@ mod ends;
 mod event_loop;
 mod footprint;
 mod health;
+mod hold;
 mod inventory;
 mod link;
 mod lock;

@@ -1,9 +1,10 @@
 //! Reads `/proc`: the effects beside `process_tree`'s pure part. A process that vanishes while it
 //! is read is simply not there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::str::FromStr;
 
 use termd_proto::TerminalId;
@@ -16,6 +17,8 @@ const MAX_STAT: u64 = 2048;
 /// Environments are read a piece at a time; the kernel bounds a single variable to 128 KiB.
 const ENVIRON_BUFFER: usize = 8 * 1024;
 const MAX_VARIABLE: u64 = 256 * 1024;
+/// A hundred thousand processes of one terminal.
+const MAX_PROCS: u64 = 1 << 20;
 
 /// Every process below the keeper, the server aside, with its mark.
 pub(super) fn snapshot(keeper: i32, server: Option<i32>) -> Vec<Process> {
@@ -39,6 +42,19 @@ pub(super) fn read_process(pid: i32) -> Option<Process> {
     let file = File::open(format!("/proc/{pid}/stat")).ok()?;
     file.take(MAX_STAT).read_to_end(&mut stat).ok()?;
     parse_stat(pid, &stat)
+}
+
+/// The processes of a cgroup (`cgroup.procs`, cgroups(7)); none where it is gone.
+pub(super) fn pids_in(cgroup: &Path) -> BTreeSet<i32> {
+    let mut listed = String::new();
+    if let Ok(file) = File::open(cgroup.join("cgroup.procs")) {
+        // Noise is no pid, and what does not fit is found by the next pass.
+        let _ = file.take(MAX_PROCS).read_to_string(&mut listed);
+    }
+    listed
+        .lines()
+        .filter_map(|line| line.parse().ok())
+        .collect()
 }
 
 /// When a process started, if there is one of this number.

@@ -1,6 +1,8 @@
 //! What a server asks of the keeper, and the answers.
 
+use std::ffi::OsString;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
 use nix::libc::{EAGAIN, EEXIST, SIGHUP};
@@ -10,6 +12,7 @@ use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
 use super::event_loop::{Keeper, Source, Token};
+use super::hold::Gate;
 use super::inventory::{Known, RequestNumber, Start, Terminal};
 use super::reaping::reap_pid;
 use super::spawn::{self, Outcome};
@@ -18,8 +21,8 @@ use super::supervision::{Running, Server};
 use super::sys::SIGNALS;
 use crate::control::channel::{ChannelError, Packet};
 use crate::control::message::{
-    KeeperEvent, LEVEL, LEVEL_PIPES, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal, SpawnFailure,
-    SpawnRequest, SpawnStep, ToKeeper, ToServer,
+    Hold, KeeperEvent, LEVEL, LEVEL_PIPES, LetGo, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal,
+    SpawnFailure, SpawnRequest, SpawnStep, ToKeeper, ToServer,
 };
 
 /// Requests taken in one turn, so that children are reaped between them.
@@ -108,6 +111,7 @@ impl Keeper {
                 };
                 self.answer(request, &answer);
             }
+            ToKeeper::LetGo { id, how } => self.let_held_go(request, &id, how),
             ToKeeper::Release { id } => self.let_go(request, &id, Terminal::release),
             ToKeeper::Forget { id } => self.let_go(request, &id, Terminal::forget),
         }
@@ -195,6 +199,8 @@ impl Keeper {
         let launched = spawn::launch(&spawn, self.open_files, &self.own_places)?;
         let source = Source::ErrorPipe(spawn.id.clone());
         let watched = self.watch(launched.error_pipe.as_fd(), source);
+        // While it is held, the answer is that it is held.
+        let asked_by = spawn.hold == Hold::No;
         let terminal = Terminal {
             root: launched.root,
             fds: Some(launched.fds),
@@ -204,9 +210,11 @@ impl Keeper {
             status: None,
             enforced: launched.enforced,
             notes: spawn.notes,
+            cgroup: None,
             start: Start::Pending {
                 error_pipe: launched.error_pipe,
-                asked_by: Some(request),
+                asked_by: asked_by.then_some(request),
+                gate: launched.gate,
             },
             ending: None,
             waiters: Vec::new(),
@@ -216,8 +224,36 @@ impl Keeper {
             super::endings::signal_process(terminal.root, nix::libc::SIGKILL);
             return Err(refuse(nix::libc::ENOSPC));
         }
+        let process = terminal.root;
         self.inventory.insert(spawn.id, terminal);
+        if spawn.hold == Hold::UntilLetGo {
+            self.answer(request, &ToServer::Held { process });
+        }
         Ok(())
+    }
+
+    /// Goes on with a held command, or gives it up. Whoever asks is answered as for a start.
+    fn let_held_go(&mut self, request: RequestNumber, id: &TerminalId, how: LetGo) {
+        let held = self.inventory.get_mut(id);
+        let Some((asked_by, gate, own_cgroup)) =
+            held.and_then(|terminal| match &mut terminal.start {
+                Start::Pending { asked_by, gate, .. } if matches!(gate, Gate::Shut(_)) => {
+                    Some((asked_by, gate, &mut terminal.cgroup))
+                }
+                Start::Pending { .. } | Start::Done => None,
+            })
+        else {
+            // It could wait no longer, or never was.
+            return self.answer(request, &ToServer::Refused(Refusal::UnknownTerminal));
+        };
+        *asked_by = Some(request);
+        match how {
+            LetGo::Run { cgroup } => {
+                *own_cgroup = (!cgroup.is_empty()).then(|| OsString::from_vec(cgroup).into());
+                gate.open();
+            }
+            LetGo::GiveUp => gate.give_up(),
+        }
     }
 
     /// A starting child's error pipe is ready.
@@ -228,6 +264,7 @@ impl Keeper {
         let Start::Pending {
             error_pipe,
             asked_by,
+            ..
         } = &terminal.start
         else {
             return;

@@ -12,6 +12,7 @@ use rustix::process::Rlimit;
 
 use super::confine::{self, OwnPlaces, Plan};
 use super::ends::{ChildEnds, Ends, outward_pipe};
+use super::hold::{self, Gate};
 use super::procfs;
 use super::sys::{self, ExecStrings, Forked};
 use crate::control::confinement::{Enforced, MissingWall, Wall};
@@ -21,6 +22,12 @@ use crate::control::message::{
 
 /// Where the child's end of the error pipe is while it prepares; everything above is closed.
 const CHILD_ERROR_FD: RawFd = 3;
+
+/// Where a held child waits to be let go.
+const CHILD_GATE_FD: RawFd = 4;
+
+/// Every number that a child's descriptors are placed at is below this.
+pub(super) const ABOVE_CHILDS_FDS: RawFd = 8;
 
 /// From here on numbers are walls that are not there; below are steps that failed.
 const MISSING: u8 = 128;
@@ -39,6 +46,7 @@ pub(super) struct Launched {
     pub(super) tty: Option<u32>,
     pub(super) error_pipe: OwnedFd,
     pub(super) enforced: Enforced,
+    pub(super) gate: Gate,
 }
 
 /// What an error pipe says.
@@ -72,11 +80,16 @@ pub(super) fn launch(
     let failed = |step| move |errno: i32| SpawnFailure { step, errno };
     let Ends { fds, childs, tty } = Ends::of(request)?;
     let (error_pipe, child_error_pipe) = outward_pipe()?;
+    let (gate, child_gate) = Gate::of(request.hold)?;
     let mut plan = Plan::new(&request.confinement, own, tty)?;
     let enforced = plan.enforced().clone();
+    let passed = Passed {
+        error_pipe: child_error_pipe.as_raw_fd(),
+        gate: child_gate.as_ref().map(AsRawFd::as_raw_fd),
+    };
 
     let pid = match sys::fork().map_err(failed(SpawnStep::Fork))? {
-        Forked::Child => command.run(&childs, child_error_pipe.as_raw_fd(), &mut plan, open_files),
+        Forked::Child => command.run(&childs, passed, &mut plan, open_files),
         Forked::Parent(pid) => pid,
     };
     // An unreaped child has an entry in /proc, unless /proc itself is missing.
@@ -90,6 +103,7 @@ pub(super) fn launch(
         tty,
         error_pipe,
         enforced,
+        gate,
     })
 }
 
@@ -128,6 +142,14 @@ fn report(number: u8, errno: i32) {
     report[1..].copy_from_slice(&errno.to_le_bytes());
     // Where the keeper is gone there is nobody to tell.
     let _ = rustix::io::write(sys::childs_own(CHILD_ERROR_FD), &report);
+}
+
+/// What a child is passed beside its three, by the numbers that it is born with.
+#[derive(Debug, Clone, Copy)]
+struct Passed {
+    error_pipe: RawFd,
+    /// Where it waits to be let go.
+    gate: Option<RawFd>,
 }
 
 /// Everything that the child needs, made before the fork.
@@ -177,8 +199,8 @@ impl Command {
     }
 
     /// The child's side; it never returns.
-    fn run(&self, ends: &ChildEnds, error_pipe: RawFd, plan: &mut Plan, open_files: Rlimit) -> ! {
-        let (step, errno) = self.try_run(ends, error_pipe, plan, open_files);
+    fn run(&self, ends: &ChildEnds, passed: Passed, plan: &mut Plan, open_files: Rlimit) -> ! {
+        let (step, errno) = self.try_run(ends, passed, plan, open_files);
         report(step.number(), errno);
         sys::exit_child(127);
     }
@@ -186,14 +208,19 @@ impl Command {
     fn try_run(
         &self,
         ends: &ChildEnds,
-        error_pipe: RawFd,
+        passed: Passed,
         plan: &mut Plan,
         open_files: Rlimit,
     ) -> (SpawnStep, i32) {
         // What the keeper blocks stays blocked until just before exec, so that only SIGKILL ends a
         // child that has not said how its start went.
-        if let Err(failure) = Self::take_ends(ends, error_pipe) {
+        if let Err(failure) = Self::take_ends(ends, passed) {
             return failure;
+        }
+        if passed.gate.is_some()
+            && let Err(errno) = hold::wait_at(CHILD_GATE_FD)
+        {
+            return (SpawnStep::Hold, errno);
         }
         let missed = |missing: MissingWall| report(MISSING + missing.wall.number(), missing.errno);
         if let Err(failure) = plan.apply(&self.cwd, open_files, &missed) {
@@ -208,8 +235,9 @@ impl Command {
         (SpawnStep::Exec, errno)
     }
 
-    /// Leaves 0, 1 and 2 on what the command is to have, the error pipe as 3, and nothing else open.
-    fn take_ends(ends: &ChildEnds, error_pipe: RawFd) -> Result<(), (SpawnStep, i32)> {
+    /// Leaves 0, 1 and 2 on what the command is to have, the error pipe as 3, the gate of one that
+    /// is held as 4, and nothing else open.
+    fn take_ends(ends: &ChildEnds, passed: Passed) -> Result<(), (SpawnStep, i32)> {
         let failed = |errno| (SpawnStep::Session, errno);
         // Rust's runtime keeps 0 to 2 open, so none of these can be one of them; one may be 3.
         let three = match ends {
@@ -223,8 +251,14 @@ impl Command {
         for (number, end) in (0..).zip(three) {
             sys::place_fd(end.as_raw_fd(), number).map_err(failed)?;
         }
-        sys::place_fd(error_pipe, CHILD_ERROR_FD).map_err(failed)?;
-        sys::close_from(CHILD_ERROR_FD + 1);
+        sys::place_fd(passed.error_pipe, CHILD_ERROR_FD).map_err(failed)?;
+        match passed.gate {
+            Some(gate) => {
+                sys::place_fd(gate, CHILD_GATE_FD).map_err(failed)?;
+                sys::close_from(CHILD_GATE_FD + 1);
+            }
+            None => sys::close_from(CHILD_ERROR_FD + 1),
+        }
         let pipe = sys::adopt_fd(CHILD_ERROR_FD)
             .map_err(|error| failed(error.raw_os_error().unwrap_or(libc::EBADF)))?;
         // Kept open for reports; exec closes it.
@@ -255,6 +289,7 @@ mod tests {
 
     use super::*;
     use crate::control::confinement::Confinement;
+    use crate::control::message::Hold;
 
     #[test]
     fn the_daemons_variables_and_an_older_mark_are_scrubbed() {
@@ -331,6 +366,7 @@ mod tests {
             notes: Vec::new(),
             stdio: Stdio::Pty,
             confinement: Confinement::default(),
+            hold: Hold::No,
         };
         let failure = Command::new(&request).err();
         let expected = SpawnFailure {

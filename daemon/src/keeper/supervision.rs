@@ -254,8 +254,9 @@ impl Keeper {
         self.ignore(running.link.as_fd());
         for (_, terminal) in self.inventory.iter_mut() {
             terminal.waiters.clear();
-            if let Start::Pending { asked_by, .. } = &mut terminal.start {
+            if let Start::Pending { asked_by, gate, .. } = &mut terminal.start {
                 *asked_by = None;
+                gate.give_up();
             }
         }
         if let WaitStatus::Exited(code) = status

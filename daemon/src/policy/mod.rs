@@ -43,7 +43,7 @@ use termd_proto::terminal::Front;
 pub use decision::{Decision, Origin, Policy, PolicyError};
 pub use environment::EnvRules;
 pub use profile::{LimitsSpec, MAX_PATHS, Profile};
-pub use quantity::{Bytes, Length};
+pub use quantity::{Bytes, Length, Percent};
 pub use sandbox::{Absent, Places, SandboxKind, Walls};
 pub use settings::{CompiledGate, PatternError};
 pub use spec::PolicySpec;

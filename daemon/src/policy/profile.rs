@@ -6,15 +6,20 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, de};
+use termd_proto::terminal::ScopeLimits;
 
 use super::environment::{EnvRules, EnvSpec};
-use super::quantity::{Bytes, Length};
+use super::quantity::{Bytes, Length, Percent};
 use super::sandbox::{Places, SandboxKind, SandboxSpec, Walls, is_placeable};
 
 /// Longest name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 /// Shortest idle timeout: a shorter one would end what somebody is about to use.
 const MIN_IDLE: Length = Length::SECOND;
+/// The least memory of a scope: below it not even a shell starts, and the kernel kills whatever does.
+const MIN_MEMORY: Bytes = Bytes::of(1 << 20);
+/// The most tasks of a scope: the kernel has no more numbers (`PID_MAX_LIMIT`).
+const MAX_TASKS: u64 = 1 << 22;
 /// Paths that one list of a profile may hold; the keeper takes 256 with what is built in.
 pub const MAX_PATHS: usize = 128;
 
@@ -69,7 +74,8 @@ impl<'de> Deserialize<'de> for ConfigPath {
     }
 }
 
-/// `limits` of a profile: of each process on its own (setrlimit(2)).
+/// `limits` of a profile: of each process on its own (setrlimit(2)), and of all of them together
+/// (a scope of the user's systemd).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitsSpec {
@@ -83,6 +89,14 @@ pub struct LimitsSpec {
     pub processes: Option<u64>,
     /// The size of a file that it writes.
     pub file_bytes: Option<Bytes>,
+    /// Memory of all.
+    pub memory: Option<Bytes>,
+    /// Processors, of all.
+    pub cpu: Option<Percent>,
+    /// Processes and threads of all.
+    pub tasks: Option<u64>,
+    /// The weight of all where a disk is busy; others have 100.
+    pub io_weight: Option<u64>,
 }
 
 impl LimitsSpec {
@@ -93,6 +107,54 @@ impl LimitsSpec {
             open_files: least(self.open_files, other.open_files),
             processes: least(self.processes, other.processes),
             file_bytes: least(self.file_bytes, other.file_bytes),
+            memory: least(self.memory, other.memory),
+            cpu: least(self.cpu, other.cpu),
+            tasks: least(self.tasks, other.tasks),
+            io_weight: least(self.io_weight, other.io_weight),
+        }
+    }
+
+    /// What of it takes a scope; `None`: nothing does.
+    pub fn scope(&self) -> Option<ScopeLimits> {
+        let limits = ScopeLimits {
+            memory_bytes: self.memory.map(Bytes::get),
+            cpu_percent: self.cpu.map(Percent::get),
+            tasks: self.tasks,
+            io_weight: self.io_weight,
+        };
+        (limits != ScopeLimits::default()).then_some(limits)
+    }
+
+    /// Which of them makes no sense.
+    fn check(&self) -> Result<(), String> {
+        let refused = [
+            (
+                self.open_files.is_some_and(|files| files < 3),
+                "`limits.open_files` must be 3 or more: a command has 3".to_owned(),
+            ),
+            (
+                self.processes == Some(0),
+                "`limits.processes` must be 1 or more".to_owned(),
+            ),
+            (
+                self.memory.is_some_and(|memory| memory < MIN_MEMORY),
+                format!("`limits.memory` must be {MIN_MEMORY} or more"),
+            ),
+            (
+                self.tasks
+                    .is_some_and(|tasks| !(1..=MAX_TASKS).contains(&tasks)),
+                format!("`limits.tasks` must be 1 to {MAX_TASKS}"),
+            ),
+            (
+                self.io_weight
+                    .is_some_and(|weight| !(1..=10_000).contains(&weight)),
+                "`limits.io_weight` must be 1 to 10000".to_owned(),
+            ),
+        ];
+        let mut refused = refused.into_iter();
+        match refused.find(|(is_refused, _)| *is_refused) {
+            Some((_, why)) => Err(why),
+            None => Ok(()),
         }
     }
 }
@@ -109,6 +171,7 @@ pub struct ProfileSpec {
     idle_timeout: Option<Length>,
     output_bytes: Option<Bytes>,
     limits: LimitsSpec,
+    scope_best_effort: Option<bool>,
     sandbox: SandboxSpec,
     /// What it says of the environment.
     pub env: EnvSpec,
@@ -147,9 +210,11 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
             ("daemon_socket", written.daemon_socket.is_some()),
             ("best_effort", written.best_effort.is_some()),
         ];
+        let has_scope = written.limits.scope().is_some();
         // What is written and does nothing would be believed to do something.
         if let (SandboxKind::None, Some((key, _))) =
             (kind, needing.into_iter().find(|(_, given)| *given))
+            && !(key == "best_effort" && has_scope)
         {
             return Err(format!("`{key}` needs a `sandbox` other than \"none\""));
         }
@@ -169,19 +234,14 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
         if written.idle_timeout.is_some_and(|idle| idle < MIN_IDLE) {
             return Err("`idle_timeout` must be 1s or more".to_owned());
         }
-        let limits = &written.limits;
-        if limits.open_files.is_some_and(|files| files < 3) {
-            return Err("`limits.open_files` must be 3 or more: a command has 3".to_owned());
-        }
-        if limits.processes == Some(0) {
-            return Err("`limits.processes` must be 1 or more".to_owned());
-        }
+        written.limits.check()?;
         let plain = SandboxSpec::plain(kind);
         Ok(Self {
             timeout: written.timeout,
             idle_timeout: written.idle_timeout,
             output_bytes: written.output_bytes,
             limits: written.limits,
+            scope_best_effort: has_scope.then_some(written.best_effort.unwrap_or(false)),
             sandbox: SandboxSpec {
                 writable: paths("writable", written.writable)?,
                 protected: paths("protected", written.protected)?,
@@ -213,6 +273,7 @@ impl ProfileSpec {
             idle_timeout: None,
             output_bytes: None,
             limits: LimitsSpec::default(),
+            scope_best_effort: None,
             sandbox: SandboxSpec::plain(kind),
             env: EnvSpec::default(),
         }
@@ -230,8 +291,10 @@ pub struct Profile {
     pub idle_timeout: Option<Length>,
     /// Output in all.
     pub output_bytes: Option<Bytes>,
-    /// Of each process.
+    /// Of each process, and of all together.
     pub limits: LimitsSpec,
+    /// Whether it runs where a scope cannot hold it; `None`: it wants none.
+    pub scope_best_effort: Option<bool>,
     /// Each holds.
     pub sandboxes: Vec<SandboxSpec>,
     /// Its environment.
@@ -248,6 +311,7 @@ impl Profile {
             idle_timeout: spec.idle_timeout,
             output_bytes: spec.output_bytes,
             limits: spec.limits,
+            scope_best_effort: spec.scope_best_effort,
             sandboxes: is_sandboxed
                 .then(|| spec.sandbox.clone())
                 .into_iter()
@@ -271,6 +335,8 @@ impl Profile {
         self.idle_timeout = least(self.idle_timeout, other.idle_timeout);
         self.output_bytes = least(self.output_bytes, other.output_bytes);
         self.limits = self.limits.merge(other.limits);
+        // `false` is the stricter, and what wants no scope has no say.
+        self.scope_best_effort = least(self.scope_best_effort, other.scope_best_effort);
         self.env = self.env.merge(other.env);
         for name in other.names {
             if !self.names.contains(&name) {

@@ -20,6 +20,14 @@ pub struct Bytes(u64);
 /// The longest length: a year, beyond which it is never.
 const MAX_LENGTH_MS: u64 = 365 * 86_400_000;
 
+/// A share of processors, in percent of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Percent(u64);
+
+/// The largest share: all of ten thousand processors.
+const MAX_PERCENT: u64 = 1_000_000;
+
 const LENGTH_UNITS: [(&str, u64); 5] = [
     ("d", 86_400_000),
     ("h", 3_600_000),
@@ -68,6 +76,11 @@ impl Length {
 }
 
 impl Bytes {
+    /// So many.
+    pub(super) const fn of(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
     /// How many.
     pub fn get(self) -> u64 {
         self.0
@@ -84,6 +97,19 @@ impl Bytes {
         let (_, factor) = BYTE_UNITS.into_iter().find(|(name, _)| *name == unit)?;
         let total = number.checked_mul(factor)?;
         after.is_empty().then_some(Self(total))
+    }
+}
+
+impl Percent {
+    /// How many.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Reads one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = text.trim().strip_suffix('%')?.trim_end().parse().ok()?;
+        (1..=MAX_PERCENT).contains(&number).then_some(Self(number))
     }
 }
 
@@ -137,6 +163,14 @@ impl<'de> Deserialize<'de> for Length {
             }
         }
         deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Percent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let said = "a share of processors is in percent of one, such as \"50%\" or \"200%\"";
+        Self::parse(&text).ok_or_else(|| de::Error::custom(said))
     }
 }
 
@@ -210,6 +244,24 @@ mod tests {
         ];
         for (text, bytes) in table {
             assert_eq!(Bytes::parse(text).map(Bytes::get), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_in_percent() {
+        let table = [
+            ("50%", Some(50)),
+            ("250 %", Some(250)),
+            ("1000000%", Some(1_000_000)),
+            ("1000001%", None),
+            ("0%", None),
+            ("50", None),
+            ("%", None),
+            ("-5%", None),
+            ("1.5%", None),
+        ];
+        for (text, percent) in table {
+            assert_eq!(Percent::parse(text).map(Percent::get), percent, "{text}");
         }
     }
 

@@ -109,6 +109,12 @@ impl From<TerminalError> for ErrorObjectOwned {
                 ErrorKind::Unconfinable,
                 error.to_string(),
             ),
+            TerminalError::NoScope { wall, .. } => error_object(
+                code::SPAWN_FAILED,
+                ErrorKind::Unconfinable,
+                error.to_string(),
+                Map::from_iter([("step".to_owned(), json!(wall.name()))]),
+            ),
             TerminalError::Exited(_)
             | TerminalError::Closed { .. }
             | TerminalError::NoInput(_)
@@ -301,6 +307,7 @@ fn step_name(step: SpawnStep) -> &'static str {
         SpawnStep::Session => "setsid",
         SpawnStep::Chdir => "chdir",
         SpawnStep::Exec => "exec",
+        SpawnStep::Hold => "hold",
     }
 }
 

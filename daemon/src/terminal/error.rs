@@ -13,6 +13,7 @@ use super::launch::LaunchError;
 use super::transcript::TranscriptError;
 use crate::control::client::KeeperError;
 use crate::control::message::SpawnFailure;
+use crate::scope::ScopeWall;
 use crate::store::StoreError;
 
 /// What the gate did not let through.
@@ -89,6 +90,16 @@ pub enum TerminalError {
     Unconfinable {
         /// The profiles' names.
         profiles: String,
+        /// What is in the way.
+        problem: String,
+    },
+    /// Its profile's limits on all of it together cannot be held.
+    #[error("cannot be held to {} as its profile ({profiles}) asks: {problem}", wall.name())]
+    NoScope {
+        /// The profiles' names.
+        profiles: String,
+        /// Which limit.
+        wall: ScopeWall,
         /// What is in the way.
         problem: String,
     },

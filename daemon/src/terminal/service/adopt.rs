@@ -146,8 +146,9 @@ impl Terminals {
                 index.labels.insert(label.clone(), terminal.id().clone());
             }
         }
-        if let Some(status) = found.status {
-            terminal.root_was_reaped(status);
+        match found.status {
+            Some(status) => terminal.root_was_reaped(status),
+            None => self.adopt_scope(&terminal),
         }
         self.start(Arc::clone(&terminal), actor);
         self.watch_limits(&terminal);

@@ -30,10 +30,11 @@ use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::confine::{confinement, told, told_of};
 use super::limits::monotonic_ms;
+use super::scope::StartError;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
 use crate::control::confinement::Confinement;
-use crate::control::message::{SpawnRequest, Spawned};
+use crate::control::message::{Hold, SpawnRequest, Spawned};
 use crate::policy::{CompiledGate, Profile};
 use crate::shell;
 
@@ -116,23 +117,20 @@ impl Terminals {
         let record = self.record(&id, &request, &launch, bounds, &profile);
         let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
-        let spawned = match self
-            .inner
-            .keeper
-            .spawn(spawn_request(launch, &record, confinement))
-            .await
-        {
-            Ok(spawned) => spawned,
+        let asked = spawn_request(launch, &record, confinement);
+        let (spawned, in_scope) = match self.start_command(asked, &profile).await {
+            Ok(started) => started,
             Err(error) => return Err(self.not_started(&record, program, error).await),
         };
         let record = Record {
             pid: spawned.process.pid,
-            held_to: told_of(record.held_to, &spawned.enforced),
+            held_to: in_scope.added_to(told_of(record.held_to, &spawned.enforced)),
             ..record
         };
         self.record_confinement(&record).await;
         let terminal = self.begin(record, spawned).await?;
         self.watch_limits(&terminal);
+        self.watch_memory(&terminal);
         reservation.keep();
         Ok(terminal)
     }
@@ -260,7 +258,7 @@ impl Terminals {
         &self,
         record: &Record,
         command: PathBuf,
-        error: KeeperError,
+        error: StartError,
     ) -> TerminalError {
         let outcome = format!("not started: {error}");
         let actor = &record.owner;
@@ -277,8 +275,18 @@ impl Terminals {
             tracing::error!(%error, "cannot record that a command did not start");
         }
         match error {
-            KeeperError::Spawn(failure) => TerminalError::Spawn { command, failure },
-            other => other.into(),
+            StartError::Keeper(KeeperError::Spawn(failure)) => {
+                TerminalError::Spawn { command, failure }
+            }
+            StartError::Keeper(other) => other.into(),
+            StartError::Scope { wall, problem } => {
+                let held_to = record.held_to.as_ref();
+                TerminalError::NoScope {
+                    profiles: held_to.map_or_else(String::new, |told| told.profiles.join(", ")),
+                    wall,
+                    problem,
+                }
+            }
         }
     }
 
@@ -516,8 +524,8 @@ fn spawn_request(launch: Launch, record: &Record, confinement: Confinement) -> S
         rows: record.rows,
         notes: record.to_notes(),
         stdio: record.stdio,
-        // No profile asks for more yet.
         confinement,
+        hold: Hold::No,
     }
 }
 

@@ -73,6 +73,7 @@ impl Terminals {
             open_files: limits.open_files,
             processes: limits.processes,
             file_bytes: limits.file_bytes.map(Bytes::get),
+            scope: limits.scope(),
             sandbox: walls.map(|walls| sandbox(profile.kinds(), &walls)),
         })
     }

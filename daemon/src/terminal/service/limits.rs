@@ -57,29 +57,7 @@ impl Terminals {
 
     async fn limit_reached(&self, terminal: &Arc<Terminal>, limit: EndCause) {
         let id = terminal.id();
-        let held_to = terminal.record.held_to.as_ref();
-        let value = held_to.and_then(|held_to| match limit {
-            EndCause::Timeout => held_to.timeout_ms,
-            EndCause::OutputBytes => held_to.output_bytes,
-        });
-        let value = value.unwrap_or_default();
-        tracing::info!(terminal = %id, limit = limit.as_str(), value, "a limit is reached");
-        let mut detail = Map::new();
-        detail.insert("limit".to_owned(), limit.as_str().into());
-        detail.insert("value".to_owned(), value.into());
-        detail.insert("output_bytes".to_owned(), terminal.end().0.into());
-        let profiles = held_to.map(|held_to| held_to.profiles.clone());
-        detail.insert(
-            "profiles".to_owned(),
-            Value::from(profiles.unwrap_or_default()),
-        );
-        let actor = own_actor();
-        let recorded = self
-            .audit("limit.reached", "ok", &actor, Some(id), detail)
-            .await;
-        if let Err(error) = recorded {
-            tracing::error!(terminal = %id, %error, "cannot record that a limit was reached");
-        }
+        let value = self.record_limit(terminal, limit).await;
         // A command that ended while this was recorded ended by itself.
         terminal.update(|progress| {
             if progress.exit.is_none() {
@@ -102,6 +80,36 @@ impl Terminals {
         if let Err(error) = ended {
             tracing::error!(terminal = %id, %error, "cannot end what reached a limit");
         }
+    }
+
+    /// Says in the audit chain that a limit was reached. Returns the limit.
+    pub(super) async fn record_limit(&self, terminal: &Terminal, limit: EndCause) -> u64 {
+        let id = terminal.id();
+        let held_to = terminal.record.held_to.as_ref();
+        let value = held_to.and_then(|held_to| match limit {
+            EndCause::Timeout => held_to.timeout_ms,
+            EndCause::OutputBytes => held_to.output_bytes,
+            EndCause::OutOfMemory => held_to.scope?.memory_bytes,
+        });
+        let value = value.unwrap_or_default();
+        tracing::info!(terminal = %id, limit = limit.as_str(), value, "a limit is reached");
+        let mut detail = Map::new();
+        detail.insert("limit".to_owned(), limit.as_str().into());
+        detail.insert("value".to_owned(), value.into());
+        detail.insert("output_bytes".to_owned(), terminal.end().0.into());
+        let profiles = held_to.map(|held_to| held_to.profiles.clone());
+        detail.insert(
+            "profiles".to_owned(),
+            Value::from(profiles.unwrap_or_default()),
+        );
+        let actor = own_actor();
+        let recorded = self
+            .audit("limit.reached", "ok", &actor, Some(id), detail)
+            .await;
+        if let Err(error) = recorded {
+            tracing::error!(terminal = %id, %error, "cannot record that a limit was reached");
+        }
+        value
     }
 }
 

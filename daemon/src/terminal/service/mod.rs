@@ -11,6 +11,7 @@ mod gate;
 mod idle;
 mod limits;
 mod list;
+mod scope;
 mod typing;
 
 use std::collections::{HashMap, VecDeque};
@@ -92,6 +93,8 @@ struct Inner {
     idle_listed: Notify,
     /// What the gate wants agreed to.
     approvals: Approvals,
+    /// Where commands are that have a scope of their own.
+    scopes: scope::Scopes,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -172,6 +175,7 @@ impl Terminals {
                 index,
                 idle_listed: Notify::new(),
                 approvals: Approvals::default(),
+                scopes: scope::Scopes::default(),
             }),
         }
     }
@@ -212,7 +216,7 @@ impl Terminals {
     pub fn root_was_reaped(&self, id: &TerminalId, status: WaitStatus) {
         let mut index = self.index();
         if let Some(terminal) = index.by_id.get(id) {
-            terminal.root_was_reaped(status);
+            self.tell_reaped(terminal, status);
         } else if let Some(starting) = index.starting.get_mut(id) {
             // `true` is faster than we are: its terminal hears of it when it is listed.
             starting.reaped = Some(status);
@@ -432,7 +436,7 @@ impl Terminals {
         let mut index = self.index();
         let starting = index.starting.remove(terminal.id());
         if let Some(status) = starting.and_then(|starting| starting.reaped) {
-            terminal.root_was_reaped(status);
+            self.tell_reaped(terminal, status);
         }
         index
             .by_id

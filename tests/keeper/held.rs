@@ -1,0 +1,127 @@
+//! Commands that wait between fork and exec: let go, given up, and left behind by a server that died.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use termd_proto::TerminalId;
+
+use crate::Test;
+use crate::support::{NOBODY, TestKeeper, eventually, int, is_alive, kill, wait_gone};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "a_held_command_runs_when_it_is_let_go",
+        a_held_command_runs_when_it_is_let_go,
+    ),
+    (
+        "a_held_command_that_is_given_up_never_ran",
+        a_held_command_that_is_given_up_never_ran,
+    ),
+    (
+        "a_held_command_ends_with_the_server_that_held_it",
+        a_held_command_ends_with_the_server_that_held_it,
+    ),
+    (
+        "a_held_command_that_was_killed_is_gone",
+        a_held_command_that_was_killed_is_gone,
+    ),
+    (
+        "what_is_in_a_terminals_cgroup_is_ended_with_it",
+        what_is_in_a_terminals_cgroup_is_ended_with_it,
+    ),
+];
+
+/// Spawns a held command; its id, and its process before its exec.
+fn hold(keeper: &TestKeeper, script: &str) -> (TerminalId, i32) {
+    let id = keeper.new_id();
+    let pid = keeper.ask(&json!({
+        "op": "spawn", "id": id, "argv": ["/bin/sh", "-c", script], "env": ["PATH=/usr/bin:/bin"],
+        "cwd": "/", "notes": "held", "stdio": "pipes", "held": true,
+    }));
+    assert!(pid.is_number(), "{pid}");
+    (id, int(&pid))
+}
+
+fn let_go(keeper: &TestKeeper, id: &TerminalId, cgroup: &str) -> Value {
+    keeper.ask(&json!({"op": "let_go", "id": id, "cgroup": cgroup}))
+}
+
+/// Where a test's own child would be executing something else.
+fn program(pid: i32) -> String {
+    let path = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap();
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn a_held_command_runs_when_it_is_let_go() {
+    let keeper = TestKeeper::start();
+    let keepers_own = program(keeper.pid());
+    let before = keeper.open_fds();
+    let (id, pid) = hold(&keeper, "ls /proc/self/fd | tr '\\n' ' '; exit 4");
+    // Its neighbours run, and do not keep it held by what they have inherited.
+    let (other, _) = keeper.spawn_on_pipes("exit 0");
+    assert_eq!(keeper.exit_of(&other), "Exited(0)");
+    assert_eq!(program(pid), keepers_own, "it has not executed anything");
+    assert_eq!(let_go(&keeper, &id, ""), json!(pid));
+    let (stdout, _) = keeper.outputs(&id, "");
+    // The last is that of ls itself.
+    assert_eq!(stdout, "0 1 2 3 ");
+    assert_eq!(keeper.exit_of(&id), "Exited(4)");
+    for id in [id, other] {
+        assert_eq!(keeper.ask(&json!({"op": "release", "id": id})), "done");
+    }
+    assert_eq!(keeper.open_fds(), before);
+}
+
+fn a_held_command_that_is_given_up_never_ran() {
+    let keeper = TestKeeper::start();
+    let before = keeper.open_fds();
+    let (id, pid) = hold(&keeper, "echo ran");
+    let answer = keeper.ask(&json!({"op": "let_go", "id": id}));
+    assert!(answer.to_string().contains("scope"), "{answer}");
+    assert!(!is_alive(pid));
+    assert_eq!(keeper.open_fds(), before);
+    let again = let_go(&keeper, &id, "");
+    assert!(again.to_string().contains("no terminal"), "{again}");
+}
+
+fn a_held_command_ends_with_the_server_that_held_it() {
+    let keeper = TestKeeper::start();
+    let (id, pid) = hold(&keeper, "echo ran > /dev/full; sleep 100");
+    let server = keeper.server_pid();
+    kill(server, Signal::KILL);
+    wait_gone(server);
+    eventually("the held command has ended", || !is_alive(pid));
+    let inventory = keeper.ask(&json!({"op": "inventory"}));
+    assert_eq!(inventory, json!({}), "{id}");
+    assert_eq!(keeper.children(), NOBODY);
+}
+
+fn a_held_command_that_was_killed_is_gone() {
+    let keeper = TestKeeper::start();
+    let (id, pid) = hold(&keeper, "echo ran");
+    kill(pid, Signal::KILL);
+    wait_gone(pid);
+    let answer = let_go(&keeper, &id, "");
+    assert!(!answer.is_number(), "{answer}");
+    assert_eq!(keeper.ask(&json!({"op": "inventory"})), json!({}));
+}
+
+/// A directory with a file as a cgroup's is: which processes the kernel puts there is tested in a
+/// machine with one (tests/systemd).
+fn what_is_in_a_terminals_cgroup_is_ended_with_it() {
+    let keeper = TestKeeper::start();
+    let cgroup = tempfile::tempdir().unwrap();
+    // It leaves environment, session and parent behind.
+    let script = "env -i setsid --fork sh -c 'echo $$ > \"$0\"; exec >&- 2>&-; sleep 100' \
+        \"$PIDS\"; while ! test -s \"$PIDS\"; do :; done; exec sleep 100";
+    let pids = cgroup.path().join("cgroup.procs");
+    let script = format!("PIDS={}; {script}", pids.display());
+    let (id, _) = hold(&keeper, &script);
+    let directory = cgroup.path().to_str().unwrap();
+    assert!(let_go(&keeper, &id, directory).is_number());
+    let away = || std::fs::read_to_string(&pids).unwrap_or_default();
+    eventually("it is away", || !away().trim().is_empty());
+    let away = away().trim().parse().unwrap();
+    assert!(is_alive(away));
+    assert_eq!(keeper.end(&id, 2_000), "done");
+    eventually("it is gone, too", || !is_alive(away));
+}

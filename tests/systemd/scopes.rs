@@ -1,0 +1,345 @@
+//! Commands in scopes of their own: what holds, what the kernel kills in one, and what becomes of a
+//! scope when its terminal, the server or the service ends.
+//!
+//! Limits need the memory, cpu and pids controllers in the unified hierarchy. Where another one has
+//! them, what can be tested is that this is said; `tests/systemd/in-uml.sh` runs all of it on a
+//! kernel of its own.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::{Installed, install, number, text, wait_until};
+
+/// What each profile is for stands in the test that uses it.
+const CONFIG: &str = r#"
+[[policy.rules]]
+program = "perl"
+profile = "small"
+[policy.profiles.small]
+limits = { memory = "64MiB", cpu = "50%", tasks = 20 }
+
+[[policy.rules]]
+program = "bash"
+profile = "small"
+
+[[policy.rules]]
+program = "dd"
+profile = "gentle"
+[policy.profiles.gentle]
+limits = { io_weight = 20 }
+
+[[policy.rules]]
+program = "stat"
+profile = "maybe"
+[policy.profiles.maybe]
+best_effort = true
+limits = { io_weight = 20 }
+"#;
+
+/// Takes what it is told to in MiB, and touches it.
+const EATER: &str = "my $x = 'x' x ($ARGV[0] * 1048576); print 'ate'; sleep 100";
+
+/// A machine with that configuration; whether its kernel gives it the controllers.
+fn configured() -> Option<(Installed, bool)> {
+    let installed = install()?;
+    let write = "mkdir -p ~/.config/termd && printf %s \"$1\" >~/.config/termd/config.toml";
+    installed.ok(&["sh", "-c", write, "sh", CONFIG]);
+    installed.enable_socket();
+    let controllers = installed.ok(&[
+        "sh",
+        "-c",
+        "cat /sys/fs/cgroup/user.slice/user-$(id -u).slice/user@$(id -u).service/cgroup.controllers",
+    ]);
+    let has = |name: &str| controllers.split_whitespace().any(|there| there == name);
+    let has_all = ["memory", "cpu", "pids"].into_iter().all(has);
+    Some((installed, has_all))
+}
+
+/// The same, where the limits can hold; else a loud skip.
+fn with_controllers(test: &str) -> Option<Installed> {
+    let (installed, has_all) = configured()?;
+    if !has_all {
+        let _ = writeln!(
+            io::stderr(),
+            "SKIP {test}: memory, cpu and pids are not in this kernel's unified hierarchy \
+             (tests/systemd/in-uml.sh has one with them)"
+        );
+        return None;
+    }
+    Some(installed)
+}
+
+impl Installed {
+    fn create(&self, argv: &[&str]) -> String {
+        let created = self.termctl(&[&["create", "--"], argv].concat());
+        created.trim().to_owned()
+    }
+
+    fn facts(&self, id: &str) -> Value {
+        let shown = self.termctl_json(&["show", id]);
+        shown.get("terminal").cloned().unwrap_or(shown)
+    }
+
+    /// A file of the cgroup that a terminal's root is in.
+    fn cgroup_file(&self, id: &str, file: &str) -> String {
+        let path = format!("{}/{file}", self.cgroup(id));
+        self.ok(&["cat", &path]).trim().to_owned()
+    }
+
+    fn cgroup(&self, id: &str) -> String {
+        let listed = self.ok(&["cat", &format!("/proc/{}/cgroup", self.pid_of(id))]);
+        format!("/sys/fs/cgroup{}", listed.trim().trim_start_matches("0::"))
+    }
+
+    /// The scopes of terminals that systemd knows.
+    fn scopes(&self) -> String {
+        self.ok(&[
+            "systemctl",
+            "--user",
+            "list-units",
+            "--all",
+            "--plain",
+            "--no-legend",
+            "termd-*.scope",
+        ])
+    }
+
+    fn audit(&self) -> String {
+        self.termctl(&["audit", "--limit", "200", "--json"])
+    }
+}
+
+#[test]
+fn a_limit_that_cannot_hold_is_refused_and_named_unless_best_effort() {
+    let Some((installed, has_all)) = configured() else {
+        return;
+    };
+    // The io controller is not delegated to users by default.
+    let refused = installed
+        .machine
+        .as_user(&["termctl", "--no-start", "create", "--", "dd"]);
+    let said = text(&refused);
+    assert!(!refused.status.success(), "{said}");
+    assert!(
+        said.contains("io_weight") && said.contains("not delegated"),
+        "{said}"
+    );
+    let id = installed.create(&["stat", "-f", "/"]);
+    let facts = installed.facts(&id);
+    let missing = &facts["confinement"]["missing"][0];
+    assert_eq!(missing["wall"], "io_weight", "{facts}");
+    assert_eq!(facts["confinement"]["scope"]["io_weight"], 20, "{facts}");
+    let audit = installed.audit();
+    assert!(audit.contains("terminal.confined"), "{audit}");
+    assert!(audit.contains("not started: io_weight"), "{audit}");
+    if !has_all {
+        let refused = installed
+            .machine
+            .as_user(&["termctl", "--no-start", "create", "--", "perl"]);
+        assert!(text(&refused).contains("memory_max"), "{}", text(&refused));
+    }
+    // What was refused and what has ended has left no scope behind.
+    wait_until("no scope is left", || installed.scopes().trim().is_empty());
+}
+
+#[test]
+fn without_a_user_manager_it_is_refused_and_said() {
+    let Some((installed, _)) = configured() else {
+        return;
+    };
+    // A daemon beside the unit's, on directories of its own, that reaches no bus.
+    let script = "export XDG_RUNTIME_DIR=$(mktemp -d) XDG_STATE_HOME=$(mktemp -d) \
+        DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere; chmod 700 $XDG_RUNTIME_DIR; \
+        termctl create -- perl; echo code $?; termctl create -- stat -f /; \
+        termctl list --json; kill $(termctl status --json | tr -d ' ' | \
+        sed -n 's/.*\"keeper_pid\":\\([0-9]*\\).*/\\1/p')";
+    let output = installed.machine.as_user(&["sh", "-c", script]);
+    let said = text(&output);
+    assert!(said.contains("memory_max"), "{said}");
+    assert!(said.contains("no systemd user manager"), "{said}");
+    assert!(said.contains("\"io_weight\""), "best effort: {said}");
+}
+
+#[test]
+fn a_scope_holds_and_goes_with_its_terminal() {
+    let Some(installed) = with_controllers("a_scope_holds_and_goes_with_its_terminal") else {
+        return;
+    };
+    let id = installed.create(&["bash"]);
+    let facts = installed.facts(&id);
+    let held = facts["confinement"]["held"].to_string();
+    for wall in ["memory_max", "cpu_quota", "tasks_max"] {
+        assert!(held.contains(wall), "{facts}");
+    }
+    assert_eq!(
+        installed.cgroup_file(&id, "memory.max"),
+        (64 << 20).to_string()
+    );
+    assert_eq!(installed.cgroup_file(&id, "pids.max"), "20");
+    assert_eq!(installed.cgroup_file(&id, "cpu.max"), "50000 100000");
+    let unit = format!("termd-{id}.scope");
+    assert!(
+        installed
+            .cgroup(&id)
+            .ends_with(&format!("app-termd.slice/{unit}"))
+    );
+    assert!(
+        installed
+            .termctl(&["show", &id])
+            .contains("50% of a processor")
+    );
+    // The server is replaced, by a signal and by force: the scope stands and the terminal answers.
+    let before = installed.server_pid();
+    installed.ok(&["systemctl", "--user", "reload", "termd.service"]);
+    wait_until("another server", || installed.server_pid() != before);
+    let before = installed.server_pid();
+    installed.ok(&["kill", "-9", &before.to_string()]);
+    wait_until("a third server", || installed.server_pid() != before);
+    assert_eq!(installed.cgroup_file(&id, "pids.max"), "20");
+    // It leaves session, parents and environment behind, and is ended by its cgroup.
+    let away = "env -i setsid --fork sleep 4711; echo away";
+    installed.termctl(&["send", "--enter", "--confirmed", &id, away]);
+    installed.read_until(&id, "away");
+    let sleeps = || {
+        let listed = installed.machine.as_user(&["pgrep", "-fx", "sleep 4711"]);
+        listed.status.success()
+    };
+    wait_until("it sleeps", sleeps);
+    installed.termctl(&["close", &id]);
+    assert!(!sleeps(), "what had gone away lives on");
+    wait_until("the scope is gone", || installed.scopes().trim().is_empty());
+}
+
+#[test]
+fn what_takes_too_much_memory_ends_alone_and_says_so() {
+    let Some(installed) = with_controllers("what_takes_too_much_memory_ends_alone") else {
+        return;
+    };
+    let neighbour = installed.create(&["perl", "-e", EATER, "8"]);
+    installed.read_until(&neighbour, "ate");
+    // More than once: systemd and termd race for the cgroup's last words.
+    for _ in 0..5 {
+        let id = installed.create(&["perl", "-e", EATER, "200"]);
+        wait_until("the eater has ended", || {
+            !installed.facts(&id)["exit_status"].is_null()
+        });
+        let facts = installed.facts(&id);
+        assert_eq!(facts["end_cause"], "out_of_memory", "{facts}");
+        assert_eq!(facts["exit_status"]["signal"], "SIGKILL", "{facts}");
+    }
+    assert_eq!(installed.facts(&neighbour)["state"], "running");
+    let audit = installed.audit();
+    assert!(
+        audit.contains("limit.reached") && audit.contains("out_of_memory"),
+        "{audit}"
+    );
+    // A command of a shell: the shell lives on, and it is told.
+    let shell = installed.create(&["bash"]);
+    let records = || installed.audit().matches("\"limit.reached\"").count();
+    let before = records();
+    installed.termctl(&[
+        "send",
+        "--enter",
+        "--confirmed",
+        &shell,
+        &format!("perl -e \"{EATER}\" 200; echo survived"),
+    ]);
+    installed.read_until(&shell, "survived");
+    wait_until("it is recorded", || records() > before);
+    let facts = installed.facts(&shell);
+    assert_eq!(facts["state"], "running", "{facts}");
+    assert!(facts["end_cause"].is_null(), "{facts}");
+    // A kill by somebody else is no lack of memory, also beside one.
+    installed.termctl(&["kill", "--signal", "SIGKILL", &neighbour]);
+    installed.termctl(&["wait", &neighbour]);
+    let facts = installed.facts(&neighbour);
+    assert_eq!(facts["exit_status"]["signal"], "SIGKILL", "{facts}");
+    assert!(facts["end_cause"].is_null(), "{facts}");
+}
+
+#[test]
+fn a_fork_bomb_is_held_by_its_tasks() {
+    let Some(installed) = with_controllers("a_fork_bomb_is_held_by_its_tasks") else {
+        return;
+    };
+    let bomb = "$SIG{ALRM} = sub { print 'counted'; }; \
+        for (1 .. 100) { my $p = fork; if (!defined $p) { $failed++ } elsif (!$p) { sleep 100; exit } } \
+        print \"failed $failed \"; sleep 100";
+    let id = installed.create(&["perl", "-e", bomb]);
+    installed.read_until(&id, "failed");
+    let said = installed.termctl(&["read", &id]);
+    assert!(said.contains("failed 81"), "itself and 19 others: {said}");
+    assert_eq!(installed.cgroup_file(&id, "pids.current"), "20");
+    installed.termctl(&["kill", &id]);
+    wait_until("the scope is gone", || installed.scopes().trim().is_empty());
+}
+
+#[test]
+fn no_scope_outlives_its_service() {
+    let Some(installed) = with_controllers("no_scope_outlives_its_service") else {
+        return;
+    };
+    let id = installed.create(&["perl", "-e", EATER, "1"]);
+    installed.read_until(&id, "ate");
+    let pid = installed.pid_of(&id);
+    let keeper = installed.property("termd.service", "MainPID");
+    installed.ok(&["kill", "-9", &keeper]);
+    wait_until("the command has ended", || !installed.is_alive(pid));
+    wait_until("the scope is gone", || installed.scopes().trim().is_empty());
+    // And by an ordinary stop, at the keeper's own pace.
+    wait_until("it serves again", || {
+        installed
+            .machine
+            .as_user(&["termctl", "--no-start", "list"])
+            .status
+            .success()
+    });
+    let id = installed.create(&["perl", "-e", EATER, "1"]);
+    installed.read_until(&id, "ate");
+    let begin = Instant::now();
+    installed.ok(&[
+        "systemctl",
+        "--user",
+        "stop",
+        "termd.service",
+        "termd.socket",
+    ]);
+    assert!(begin.elapsed() < super::DEADLINE);
+    assert!(installed.scopes().trim().is_empty());
+    let journal = installed.journal();
+    assert!(!journal.contains("ordering cycle"), "{journal}");
+}
+
+/// What a scope adds to a start: printed, for docs/policy.md.
+#[test]
+fn what_a_scope_costs() {
+    let Some(installed) = with_controllers("what_a_scope_costs") else {
+        return;
+    };
+    let measure = |program: &str, arguments: &str| {
+        let request = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session.create\",\"params\":\
+             {{\"command\":\"{program}\",\"args\":[{arguments}]}}}}"
+        );
+        let script = r#"perl -MIO::Socket::UNIX -MTime::HiRes=time -e '
+            my $daemon = IO::Socket::UNIX->new($ARGV[0]) or die; my @took;
+            for (1 .. 41) { my $begin = time; print $daemon "$ARGV[1]\n"; my $line = <$daemon>;
+                $line =~ /"result"/ or die $line; push @took, time - $begin }
+            @took = sort { $a <=> $b } @took; print $took[20] * 1e6'
+            "$XDG_RUNTIME_DIR/termd/termd.sock" "$1""#;
+        let script = script.replace('\n', " ");
+        let took = installed.ok(&["bash", "-c", &script, "bash", &request]);
+        took.trim().parse::<f64>().expect("a number")
+    };
+    let bare = measure("true", "\"-\"");
+    let scoped = measure("perl", "\"-e\", \"1\"");
+    let _ = writeln!(
+        io::stderr(),
+        "median of 41 creates: {:.1} ms bare, {:.1} ms in a scope",
+        bare / 1e3,
+        scoped / 1e3
+    );
+    assert!(number(&installed.termctl_json(&["status"]), "keeper_pid") > 0);
+}
