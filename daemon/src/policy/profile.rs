@@ -15,6 +15,9 @@ use super::sandbox::{Places, SandboxKind, SandboxSpec, Walls, is_placeable};
 const MAX_NAME_BYTES: usize = 64;
 /// Shortest idle timeout: a shorter one would end what somebody is about to use.
 const MIN_IDLE: Length = Length::SECOND;
+/// The smallest quota of kept output, in bytes: four blocks of the database, one of which is the
+/// head.
+pub const MIN_TERMINAL_QUOTA_BYTES: u64 = 256 << 10;
 /// Paths that one list of a profile may hold; the keeper takes 256 with what is built in.
 pub const MAX_PATHS: usize = 128;
 
@@ -108,6 +111,7 @@ pub struct ProfileSpec {
     timeout: Option<Length>,
     idle_timeout: Option<Length>,
     output_bytes: Option<Bytes>,
+    terminal_quota: Option<Bytes>,
     limits: LimitsSpec,
     sandbox: SandboxSpec,
     /// What it says of the environment.
@@ -121,6 +125,7 @@ struct WrittenProfile {
     timeout: Option<Length>,
     idle_timeout: Option<Length>,
     output_bytes: Option<Bytes>,
+    terminal_quota: Option<Bytes>,
     limits: LimitsSpec,
     sandbox: Option<SandboxKind>,
     writable: Option<Vec<ConfigPath>>,
@@ -169,6 +174,9 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
         if written.idle_timeout.is_some_and(|idle| idle < MIN_IDLE) {
             return Err("`idle_timeout` must be 1s or more".to_owned());
         }
+        if (written.terminal_quota).is_some_and(|quota| quota.get() < MIN_TERMINAL_QUOTA_BYTES) {
+            return Err("`terminal_quota` must be 256KiB or more".to_owned());
+        }
         let limits = &written.limits;
         if limits.open_files.is_some_and(|files| files < 3) {
             return Err("`limits.open_files` must be 3 or more: a command has 3".to_owned());
@@ -181,6 +189,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
             timeout: written.timeout,
             idle_timeout: written.idle_timeout,
             output_bytes: written.output_bytes,
+            terminal_quota: written.terminal_quota,
             limits: written.limits,
             sandbox: SandboxSpec {
                 writable: paths("writable", written.writable)?,
@@ -212,6 +221,7 @@ impl ProfileSpec {
             timeout: None,
             idle_timeout: None,
             output_bytes: None,
+            terminal_quota: None,
             limits: LimitsSpec::default(),
             sandbox: SandboxSpec::plain(kind),
             env: EnvSpec::default(),
@@ -230,6 +240,8 @@ pub struct Profile {
     pub idle_timeout: Option<Length>,
     /// Output in all.
     pub output_bytes: Option<Bytes>,
+    /// Output that is kept.
+    pub terminal_quota: Option<Bytes>,
     /// Of each process.
     pub limits: LimitsSpec,
     /// Each holds.
@@ -247,6 +259,7 @@ impl Profile {
             timeout: spec.timeout,
             idle_timeout: spec.idle_timeout,
             output_bytes: spec.output_bytes,
+            terminal_quota: spec.terminal_quota,
             limits: spec.limits,
             sandboxes: is_sandboxed
                 .then(|| spec.sandbox.clone())
@@ -270,6 +283,7 @@ impl Profile {
         self.timeout = least(self.timeout, other.timeout);
         self.idle_timeout = least(self.idle_timeout, other.idle_timeout);
         self.output_bytes = least(self.output_bytes, other.output_bytes);
+        self.terminal_quota = least(self.terminal_quota, other.terminal_quota);
         self.limits = self.limits.merge(other.limits);
         self.env = self.env.merge(other.env);
         for name in other.names {

@@ -176,6 +176,7 @@ pub(super) fn told(profile: &Profile) -> Option<Told> {
         profiles: profile.names.clone(),
         timeout_ms: profile.timeout.map(Length::ms),
         output_bytes: profile.output_bytes.map(Bytes::get),
+        terminal_quota: profile.terminal_quota.map(Bytes::get),
         sandbox: profile
             .kinds()
             .into_iter()
