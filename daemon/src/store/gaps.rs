@@ -114,7 +114,9 @@ pub(super) async fn used_bytes(connection: &mut SqliteConnection) -> Result<u64,
         "PRAGMA page_size",
     ];
     for (number, pragma) in pages.iter_mut().zip(pragmas) {
-        *number = sqlx::query_scalar(pragma).fetch_one(&mut *connection).await?;
+        *number = sqlx::query_scalar(pragma)
+            .fetch_one(&mut *connection)
+            .await?;
     }
     let [count, free, size] = pages;
     Ok(large(count.saturating_sub(free).saturating_mul(size))?)

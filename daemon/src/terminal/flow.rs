@@ -123,6 +123,16 @@ impl Flow {
         self.queued.max(self.block_start)
     }
 
+    /// How much output is on no way to the store, in bytes.
+    pub fn waiting(&self) -> u64 {
+        self.end.since(self.waiting_from())
+    }
+
+    /// Whether no output follows.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
     /// Up to where the oldest output can be given up so that about `keep` bytes of what waits are
     /// left; whole blocks, but for the last one of output that is over. `None`: there is no more.
     pub fn expendable_unstored(&self, keep: u64) -> Option<Offset> {

@@ -124,7 +124,9 @@ fn gaps_are_joined_where_they_touch_and_where_there_are_too_many() {
         let whole = many.add(new);
         assert!(new.end == new.start || many.all().contains(&whole));
         are_apart(&many);
-        for byte in &mut all[usize::try_from(new.start.0).unwrap()..usize::try_from(new.end.0).unwrap()] {
+        for byte in
+            &mut all[usize::try_from(new.start.0).unwrap()..usize::try_from(new.end.0).unwrap()]
+        {
             *byte = true;
         }
         let holds = |(at, gone): (usize, &bool)| !gone || many.at(Offset(at as u64)).is_some();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 use termd_proto::Offset;
-use termd_proto::terminal::TerminalState;
+use termd_proto::terminal::{Gap, GapCause, TerminalState};
 
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
@@ -15,6 +15,7 @@ use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::intake::Reading;
+use super::super::keeping::Gaps;
 use super::super::record::{Exit, Progress, Record, ScreenState, Size};
 use super::super::restore::{Restored, restore};
 use super::super::screen::Screen;
@@ -32,6 +33,7 @@ const HOLDER_RETURNS_WITHIN: Duration = Duration::from_secs(30);
 impl Terminals {
     /// Takes over the keeper's terminals, then lists those that ended under an earlier server.
     pub async fn adopt(&self, inventory: Vec<InventoryTerminal>) -> Result<(), TerminalError> {
+        self.start_disk_watch().await;
         for found in inventory {
             let id = found.id.clone();
             if let Err(error) = self.adopt_one(found).await {
@@ -79,6 +81,13 @@ impl Terminals {
         let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(stored, spool.start(), spool.end(), window, Instant::now());
+        let resumed_at = flow.stored();
+        let unrecorded = (resumed_at > stored).then_some(Gap {
+            start: stored,
+            end: resumed_at,
+            cause: GapCause::Lost,
+        });
+        let gaps = Gaps::of(self.inner.store.gaps(&found.id).await?);
         let first_size = Size {
             cols: record.cols,
             rows: record.rows,
@@ -107,6 +116,7 @@ impl Terminals {
         };
         let store = self.inner.store.clone();
         let transcript = Transcript::live(found.id.clone(), spool, origins, store);
+        transcript.set_gaps(gaps);
         let store = &self.inner.store;
         let Restored { mut model, events } =
             restore(store, &record, &transcript, progress.end).await?;
@@ -131,6 +141,7 @@ impl Terminals {
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, events);
         let state = terminal.screen.look(Model::command_state);
         terminal.shell(|log| log.resume(state.unwrap_or_default(), newest));
+        let disk = self.disk_share(&terminal, unrecorded);
         let actor = Actor::new(
             Arc::clone(&terminal),
             self.surroundings(),
@@ -138,6 +149,7 @@ impl Terminals {
             source,
             reading,
             flow,
+            disk,
         );
         {
             let mut index = self.index();
