@@ -1,7 +1,9 @@
 //! `termctl show`: all that is known of one terminal.
 
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{CloseCause, Confinement, EndCause, SessionsClient as _, TerminalInfo};
+use termd_proto::terminal::{
+    CloseCause, Confinement, EndCause, Gap, SessionsClient as _, TerminalInfo,
+};
 
 use super::Context;
 use crate::args::ShowArgs;
@@ -83,6 +85,10 @@ fn render(info: &TerminalInfo) -> String {
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
     let mut lines = facts_as_lines(&facts);
+    for Gap { start, end, cause } in &info.gaps {
+        let what = format!("bytes {start} to {end} ({})", cause.as_str());
+        lines.push_str(&facts_as_lines(&[("not kept", what)]));
+    }
     if let Some(confinement) = &info.confinement {
         lines.push_str(&facts_as_lines(&held_to(confinement)));
     }
@@ -90,7 +96,7 @@ fn render(info: &TerminalInfo) -> String {
 }
 
 /// What it is held to.
-fn held_to(confinement: &Confinement) -> [(&'static str, String); 6] {
+fn held_to(confinement: &Confinement) -> [(&'static str, String); 7] {
     let or_dash = |text: String| {
         if text.is_empty() {
             "-".to_owned()
@@ -111,6 +117,14 @@ fn held_to(confinement: &Confinement) -> [(&'static str, String); 6] {
             "quota",
             or_dash(
                 quota
+                    .map(|bytes| format!("{bytes} bytes"))
+                    .unwrap_or_default(),
+            ),
+        ),
+        (
+            "kept",
+            or_dash(
+                (confinement.terminal_quota)
                     .map(|bytes| format!("{bytes} bytes"))
                     .unwrap_or_default(),
             ),
