@@ -142,7 +142,8 @@ impl Transcript {
             return Ok(None);
         }
         if let Some(gap) = self.gaps().await?.at(asked) {
-            return Ok(Some(gap));
+            // Its task knows of what goes before it has gone.
+            return Ok(Some(Gap { end: given, ..gap }));
         }
         let row = self.store.terminal(&self.id).await?;
         let kept_from = row.map_or(Offset::ZERO, |row| row.start);
