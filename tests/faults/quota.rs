@@ -65,7 +65,12 @@ fn flood(fault: Fault) {
             let mut client = daemon.client();
             let (start, bytes, gap) = page(&mut client, &id, QUOTA / 2);
             assert_exact(start, &bytes);
-            assert_eq!(gap["end"], start, "{gap}");
+            if start > QUOTA / 2 {
+                assert_eq!(gap["end"], start, "{gap}");
+            } else {
+                // The store may be behind.
+                assert_eq!(gap, Value::Null);
+            }
         }
         let mut client = daemon.client();
         let waited = client.ok("session.wait", &json!({ "id": id }));

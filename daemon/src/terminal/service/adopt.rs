@@ -81,17 +81,8 @@ impl Terminals {
         let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(stored, spool.start(), spool.end(), window, Instant::now());
-        let resumed_at = flow.stored();
-        let unrecorded = (resumed_at > stored).then_some(Gap {
-            start: stored,
-            end: resumed_at,
-            cause: GapCause::Lost,
-        });
-        let gaps = Gaps::of(self.inner.store.gaps(&found.id).await?);
-        let first_size = Size {
-            cols: record.cols,
-            rows: record.rows,
-        };
+        let disk_lacks = unrecorded(stored, flow.stored());
+        let first_size = record.first_size();
         let ttys_size = source.pty().map(rustix::termios::tcgetwinsize);
         let size = match ttys_size {
             Some(Ok(winsize)) => Size {
@@ -116,7 +107,7 @@ impl Terminals {
         };
         let store = self.inner.store.clone();
         let transcript = Transcript::live(found.id.clone(), spool, origins, store);
-        transcript.set_gaps(gaps);
+        transcript.set_gaps(Gaps::of(self.inner.store.gaps(&found.id).await?));
         let store = &self.inner.store;
         let Restored { mut model, events } =
             restore(store, &record, &transcript, progress.end).await?;
@@ -141,16 +132,9 @@ impl Terminals {
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, events);
         let state = terminal.screen.look(Model::command_state);
         terminal.shell(|log| log.resume(state.unwrap_or_default(), newest));
-        let disk = self.disk_share(&terminal, unrecorded);
-        let actor = Actor::new(
-            Arc::clone(&terminal),
-            self.surroundings(),
-            ends,
-            source,
-            reading,
-            flow,
-            disk,
-        );
+        let disk = self.disk_share(&terminal, disk_lacks);
+        let (of, around) = (Arc::clone(&terminal), self.surroundings());
+        let actor = Actor::new(of, around, ends, source, reading, flow, disk);
         {
             let mut index = self.index();
             index.running += 1;
@@ -244,4 +228,14 @@ impl Terminals {
             .was_last_at(last.unwrap_or(row.created_at_ms));
         terminal
     }
+}
+
+/// What neither the database nor the spool has, where the database has the output up to `stored`,
+/// and it goes on at `resumed_at`.
+fn unrecorded(stored: Offset, resumed_at: Offset) -> Option<Gap> {
+    (resumed_at > stored).then_some(Gap {
+        start: stored,
+        end: resumed_at,
+        cause: GapCause::Lost,
+    })
 }
