@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use termd_proto::command::CommandsClient;
 use termd_proto::terminal::{
-    Encoding, ExitStatus, MAX_READ_BYTES, OutputStream, ReadFrom, ReadOptions, ReadResult,
-    TerminalState, read_terminal,
+    Encoding, ExitStatus, Gap, GapCause, MAX_READ_BYTES, OutputStream, ReadFrom, ReadOptions,
+    ReadResult, TerminalState, read_terminal,
 };
 use termd_proto::{Offset, TerminalRef};
 
@@ -36,8 +36,8 @@ pub(crate) struct Page {
     pub(crate) start: Offset,
     /// The offset after the last.
     pub(crate) end: Offset,
-    /// Whether output between the page before and this one is no longer kept.
-    pub(crate) gap: bool,
+    /// Output between the page before and this one that is not kept.
+    pub(crate) gap: Option<Gap>,
     /// Whether text was left out at its end: it was longer than asked for.
     pub(crate) cut: bool,
     /// Whether nothing more was there at that moment.
@@ -49,6 +49,21 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// What to say of output that is not kept before this page.
+    pub(crate) fn gap_note(&self) -> Option<String> {
+        let Gap { start, end, cause } = self.gap?;
+        let why = match cause {
+            GapCause::TerminalQuota => " (store.terminal_quota)",
+            GapCause::TotalQuota => " (store.total_quota)",
+            GapCause::FreeFloor => " (the disk was below store.free_floor)",
+            GapCause::Retention => " (retention)",
+            GapCause::Lost => "",
+        };
+        Some(format!(
+            "output from offset {start} to {end} is no longer kept{why}"
+        ))
+    }
+
     /// Whether this was all there will ever be.
     pub(crate) fn is_last(&self) -> bool {
         self.at_end && self.state != TerminalState::Running
@@ -162,9 +177,17 @@ impl<'a> Reader<'a> {
         };
         let gap = match self.from {
             // A command's output begins where it begins.
-            ReadFrom::Offset(Offset::ZERO) if self.command.is_some() => false,
-            ReadFrom::Offset(asked) => result.start > asked,
-            ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => false,
+            ReadFrom::Offset(Offset::ZERO) if self.command.is_some() => None,
+            ReadFrom::Offset(asked) if result.start > asked => {
+                // A daemon from before gaps does not say.
+                let unsaid = Gap {
+                    start: asked,
+                    end: result.start,
+                    cause: GapCause::Lost,
+                };
+                Some(result.gap.unwrap_or(unsaid))
+            }
+            ReadFrom::Offset(_) | ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
         };
         let wanted = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         let cut = bytes.len() > wanted;

@@ -106,6 +106,8 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
+        store: config.store.clone(),
+        state_dir: paths.state_dir.clone(),
         max_running: config.limits.terminals,
         shell,
         policy: Arc::new(file.policy),
@@ -165,6 +167,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         tracing::error!("the socket's task failed");
     }
     if ending == Ending::Finish {
+        terminals.give_up_unstored();
         let stored = tokio::time::timeout(FINISH_DEADLINE, terminals.all_stored()).await;
         if stored.is_err() {
             tracing::error!("stopped before all output was in the database");

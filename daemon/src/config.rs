@@ -4,6 +4,7 @@
 //! place of the fault; termd never runs on half a configuration.
 
 mod in_force;
+mod store;
 
 use std::fs;
 use std::io;
@@ -18,6 +19,7 @@ use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
 
 pub use in_force::{Change, InForce};
+pub use store::{Bound, StoreConfig};
 
 /// Longest file: nobody writes one by hand, and it is read whole.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
@@ -40,6 +42,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How long the database keeps what.
     pub retention: RetentionConfig,
+    /// How much of the disk output may take.
+    pub store: StoreConfig,
     /// How shells are started.
     pub shell: ShellConfig,
     /// What the gate does with which commands.
@@ -116,6 +120,7 @@ impl Default for Config {
             spool: SpoolConfig::default(),
             limits: LimitsConfig::default(),
             retention: RetentionConfig::default(),
+            store: StoreConfig::default(),
             shell: ShellConfig::default(),
             policy: PolicySpec::default(),
             audit: AuditConfig::default(),
@@ -294,6 +299,7 @@ impl Config {
                 "1 or more",
             ),
         ];
+        let bounds = bounds.into_iter().chain(config.store.bounds());
         if let Some((_, key, bounds)) = bounds.into_iter().find(|(holds, ..)| !holds) {
             return Err(ConfigError::OutOfBounds {
                 path: path.to_owned(),
@@ -382,6 +388,14 @@ mod tests {
             ),
             ("[audit]\nlog_imput = true", "c.toml:2:1: unknown field"),
             ("[limits]\nterminals = 0", "limits.terminals must be 1"),
+            (
+                "[store]\nterminal_quota = \"1KiB\"",
+                "store.terminal_quota must be 256KiB",
+            ),
+            (
+                "[store]\nfree_floor = \"some\"",
+                "c.toml:2:14: invalid value",
+            ),
             ("kil_grace_ms = 1", "c.toml:1:1: unknown field"),
             ("kill_grace_ms = \"x\"", "c.toml:1:17: invalid type"),
             ("# käse\n\n[limits]\n 'ä' = 1", "c.toml:4:2: unknown field"),

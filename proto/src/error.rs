@@ -95,6 +95,9 @@ pub enum ErrorKind {
     NoSecretAwaited,
     /// The audit record could not be written.
     AuditUnavailable,
+    /// The disk has less free space than `store.free_floor`: nothing new is run. `data.limit` is
+    /// `free_floor`, `data.floor` and `data.free` are in bytes.
+    DiskFloor,
     /// The database could not be read.
     StoreUnavailable,
     /// Too many terminals, calls or bytes; `data.limit` names the limit.

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Offset, TerminalId};
-use crate::terminal::{EndCause, ExitStatus};
+use crate::terminal::{ExitStatus, ReachedLimit};
 
 /// One thing that happened to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,12 +32,13 @@ pub enum TerminalEvent {
         /// Rows now.
         rows: u16,
     },
-    /// It reached a limit of its profile, and is being ended for it.
+    /// It reached a limit: one of its profile, for which it is being ended, or one of the disk, for
+    /// which some of its output is not kept.
     LimitReached {
         /// Which.
         id: TerminalId,
         /// Which limit.
-        limit: EndCause,
+        limit: ReachedLimit,
         /// The limit itself, in milliseconds or bytes.
         value: u64,
     },

@@ -144,6 +144,9 @@ pub struct ExplainedProfile {
     /// Output in all, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<u64>,
+    /// Output that is kept, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal_quota: Option<u64>,
     /// Processor time of a process, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<u64>,

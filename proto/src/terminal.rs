@@ -142,6 +142,89 @@ impl EndCause {
     }
 }
 
+/// A limit of `[store]` in config.toml: of what is kept on the disk. None of them ends a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiskLimit {
+    /// What is kept of one terminal's output.
+    TerminalQuota,
+    /// What is kept of all terminals' output together.
+    TotalQuota,
+    /// The free space of the file system below which no output is kept.
+    FreeFloor,
+}
+
+impl DiskLimit {
+    /// The word for it in JSON, tables and the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TerminalQuota => "terminal_quota",
+            Self::TotalQuota => "total_quota",
+            Self::FreeFloor => "free_floor",
+        }
+    }
+}
+
+/// Any limit that a terminal may reach, by its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ReachedLimit {
+    /// One of its profile, for which its command is ended.
+    Ends(EndCause),
+    /// One of the disk, for which some of its output is not kept.
+    Disk(DiskLimit),
+}
+
+/// Why a part of a terminal's output is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapCause {
+    /// The terminal's own quota: its head and its tail are kept.
+    TerminalQuota,
+    /// The quota of all: the terminal's own was made smaller for it.
+    TotalQuota,
+    /// The disk had less free space than its floor.
+    FreeFloor,
+    /// It was past retention.
+    Retention,
+    /// Nobody knows: the database did not have it when a server began.
+    Lost,
+}
+
+impl GapCause {
+    /// The word for it in JSON, tables and the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TerminalQuota => "terminal_quota",
+            Self::TotalQuota => "total_quota",
+            Self::FreeFloor => "free_floor",
+            Self::Retention => "retention",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl From<DiskLimit> for GapCause {
+    fn from(limit: DiskLimit) -> Self {
+        match limit {
+            DiskLimit::TerminalQuota => Self::TerminalQuota,
+            DiskLimit::TotalQuota => Self::TotalQuota,
+            DiskLimit::FreeFloor => Self::FreeFloor,
+        }
+    }
+}
+
+/// Output that is not kept, between output that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The first byte that is not kept.
+    pub start: Offset,
+    /// The offset after the last.
+    pub end: Offset,
+    /// Why.
+    pub cause: GapCause,
+}
+
 /// What a command is held to, and by which profiles of config.toml.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -154,6 +237,9 @@ pub struct Confinement {
     /// It is ended once it has printed more than this; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<u64>,
+    /// So many bytes of its output are kept, the first and the last; absent: as many as of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal_quota: Option<u64>,
     /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.
     pub sandbox: Vec<String>,
     /// What all of it together is held to by a scope of its own; absent: it has none.
@@ -273,6 +359,10 @@ pub struct TerminalInfo {
     pub start: Offset,
     /// The offset after the last byte of output so far.
     pub end: Offset,
+    /// Output after `start` that is not kept, in order. Of terminals that have ended only
+    /// `session.show` tells it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
     /// How many bytes of output `terminal/output` keeps.
     pub output_byte_limit: u64,
     /// What its command has for standard input, output and error.
@@ -423,6 +513,9 @@ pub struct ReadResult {
     pub data: Option<String>,
     /// The offset of the first byte returned. Later than asked for: what lies between is gone.
     pub start: Offset,
+    /// What lies between, where the read began in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
     /// Where to go on. For plain text that is before a line that is not given yet.
     pub end: Offset,
     /// Whether nothing more was there to be read at that moment.

@@ -27,6 +27,7 @@ mod closing;
 mod commands;
 mod confine;
 mod database;
+mod disk;
 mod gate;
 mod hung_up;
 mod idle;

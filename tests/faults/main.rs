@@ -12,6 +12,7 @@ mod support;
 mod away;
 mod flood;
 mod pipes;
+mod quota;
 mod screen;
 
 use rustix::process::Signal;

@@ -52,9 +52,8 @@ async fn copy(
 ) -> Result<Option<ExitStatus>, CliError> {
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
-        if page.gap {
-            let start = page.start;
-            output::note(&format!("output before offset {start} is no longer kept"));
+        if let Some(note) = page.gap_note() {
+            output::note(&note);
         }
         let last = page.is_last();
         pump.write(match &mut questions {

@@ -149,6 +149,7 @@ fn limits(profile: &ExplainedProfile) -> String {
         ("timeout", profile.timeout_ms.map(seconds)),
         ("idle timeout", profile.idle_timeout_ms.map(seconds)),
         ("output", profile.output_bytes.map(bytes)),
+        ("kept output", profile.terminal_quota.map(bytes)),
         ("processor", profile.cpu_seconds.map(|s| format!("{s} s"))),
         ("address space", profile.address_space.map(bytes)),
         ("open files", profile.open_files.map(|n| n.to_string())),

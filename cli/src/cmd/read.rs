@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use termd_proto::terminal::{MAX_READ_BYTES, OutputStream, ReadFrom};
+use termd_proto::terminal::{Gap, MAX_READ_BYTES, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
 use super::Context;
@@ -104,11 +104,8 @@ impl Pages {
         } else {
             reader.page(self.left.min(MAX_READ_BYTES)).await?
         };
-        if page.gap {
-            output::note(&format!(
-                "output before offset {} is no longer kept",
-                page.start
-            ));
+        if let Some(note) = page.gap_note() {
+            output::note(&note);
         }
         self.left -= (page.bytes.len() as u64).min(self.left);
         self.done = self.left == 0 || page.cut || page.is_last() || (page.at_end && !self.follow);
@@ -135,7 +132,8 @@ async fn follow_json(
     shown: Shown,
 ) -> Result<(), CliError> {
     while let Some(page) = pages.next(reader).await? {
-        output::print_json(&object(&page, page.start, &page.bytes, shown))?;
+        let gaps: Vec<Gap> = page.gap.into_iter().collect();
+        output::print_json(&object(&page, page.start, &page.bytes, &gaps, shown))?;
     }
     Ok(())
 }
@@ -149,28 +147,34 @@ async fn whole_json(
     let mut bytes = Vec::new();
     let mut start = None;
     let mut last = None;
+    let mut gaps = Vec::new();
     while let Some(mut page) = pages.next(reader).await? {
         start.get_or_insert(page.start);
+        gaps.extend(page.gap);
         bytes.append(&mut page.bytes);
         last = Some(page);
     }
     let (Some(start), Some(last)) = (start, last) else {
         return Ok(());
     };
-    output::print_json(&object(&last, start, &bytes, shown))
+    output::print_json(&object(&last, start, &bytes, &gaps, shown))
 }
 
-/// `{start, end, text | data, state, exit_status}`.
-fn object(page: &Page, start: Offset, bytes: &[u8], shown: Shown) -> Value {
+/// `{start, end, text | data, state, exit_status, gaps?}`.
+fn object(page: &Page, start: Offset, bytes: &[u8], gaps: &[Gap], shown: Shown) -> Value {
     let (member, value) = match shown.form() {
         Form::Exact => ("data", STANDARD.encode(bytes)),
         Form::Plain => ("text", String::from_utf8_lossy(bytes).into_owned()),
     };
-    json!({
+    let mut object = json!({
         "start": start,
         "end": page.end,
         member: value,
         "state": page.state,
         "exit_status": page.exit_status,
-    })
+    });
+    if !gaps.is_empty() {
+        object["gaps"] = json!(gaps);
+    }
+    object
 }

@@ -246,11 +246,8 @@ async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitS
     let mut pump = Pump::start()?;
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
-        if page.gap {
-            output::note(&format!(
-                "output before offset {} is no longer kept",
-                page.start
-            ));
+        if let Some(note) = page.gap_note() {
+            output::note(&note);
         }
         let last = page.is_last();
         pump.write(match &mut queries {

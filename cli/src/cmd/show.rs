@@ -2,7 +2,7 @@
 
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{
-    CloseCause, Confinement, EndCause, ScopeLimits, SessionsClient as _, TerminalInfo,
+    CloseCause, Confinement, EndCause, Gap, ScopeLimits, SessionsClient as _, TerminalInfo,
 };
 
 use super::Context;
@@ -85,6 +85,10 @@ fn render(info: &TerminalInfo) -> String {
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
     let mut lines = facts_as_lines(&facts);
+    for Gap { start, end, cause } in &info.gaps {
+        let what = format!("bytes {start} to {end} ({})", cause.as_str());
+        lines.push_str(&facts_as_lines(&[("not kept", what)]));
+    }
     if let Some(confinement) = &info.confinement {
         lines.push_str(&facts_as_lines(&held_to(confinement)));
     }
@@ -92,7 +96,7 @@ fn render(info: &TerminalInfo) -> String {
 }
 
 /// What it is held to.
-fn held_to(confinement: &Confinement) -> [(&'static str, String); 7] {
+fn held_to(confinement: &Confinement) -> [(&'static str, String); 8] {
     let or_dash = |text: String| {
         if text.is_empty() {
             "-".to_owned()
@@ -120,6 +124,14 @@ fn held_to(confinement: &Confinement) -> [(&'static str, String); 7] {
         (
             "scope",
             or_dash(confinement.scope.map(scope).unwrap_or_default()),
+        ),
+        (
+            "kept",
+            or_dash(
+                (confinement.terminal_quota)
+                    .map(|bytes| format!("{bytes} bytes"))
+                    .unwrap_or_default(),
+            ),
         ),
         ("sandbox", or_dash(confinement.sandbox.join(" and "))),
         ("held", or_dash(confinement.held.join(" "))),

@@ -42,7 +42,7 @@ use termd_proto::terminal::Front;
 
 pub use decision::{Decision, Origin, Policy, PolicyError};
 pub use environment::EnvRules;
-pub use profile::{LimitsSpec, MAX_PATHS, Profile};
+pub use profile::{LimitsSpec, MAX_PATHS, MIN_TERMINAL_QUOTA_BYTES, Profile};
 pub use quantity::{Bytes, Length, Percent};
 pub use sandbox::{Absent, Places, SandboxKind, Walls};
 pub use settings::{CompiledGate, PatternError};

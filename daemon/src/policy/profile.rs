@@ -20,6 +20,9 @@ const MIN_IDLE: Length = Length::SECOND;
 const MIN_MEMORY: Bytes = Bytes::of(1 << 20);
 /// The most tasks of a scope: the kernel has no more numbers (`PID_MAX_LIMIT`).
 const MAX_TASKS: u64 = 1 << 22;
+/// The smallest quota of kept output, in bytes: four blocks of the database, one of which is the
+/// head.
+pub const MIN_TERMINAL_QUOTA_BYTES: u64 = 256 << 10;
 /// Paths that one list of a profile may hold; the keeper takes 256 with what is built in.
 pub const MAX_PATHS: usize = 128;
 
@@ -170,6 +173,7 @@ pub struct ProfileSpec {
     timeout: Option<Length>,
     idle_timeout: Option<Length>,
     output_bytes: Option<Bytes>,
+    terminal_quota: Option<Bytes>,
     limits: LimitsSpec,
     scope_best_effort: Option<bool>,
     sandbox: SandboxSpec,
@@ -184,6 +188,7 @@ struct WrittenProfile {
     timeout: Option<Length>,
     idle_timeout: Option<Length>,
     output_bytes: Option<Bytes>,
+    terminal_quota: Option<Bytes>,
     limits: LimitsSpec,
     sandbox: Option<SandboxKind>,
     writable: Option<Vec<ConfigPath>>,
@@ -235,11 +240,15 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
             return Err("`idle_timeout` must be 1s or more".to_owned());
         }
         written.limits.check()?;
+        if (written.terminal_quota).is_some_and(|quota| quota.get() < MIN_TERMINAL_QUOTA_BYTES) {
+            return Err("`terminal_quota` must be 256KiB or more".to_owned());
+        }
         let plain = SandboxSpec::plain(kind);
         Ok(Self {
             timeout: written.timeout,
             idle_timeout: written.idle_timeout,
             output_bytes: written.output_bytes,
+            terminal_quota: written.terminal_quota,
             limits: written.limits,
             scope_best_effort: has_scope.then_some(written.best_effort.unwrap_or(false)),
             sandbox: SandboxSpec {
@@ -272,6 +281,7 @@ impl ProfileSpec {
             timeout: None,
             idle_timeout: None,
             output_bytes: None,
+            terminal_quota: None,
             limits: LimitsSpec::default(),
             scope_best_effort: None,
             sandbox: SandboxSpec::plain(kind),
@@ -291,6 +301,8 @@ pub struct Profile {
     pub idle_timeout: Option<Length>,
     /// Output in all.
     pub output_bytes: Option<Bytes>,
+    /// Output that is kept.
+    pub terminal_quota: Option<Bytes>,
     /// Of each process, and of all together.
     pub limits: LimitsSpec,
     /// Whether it runs where a scope cannot hold it; `None`: it wants none.
@@ -310,6 +322,7 @@ impl Profile {
             timeout: spec.timeout,
             idle_timeout: spec.idle_timeout,
             output_bytes: spec.output_bytes,
+            terminal_quota: spec.terminal_quota,
             limits: spec.limits,
             scope_best_effort: spec.scope_best_effort,
             sandboxes: is_sandboxed
@@ -334,6 +347,7 @@ impl Profile {
         self.timeout = least(self.timeout, other.timeout);
         self.idle_timeout = least(self.idle_timeout, other.idle_timeout);
         self.output_bytes = least(self.output_bytes, other.output_bytes);
+        self.terminal_quota = least(self.terminal_quota, other.terminal_quota);
         self.limits = self.limits.merge(other.limits);
         // `false` is the stricter, and what wants no scope has no say.
         self.scope_best_effort = least(self.scope_best_effort, other.scope_best_effort);

@@ -104,6 +104,15 @@ impl From<TerminalError> for ErrorObjectOwned {
                 let message = format!("cannot start {command}: {step}: {reason}");
                 spawn_failed(&message, &command, step, errno, "command")
             }
+            TerminalError::DiskFloor { floor, free } => {
+                let more = Map::from_iter([
+                    ("limit".to_owned(), json!("free_floor")),
+                    ("floor".to_owned(), json!(floor)),
+                    ("free".to_owned(), json!(free)),
+                ]);
+                let message = error.to_string();
+                error_object(code::OVERLOADED, ErrorKind::DiskFloor, message, more)
+            }
             TerminalError::Unconfinable { .. } => plain(
                 code::SPAWN_FAILED,
                 ErrorKind::Unconfinable,

@@ -10,6 +10,7 @@ mod audit;
 mod commands;
 mod error;
 mod files;
+mod gaps;
 mod header;
 mod model;
 mod open;
@@ -18,6 +19,7 @@ mod queue;
 mod refusal;
 mod reserve;
 mod retention;
+mod room;
 mod rows;
 mod screens;
 #[cfg(test)]
@@ -49,7 +51,8 @@ pub use self::error::StoreError;
 use self::files::Files;
 pub use self::model::{
     AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
-    CommandWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
+    CommandWrite, GapWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
+    TranscriptSize,
 };
 use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
 use self::refusal::Guard;
@@ -116,6 +119,16 @@ impl BlockPermit {
     /// terminal has no row, it is empty or too long), `committed` is dropped without a word.
     pub fn send(self, block: Block) {
         self.0.send(Write::Block(block));
+    }
+
+    /// Queues a gap instead of a block.
+    pub fn send_gap(self, write: GapWrite) {
+        self.0.send(Write::Gap(write));
+    }
+
+    /// Queues a screen instead of a block, to be kept in place of the one kept before.
+    pub fn send_screen(self, id: TerminalId, screen: ScreenCheckpoint) {
+        self.0.send(Write::Screen(id, screen));
     }
 
     /// Queues a command's beginning or end instead of a block.

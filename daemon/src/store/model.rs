@@ -1,7 +1,7 @@
 //! What goes into the store and comes out of it.
 
 use serde_json::{Map, Value};
-use termd_proto::terminal::{CloseCause, Confinement, EndCause, ExitStatus, Owner, Stdio};
+use termd_proto::terminal::{CloseCause, Confinement, EndCause, ExitStatus, Gap, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::watch;
 
@@ -80,6 +80,30 @@ pub struct Block {
     pub origins: Option<Vec<u8>>,
     /// Told the offset after the last byte once it is committed.
     pub committed: watch::Sender<Offset>,
+}
+
+/// Output that is not kept from now on, or never was.
+#[derive(Debug)]
+pub struct GapWrite {
+    /// Whose.
+    pub terminal: TerminalId,
+    /// Where: all of what it has grown to. Blocks in it are dropped.
+    pub gap: Gap,
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Told the gap's end once it is committed; `None`: what lies in it was stored before.
+    pub committed: Option<watch::Sender<Offset>>,
+}
+
+/// How much a transcript takes, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TranscriptSize {
+    /// Whose.
+    pub terminal: TerminalId,
+    /// Output that is kept of it.
+    pub length: u64,
+    /// The same as it is stored.
+    pub stored: u64,
 }
 
 /// An audit record to be written; its number, time, and hashes are the store's to give.

@@ -27,7 +27,7 @@ use super::header::{self, Header};
 pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
 
 /// The migrations, oldest first; the number is the `user_version` that each sets.
-const MIGRATIONS: [(i64, &str, &str); 7] = [
+const MIGRATIONS: [(i64, &str, &str); 8] = [
     (1, "init", include_str!("../../../migrations/0001_init.sql")),
     (
         2,
@@ -55,6 +55,7 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
         "limits",
         include_str!("../../../migrations/0007_limits.sql"),
     ),
+    (8, "gaps", include_str!("../../../migrations/0008_gaps.sql")),
 ];
 /// The schema that this binary writes.
 pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;

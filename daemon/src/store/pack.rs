@@ -143,6 +143,7 @@ fn pack_write(packer: &mut Packer, redactor: &Redactor, write: Write) -> PackedW
         Write::Command(command) => {
             PackedWrite::Command(Box::new(redacted_command(redactor, *command)))
         }
+        Write::Gap(gap) => PackedWrite::Gap(gap),
         Write::Flush(done) => PackedWrite::Flush(done),
         Write::Close(done) => PackedWrite::Close(done),
     }

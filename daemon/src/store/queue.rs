@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::StoreError;
 use super::audit::Head;
-use super::model::{AuditEntry, Block, CommandWrite, ScreenCheckpoint, SizeChange, TerminalRow};
+use super::model::{
+    AuditEntry, Block, CommandWrite, GapWrite, ScreenCheckpoint, SizeChange, TerminalRow,
+};
 use super::pack::Encoding;
 use super::retention::{Pruned, Step};
 
@@ -29,6 +31,7 @@ pub(super) enum Write {
     Screen(TerminalId, ScreenCheckpoint),
     Size(TerminalId, SizeChange),
     Command(Box<CommandWrite>),
+    Gap(GapWrite),
     /// Answered when everything before it is committed.
     Flush(Reply<()>),
     /// Answered when everything is committed and the database is closed.
@@ -43,6 +46,7 @@ pub(super) enum PackedWrite {
     Screen(PackedScreen),
     Size(TerminalId, SizeChange),
     Command(Box<CommandWrite>),
+    Gap(GapWrite),
     Flush(Reply<()>),
     Close(Reply<()>),
 }

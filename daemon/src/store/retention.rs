@@ -92,6 +92,34 @@ pub(super) async fn apply(
     run_all(writer, Step::Pages).await
 }
 
+/// Drops the transcripts of ended terminals, oldest first, until all together take no more than
+/// this, in bytes as stored. Gives those that were dropped.
+pub(super) async fn shrink(
+    readers: &SqlitePool,
+    writer: &mpsc::Sender<Urgent>,
+    transcript_bytes: u64,
+    now_ms: i64,
+) -> Result<Vec<String>, StoreError> {
+    let retention = Retention {
+        transcript_age_ms: i64::MAX,
+        transcript_bytes,
+        audit_age_ms: i64::MAX,
+    };
+    let mut dropped = Vec::new();
+    for (terminal, from, reason) in transcripts_to_drop(readers, &retention, now_ms).await? {
+        let step = Step::Blocks {
+            terminal: terminal.clone(),
+            from,
+            reason,
+            at_ms: now_ms,
+        };
+        run_all(writer, step).await?;
+        dropped.push(terminal);
+    }
+    run_all(writer, Step::Pages).await?;
+    Ok(dropped)
+}
+
 /// Repeats a step until there is nothing left for it.
 async fn run_all(writer: &mpsc::Sender<Urgent>, step: Step) -> Result<(), StoreError> {
     loop {
@@ -195,6 +223,12 @@ async fn drop_blocks(
     .bind(BLOCKS_A_STEP)
     .execute(&mut *connection)
     .await?;
+    // It is told by where the transcript begins.
+    sqlx::query("DELETE FROM transcript_gaps WHERE terminal = ?1 AND end_offset <= ?2")
+        .bind(terminal)
+        .bind(to)
+        .execute(&mut *connection)
+        .await?;
     sqlx::query("UPDATE terminals SET start_offset = max(start_offset, ?2) WHERE id = ?1")
         .bind(terminal)
         .bind(to)

@@ -11,6 +11,7 @@ use sqlx::sqlite::SqliteConnection;
 use termd_proto::{Offset, TerminalId};
 
 use super::StoreError;
+use super::gaps::end_of_gap;
 use super::model::{BLOCK_BYTES, StoredBytes};
 use super::pack::{unpack, unpack_origins};
 use super::queue::Packed;
@@ -125,7 +126,7 @@ pub(super) async fn read(
 }
 
 /// The first offset at or after `since` that is stored; where there is none, `since`, or the end
-/// of what retention dropped if that is later.
+/// of the gap that it is in, or of what retention dropped, if that is later.
 async fn first_stored(
     connection: &mut SqliteConnection,
     id: &TerminalId,
@@ -147,7 +148,9 @@ async fn first_stored(
     let dropped: Option<i64> =
         sqlx::query_scalar("SELECT start_offset FROM terminals WHERE id = ?1")
             .bind(id.as_str())
-            .fetch_optional(connection)
+            .fetch_optional(&mut *connection)
             .await?;
-    Ok(since.max(Offset(large(dropped.unwrap_or(0))?)))
+    let gap = end_of_gap(connection, id, since).await?;
+    let dropped = Offset(large(dropped.unwrap_or(0))?);
+    Ok(since.max(dropped).max(gap.unwrap_or_default()))
 }

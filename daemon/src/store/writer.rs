@@ -21,7 +21,7 @@ use super::StoreError;
 use super::audit::Head;
 use super::queue::{Packed, PackedWrite, Queues, Reply, Urgent};
 use super::refusal::{Guard, classified};
-use super::{commands, rows, screens, transcript};
+use super::{commands, gaps, rows, screens, transcript};
 
 /// How long the first block of a batch waits for others: what a power failure may cost.
 const BATCH_TIME: Duration = Duration::from_millis(100);
@@ -126,7 +126,10 @@ impl Writer {
                 self.batch_bytes += screen.data.len();
                 false
             }
-            PackedWrite::Terminal(_) | PackedWrite::Size(..) | PackedWrite::Command(_) => false,
+            PackedWrite::Terminal(_)
+            | PackedWrite::Size(..)
+            | PackedWrite::Command(_)
+            | PackedWrite::Gap(_) => false,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => true,
         };
         self.batch.push_back(write);
@@ -246,6 +249,13 @@ impl Writer {
                 }
                 Some(PackedWrite::Close(done)) => self.closed = Some(done),
                 Some(PackedWrite::Screen(screen)) => self.batch_bytes -= screen.data.len(),
+                Some(PackedWrite::Gap(write)) => {
+                    if let Some(committed) = write.committed
+                        && !written.refused.contains(&place)
+                    {
+                        committed.send_replace(write.gap.end);
+                    }
+                }
                 Some(
                     PackedWrite::Terminal(_) | PackedWrite::Size(..) | PackedWrite::Command(_),
                 )
@@ -334,6 +344,7 @@ impl Written {
             PackedWrite::Screen(screen) => screens::put_screen(connection, screen).await,
             PackedWrite::Size(id, change) => screens::put_size(connection, id, *change).await,
             PackedWrite::Command(command) => commands::put_command(connection, command).await,
+            PackedWrite::Gap(gap) => gaps::put_gap(connection, gap).await,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => Ok(()),
         };
         match (put, write) {

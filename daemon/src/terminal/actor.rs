@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use rustix::termios::SpecialCodeIndex;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{ReachedLimit, Stdio};
 use tokio::sync::{broadcast, watch};
 use tokio::task::coop::consume_budget;
 use tokio::time::sleep_until;
 
 use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
+use super::disk::{DiskShare, Reached, Step};
 use super::flow::{Due, Flow};
 use super::handle::{Command, TaskEnds, Terminal};
 use super::intake::Reading;
@@ -25,7 +26,10 @@ use super::spool::PumpStop;
 use super::tty;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
-use crate::store::{AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, Store, StoreError};
+use crate::store::{
+    AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, GapWrite, Store, StoreError,
+    own_actor,
+};
 use crate::term::Model;
 
 /// After the exit, how long a PTY that somebody still holds open must be quiet before its output
@@ -88,6 +92,7 @@ pub struct Actor {
     reading: Reading,
     keyboard: Keyboard,
     flow: Flow,
+    disk: DiskShare,
     committed: watch::Sender<Offset>,
     phase: Phase,
     line: Line,
@@ -104,6 +109,7 @@ impl Actor {
         source: Source,
         reading: Reading,
         flow: Flow,
+        disk: DiskShare,
     ) -> Self {
         // Whoever made the terminal has fed its screen so far.
         let fed = terminal.end();
@@ -115,6 +121,7 @@ impl Actor {
             source,
             keyboard: Keyboard::default(),
             flow,
+            disk,
             committed: watch::Sender::new(Offset::ZERO),
             phase: Phase::Running,
             line: Line::Open,
@@ -133,11 +140,14 @@ impl Actor {
             // A terminal that is always ready must leave the others their turn.
             consume_budget().await;
             let told = !self.reading.has_changes();
-            if matches!(self.phase, Phase::Storing) && self.flow.unstored() == 0 && told {
+            let step = self.disk.step(&self.flow, self.checkpoints.at());
+            let is_stored = self.flow.unstored() == 0 && told && step.is_none();
+            if matches!(self.phase, Phase::Storing) && is_stored {
                 break;
             }
             let now = Instant::now();
-            let due = self.flow.due(now);
+            let has_room = !self.disk.has_no_room();
+            let due = self.flow.due(now).filter(|_| has_room);
             let reading = self.flow.may_read() && !matches!(self.phase, Phase::Storing);
             let wake_at = self.wake_at(now, reading, due);
             tokio::select! {
@@ -179,12 +189,17 @@ impl Actor {
                     }
                 }
                 Some(command) = self.ends.commands.recv() => self.obey(command),
-                permit = self.around.store.reserve_block(), if due.is_some() || !told => {
+                () = self.disk.changed() => {}
+                permit = self.around.store.reserve_block(),
+                    if due.is_some() || step.is_some() || !told =>
+                {
                     // A store that is closed for good: the server ends, the spool stays.
                     let Ok(permit) = permit else { return };
                     if let Some(change) = self.reading.next_change() {
                         let terminal = self.terminal.id().clone();
                         permit.send_command(CommandWrite { terminal, change });
+                    } else if let Some(step) = step {
+                        self.let_go(step, permit);
                     } else if let Some(due) = due {
                         self.store_block(due, permit);
                     }
@@ -206,7 +221,8 @@ impl Actor {
     /// When something is to be done although nothing happens.
     fn wake_at(&self, now: Instant, reading: bool, due: Option<Due>) -> Option<Instant> {
         // What is due waits for a place in the store's queue and not for a time.
-        let tail = self.flow.next_due().filter(|_| due.is_none());
+        let tail = self.flow.next_due();
+        let tail = tail.filter(|_| due.is_none() && !self.disk.has_no_room());
         let line = match self.line {
             Line::HungUp { look_at } if reading => Some(look_at),
             _ => None,
@@ -487,6 +503,70 @@ impl Actor {
         }
     }
 
+    /// Some output goes, or its screen is kept before that.
+    fn let_go(&mut self, step: Step, permit: BlockPermit) {
+        let now = Instant::now();
+        let terminal = Arc::clone(&self.terminal);
+        let gap = match step {
+            Step::Screen => {
+                self.reading.feed_all(self.keyboard.queue());
+                let screen = self.checkpoints.take(&terminal, self.reading.fed());
+                if let Some(screen) = screen {
+                    permit.send_screen(terminal.id().clone(), screen);
+                }
+                self.disk.has_screen_for(&self.flow);
+                return;
+            }
+            Step::Gap(gap) => gap,
+        };
+        let was_stored = gap.end <= self.flow.stored();
+        let (gap, reached) = self.disk.let_go(&terminal, gap);
+        let committed = (!was_stored).then(|| {
+            self.flow.give_up(gap.end, now);
+            self.committed.clone()
+        });
+        permit.send_gap(GapWrite {
+            terminal: terminal.id().clone(),
+            gap,
+            at_ms: now_ms(),
+            committed,
+        });
+        if let Some(reached) = reached {
+            self.tell_of_limit(reached);
+        }
+    }
+
+    /// Says that output is not kept, once for each limit. The record comes when it can: the output
+    /// that it tells of is not kept either way, and its gap is recorded with it.
+    fn tell_of_limit(&self, reached: Reached) {
+        let Reached { limit, value } = reached;
+        let id = self.terminal.id().clone();
+        tracing::info!(terminal = %id, limit = limit.as_str(), value, "output is not kept");
+        let _ = self.around.events.send(TerminalEvent::LimitReached {
+            id: id.clone(),
+            limit: ReachedLimit::Disk(limit),
+            value,
+        });
+        let entry = AuditEntry {
+            at_ms: now_ms(),
+            action: "limit.reached",
+            outcome: "ok".to_owned(),
+            actor: own_actor(),
+            detail: serde_json::Map::from_iter([
+                ("limit".to_owned(), limit.as_str().into()),
+                ("value".to_owned(), value.into()),
+                ("output_bytes".to_owned(), self.terminal.end().0.into()),
+            ]),
+            terminal: Some(id.clone()),
+        };
+        let store = self.around.store.clone();
+        tokio::spawn(async move {
+            if let Err(error) = store.audit(entry).await {
+                tracing::error!(terminal = %id, %error, "cannot record that a limit was reached");
+            }
+        });
+    }
+
     fn give_back_memory(&self) {
         self.terminal.set_unstored(self.flow.unstored());
         let transcript = &self.terminal.transcript;
@@ -516,6 +596,10 @@ impl Actor {
             status.and_then(|s| s.signal.clone()).into(),
         );
         detail.insert("output_bytes".to_owned(), progress.end.0.into());
+        if !self.disk.gaps().is_empty() {
+            let gaps = serde_json::to_value(self.disk.gaps()).unwrap_or_default();
+            detail.insert("gaps".to_owned(), gaps);
+        }
         let entry = AuditEntry {
             at_ms: now_ms(),
             action: "terminal.exit",

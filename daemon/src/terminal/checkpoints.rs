@@ -41,6 +41,18 @@ impl Checkpoints {
         }
     }
 
+    /// The output that is in the last one.
+    pub(super) fn at(&self) -> Offset {
+        self.at
+    }
+
+    /// The screen now, which the caller keeps; `None`: there is none.
+    pub(super) fn take(&mut self, terminal: &Terminal, fed: Offset) -> Option<ScreenCheckpoint> {
+        let checkpoint = checkpoint(terminal, fed)?;
+        self.at = fed;
+        Some(checkpoint)
+    }
+
     /// Keeps the screen, when so much has come since the last time that feeding it again would take
     /// long.
     pub(super) fn look(&mut self, terminal: &Terminal, store: &Store, fed: Offset, now: Instant) {

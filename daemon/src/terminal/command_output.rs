@@ -81,10 +81,12 @@ pub async fn read_command(
             (Some(rendered.text), None, start + rendered.end as u64)
         }
     };
+    let gap = terminal.transcript.gap_between(since, start).await?;
     Ok(ReadResult {
         text,
         data,
         start,
+        gap,
         end,
         at_end: seen >= until,
         state,

@@ -103,6 +103,17 @@ pub enum TerminalError {
         /// What is in the way.
         problem: String,
     },
+    /// There is too little free space to run anything new.
+    #[error(
+        "the disk has {free} bytes free, less than the floor of {floor} (store.free_floor): \
+         nothing new is run until there is room"
+    )]
+    DiskFloor {
+        /// The floor, in bytes.
+        floor: u64,
+        /// What is free, in bytes.
+        free: u64,
+    },
     /// Its command has exited.
     #[error("terminal {0} has exited: nothing can be sent to it")]
     Exited(TerminalId),

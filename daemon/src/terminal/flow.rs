@@ -113,6 +113,46 @@ impl Flow {
         self.stored = self.stored.max(stored);
     }
 
+    /// Everything before this is stored, or was given up.
+    pub fn stored(&self) -> Offset {
+        self.stored
+    }
+
+    /// Where the oldest output begins that is on no way to the store.
+    pub fn waiting_from(&self) -> Offset {
+        self.queued.max(self.block_start)
+    }
+
+    /// How much output is on no way to the store, in bytes.
+    pub fn waiting(&self) -> u64 {
+        self.end.since(self.waiting_from())
+    }
+
+    /// Whether no output follows.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Up to where the oldest output can be given up so that about `keep` bytes of what waits are
+    /// left; whole blocks, but for the last one of output that is over. `None`: there is no more.
+    pub fn expendable_unstored(&self, keep: u64) -> Option<Offset> {
+        let end = if self.finished && keep == 0 {
+            self.end
+        } else {
+            Offset(self.end.back(keep).0 / BLOCK * BLOCK)
+        };
+        (end > self.waiting_from()).then_some(end)
+    }
+
+    /// Output up to here, which [`expendable_unstored`](Self::expendable_unstored) gave, will not
+    /// be stored; it counts as stored once that is committed.
+    pub fn give_up(&mut self, end: Offset, now: Instant) {
+        self.queued = self.queued.max(end);
+        self.block_start = self.block_start.max(Offset(end.0 / BLOCK * BLOCK));
+        self.tail_due = None;
+        self.grew(self.end, now);
+    }
+
     /// Whether the PTY may be read.
     pub fn may_read(&self) -> bool {
         self.end.since(self.stored) < MAX_BACKLOG_BYTES
@@ -214,6 +254,36 @@ mod tests {
         assert_eq!(flow.expendable(), Offset(512 * KIB));
         flow.committed(Offset(4096 * KIB));
         assert_eq!(flow.expendable(), Offset(3072 * KIB));
+    }
+
+    #[test]
+    fn what_is_given_up_is_the_oldest_and_counts_once_it_is_committed() {
+        let now = Instant::now();
+        let mut flow = flow(now);
+        flow.grew(Offset(10 * KIB), now);
+        let begun = Due {
+            start: Offset(0),
+            end: Offset(10 * KIB),
+        };
+        flow.queued(begun, now);
+        flow.committed(Offset(10 * KIB));
+        flow.grew(Offset(1000 * KIB), now);
+        assert_eq!(flow.expendable_unstored(1000 * KIB), None);
+        let end = flow.expendable_unstored(300 * KIB).expect("there is more");
+        assert_eq!(
+            (flow.waiting_from(), end),
+            (Offset(10 * KIB), Offset(640 * KIB))
+        );
+        flow.give_up(end, now);
+        assert_eq!(flow.unstored(), 990 * KIB, "it is not recorded yet");
+        flow.committed(end);
+        assert_eq!(flow.unstored(), 360 * KIB);
+        let due = flow.due(now).expect("the rest is stored");
+        assert_eq!((due.start, due.end), (end, Offset(704 * KIB)));
+        flow.finish();
+        assert_eq!(flow.expendable_unstored(0), Some(Offset(1000 * KIB)));
+        flow.give_up(Offset(1000 * KIB), now);
+        assert_eq!((flow.due(now), flow.expendable_unstored(0)), (None, None));
     }
 
     #[test]

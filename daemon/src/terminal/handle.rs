@@ -92,6 +92,8 @@ pub struct Terminal {
     commands: mpsc::Sender<Command>,
     input_queued: AtomicUsize,
     unstored: AtomicU64,
+    /// How much of its output the quota of all lets it keep.
+    tight: watch::Sender<Option<u64>>,
     /// Connections that it ends with.
     holders: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
@@ -137,6 +139,7 @@ impl Terminal {
             commands,
             input_queued: AtomicUsize::new(0),
             unstored: AtomicU64::new(0),
+            tight: watch::Sender::new(None),
             holders: AtomicUsize::new(0),
             typists: Mutex::default(),
             tallies: Mutex::default(),
@@ -224,6 +227,7 @@ impl Terminal {
             exited_at_ms: exit.map(|exit| exit.at_ms),
             start: Offset::ZERO,
             end: progress.end,
+            gaps: self.transcript.known_gaps().all().to_vec(),
             output_byte_limit: self.record.output_byte_limit,
             stdio: self.record.stdio,
             last_activity_ms: self.activity.last_ms(Moment::now()),
@@ -233,6 +237,22 @@ impl Terminal {
             confinement: self.record.held_to.clone(),
             meta: self.record.meta.clone(),
         }
+    }
+
+    /// From now on no more than this of its output is kept, in bytes; never more again.
+    pub(super) fn tighten(&self, bytes: u64) {
+        self.tight.send_if_modified(|tight| {
+            let is_less = tight.is_none_or(|tight| bytes < tight);
+            if is_less {
+                *tight = Some(bytes);
+            }
+            is_less
+        });
+    }
+
+    /// Watches that.
+    pub(super) fn tightened(&self) -> watch::Receiver<Option<u64>> {
+        self.tight.subscribe()
     }
 
     /// The database's row for it as it is now.

@@ -192,13 +192,17 @@ impl Reading {
         let progress = terminal.progress();
         let seen = self.seen();
         let most = progress.end.since(seen).min(bounds.bytes as u64);
-        let (span, map) = match self.stream {
+        let (mut span, map) = match self.stream {
             None => (
                 terminal.transcript.read(seen, most).await?,
                 OriginMap::default(),
             ),
             Some(_) => terminal.transcript.read_with_origins(seen, most).await?,
         };
+        // Behind a gap there may be more than was published.
+        let published = progress.end.since(span.start);
+        span.bytes
+            .truncate(usize::try_from(published).unwrap_or(usize::MAX));
         if span.start > seen {
             // What lies between is gone.
             self.start = span.start;
@@ -274,6 +278,7 @@ impl Reading {
             text: Some(self.text),
             data: None,
             start: self.start,
+            gap: None,
             end,
             at_end,
             state,

@@ -25,8 +25,24 @@ const MIN_READ_BYTES: u64 = 4;
 /// More than this is resolved on a thread of its own, so that it stalls nobody.
 const INLINE_BYTES: u64 = 128 << 10;
 
-/// Reads output as the options say; waits for some where there is none.
+/// Reads output as the options say; waits for some where there is none. What begins in a gap says
+/// which, and goes on behind it.
 pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResult, TerminalError> {
+    let result = read_kept(terminal, options).await?;
+    let gap = match options.from {
+        ReadFrom::Offset(asked) => {
+            let transcript = &terminal.transcript;
+            transcript.gap_between(asked, result.start).await?
+        }
+        ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
+    };
+    Ok(ReadResult { gap, ..result })
+}
+
+async fn read_kept(
+    terminal: &Terminal,
+    options: &ReadOptions,
+) -> Result<ReadResult, TerminalError> {
     let _present = terminal.attend();
     let max = options.max_bytes.unwrap_or(DEFAULT_READ_BYTES);
     if !(MIN_READ_BYTES..=MAX_READ_BYTES).contains(&max) {
@@ -159,6 +175,7 @@ async fn read_until(
         text: Some(text),
         data: None,
         start,
+        gap: None,
         end,
         at_end: end >= until,
         state: terminal.state(),
@@ -179,7 +196,7 @@ async fn read_now(
     // No more than was published: the spool is always a little ahead.
     let until = until.min(progress.end);
     let max = max.min(until.since(since));
-    let mut span = terminal.transcript.read(since, max).await?;
+    let mut span = terminal.transcript.read_before(since, until, max).await?;
     if let Some(lines) = options.max_lines {
         cut_after_lines(&mut span, lines);
     }
@@ -210,6 +227,7 @@ async fn read_now(
         text,
         data,
         start,
+        gap: None,
         end,
         at_end,
         state,

@@ -224,7 +224,12 @@ impl Transcript {
         }
         let from = since.back(CONTEXT_BYTES);
         let span = self.read_range(from, since).await?;
-        let raw = span.bytes.as_slice();
+        // What stands before a gap does not go on behind it.
+        let raw = if span.end() < since {
+            &[]
+        } else {
+            span.bytes.as_slice()
+        };
         // Whole lines, where there are any.
         let cut = match raw.iter().position(|byte| *byte == b'\n') {
             Some(newline) if span.start > Offset::ZERO => newline + 1,
@@ -354,21 +359,20 @@ impl Transcript {
     ) -> Result<Kept, TranscriptError> {
         while kept.plain.fed() < end.0 {
             let from = Offset(kept.plain.fed());
-            let to = Offset((from.0 + STEP_BYTES).min(end.0));
-            let span = self.read_range(from, to).await?;
+            let span = self.read_before(from, end, STEP_BYTES).await?;
             if span.bytes.is_empty() {
                 break;
             }
+            let large = span.bytes.len() > INLINE_BYTES;
             let resolve = move || {
                 if span.start > from {
-                    // Retention took what lies between.
+                    // What lies between is not kept.
                     let size = kept.plain.size();
                     kept = Kept::begin(size, span.start.0, Screen::Primary);
                 }
                 kept.feed(&span.bytes, limit);
                 (kept, span.bytes.len())
             };
-            let large = to.since(from) > INLINE_BYTES as u64;
             (kept, _) = if large {
                 tokio::task::spawn_blocking(resolve)
                     .await
@@ -394,6 +398,8 @@ impl Transcript {
             let from = end.back(length.min(most));
             let span = self.read_range(from, end).await?;
             let screen = self.screen_before(span.start, &span.bytes).await?;
+            // Going further back gives nothing more.
+            let is_all = span.start > from;
             let resolve = move || last_lines(&span.bytes, span.start, screen, size, lines);
             let found = if end.since(from) > INLINE_BYTES as u64 {
                 tokio::task::spawn_blocking(resolve)
@@ -402,7 +408,7 @@ impl Transcript {
             } else {
                 resolve()
             };
-            if found.is_enough || from == Offset::ZERO || length >= most {
+            if found.is_enough || is_all || from == Offset::ZERO || length >= most {
                 return Ok(found);
             }
             length = length.saturating_mul(WIDEN);

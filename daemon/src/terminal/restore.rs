@@ -58,11 +58,11 @@ pub async fn restore(
             break;
         }
         let until = changes.peek().map_or(end, |change| change.at.min(end));
-        let span = transcript
-            .read(at, until.since(at).min(PIECE_BYTES))
-            .await?;
+        let span = transcript.read_before(at, until, PIECE_BYTES).await?;
         if span.bytes.is_empty() {
-            break;
+            // Nothing of it is kept: it goes on at the next size, or is at its end.
+            at = until;
+            continue;
         }
         model.go_on_at(span.start.0);
         // What the program asked then was answered then.

@@ -93,6 +93,7 @@ pub(super) async fn read(
             text,
             data,
             start,
+            gap: None,
             end: found.offset_of(taken),
             at_end,
             state,

@@ -1,11 +1,14 @@
 //! A terminal's output by offset, wherever it is: in the spool, or in the database.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
+use termd_proto::terminal::{Gap, GapCause};
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::keeping::Gaps;
 use super::origins::{OriginMap, Origins};
 use super::resolved::{Kept, Readers};
 use super::spool::Spool;
@@ -39,6 +42,8 @@ pub struct Transcript {
     store: Store,
     readers: Readers,
     kept: AsyncMutex<Option<Kept>>,
+    /// What is not kept in the middle, where it has a task; else the database knows.
+    gaps: Mutex<Gaps>,
 }
 
 /// Bytes of output, without a gap.
@@ -80,6 +85,7 @@ impl Transcript {
             store,
             readers: Readers::default(),
             kept: AsyncMutex::default(),
+            gaps: Mutex::default(),
         }
     }
 
@@ -92,6 +98,7 @@ impl Transcript {
             store,
             readers: Readers::default(),
             kept: AsyncMutex::default(),
+            gaps: Mutex::default(),
         }
     }
 
@@ -103,6 +110,56 @@ impl Transcript {
     /// What was resolved for `terminal/output`.
     pub(super) fn kept(&self) -> &AsyncMutex<Option<Kept>> {
         &self.kept
+    }
+
+    /// The gaps in it, as far as its task has said; of one without a task
+    /// [`gaps`](Self::gaps) knows them.
+    pub fn known_gaps(&self) -> Gaps {
+        let gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        gaps.clone()
+    }
+
+    /// These are its gaps. Only the terminal's own task, and who makes it, call this.
+    pub fn set_gaps(&self, gaps: Gaps) {
+        *self.gaps.lock().unwrap_or_else(PoisonError::into_inner) = gaps;
+    }
+
+    /// The gaps in it.
+    pub async fn gaps(&self) -> Result<Gaps, TranscriptError> {
+        if self.spool.is_some() {
+            return Ok(self.known_gaps());
+        }
+        Ok(Gaps::of(self.store.gaps(&self.id).await?))
+    }
+
+    /// What is not kept between what was asked for and what was given.
+    pub async fn gap_between(
+        &self,
+        asked: Offset,
+        given: Offset,
+    ) -> Result<Option<Gap>, TranscriptError> {
+        if given <= asked {
+            return Ok(None);
+        }
+        if let Some(gap) = self.gaps().await?.at(asked) {
+            // Its task knows of what goes before it has gone.
+            return Ok(Some(Gap { end: given, ..gap }));
+        }
+        let row = self.store.terminal(&self.id).await?;
+        let kept_from = row.map_or(Offset::ZERO, |row| row.start);
+        Ok(Some(if asked < kept_from {
+            Gap {
+                start: Offset::ZERO,
+                end: kept_from,
+                cause: GapCause::Retention,
+            }
+        } else {
+            Gap {
+                start: asked,
+                end: given,
+                cause: GapCause::Lost,
+            }
+        }))
     }
 
     /// The spool, where there is one.
@@ -164,9 +221,11 @@ impl Transcript {
         let map = OriginMap::of_blocks(start, stored.origins);
         let bytes = stored.bytes;
         let spool = self.spool.as_ref().filter(|spool| spool.start() > since);
-        if let (Some(spool), true) = (spool, bytes.is_empty()) {
-            // Neither here nor there: it goes on where the spool begins.
-            let start = spool.start();
+        if let Some(spool) = spool
+            && (bytes.is_empty() || start > spool.start())
+        {
+            // Not there, or only later: it goes on where the spool begins.
+            let (start, bytes) = (spool.start(), Vec::new());
             return Ok((Span { start, bytes }, OriginMap::default()));
         }
         Ok((Span { start, bytes }, map))
@@ -196,6 +255,20 @@ impl Transcript {
         Ok(stored)
     }
 
+    /// The same, and nothing from `end` on.
+    pub async fn read_before(
+        &self,
+        since: Offset,
+        end: Offset,
+        max: u64,
+    ) -> Result<Span, TranscriptError> {
+        let mut span = self.read(since, max.min(end.since(since))).await?;
+        // Behind a gap there may be more than was asked for before it.
+        let wanted = usize::try_from(end.since(span.start)).unwrap_or(usize::MAX);
+        span.bytes.truncate(wanted);
+        Ok(span)
+    }
+
     async fn read_stored(&self, since: Offset, max: u64) -> Result<Span, TranscriptError> {
         let stored = self.store.read_transcript(&self.id, since, max).await?;
         Ok(Span {
@@ -204,7 +277,8 @@ impl Transcript {
         })
     }
 
-    /// Reads all of a range that is still kept, less what stands before a gap in it.
+    /// Reads all of a range that is still kept, less what stands before a gap in it; where the gap
+    /// reaches the range's end, what stands before it.
     pub(super) async fn read_range(
         &self,
         from: Offset,
@@ -213,7 +287,7 @@ impl Transcript {
         let mut span = self.read(from, to.since(from)).await?;
         while span.end() < to {
             let next = self.read(span.end(), to.since(span.end())).await?;
-            if next.bytes.is_empty() {
+            if next.bytes.is_empty() || next.start >= to {
                 break;
             }
             if next.start == span.end() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 use termd_proto::Offset;
-use termd_proto::terminal::TerminalState;
+use termd_proto::terminal::{Gap, GapCause, TerminalState};
 
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
@@ -15,6 +15,7 @@ use super::super::error::TerminalError;
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::intake::Reading;
+use super::super::keeping::Gaps;
 use super::super::record::{Exit, Progress, Record, ScreenState, Size};
 use super::super::restore::{Restored, restore};
 use super::super::screen::Screen;
@@ -32,6 +33,7 @@ const HOLDER_RETURNS_WITHIN: Duration = Duration::from_secs(30);
 impl Terminals {
     /// Takes over the keeper's terminals, then lists those that ended under an earlier server.
     pub async fn adopt(&self, inventory: Vec<InventoryTerminal>) -> Result<(), TerminalError> {
+        self.start_disk_watch().await;
         for found in inventory {
             let id = found.id.clone();
             if let Err(error) = self.adopt_one(found).await {
@@ -79,10 +81,8 @@ impl Terminals {
         let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(stored, spool.start(), spool.end(), window, Instant::now());
-        let first_size = Size {
-            cols: record.cols,
-            rows: record.rows,
-        };
+        let disk_lacks = unrecorded(stored, flow.stored());
+        let first_size = record.first_size();
         let ttys_size = source.pty().map(rustix::termios::tcgetwinsize);
         let size = match ttys_size {
             Some(Ok(winsize)) => Size {
@@ -107,6 +107,7 @@ impl Terminals {
         };
         let store = self.inner.store.clone();
         let transcript = Transcript::live(found.id.clone(), spool, origins, store);
+        transcript.set_gaps(Gaps::of(self.inner.store.gaps(&found.id).await?));
         let store = &self.inner.store;
         let Restored { mut model, events } =
             restore(store, &record, &transcript, progress.end).await?;
@@ -131,14 +132,9 @@ impl Terminals {
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, events);
         let state = terminal.screen.look(Model::command_state);
         terminal.shell(|log| log.resume(state.unwrap_or_default(), newest));
-        let actor = Actor::new(
-            Arc::clone(&terminal),
-            self.surroundings(),
-            ends,
-            source,
-            reading,
-            flow,
-        );
+        let disk = self.disk_share(&terminal, disk_lacks);
+        let (of, around) = (Arc::clone(&terminal), self.surroundings());
+        let actor = Actor::new(of, around, ends, source, reading, flow, disk);
         {
             let mut index = self.index();
             index.running += 1;
@@ -233,4 +229,14 @@ impl Terminals {
             .was_last_at(last.unwrap_or(row.created_at_ms));
         terminal
     }
+}
+
+/// What neither the database nor the spool has, where the database has the output up to `stored`,
+/// and it goes on at `resumed_at`.
+fn unrecorded(stored: Offset, resumed_at: Offset) -> Option<Gap> {
+    (resumed_at > stored).then_some(Gap {
+        start: stored,
+        end: resumed_at,
+        cause: GapCause::Lost,
+    })
 }

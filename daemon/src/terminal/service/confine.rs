@@ -177,6 +177,7 @@ pub(super) fn told(profile: &Profile) -> Option<Told> {
         timeout_ms: profile.timeout.map(Length::ms),
         output_bytes: profile.output_bytes.map(Bytes::get),
         scope: profile.limits.scope(),
+        terminal_quota: profile.terminal_quota.map(Bytes::get),
         sandbox: profile
             .kinds()
             .into_iter()

@@ -94,6 +94,12 @@ impl Terminals {
         let id = random_id()?;
         let reservation = self.reserve(&id, &request)?;
         let detail = audit_detail(&request);
+        if let Err(error) = self.may_create() {
+            let outcome = format!("not started: {error}");
+            self.audit("terminal.create", &outcome, &request.owner, None, detail)
+                .await?;
+            return Err(error);
+        }
         let asked = launch_request(&request);
         let base_env = asked.base_env.clone();
         // It looks at directories that may be on a file system which does not answer.
@@ -243,10 +249,12 @@ impl Terminals {
         let store = self.inner.store.clone();
         let transcript = Transcript::live(id.clone(), spool, origins, store);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
+        let disk = self.disk_share(&terminal, None);
         let around = self.surroundings();
         let commands = ShellCommands::new(texts_of(&terminal.record));
         let reading = Reading::new(intake, Arc::clone(&terminal), commands, Vec::new());
-        let actor = Actor::new(Arc::clone(&terminal), around, ends, source, reading, flow);
+        let of = Arc::clone(&terminal);
+        let actor = Actor::new(of, around, ends, source, reading, flow, disk);
         self.inner.store.put_terminal(terminal.row()).await?;
         self.start(Arc::clone(&terminal), actor);
         let _ = self.inner.events.send(TerminalEvent::Created { id });

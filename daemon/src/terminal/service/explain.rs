@@ -68,6 +68,7 @@ impl Terminals {
             timeout_ms: profile.timeout.map(Length::ms),
             idle_timeout_ms: profile.idle_timeout.map(Length::ms),
             output_bytes: profile.output_bytes.map(Bytes::get),
+            terminal_quota: profile.terminal_quota.map(Bytes::get),
             cpu_seconds: limits.cpu_time.map(Length::seconds),
             address_space: limits.address_space.map(Bytes::get),
             open_files: limits.open_files,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::EndCause;
+use termd_proto::terminal::{EndCause, ReachedLimit};
 
 use super::super::handle::Terminal;
 use super::Terminals;
@@ -72,7 +72,7 @@ impl Terminals {
         }
         let event = TerminalEvent::LimitReached {
             id: id.clone(),
-            limit,
+            limit: ReachedLimit::Ends(limit),
             value,
         };
         let _ = self.inner.events.send(event);

@@ -125,8 +125,10 @@ impl Terminals {
             return Ok(info);
         }
         let row = self.inner.store.terminal(terminal.id()).await?;
+        let gaps = self.inner.store.gaps(terminal.id()).await?;
         Ok(TerminalInfo {
             start: row.map_or(info.start, |row| row.start),
+            gaps,
             ..info
         })
     }

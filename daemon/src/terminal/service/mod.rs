@@ -5,6 +5,7 @@ mod approving;
 mod attending;
 mod confine;
 mod create;
+mod disk;
 mod ending;
 mod explain;
 mod gate;
@@ -24,13 +25,14 @@ use termd_proto::event::TerminalEvent;
 use termd_proto::screen::{Screen, ScreenOptions};
 use termd_proto::terminal::{Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId, TerminalRef};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 
 pub use create::CreateRequest;
 pub use typing::Typist;
 
 use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;
+use super::disk::Room;
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::record::Size;
@@ -38,7 +40,7 @@ use super::restore::restore;
 use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::approval::Approvals;
-use crate::config::SpoolConfig;
+use crate::config::{SpoolConfig, StoreConfig};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::policy::Policy;
@@ -64,6 +66,10 @@ pub struct TerminalsOptions {
     pub kill_grace: Duration,
     /// How much output is kept in memory.
     pub spool: SpoolConfig,
+    /// How much of the disk output may take.
+    pub store: StoreConfig,
+    /// Where the database is.
+    pub state_dir: PathBuf,
     /// Most terminals whose command runs.
     pub max_running: usize,
     /// Where the scripts of shell integration are; `None`: it is off.
@@ -95,6 +101,8 @@ struct Inner {
     approvals: Approvals,
     /// Where commands are that have a scope of their own.
     scopes: scope::Scopes,
+    /// Whether the disk has room for output.
+    room: watch::Sender<Room>,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -176,6 +184,7 @@ impl Terminals {
                 idle_listed: Notify::new(),
                 approvals: Approvals::default(),
                 scopes: scope::Scopes::default(),
+                room: watch::Sender::new(Room::Enough),
             }),
         }
     }

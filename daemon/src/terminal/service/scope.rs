@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{Confinement as Told, EndCause, MissingWall, ScopeLimits};
+use termd_proto::terminal::{Confinement as Told, EndCause, ReachedLimit, MissingWall, ScopeLimits};
 
 use super::super::handle::Terminal;
 use super::Terminals;
@@ -314,6 +314,7 @@ impl Terminals {
         let limit = EndCause::OutOfMemory;
         let value = self.record_limit(terminal, limit).await;
         let id = terminal.id().clone();
+        let limit = ReachedLimit::Ends(limit);
         let event = TerminalEvent::LimitReached { id, limit, value };
         let _ = self.inner.events.send(event);
     }

@@ -88,7 +88,7 @@ impl Following {
         };
         let from = self.looking.fed();
         let most = limit.since(from).min(STEP_BYTES);
-        let span = terminal.transcript.read(from, most).await?;
+        let span = terminal.transcript.read_before(from, limit, most).await?;
         if span.start > from {
             // Retention took what lies between.
             self.looking = looking(terminal, span.start).await?;

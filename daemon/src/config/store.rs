@@ -1,0 +1,137 @@
+//! `[store]`: how much of the disk output may take.
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::policy::{Bytes, MIN_TERMINAL_QUOTA_BYTES};
+
+/// Of one terminal, where nothing else is set: a week of a chatty server, and so little that forty
+/// that print without end stay within the ten gibibytes of retention.
+const TERMINAL_QUOTA_BYTES: u64 = 256 << 20;
+/// Of all together, where nothing else is set: more than what retention brings them back to once
+/// an hour (10 GiB), so that it is met only by what comes in between and by what still runs.
+const TOTAL_QUOTA_BYTES: u64 = 12 << 30;
+/// The floor, where nothing else is set: room for the database's log, and for whoever cleans up.
+const FREE_FLOOR_BYTES: u64 = 64 << 20;
+/// Smaller file systems have no floor unless one is set: whoever gives termd one means that it is
+/// used, and a full one is refused as such.
+const FLOORED_FROM_BYTES: u64 = 1 << 30;
+/// The smallest quota in all: four terminals' smallest.
+const MIN_TOTAL_BYTES: u64 = 4 * MIN_TERMINAL_QUOTA_BYTES;
+
+/// A bound that may be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// So many bytes.
+    At(u64),
+    /// `"none"`.
+    None,
+}
+
+impl Bound {
+    /// The bytes, where it bounds.
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            Self::At(bytes) => Some(bytes),
+            Self::None => None,
+        }
+    }
+
+    fn is_at_least(self, least: u64) -> bool {
+        self.bytes().is_none_or(|bytes| bytes >= least)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bound {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Bound;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a size, such as \"512MiB\" or a number of bytes, or \"none\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bound, E> {
+                if text == "none" {
+                    return Ok(Bound::None);
+                }
+                let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
+                let bytes = Bytes::parse(text).ok_or_else(unexpected)?;
+                Ok(Bound::At(bytes.get()))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {
+                let unexpected = |_| E::invalid_value(de::Unexpected::Signed(number), &self);
+                u64::try_from(number).map(Bound::At).map_err(unexpected)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// `[store]`: how much of the disk output may take.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreConfig {
+    /// Output that is kept of one terminal, in bytes of output: its head and its tail.
+    pub terminal_quota: Bound,
+    /// What all transcripts take, in bytes as stored.
+    pub total_quota: Bound,
+    /// Free bytes on the state directory's file system below which no output is stored and nothing
+    /// new is run.
+    free_floor: Option<Bound>,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            terminal_quota: Bound::At(TERMINAL_QUOTA_BYTES),
+            total_quota: Bound::At(TOTAL_QUOTA_BYTES),
+            free_floor: None,
+        }
+    }
+}
+
+impl StoreConfig {
+    /// The floor on a file system of this size, in bytes; `None`: there is none.
+    pub fn floor(&self, file_system_bytes: u64) -> Option<u64> {
+        match self.free_floor {
+            Some(floor) => floor.bytes().filter(|bytes| *bytes > 0),
+            None => (file_system_bytes >= FLOORED_FROM_BYTES).then_some(FREE_FLOOR_BYTES),
+        }
+    }
+
+    /// What is out of bounds: whether each holds, its key, its bounds.
+    pub(super) fn bounds(&self) -> [(bool, &'static str, &'static str); 2] {
+        [
+            (
+                self.terminal_quota.is_at_least(MIN_TERMINAL_QUOTA_BYTES),
+                "store.terminal_quota",
+                "256KiB or more, or \"none\"",
+            ),
+            (
+                self.total_quota.is_at_least(MIN_TOTAL_BYTES),
+                "store.total_quota",
+                "1MiB or more, or \"none\"",
+            ),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_floor_is_for_file_systems_of_some_size() {
+        let parse = |text: &str| toml::from_str::<StoreConfig>(text).unwrap();
+        let table = [
+            ("", 3 << 20, None),
+            ("", 1 << 40, Some(64 << 20)),
+            ("free_floor = \"none\"", 1 << 40, None),
+            ("free_floor = 0", 1 << 40, None),
+            ("free_floor = \"2MiB\"", 3 << 20, Some(2 << 20)),
+            ("free_floor = 4096", 3 << 20, Some(4_096)),
+        ];
+        for (text, size, floor) in table {
+            assert_eq!(parse(text).floor(size), floor, "{text} {size}");
+        }
+    }
+}
