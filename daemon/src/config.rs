@@ -3,6 +3,7 @@
 //! A file that does not parse, or sets what is out of bounds or unknown, is refused whole with the
 //! place of the fault; termd never runs on half a configuration.
 
+mod approved;
 mod in_force;
 
 use std::fs;
@@ -17,6 +18,9 @@ use crate::audit::redact::{PatternError, Redactor};
 use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
 
+pub use approved::{
+    ApprovedError, ApprovedInForce, ApprovedPlace, Draft, approved_file, keep_approved,
+};
 pub use in_force::{Change, InForce};
 
 /// Longest file: nobody writes one by hand, and it is read whole.
