@@ -13,6 +13,7 @@ mod attach;
 mod client;
 mod cmd;
 mod confirm;
+mod desktop;
 mod error;
 mod escape;
 mod exit;

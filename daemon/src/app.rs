@@ -210,8 +210,7 @@ async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppE
 
 /// What somebody has agreed to for always, recorded where it has changed, and kept.
 async fn approved_in_force(paths: &Paths, config_hash: &str, store: &Store) -> ApprovedInForce {
-    let mut approved =
-        ApprovedInForce::find(&approved_file(&paths.config_file), &paths.state_dir);
+    let mut approved = ApprovedInForce::find(&approved_file(&paths.config_file), &paths.state_dir);
     if let Some(change) = &approved.change {
         let more = Map::from_iter([
             ("file".to_owned(), json!(approved_file(&paths.config_file))),

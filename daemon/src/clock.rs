@@ -14,10 +14,7 @@ pub fn now_ms() -> i64 {
 /// A time of day as people read it, `2026-03-01 12:00:00 UTC`; `ms` since the Unix epoch. Gregorian
 /// years are counted from March, so that the leap day is a year's last.
 pub fn utc(ms: i64) -> String {
-    let (days, second) = (
-        ms.div_euclid(86_400_000),
-        ms.rem_euclid(86_400_000) / 1_000,
-    );
+    let (days, second) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000) / 1_000);
     // From the 1st of March of the year 0, in eras of 400 years.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -75,7 +75,10 @@ impl OnlyOnce {
     /// What stands in the way in the text itself.
     pub(super) fn of(inspector: &Inspector, known: Known) -> Option<Self> {
         let mut seen = inspector.seen.iter();
-        let findings = inspector.seen.iter().filter_map(|seen| seen.finding.as_ref());
+        let findings = inspector
+            .seen
+            .iter()
+            .filter_map(|seen| seen.finding.as_ref());
         let mut findings = findings.chain(&inspector.findings);
         let unclear = known != Known::Whole
             || seen.any(|seen| seen.computed || seen.args.iter().any(|word| !word.is_known()))

@@ -84,8 +84,17 @@ impl Terminals {
         };
         let reason = info.reason.as_deref().unwrap_or(info.verdict.as_str());
         let remarks = [
-            format!("{}: {} said always, question {}.", utc(now_ms()), name(by), info.id),
-            format!("Asked by {}, because: {}", name(&info.asked_by), quoted(reason)),
+            format!(
+                "{}: {} said always, question {}.",
+                utc(now_ms()),
+                name(by),
+                info.id
+            ),
+            format!(
+                "Asked by {}, because: {}",
+                name(&info.asked_by),
+                quoted(reason)
+            ),
         ];
         let file = self.inner.options.approved.file.clone();
         let drafted = tokio::task::spawn_blocking(move || Draft::prepare(&file, &rule, &remarks));
