@@ -85,9 +85,9 @@ impl Desktop {
         let bus = builder.build().await.map_err(DesktopError::NoBus)?;
         let rule = MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
-            .interface(SERVICE)?
-            .path(PATH)?
-            .build();
+            .interface(SERVICE)
+            .path(PATH)
+            .build()?;
         let signals = MessageStream::for_match_rule(rule, &bus, None).await?;
         let asked = bus.call_method(Some(SERVICE), PATH, Some(SERVICE), "GetCapabilities", &());
         let answer = asked.await.map_err(DesktopError::NoServer)?;
