@@ -100,10 +100,10 @@ pub(crate) enum Verb {
     Audit(AuditArgs),
     /// List what the gate wants a person to agree to
     Approvals(ApprovalsArgs),
-    /// Agree to what the gate asks about: it may run, once
-    Approve(AnswerArgs),
+    /// Agree to what the gate asks about: it may run, once or always
+    Approve(ApproveArgs),
     /// Say no to what the gate asks about
-    Deny(AnswerArgs),
+    Deny(DenyArgs),
     /// Ask the gate about a command, without running it
     Policy(PolicyArgs),
     /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
@@ -256,14 +256,28 @@ pub(crate) struct ApprovalsArgs {
     /// Stay, and show each question as it comes; on a terminal, ask for the answer too
     #[arg(short = 'w', long)]
     pub(crate) watch: bool,
+    /// Stay, and show each question as a desktop notification, with its answers as buttons
+    #[arg(long, conflicts_with_all = ["watch", "all"])]
+    pub(crate) notify: bool,
     /// Also those that are over
     #[arg(short = 'a', long)]
     pub(crate) all: bool,
 }
 
-/// `termctl approve` and `termctl deny`.
+/// `termctl approve`.
 #[derive(Debug, Args)]
-pub(crate) struct AnswerArgs {
+pub(crate) struct ApproveArgs {
+    /// Now and from now on: write a rule for it into approved.toml, beside config.toml
+    #[arg(long)]
+    pub(crate) always: bool,
+    /// The question's id
+    #[arg(required = true, value_name = "ID", value_parser = parse_approval_id)]
+    pub(crate) ids: Vec<ApprovalId>,
+}
+
+/// `termctl deny`.
+#[derive(Debug, Args)]
+pub(crate) struct DenyArgs {
     /// The question's id
     #[arg(required = true, value_name = "ID", value_parser = parse_approval_id)]
     pub(crate) ids: Vec<ApprovalId>,

@@ -6,9 +6,11 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use termd_proto::ErrorKind;
+use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalsClient, Decision};
 use tokio::sync::mpsc;
 
-use crate::error::{CliError, kind_of};
+use crate::client::Link;
+use crate::error::{CliError, approval_of, kind_of};
 use crate::escape::escaped;
 use crate::output;
 
@@ -45,8 +47,9 @@ pub(crate) fn is_asked_for(error: &CliError) -> bool {
     kind_of(refusal) == Some(ErrorKind::ConfirmationRequired)
 }
 
-/// Whether this failure is the gate's question, and the person at the tty says yes to it.
-pub(crate) async fn is_agreed(error: &CliError) -> bool {
+/// Whether this failure is the gate's question, and the person at the tty says yes to it, for once or
+/// for always.
+pub(crate) async fn is_agreed(link: &Link, error: &CliError) -> bool {
     let CliError::Refused(refusal) = error else {
         return false;
     };
@@ -56,8 +59,86 @@ pub(crate) async fn is_agreed(error: &CliError) -> bool {
     let Some(mut person) = Person::at_the_tty() else {
         return false;
     };
-    let question = format!("{}. Run it anyway? [y/N] ", escaped(refusal.message()));
-    person.agrees(&question).await
+    let question = format!("{}. Run it anyway?", escaped(refusal.message()));
+    let id = approval_of(refusal);
+    let asked = match &id {
+        Some(id) => look_at(link, id).await,
+        None => None,
+    };
+    let offer = asked.as_ref().map_or(Offer::Once, Offer::of);
+    match (person.replies(&question, offer).await, id) {
+        (Reply::Once, _) => true,
+        (Reply::Always, Some(id)) => agree_always(link, id).await,
+        (Reply::Always | Reply::No, _) => false,
+    }
+}
+
+/// A question, as it is now.
+async fn look_at(link: &Link, id: &ApprovalId) -> Option<ApprovalInfo> {
+    let looked = link.repeat(|rpc| {
+        let id = id.clone();
+        async move { ApprovalsClient::wait(&*rpc, id, Some(0)).await }
+    });
+    looked.await.ok()
+}
+
+/// Answers for always; where that cannot be, it is said, and nothing is agreed to.
+async fn agree_always(link: &Link, id: ApprovalId) -> bool {
+    let answered = link
+        .once(|rpc| {
+            let id = id.clone();
+            async move { rpc.answer(id, Decision::Always).await }
+        })
+        .await;
+    match answered {
+        Ok(info) => {
+            if let Some(why) = &info.only_once {
+                output::note(&format!("it runs once: {}", escaped(why)));
+            }
+            true
+        }
+        Err(error) => {
+            output::note(&error.to_string());
+            false
+        }
+    }
+}
+
+/// What may be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// Once, or no.
+    Once,
+    /// For always, too.
+    Always,
+}
+
+impl Offer {
+    /// What a question can be answered with.
+    pub(crate) fn of(info: &ApprovalInfo) -> Self {
+        match info.only_once {
+            None => Self::Always,
+            Some(_) => Self::Once,
+        }
+    }
+
+    fn keys(self) -> &'static str {
+        match self {
+            Self::Once => "[y/N]",
+            Self::Always => "[y/N/a for always]",
+        }
+    }
+}
+
+/// What was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// It may not run.
+    No,
+    /// It may run, once.
+    Once,
+    /// It may run from now on.
+    Always,
 }
 
 /// Somebody who can be asked.
@@ -110,29 +191,33 @@ impl Person {
         })
     }
 
-    /// Asks, and waits for a line: whether it says yes. No more lines mean no. May be dropped: what
-    /// is typed then is no answer to another question.
-    pub(crate) async fn agrees(&mut self, question: &str) -> bool {
+    /// Asks, and waits for a line. No more lines mean no. May be dropped: what is typed then is no
+    /// answer to another question.
+    pub(crate) async fn replies(&mut self, question: &str, offer: Offer) -> Reply {
         loop {
-            output::ask(question);
+            output::ask(&format!("{question} {} ", offer.keys()));
             let asked = Instant::now();
             let was_awaited = std::mem::replace(&mut self.is_awaited, true);
             if !was_awaited && self.wanted.send(()).is_err() {
-                return false;
+                return Reply::No;
             }
             let Some(line) = self.lines.recv().await else {
-                return false;
+                return Reply::No;
             };
             self.is_awaited = false;
             if !was_awaited || line.at.duration_since(asked) >= READING_TIME {
-                return is_yes(&line.text);
+                return reply(&line.text, offer);
             }
         }
     }
 }
 
-fn is_yes(line: &str) -> bool {
-    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+fn reply(line: &str, offer: Offer) -> Reply {
+    match (line.trim().to_ascii_lowercase().as_str(), offer) {
+        ("y" | "yes", _) => Reply::Once,
+        ("a" | "always", Offer::Always) => Reply::Always,
+        _ => Reply::No,
+    }
 }
 
 #[cfg(test)]
@@ -141,15 +226,19 @@ mod tests {
 
     #[test]
     fn only_yes_is_yes() {
-        for (line, yes) in [
-            ("y\n", true),
-            ("YES\n", true),
-            ("\n", false),
-            ("", false),
-            ("n\n", false),
-            ("yeah\n", false),
+        for (line, offer, expected) in [
+            ("y\n", Offer::Once, Reply::Once),
+            ("YES\n", Offer::Always, Reply::Once),
+            ("a\n", Offer::Always, Reply::Always),
+            ("Always\n", Offer::Always, Reply::Always),
+            ("a\n", Offer::Once, Reply::No),
+            ("\n", Offer::Always, Reply::No),
+            ("", Offer::Always, Reply::No),
+            ("n\n", Offer::Always, Reply::No),
+            ("yeah\n", Offer::Always, Reply::No),
+            ("aye\n", Offer::Always, Reply::No),
         ] {
-            assert_eq!(is_yes(line), yes, "{line:?}");
+            assert_eq!(reply(line, offer), expected, "{line:?}");
         }
     }
 }

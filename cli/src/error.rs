@@ -7,6 +7,7 @@ use termd_proto::approval::ApprovalId;
 use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
+use crate::desktop::DesktopError;
 use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::screenshot::ScreenshotError;
@@ -42,6 +43,9 @@ pub(crate) enum CliError {
     /// A client is not set up.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// There are no desktop notifications.
+    #[error(transparent)]
+    Desktop(#[from] DesktopError),
     /// Something on this side failed: what, and why.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] std::io::Error),
@@ -99,9 +103,11 @@ impl CliError {
             Self::Usage(_) => ExitCode::USAGE,
             Self::Unreachable(_) | Self::InDoubt => ExitCode::UNREACHABLE,
             Self::StdoutClosed => ExitCode::PIPE,
-            Self::Nonsense(_) | Self::Picture(_) | Self::Setup(_) | Self::Io(..) => {
-                ExitCode::FAILED
-            }
+            Self::Nonsense(_)
+            | Self::Picture(_)
+            | Self::Setup(_)
+            | Self::Desktop(_)
+            | Self::Io(..) => ExitCode::FAILED,
             Self::Refused(error) => match (error.code(), kind_of(error)) {
                 (code::RESOURCE_NOT_FOUND, _) | (_, Some(ErrorKind::TerminalAmbiguous)) => {
                     ExitCode::NO_TERMINAL
@@ -122,6 +128,7 @@ impl CliError {
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),
             Self::Setup(_) => own("setup"),
+            Self::Desktop(_) => own("desktop"),
             Self::Io(..) => own("io"),
             Self::Refused(error) => json!({ "error": {
                 "code": error.code(),

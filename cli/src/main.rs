@@ -14,6 +14,7 @@ mod attach;
 mod client;
 mod cmd;
 mod confirm;
+mod desktop;
 mod error;
 mod escape;
 mod exit;

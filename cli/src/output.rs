@@ -39,6 +39,11 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "termctl: {text}");
 }
 
+/// The same below a question that is still open.
+pub(crate) fn note_below(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "\ntermctl: {text}");
+}
+
 /// Asks a person; the answer is typed behind it.
 pub(crate) fn ask(question: &str) {
     let mut stderr = io::stderr().lock();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
-use serde_json::Map;
+use serde_json::{Map, Value, json};
 use termd_proto::acp::AcpTerminalsServer;
 use termd_proto::approval::ApprovalsServer;
 use termd_proto::audit::AuditServer;
@@ -22,7 +22,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::redact::PatternError;
-use crate::config::{Change, Config, InForce};
+use crate::config::{
+    ApprovedInForce, ApprovedPlace, Change, Config, InForce, approved_file, keep_approved,
+};
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
 use crate::journal::AnchorKeeper;
@@ -98,8 +100,12 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     if let Err(error) = in_force.keep(&paths.state_dir) {
         tracing::error!(%error, "cannot keep the configuration for the next server");
     }
+    let config_hash = in_force.hash();
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
+    let approved = approved_in_force(&paths, &config_hash, &store).await;
+    let faults: Vec<String> = fault.into_iter().chain(approved.fault).collect();
+    let fault = (!faults.is_empty()).then(|| faults.join("; "));
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
     record_start(&store, shell.as_ref()).await;
@@ -110,7 +116,13 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         state_dir: paths.state_dir.clone(),
         max_running: config.limits.terminals,
         shell,
-        policy: Arc::new(file.policy),
+        policy: Arc::new(file.policy.with_approved(approved.approved)),
+        approved: ApprovedPlace {
+            file: approved_file(&paths.config_file),
+            state_dir: paths.state_dir.clone(),
+            config_hash,
+            redactor: config.redactor()?,
+        },
         config_dir: paths
             .config_file
             .parent()
@@ -189,10 +201,44 @@ async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppE
     let Some(change) = &in_force.change else {
         return Ok(in_force);
     };
+    let entry = change_entry(change, in_force.fault.as_deref(), Map::new());
+    match store.audit(entry).await {
+        Ok(_) => Ok(in_force),
+        Err(error) => match in_force.unrecorded(&error.to_string()) {
+            Some(before) => Ok(before),
+            None => Err(error.into()),
+        },
+    }
+}
+
+/// What somebody has agreed to for always, recorded where it has changed, and kept.
+async fn approved_in_force(paths: &Paths, config_hash: &str, store: &Store) -> ApprovedInForce {
+    let mut approved = ApprovedInForce::find(&approved_file(&paths.config_file), &paths.state_dir);
+    if let Some(change) = &approved.change {
+        let more = Map::from_iter([
+            ("file".to_owned(), json!(approved_file(&paths.config_file))),
+            ("config".to_owned(), config_hash.into()),
+        ]);
+        let entry = change_entry(change, approved.fault.as_deref(), more);
+        if let Err(error) = store.audit(entry).await {
+            approved = approved.unrecorded(&error.to_string());
+        }
+    }
+    if let Some(fault) = &approved.fault {
+        tracing::error!(fault, "approved.toml is not in force, the last good one is");
+    }
+    if let Err(error) = keep_approved(&approved.text, &paths.state_dir) {
+        tracing::error!(%error, "cannot keep approved.toml for the next server");
+    }
+    approved
+}
+
+/// The record of a change of the policy.
+fn change_entry(change: &Change, fault: Option<&str>, more: Map<String, Value>) -> AuditEntry {
     let (outcome, names, hashes) = match change {
         Change::Made { old, new } => ("ok".to_owned(), ["old", "new"], [old.as_ref(), Some(new)]),
         Change::Refused { stays, refused } => {
-            let fault = in_force.fault.as_deref().unwrap_or_default();
+            let fault = fault.unwrap_or_default();
             let names = ["stays", "refused"];
             (
                 format!("refused: {fault}"),
@@ -202,20 +248,14 @@ async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppE
         }
     };
     let hashes = hashes.map(|hash| hash.map(String::as_str).into());
-    let entry = AuditEntry {
+    let hashes = names.map(str::to_owned).into_iter().zip(hashes);
+    AuditEntry {
         at_ms: now_ms(),
         action: "policy.changed",
         outcome,
         actor: own_actor(),
         terminal: None,
-        detail: names.map(str::to_owned).into_iter().zip(hashes).collect(),
-    };
-    match store.audit(entry).await {
-        Ok(_) => Ok(in_force),
-        Err(error) => match in_force.unrecorded(&error.to_string()) {
-            Some(before) => Ok(before),
-            None => Err(error.into()),
-        },
+        detail: hashes.chain(more).collect(),
     }
 }
 

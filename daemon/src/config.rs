@@ -3,6 +3,7 @@
 //! A file that does not parse, or sets what is out of bounds or unknown, is refused whole with the
 //! place of the fault; termd never runs on half a configuration.
 
+mod approved;
 mod in_force;
 mod store;
 
@@ -18,6 +19,9 @@ use crate::audit::redact::{PatternError, Redactor};
 use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
 
+pub use approved::{
+    ApprovedError, ApprovedInForce, ApprovedPlace, Draft, approved_file, keep_approved,
+};
 pub use in_force::{Change, InForce};
 pub use store::{Bound, StoreConfig};
 

@@ -139,6 +139,12 @@ pub struct ApprovalInfo {
     pub answered_by: Option<Owner>,
     /// When.
     pub answered_at_ms: Option<i64>,
+    /// Why it can only be approved once and not for always, in one line; absent: it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_once: Option<String>,
+    /// The rule that an answer for always has written: its file, and its line in it, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_at: Option<(String, usize)>,
 }
 
 /// Answer to `approval.list`.
@@ -156,6 +162,10 @@ pub struct ApprovalList {
 pub enum Decision {
     /// It may run, once.
     Approve,
+    /// It may run now, and whenever the same client asks for the very same in the same directory: a
+    /// rule in approved.toml says so from then on. Where [`ApprovalInfo::only_once`] says why not, it
+    /// may run once.
+    Always,
     /// It may not.
     Deny,
 }
@@ -174,7 +184,7 @@ pub trait Approvals {
     async fn wait(&self, id: ApprovalId, timeout_ms: Option<u64>) -> RpcResult<ApprovalInfo>;
 
     /// Answers a question. The first answer holds: a later one is an error that says so. Who works
-    /// in a terminal that an agent has started may not answer.
+    /// in a terminal that an agent has started may not answer; for always only the front `cli` may.
     #[method(name = "answer", param_kind = map, with_extensions)]
     async fn answer(&self, id: ApprovalId, decision: Decision) -> RpcResult<ApprovalInfo>;
 }

@@ -87,8 +87,10 @@ pub enum ErrorKind {
     ApprovalNotFound,
     /// Somebody else has answered it; `data.state`.
     ApprovalAnswered,
-    /// Who asks for it cannot answer it: an agent's terminal.
+    /// Who asks for it cannot answer it: an agent's terminal, or an agent's front for always.
     ApproverRefused,
+    /// It cannot be approved for always: approved.toml cannot be written. The question waits on.
+    AlwaysRefused,
     /// A line is longer than a canonical tty takes; `data.limit` in bytes.
     CanonicalLimit,
     /// A secret was to be typed, and the terminal does not wait for one.

@@ -77,6 +77,9 @@ pub struct Judgement {
     /// The rule of config.toml that decided the effect, by its number from 1; absent: the verdict did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
+    /// The rule of approved.toml by which it runs, by its number from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<usize>,
 }
 
 /// Most questions of one `policy.explain`.

@@ -196,3 +196,68 @@ fn a_typed_line_is_approved_for_its_terminal() {
     agent.wait_for_text(&shells[0], "gone\r\n");
     assert!(!victim.exists());
 }
+
+#[test]
+fn an_answer_for_always_writes_a_rule_that_holds() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let params = removal(&daemon, "victim");
+    let id = question(&mut agent, &params);
+    let mut other_agent = client(&daemon, "mcp", "another agent");
+    let refused = other_agent.err(
+        "approval.answer",
+        &json!({ "id": id, "decision": "always" }),
+    );
+    assert_eq!(refused.kind(), "approver_refused", "{refused:?}");
+    let answered = answer(&mut person, &id, "always");
+    assert_eq!(answered["state"], "approved", "{answered}");
+    let file = answered["rule_at"][0].as_str().unwrap().to_owned();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains("client = \"an agent\"") && text.contains("victim"),
+        "{text}"
+    );
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // The first uses the approval, the others run by the rule.
+    for _ in 0..3 {
+        agent.ok("session.create", &params);
+    }
+    question(&mut other_agent, &params);
+    let records = person.ok("audit.list", &json!({}));
+    let records = records["records"].as_array().unwrap();
+    let changed = records
+        .iter()
+        .find(|record| record["action"] == "policy.changed");
+    let changed = changed.unwrap();
+    assert_eq!(changed["outcome"], "ok");
+    assert_eq!(changed["actor"]["client"], "a person");
+    assert!(changed["detail"]["config"].is_string(), "{changed}");
+    let by_rule = records
+        .iter()
+        .any(|record| record["detail"]["approved_rule"] == 1);
+    assert!(by_rule);
+}
+
+#[test]
+fn a_link_in_the_place_of_the_file_is_not_written_through() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let first = question(&mut agent, &removal(&daemon, "first"));
+    let answered = answer(&mut person, &first, "always");
+    let file = answered["rule_at"][0].as_str().unwrap().to_owned();
+    let elsewhere = daemon.path("state").join("elsewhere");
+    std::fs::rename(&file, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+    let before = std::fs::read(&elsewhere).unwrap();
+    let second = question(&mut agent, &removal(&daemon, "second"));
+    let always = json!({ "id": second, "decision": "always" });
+    let refused = person.err("approval.answer", &always);
+    assert_eq!(refused.kind(), "always_refused", "{refused:?}");
+    assert!(refused.message.contains("is a link"), "{refused:?}");
+    assert_eq!(std::fs::read(&elsewhere).unwrap(), before);
+    assert_eq!(answer(&mut person, &second, "approve")["state"], "approved");
+}

@@ -1,21 +1,35 @@
 //! `termctl approve` and `termctl deny`: a person's answer to the gate.
 
-use termd_proto::approval::{ApprovalsClient as _, Decision};
+use termd_proto::approval::{ApprovalId, ApprovalsClient as _, Decision};
 
 use super::Context;
 use super::approvals::told;
-use crate::args::AnswerArgs;
+use crate::args::{ApproveArgs, DenyArgs};
 use crate::error::CliError;
+use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
 
-pub(super) async fn run(
+pub(super) async fn approve(context: Context, args: &ApproveArgs) -> Result<ExitCode, CliError> {
+    let decision = if args.always {
+        Decision::Always
+    } else {
+        Decision::Approve
+    };
+    answer(context, &args.ids, decision).await
+}
+
+pub(super) async fn deny(context: Context, args: &DenyArgs) -> Result<ExitCode, CliError> {
+    answer(context, &args.ids, Decision::Deny).await
+}
+
+async fn answer(
     context: Context,
-    args: &AnswerArgs,
+    ids: &[ApprovalId],
     decision: Decision,
 ) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
-    for id in &args.ids {
+    for id in ids {
         let answered = link
             .once(|rpc| {
                 let id = id.clone();
@@ -26,6 +40,9 @@ pub(super) async fn run(
             output::print_json(&answered)?;
         } else {
             output::print(format!("{}\n", told(&answered)).as_bytes())?;
+            if let (Decision::Always, Some(why)) = (decision, &answered.only_once) {
+                output::note(&format!("{id} is approved once: {}", escaped(why)));
+            }
         }
     }
     Ok(ExitCode::OK)

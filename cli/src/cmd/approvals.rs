@@ -7,10 +7,10 @@ use termd_proto::approval::{
     ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, ApprovalsClient as _, Decision,
 };
 
-use super::Context;
+use super::{Context, notify};
 use crate::args::ApprovalsArgs;
 use crate::client::Link;
-use crate::confirm::Person;
+use crate::confirm::{Offer, Person, Reply};
 use crate::error::{CliError, kind_of};
 use crate::escape::escaped;
 use crate::exit::ExitCode;
@@ -22,6 +22,9 @@ const WATCH_MS: u64 = 60_000;
 
 pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
+    if args.notify {
+        return notify::run(context, &link).await;
+    }
     if args.watch {
         return watch(context, args, &link).await;
     }
@@ -39,7 +42,7 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
     Ok(ExitCode::OK)
 }
 
-async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, CliError> {
+pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, CliError> {
     let wait = after.map(|_| WATCH_MS);
     link.repeat(|rpc| async move { rpc.list(after, wait).await })
         .await
@@ -77,12 +80,16 @@ async fn watch(context: Context, args: &ApprovalsArgs, link: &Link) -> Result<Ex
 
 /// Asks at the terminal, until it is answered here or elsewhere.
 async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<(), CliError> {
+    let offer = Offer::of(info);
     let decision = tokio::select! {
-        agreed = person.agrees("may it run? [y/N] ") => {
-            if agreed { Decision::Approve } else { Decision::Deny }
-        }
+        reply = person.replies("may it run?", offer) => match reply {
+            Reply::Once => Decision::Approve,
+            Reply::Always => Decision::Always,
+            Reply::No => Decision::Deny,
+        },
         answered = answered(link, &info.id) => {
-            output::ask("answered elsewhere\n");
+            // The cursor stands behind the question.
+            output::note_below("answered elsewhere");
             return answered;
         }
     };
@@ -97,6 +104,11 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
         Err(CliError::Refused(refusal))
             if kind_of(&refusal) == Some(ErrorKind::ApprovalAnswered) =>
         {
+            Ok(())
+        }
+        // It waits on: to be answered by whoever can.
+        Err(error @ CliError::Refused(_)) => {
+            output::note(&error.to_string());
             Ok(())
         }
         other => other.map(drop),
@@ -136,6 +148,9 @@ pub(super) fn told(info: &ApprovalInfo) -> String {
     if let Some(reason) = &info.reason {
         line.push_str(": ");
         line.push_str(&escaped(reason));
+    }
+    if let Some((file, number)) = &info.rule_at {
+        line.push_str(&format!("; always, by {}:{number}", escaped(file)));
     }
     line
 }

@@ -38,7 +38,7 @@ pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, 
 /// Asks for a terminal, once; and again where the gate asks and the person at the tty agrees.
 pub(super) async fn create(link: &Link, request: CreateTerminal) -> Result<TerminalInfo, CliError> {
     match create_as_asked(link, &request).await {
-        Err(error) if is_agreed(&error).await => {
+        Err(error) if is_agreed(link, &error).await => {
             let confirmed = CreateTerminal {
                 confirmed: true,
                 ..request

@@ -13,6 +13,7 @@ mod kill;
 mod list;
 mod man;
 mod mcp;
+mod notify;
 mod piped;
 mod policy;
 mod read;
@@ -25,8 +26,6 @@ mod setup;
 mod show;
 mod status;
 mod wait;
-
-use termd_proto::approval::Decision;
 
 use crate::args::{Cli, Verb};
 use crate::client::{Link, StartPolicy};
@@ -80,8 +79,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Verb::History(args) => history::run(context, args).await,
         Verb::Audit(args) => audit::run(context, args).await,
         Verb::Approvals(args) => approvals::run(context, &args).await,
-        Verb::Approve(args) => answer::run(context, &args, Decision::Approve).await,
-        Verb::Deny(args) => answer::run(context, &args, Decision::Deny).await,
+        Verb::Approve(args) => answer::approve(context, &args).await,
+        Verb::Deny(args) => answer::deny(context, &args).await,
         Verb::Policy(args) => policy::run(context, args).await,
         Verb::Setup(args) => setup::run(context, &args),
         Verb::Completions(args) => completions::run(&args),

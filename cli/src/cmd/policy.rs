@@ -191,9 +191,11 @@ fn said(judgement: &Judgement) -> String {
     };
     let reason = judgement.reason.as_deref().map(escaped);
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    let rule = judgement
-        .rule
-        .map_or_else(String::new, |rule| format!(" (rule {rule})"));
+    let rule = match (judgement.approved, judgement.rule) {
+        (Some(rule), _) => format!(" (approved rule {rule})"),
+        (None, Some(rule)) => format!(" (rule {rule})"),
+        (None, None) => String::new(),
+    };
     format!("{}{reason}; {effect}{rule}\n", judgement.verdict.as_str())
 }
 
@@ -210,6 +212,7 @@ mod tests {
             span: None,
             effect: Effect::Allow,
             rule: None,
+            approved: None,
         };
         assert_eq!(said(&safe), "safe; runs\n");
         let denied = Judgement {

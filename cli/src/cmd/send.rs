@@ -121,7 +121,9 @@ async fn type_or_ask(
     consent: Consent,
 ) -> Result<SendResult, CliError> {
     match type_input(link, id, input, consent).await {
-        Err(error) if is_agreed(&error).await => type_input(link, id, input, Consent::Given).await,
+        Err(error) if is_agreed(link, &error).await => {
+            type_input(link, id, input, Consent::Given).await
+        }
         typed => typed,
     }
 }

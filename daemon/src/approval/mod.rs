@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::clock::Moment;
 use table::Table;
 
-pub use table::{Doubt, NotAnswered, Standing, Subject};
+pub use table::{Always, Doubt, NotAnswered, Standing, Subject};
 
 /// The questions of this server. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -73,6 +73,16 @@ impl Approvals {
         by: &Owner,
     ) -> Result<ApprovalInfo, NotAnswered> {
         self.change(|table, now| table.answer(id, decision, by, now))
+    }
+
+    /// The rule that would let a question's command run for always; `None`: there may be none.
+    pub fn rule_of(&self, id: &ApprovalId) -> Option<String> {
+        self.table().rule_of(id).map(str::to_owned)
+    }
+
+    /// An answer for always has written its rule: the file and the line. The question, now.
+    pub fn ruled(&self, id: &ApprovalId, at: (String, usize)) -> Option<ApprovalInfo> {
+        self.change(|table, _| table.ruled(id, at))
     }
 
     /// One question, now.

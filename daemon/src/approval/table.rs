@@ -51,6 +51,17 @@ pub struct Doubt {
     pub verdict: Verdict,
     /// Why.
     pub reason: Option<String>,
+    /// Whether somebody may agree to it for always.
+    pub always: Always,
+}
+
+/// Whether somebody may agree to something for always.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Always {
+    /// By this rule, which says so from then on.
+    ByRule(String),
+    /// Only once, and why.
+    No(String),
 }
 
 /// What is known of a subject when its caller comes.
@@ -79,6 +90,8 @@ pub enum NotAnswered {
 struct Question {
     subject: Subject,
     info: ApprovalInfo,
+    /// What lets it run for always, where that may be.
+    rule: Option<String>,
     /// When its state ends, if it does by itself.
     until: Instant,
     /// Whether the caller knows of a denial.
@@ -135,6 +148,10 @@ impl Table {
             };
             self.questions.remove(over);
         }
+        let (rule, only_once) = match doubt.always {
+            Always::ByRule(rule) => (Some(rule), None),
+            Always::No(why) => (None, Some(why)),
+        };
         let info = ApprovalInfo {
             id,
             state: ApprovalState::Pending,
@@ -149,10 +166,13 @@ impl Table {
             expires_at_ms: later(now.ms, ANSWER_WITHIN),
             answered_by: None,
             answered_at_ms: None,
+            only_once,
+            rule_at: None,
         };
         self.questions.push_back(Question {
             subject,
             info: info.clone(),
+            rule,
             until: now.at + ANSWER_WITHIN,
             denial: Denial::Untold,
         });
@@ -197,7 +217,7 @@ impl Table {
         }
         question.answered(by, now);
         match decision {
-            Decision::Approve => {
+            Decision::Approve | Decision::Always => {
                 question.info.state = ApprovalState::Approved;
                 question.until = now.at + USE_WITHIN;
                 question.info.expires_at_ms = later(now.ms, USE_WITHIN);
@@ -231,6 +251,21 @@ impl Table {
     /// When [`lapse`](Self::lapse) has something to do next.
     pub(super) fn next_lapse(&self) -> Option<Instant> {
         self.questions.iter().map(|question| question.until).min()
+    }
+
+    /// The rule that would let it run for always.
+    pub(super) fn rule_of(&self, id: &ApprovalId) -> Option<&str> {
+        let mut questions = self.questions.iter();
+        let question = questions.find(|question| question.info.id == *id)?;
+        question.rule.as_deref()
+    }
+
+    /// Its answer for always has written a rule, which stands there.
+    pub(super) fn ruled(&mut self, id: &ApprovalId, at: (String, usize)) -> Option<ApprovalInfo> {
+        let mut questions = self.questions.iter_mut();
+        let question = questions.find(|question| question.info.id == *id)?;
+        question.info.rule_at = Some(at);
+        Some(question.info.clone())
     }
 
     /// One question.

@@ -7,7 +7,7 @@ use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
 use super::table::{
-    ANSWER_WITHIN, Doubt, MAX_QUESTIONS, NotAnswered, Standing, Subject, Table, USE_WITHIN,
+    ANSWER_WITHIN, Always, Doubt, MAX_QUESTIONS, NotAnswered, Standing, Subject, Table, USE_WITHIN,
 };
 use crate::clock::Moment;
 
@@ -64,6 +64,7 @@ impl Story {
         let doubt = Doubt {
             verdict: Verdict::Dangerous,
             reason: Some("it is".to_owned()),
+            always: Always::ByRule("a rule".to_owned()),
         };
         let id = ApprovalId::from_random(self.ids);
         let now = self.moment();

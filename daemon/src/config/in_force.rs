@@ -20,8 +20,6 @@ use super::{ConfigError, ConfigFile, MAX_CONFIG_BYTES};
 
 /// The last good text, in the state directory.
 const KEPT_NAME: &str = "config.in-force.toml";
-/// The same while it is written.
-const NEXT_NAME: &str = "config.in-force.toml.next";
 
 /// What a server runs on.
 #[derive(Debug)]
@@ -104,28 +102,39 @@ impl InForce {
 
     /// Keeps what is in force for the next server.
     pub fn keep(&self, state_dir: &Path) -> io::Result<()> {
-        let (next, kept_as) = (state_dir.join(NEXT_NAME), state_dir.join(KEPT_NAME));
-        if kept(&kept_as).as_deref() == Some(&*self.file.text) {
-            return Ok(());
-        }
-        // What a server that died left there.
-        match fs::remove_file(&next) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&next)?;
-        file.write_all(self.file.text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&next, &kept_as)
+        keep_text(&self.file.text, state_dir, KEPT_NAME)
+    }
+
+    /// SHA-256 of the text, as records name it.
+    pub fn hash(&self) -> String {
+        hash(&self.file.text)
     }
 }
 
+/// Keeps a text in the state directory under this name, whole or not at all.
+pub(super) fn keep_text(text: &str, state_dir: &Path, name: &str) -> io::Result<()> {
+    let kept_as = state_dir.join(name);
+    let next = state_dir.join(format!("{name}.next"));
+    if kept(&kept_as).as_deref() == Some(text) {
+        return Ok(());
+    }
+    // What a server that died left there.
+    match fs::remove_file(&next) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&next)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&next, &kept_as)
+}
+
 /// The kept text; `None` where there is none that can be trusted to be ours.
-fn kept(path: &PathBuf) -> Option<String> {
+pub(super) fn kept(path: &PathBuf) -> Option<String> {
     let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
     let file = File::options()
         .read(true)
@@ -140,7 +149,7 @@ fn kept(path: &PathBuf) -> Option<String> {
     read.ok().map(|_| text)
 }
 
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().fold(String::new(), |mut hash, byte| {
         // A string takes whatever is written.

@@ -11,6 +11,7 @@ use termd_proto::terminal::Front;
 use thiserror::Error;
 use toml::Spanned;
 
+use super::approved::{Approved, OnlyOnce};
 use super::environment::{EnvRules, EnvSpec, Secrets};
 use super::inspect::{Finding, Inspector};
 use super::profile::{Profile, ProfileName, ProfileSpec};
@@ -41,6 +42,8 @@ pub struct Policy {
     acp: FrontSpec,
     mcp: FrontSpec,
     cli: FrontSpec,
+    /// What stands in approved.toml.
+    pub(super) approved: Approved,
 }
 
 /// What is done about a request.
@@ -56,6 +59,8 @@ pub struct Decision {
     pub profile: Profile,
     /// The names of profiles that rules gave, not those of the front.
     pub profiles_by_rule: Vec<String>,
+    /// Why nobody may agree to it for always; `None`: somebody may.
+    pub only_once: Option<OnlyOnce>,
 }
 
 /// Where a rule comes from.
@@ -128,6 +133,7 @@ impl Policy {
             acp: spec.fronts.acp.clone(),
             mcp: spec.fronts.mcp.clone(),
             cli: spec.fronts.cli.clone(),
+            approved: Approved::default(),
         })
     }
 
@@ -140,6 +146,7 @@ impl Policy {
             client: request.client,
             uid: request.uid,
             whereabouts: &whereabouts,
+            text: (request.what, known),
         };
         let mut outcomes = Vec::new();
         for seen in &inspector.seen {
@@ -169,6 +176,17 @@ impl Policy {
             names.map(|name| name.as_str().to_owned()).collect();
         profiles_by_rule.sort();
         profiles_by_rule.dedup();
+        let by_rule = outcomes
+            .iter()
+            .filter(|outcome| outcome.by != By::Verdict && outcome.effect != Effect::Allow)
+            .find_map(|outcome| outcome.rule);
+        let only_once = match by_rule {
+            Some(number) => Some(OnlyOnce::Rule {
+                number,
+                line: self.rules.line(number).unwrap_or_default(),
+            }),
+            None => OnlyOnce::of(&inspector, known),
+        };
         let judgement = judgement(inspector, &strictest);
         Decision {
             rule_line: judgement.rule.and_then(|number| self.rules.line(number)),
@@ -176,6 +194,7 @@ impl Policy {
             judgement,
             profile,
             profiles_by_rule,
+            only_once,
         }
     }
 
@@ -343,6 +362,7 @@ fn judgement(inspector: Inspector, outcome: &Outcome) -> Judgement {
         span: first.map(|finding| finding.span),
         effect: outcome.effect,
         rule: outcome.rule,
+        approved: None,
     }
 }
 

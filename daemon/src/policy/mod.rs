@@ -10,6 +10,7 @@
 //!
 //! Must not know: tokio, files, clocks, terminals, JSON-RPC, the database.
 
+mod approved;
 mod code;
 mod danger;
 mod decision;
@@ -40,6 +41,8 @@ mod wrap_table;
 use termd_proto::policy::{Judgement, MAX_JUDGED_BYTES, Span, Verdict};
 use termd_proto::terminal::Front;
 
+pub(crate) use approved::quoted as quoted_toml;
+pub use approved::{AlwaysRule, Approved, ApprovedSpec, OnlyOnce};
 pub use decision::{Decision, Origin, Policy, PolicyError};
 pub use environment::EnvRules;
 pub use profile::{LimitsSpec, MAX_PATHS, MIN_TERMINAL_QUOTA_BYTES, Profile};

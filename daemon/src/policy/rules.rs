@@ -14,6 +14,7 @@ use super::profile::ProfileName;
 use super::spec::{Flag, FlagName, RuleSpec};
 use super::whereabouts::Whereabouts;
 use super::word::{UNKNOWN, Word};
+use super::{Known, What};
 
 /// Most rules: more are a fault, and would be tried for each command.
 pub(super) const MAX_RULES: usize = 256;
@@ -56,6 +57,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) client: Option<&'a str>,
     pub(super) uid: Option<u32>,
     pub(super) whereabouts: &'a Whereabouts,
+    /// The whole text, and how much of it is known.
+    pub(super) text: (What<'a>, Known),
 }
 
 /// What rules are asked about.
@@ -134,7 +137,19 @@ impl Rule {
             return Fit::No;
         }
         self.fits_directory(circumstances.whereabouts)
+            .min(self.fits_text(circumstances.text))
             .min(self.fits_subject(subject))
+    }
+
+    fn fits_text(&self, (what, known): (What<'_>, Known)) -> Fit {
+        match (&self.spec.command, known) {
+            (None, _) => Fit::Yes,
+            (Some(command), Known::Whole) => Fit::from(command.is(what)),
+            // What was typed into a recalled line may have made it this one.
+            (Some(_), Known::Recalled) => Fit::Maybe,
+            // It is more than this, or is judged again when it is whole.
+            (Some(_), Known::Begun | Known::TooLong) => Fit::No,
+        }
     }
 
     fn fits_directory(&self, whereabouts: &Whereabouts) -> Fit {

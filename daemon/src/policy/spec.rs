@@ -11,6 +11,7 @@ use termd_proto::policy::Effect;
 use termd_proto::terminal::Front;
 use toml::Spanned;
 
+use super::What;
 use super::environment::EnvSpec;
 use super::glob::Glob;
 use super::profile::{ProfileName, ProfileSpec};
@@ -72,6 +73,8 @@ pub struct RuleSpec {
     pub lacks: Vec<Flag>,
     /// Its first operands, in order.
     pub operands: Vec<Glob>,
+    /// The whole text that the command stands in, to the letter.
+    pub command: Option<ExactCommand>,
     /// Options that take the next word as their value.
     pub valued: Vec<Flag>,
     /// The directory that it is run in, or one above; absolute.
@@ -82,6 +85,65 @@ pub struct RuleSpec {
     pub client: Option<Glob>,
     /// The user who asks.
     pub uid: Option<u32>,
+}
+
+/// A whole text to the letter: a line as it would be typed, or a program and its arguments. The one
+/// is never the other, however alike they look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExactCommand {
+    /// `command = "rm -r build"`
+    Line(String),
+    /// `command = ["rm", "-r", "build"]`
+    Argv(Vec<String>),
+}
+
+impl ExactCommand {
+    /// Whether it is this, and nothing more or less.
+    pub(super) fn is(&self, what: What<'_>) -> bool {
+        match (self, what) {
+            (Self::Line(own), What::Line(line)) => own == line,
+            (Self::Argv(own), What::Argv(argv)) => own == argv,
+            _ => false,
+        }
+    }
+}
+
+impl From<What<'_>> for ExactCommand {
+    fn from(what: What<'_>) -> Self {
+        match what {
+            What::Line(line) => Self::Line(line.to_owned()),
+            What::Argv(argv) => Self::Argv(argv.to_owned()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ExactCommand {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = ExactCommand;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a line, or a list of a program and its arguments")
+            }
+            fn visit_str<E: de::Error>(self, line: &str) -> Result<ExactCommand, E> {
+                Ok(ExactCommand::Line(line.to_owned()))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(
+                self,
+                mut seq: A,
+            ) -> Result<ExactCommand, A::Error> {
+                let mut argv = Vec::new();
+                while let Some(word) = seq.next_element()? {
+                    argv.push(word);
+                }
+                if argv.is_empty() {
+                    return Err(de::Error::invalid_length(0, &self));
+                }
+                Ok(ExactCommand::Argv(argv))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
 }
 
 /// A program's name without a path.

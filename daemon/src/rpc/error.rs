@@ -166,7 +166,9 @@ impl From<TerminalError> for ErrorObjectOwned {
             }
             TerminalError::NoQuestion(_)
             | TerminalError::QuestionOver(_)
-            | TerminalError::ApproverRefused(_) => not_answered(&error),
+            | TerminalError::ApproverRefused(_)
+            | TerminalError::NotForAlways(_)
+            | TerminalError::NotWritten(_) => not_answered(&error),
             TerminalError::Stopping => {
                 plain(code::UNAVAILABLE, ErrorKind::Unavailable, error.to_string())
             }
@@ -182,7 +184,10 @@ fn not_answered(error: &TerminalError) -> ErrorObjectOwned {
             more.insert("state".to_owned(), json!(info.state));
             (code::WRONG_STATE, ErrorKind::ApprovalAnswered)
         }
-        TerminalError::ApproverRefused(_) => (code::DENIED, ErrorKind::ApproverRefused),
+        TerminalError::ApproverRefused(_) | TerminalError::NotForAlways(_) => {
+            (code::DENIED, ErrorKind::ApproverRefused)
+        }
+        TerminalError::NotWritten(_) => (code::WRONG_STATE, ErrorKind::AlwaysRefused),
         _ => (code::RESOURCE_NOT_FOUND, ErrorKind::ApprovalNotFound),
     };
     error_object(code, kind, error.to_string(), more)

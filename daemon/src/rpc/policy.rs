@@ -10,7 +10,7 @@ use termd_proto::terminal::Front;
 use super::caller::connection;
 use super::error::invalid_params;
 use crate::config::ConfigFile;
-use crate::policy::{Request, What, judge};
+use crate::policy::{Known, Request, What};
 use crate::terminal::{TerminalError, Terminals};
 
 /// Serves `policy.*`.
@@ -61,7 +61,9 @@ impl PolicyServer for PolicyHandler {
             uid: Some(context.peer.uid),
             cwd: cwd.as_deref().or(introduction.cwd.as_deref()),
         };
-        Ok(judge(&request, &context.gate(), self.terminals.policy()))
+        let policy = self.terminals.policy();
+        let decision = Terminals::decide(&policy, &request, Known::Whole, &context.gate());
+        Ok(decision.judgement)
     }
 
     async fn explain(

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use termd_proto::approval::{ApprovalId, ApprovalInfo};
 use termd_proto::policy::Judgement;
-use termd_proto::terminal::CloseCause;
+use termd_proto::terminal::{CloseCause, Front};
 use termd_proto::{Label, TerminalId};
 use thiserror::Error;
 
 use super::activity::IdleTimeout;
 use super::launch::LaunchError;
 use super::transcript::TranscriptError;
+use crate::config::ApprovedError;
 use crate::control::client::KeeperError;
 use crate::control::message::SpawnFailure;
 use crate::scope::ScopeWall;
@@ -206,6 +207,12 @@ pub enum TerminalError {
          your own"
     )]
     ApproverRefused(TerminalId),
+    /// An agent's front may not agree to anything for always.
+    #[error("the front {} may not agree for always: answer with termctl", .0.as_str())]
+    NotForAlways(Front),
+    /// What somebody agreed to for always could not be written down.
+    #[error("it cannot be approved for always: {0}")]
+    NotWritten(#[source] ApprovedError),
     /// The daemon is stopping or being replaced.
     #[error("the daemon is stopping")]
     Stopping,

@@ -1,5 +1,6 @@
 //! The gate, by tables: texts and what they are.
 
+mod approved;
 mod decisions;
 mod lines;
 mod properties;

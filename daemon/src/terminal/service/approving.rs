@@ -10,6 +10,7 @@ use termd_proto::terminal::{Front, Owner, TerminalState};
 use super::super::error::TerminalError;
 use super::Terminals;
 use crate::approval::{Approvals, NotAnswered};
+use crate::config::Draft;
 use crate::control::message::TERMINAL_VARIABLE;
 use crate::store::own_actor;
 
@@ -38,6 +39,7 @@ impl Terminals {
         }
         let outcome = match decision {
             Decision::Approve => "approved",
+            Decision::Always => "approved for always",
             Decision::Deny => "denied",
         };
         if let Some(terminal) = self.agents_terminal_of(by.pid) {
@@ -45,10 +47,20 @@ impl Terminals {
             self.record_answer(&refused, &info, by).await?;
             return Err(TerminalError::ApproverRefused(terminal));
         }
+        // One rule after the other: each is written behind those that stand there.
+        let _turn = self.inner.always.lock().await;
+        let draft = match decision {
+            Decision::Always => self.draft_rule(&info, by).await?,
+            Decision::Approve | Decision::Deny => None,
+        };
+        let outcome = match (&draft, decision) {
+            (None, Decision::Always) => "approved",
+            _ => outcome,
+        };
         self.record_answer(outcome, &info, by).await?;
         let answered = self.approvals().answer(id, decision, by);
         match answered {
-            Ok(info) => Ok(info),
+            Ok(info) => self.ruled(draft, info, by).await,
             Err(error) => {
                 // Somebody was faster while this was being recorded: that is recorded too.
                 self.record_answer("too late", &info, by).await?;
@@ -57,6 +69,26 @@ impl Terminals {
                     NotAnswered::Over(info) => TerminalError::QuestionOver(info),
                 })
             }
+        }
+    }
+
+    /// Brings the rule of an answer that was the first into force, where it has one. Where that
+    /// fails, it is approved once all the same, which the answer says.
+    async fn ruled(
+        &self,
+        draft: Option<Draft>,
+        info: ApprovalInfo,
+        by: &Owner,
+    ) -> Result<ApprovalInfo, TerminalError> {
+        let Some(draft) = draft else {
+            return Ok(info);
+        };
+        match self.enforce(draft, &info, by).await {
+            Ok(at) => Ok(self.approvals().ruled(&info.id, at).unwrap_or(info)),
+            Err(error) => Ok(ApprovalInfo {
+                only_once: Some(error.to_string()),
+                ..info
+            }),
         }
     }
 

@@ -35,13 +35,20 @@ impl Terminals {
             uid: query.uid,
             cwd: query.cwd.as_deref(),
         };
-        let policy = other.unwrap_or(self.policy());
-        let decision = policy.decide(&request, Known::Whole, gate);
+        let own = self.policy();
+        let with_approved = other.map(|other| other.with_approved(own.approved().clone()));
+        let policy = with_approved.as_ref().unwrap_or(&own);
+        let decision = Self::decide(policy, &request, Known::Whole, gate);
         let filtered = decision
             .profile
             .env
             .apply(inherited_environment(env::vars_os()));
         let at = decision.rule_line;
+        let approved = decision.judgement.approved;
+        let file = match approved {
+            Some(_) => &self.inner.options.approved.file,
+            None => file,
+        };
         Explanation {
             judgement: decision.judgement,
             why: decision.why,

@@ -12,9 +12,9 @@ use super::super::launch::Launch;
 use super::create::random_bits;
 use super::typing::Typist;
 use super::{CreateRequest, Terminals};
-use crate::approval::{Doubt, Standing, Subject};
+use crate::approval::{Always, Doubt, Standing, Subject};
 use crate::policy::{
-    Decision, Known, Policy, Profile, Request, TypedLine, TypedLines, What, command_text, program,
+    Decision, Known, OnlyOnce, Profile, Request, TypedLine, TypedLines, What, command_text, program,
 };
 
 /// How much of a command an error or a record shows, in bytes.
@@ -84,6 +84,9 @@ impl Judged {
         if let Some(rule) = judgement.rule {
             detail.insert("rule".to_owned(), rule.into());
         }
+        if let Some(rule) = judgement.approved {
+            detail.insert("approved_rule".to_owned(), rule.into());
+        }
         if !self.is_plain() {
             detail.insert("confirmed".to_owned(), self.consent.is_given().into());
         }
@@ -131,11 +134,6 @@ fn shown(text: &str) -> String {
 }
 
 impl Terminals {
-    /// What config.toml decides of commands.
-    pub fn policy(&self) -> &Policy {
-        &self.inner.options.policy
-    }
-
     /// Judges what a new terminal would run, and says what it runs under. Where it may not, that
     /// is recorded and said.
     pub(super) async fn judge_creation(
@@ -164,11 +162,17 @@ impl Terminals {
             What::Line(line) => line.to_owned(),
             What::Argv(argv) => command_text(argv),
         };
-        let decision = self.policy().decide(&asked, Known::Whole, &request.gate);
+        let decision = Self::decide(&self.policy(), &asked, Known::Whole, &request.gate);
         let subject = subject(&request.owner, &cwd, &command);
-        let judgement = decision.judgement;
+        let judgement = decision.judgement.clone();
+        let consent = if request.confirmed {
+            self.confirmed(&judgement, &subject, &request.owner)
+        } else {
+            let always = || self.always(&decision, &asked);
+            self.consent(&judgement, subject, &request.owner, always)?
+        };
         let judged = Judged {
-            consent: self.consent(&judgement, subject, &request.owner, request.confirmed)?,
+            consent,
             judgement,
             command: Some(shown(&command)),
         };
@@ -222,17 +226,23 @@ impl Terminals {
         for line in lines {
             let held_to = terminal.record.held_to.as_ref();
             let decision = self.decide_line(&line, program, typist, Some(cwd));
+            let only_once = decision.only_once.clone().unwrap_or(OnlyOnce::Typed);
             let judged = under_its_profile(decision, held_to);
             let mut judged = without_secret(judged, &line, secret || hidden);
-            judged.consent = if judged.command.is_some() {
+            judged.consent = if typist.confirmed && judged.command.is_none() {
+                Consent::Confirmed
+            } else if judged.command.is_some() {
                 let subject = Subject {
                     terminal: Some(terminal.id().clone()),
                     program: program.map(str::to_owned),
                     ..subject(typist.actor, cwd, &line.text)
                 };
-                self.consent(&judged.judgement, subject, typist.actor, typist.confirmed)?
-            } else if typist.confirmed {
-                Consent::Confirmed
+                if typist.confirmed {
+                    self.confirmed(&judged.judgement, &subject, typist.actor)
+                } else {
+                    let always = || Always::No(only_once.to_string());
+                    self.consent(&judged.judgement, subject, typist.actor, always)?
+                }
             } else {
                 Consent::None
             };
@@ -254,27 +264,30 @@ impl Terminals {
         Ok(next)
     }
 
+    /// The caller says that somebody has agreed: a question that waits is answered by that.
+    fn confirmed(&self, judgement: &Judgement, subject: &Subject, asker: &Owner) -> Consent {
+        if judgement.effect == Effect::Confirm {
+            self.inner.approvals.confirmed(subject, asker);
+        }
+        Consent::Confirmed
+    }
+
     /// Whether somebody has agreed to what the gate wants agreed to; somebody is asked where not.
     fn consent(
         &self,
         judgement: &Judgement,
         subject: Subject,
         asker: &Owner,
-        confirmed: bool,
+        always: impl FnOnce() -> Always,
     ) -> Result<Consent, TerminalError> {
         let approvals = &self.inner.approvals;
-        if confirmed {
-            if judgement.effect == Effect::Confirm {
-                approvals.confirmed(&subject, asker);
-            }
-            return Ok(Consent::Confirmed);
-        }
         if judgement.effect != Effect::Confirm {
             return Ok(Consent::None);
         }
         let doubt = Doubt {
             verdict: judgement.verdict,
             reason: judgement.reason.clone(),
+            always: always(),
         };
         let id = ApprovalId::from_random(random_bits()?);
         Ok(match approvals.ask(subject, asker, doubt, id) {
@@ -361,6 +374,7 @@ fn without_secret(judgement: Judgement, line: &TypedLine, secret: bool) -> Judge
             span: None,
             effect: Effect::Allow,
             rule: None,
+            approved: None,
         },
     };
     Judged {

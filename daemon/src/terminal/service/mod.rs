@@ -1,6 +1,7 @@
 //! The terminals of this daemon: who they are, how to find one, and what may be done with them.
 
 mod adopt;
+mod always;
 mod approving;
 mod attending;
 mod confine;
@@ -40,7 +41,7 @@ use super::restore::restore;
 use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::approval::Approvals;
-use crate::config::{SpoolConfig, StoreConfig};
+use crate::config::{ApprovedPlace, SpoolConfig, StoreConfig};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::policy::Policy;
@@ -76,6 +77,8 @@ pub struct TerminalsOptions {
     pub shell: Option<ShellFiles>,
     /// What config.toml decides of commands.
     pub policy: Arc<Policy>,
+    /// Where it is written what somebody has agreed to for always.
+    pub approved: ApprovedPlace,
     /// Where the daemon's settings are.
     pub config_dir: PathBuf,
     /// Whether the text of what is typed is recorded.
@@ -103,6 +106,11 @@ struct Inner {
     scopes: scope::Scopes,
     /// Whether the disk has room for output.
     room: watch::Sender<Room>,
+    /// What is decided of commands: config.toml, and what is agreed to for always meanwhile. Held for
+    /// a look and a change.
+    policy: Mutex<Arc<Policy>>,
+    /// Held while approved.toml is written.
+    always: tokio::sync::Mutex<()>,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -174,8 +182,11 @@ impl Terminals {
     pub fn new(options: TerminalsOptions, store: Store, keeper: KeeperClient) -> Self {
         let events = broadcast::Sender::new(EVENT_QUEUE);
         let index = Mutex::default();
+        let policy = Mutex::new(Arc::clone(&options.policy));
         Self {
             inner: Arc::new(Inner {
+                policy,
+                always: tokio::sync::Mutex::default(),
                 options,
                 store,
                 keeper,

@@ -1,0 +1,299 @@
+//! `termctl approvals --notify`: each question as a desktop notification, with its answers as
+//! buttons.
+//!
+//! It promises: what is answered elsewhere, or is over, is taken away; what is not shown whole
+//! cannot be agreed to from there. Must not know D-Bus.
+
+use std::collections::{HashMap, HashSet};
+
+use termd_proto::ErrorKind;
+use termd_proto::approval::{
+    ApprovalId, ApprovalInfo, ApprovalState, ApprovalsClient as _, Decision,
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Context;
+use super::approvals::{list, told};
+use crate::client::Link;
+use crate::desktop::{Desktop, Event, Notification, Shown};
+use crate::error::{CliError, kind_of};
+use crate::escape::escaped;
+use crate::exit::ExitCode;
+use crate::output;
+
+/// Longest command that a notification shows, in characters; servers cut off longer ones where they
+/// like.
+const MAX_COMMAND_CHARS: usize = 400;
+/// Longest other text, in characters.
+const MAX_TEXT_CHARS: usize = 200;
+/// Most notifications at a time: more would fill a screen. The others come as these go.
+const MAX_SHOWN: usize = 8;
+
+/// The questions that are on the desktop.
+#[derive(Debug, Default)]
+struct Board {
+    shown: HashMap<Shown, ApprovalId>,
+    /// Put away without an answer: not shown again.
+    put_away: HashSet<ApprovalId>,
+}
+
+/// Shows questions until a signal ends it.
+pub(super) async fn run(context: Context, link: &Link) -> Result<ExitCode, CliError> {
+    let mut desktop = Desktop::connect().await?;
+    if !desktop.has_actions {
+        output::note(
+            "this desktop's notifications have no buttons: they name the command to answer",
+        );
+    }
+    let mut ended = signal(SignalKind::terminate())
+        .map_err(|error| CliError::Io("cannot wait for signals", error))?;
+    let mut board = Board::default();
+    let outcome = tokio::select! {
+        outcome = watch(context, link, &mut desktop, &mut board) => outcome,
+        _ = ended.recv() => Ok(ExitCode::OK),
+        _ = tokio::signal::ctrl_c() => Ok(ExitCode::OK),
+    };
+    for shown in board.shown.keys() {
+        // Where that fails there is no desktop any more.
+        let _ = desktop.withdraw(shown).await;
+    }
+    outcome
+}
+
+async fn watch(
+    context: Context,
+    link: &Link,
+    desktop: &mut Desktop,
+    board: &mut Board,
+) -> Result<ExitCode, CliError> {
+    let mut listed = list(link, None).await?;
+    loop {
+        board.follow(desktop, &listed.approvals).await?;
+        let next = list(link, Some(listed.seq));
+        tokio::pin!(next);
+        let changed = loop {
+            let event = tokio::select! {
+                changed = &mut next => break changed?,
+                event = desktop.next() => event?,
+            };
+            match event {
+                Event::Chosen(shown, key) => {
+                    let Some(id) = board.shown.get(&shown).cloned() else {
+                        continue;
+                    };
+                    if let Some(decision) = decision(&key) {
+                        answer(context, link, &id, decision).await?;
+                    }
+                }
+                Event::Closed(shown) => {
+                    board.put_away.extend(board.shown.remove(&shown));
+                }
+            }
+        };
+        listed = changed;
+    }
+}
+
+impl Board {
+    /// Takes away what is over, and shows what is new.
+    async fn follow(&mut self, desktop: &Desktop, listed: &[ApprovalInfo]) -> Result<(), CliError> {
+        let is_pending = |id: &ApprovalId| {
+            let mut pending = listed.iter();
+            pending.any(|info| info.id == *id && info.state == ApprovalState::Pending)
+        };
+        let over: Vec<Shown> = self
+            .shown
+            .iter()
+            .filter(|(_, id)| !is_pending(id))
+            .map(|(shown, _)| shown.clone())
+            .collect();
+        for shown in over {
+            self.shown.remove(&shown);
+            desktop.withdraw(&shown).await?;
+        }
+        self.put_away.retain(|id| is_pending(id));
+        for info in listed {
+            let is_known =
+                self.shown.values().any(|id| *id == info.id) || self.put_away.contains(&info.id);
+            let is_new = info.state == ApprovalState::Pending && !is_known;
+            if is_new && self.shown.len() < MAX_SHOWN {
+                let shown = desktop
+                    .show(&notification(info, desktop.has_actions))
+                    .await?;
+                self.shown.insert(shown, info.id.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a button says.
+fn decision(key: &str) -> Option<Decision> {
+    match key {
+        "once" => Some(Decision::Approve),
+        "always" => Some(Decision::Always),
+        "deny" => Some(Decision::Deny),
+        _ => None,
+    }
+}
+
+/// Answers, and says what came of it. Only a daemon that cannot be reached ends the watching.
+async fn answer(
+    context: Context,
+    link: &Link,
+    id: &ApprovalId,
+    decision: Decision,
+) -> Result<(), CliError> {
+    let answered = link
+        .once(|rpc| {
+            let id = id.clone();
+            async move { rpc.answer(id, decision).await }
+        })
+        .await;
+    match answered {
+        Ok(info) if context.json => output::print_json(&info),
+        Ok(info) => output::print(format!("{}\n", told(&info)).as_bytes()),
+        // Somebody was faster: the list tells.
+        Err(CliError::Refused(refusal))
+            if kind_of(&refusal) == Some(ErrorKind::ApprovalAnswered) =>
+        {
+            Ok(())
+        }
+        Err(error @ CliError::Refused(_)) => {
+            output::note(&format!("{id}: {error}"));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
+    let by = info.asked_by.client.as_deref();
+    let by = by.unwrap_or(info.asked_by.front.as_str());
+    let command = escaped(&info.command);
+    let shown = shortened(&command, MAX_COMMAND_CHARS);
+    let is_whole = shown == command;
+    let mut lines = vec![shown];
+    lines.push(match &info.terminal {
+        Some(terminal) => format!("typed in {terminal}"),
+        None => format!("in {}", shortened(&escaped(&info.cwd), MAX_TEXT_CHARS)),
+    });
+    if let Some(reason) = &info.reason {
+        lines.push(shortened(&escaped(reason), MAX_TEXT_CHARS));
+    }
+    let mut actions = Vec::new();
+    if is_whole {
+        actions.push(("once", "Allow once"));
+        if info.only_once.is_none() {
+            actions.push(("always", "Always"));
+        }
+    }
+    actions.push(("deny", "Deny"));
+    if !is_whole {
+        lines.push(format!(
+            "It is not shown whole: see termctl approvals, then termctl approve {}",
+            info.id
+        ));
+    } else if !has_actions {
+        lines.push(format!("termctl approve {0}, or termctl deny {0}", info.id));
+    }
+    Notification {
+        summary: format!(
+            "May this run for {}?",
+            shortened(&escaped(by), MAX_TEXT_CHARS)
+        ),
+        body: lines.join("\n"),
+        actions: if has_actions { actions } else { Vec::new() },
+    }
+}
+
+/// The beginning and the end of a long text, and how much is left out between them.
+fn shortened(text: &str, most: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= most {
+        return text.to_owned();
+    }
+    let (head, tail) = (most / 2, most / 4);
+    let left_out = chars.len() - head - tail;
+    let (head, rest) = chars.split_at(head);
+    let (_, tail) = rest.split_at(left_out);
+    let (head, tail): (String, String) = (head.iter().collect(), tail.iter().collect());
+    format!("{head} … ({left_out} characters are left out) … {tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use termd_proto::policy::Verdict;
+    use termd_proto::terminal::{Front, Owner};
+
+    use super::*;
+
+    fn question(command: &str, only_once: Option<&str>) -> ApprovalInfo {
+        ApprovalInfo {
+            id: ApprovalId::from_random(1),
+            state: ApprovalState::Pending,
+            command: command.to_owned(),
+            cwd: "/here".to_owned(),
+            terminal: None,
+            program: None,
+            asked_by: Owner {
+                front: Front::Mcp,
+                uid: 1000,
+                pid: 1,
+                exe: None,
+                session: None,
+                client: Some("an\nagent".to_owned()),
+            },
+            verdict: Verdict::Dangerous,
+            reason: Some("it\u{1b}[2J is".to_owned()),
+            asked_at_ms: 0,
+            expires_at_ms: 1,
+            answered_by: None,
+            answered_at_ms: None,
+            only_once: only_once.map(str::to_owned),
+            rule_at: None,
+        }
+    }
+
+    fn keys(notification: &Notification) -> Vec<&'static str> {
+        notification.actions.iter().map(|(key, _)| *key).collect()
+    }
+
+    #[test]
+    fn what_is_not_shown_whole_cannot_be_agreed_to() {
+        let long = "x".repeat(MAX_COMMAND_CHARS + 1);
+        for (command, only_once, expected) in [
+            ("rm -r x", None, &["once", "always", "deny"][..]),
+            ("rm -r x", Some("a rule asks"), &["once", "deny"]),
+            (&long, None, &["deny"]),
+        ] {
+            let shown = notification(&question(command, only_once), true);
+            assert_eq!(keys(&shown), expected, "{shown:?}");
+            assert!(shown.actions.iter().all(|(key, _)| decision(key).is_some()));
+            let without = notification(&question(command, only_once), false);
+            assert!(without.actions.is_empty());
+            assert!(without.body.contains("termctl approve"), "{without:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_ours_alone() {
+        let shown = notification(&question("echo a\nin /elsewhere", None), true);
+        assert_eq!(shown.body.lines().count(), 3, "{shown:?}");
+        assert_eq!(shown.summary.lines().count(), 1, "{shown:?}");
+        assert!(!shown.body.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn long_texts_keep_both_ends() {
+        assert_eq!(shortened("abc", 3), "abc");
+        assert_eq!(shortened("äöü", 3), "äöü");
+        let long = format!("{}end", "a".repeat(100));
+        let short = shortened(&long, 20);
+        assert!(
+            short.starts_with("aaaaaaaaaa …") && short.ends_with("… aaend"),
+            "{short}"
+        );
+        assert!(short.contains("(88 characters"), "{short}");
+    }
+}
