@@ -169,6 +169,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         if stored.is_err() {
             tracing::error!("stopped before all output was in the database");
         }
+        terminals.let_all_go().await;
     }
     terminals.record_all_typed().await;
     let closed = store.close().await;

@@ -4,7 +4,7 @@ use termd_proto::terminal::Stdio;
 use super::*;
 use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
-    ProtectedPath, Sandbox, WALLS, Wall,
+    ProtectedPath, Sandbox, Temporary, WALLS, Wall,
 };
 use crate::control::message::{ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus};
 use crate::control::step::STEPS;
@@ -38,12 +38,14 @@ fn confinement() -> Confinement {
                 protect(b"/w/a", IfAbsent::Leave),
                 protect(b"/w/b", IfAbsent::MakeDirectory),
                 protect(b"/w/c", IfAbsent::MakeFile),
+                protect(b"/w/d", IfAbsent::HoldLink),
             ],
             hidden: vec![b"/h".to_vec()],
             visible: vec![b"/h/v".to_vec()],
             network: Access::Denied,
             daemon_socket: Access::Allowed,
             enforcement: Enforcement::BestEffort,
+            temporary: Temporary::Private,
         }),
     }
 }

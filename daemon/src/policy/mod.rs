@@ -44,7 +44,7 @@ pub use decision::{Decision, Origin, Policy, PolicyError};
 pub use environment::EnvRules;
 pub use profile::{LimitsSpec, MAX_PATHS, Profile};
 pub use quantity::{Bytes, Length};
-pub use sandbox::{Absent, Places, SandboxKind, Walls};
+pub use sandbox::{Absent, Places, SandboxKind, TemporaryFiles, Walls};
 pub use settings::{CompiledGate, PatternError};
 pub use spec::PolicySpec;
 pub use typed::{Known, TypedLine, TypedLines};

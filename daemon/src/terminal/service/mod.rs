@@ -10,7 +10,10 @@ mod explain;
 mod gate;
 mod idle;
 mod limits;
+mod links;
 mod list;
+mod made;
+mod making;
 mod typing;
 
 use std::collections::{HashMap, VecDeque};
@@ -28,6 +31,7 @@ use tokio::sync::{Notify, broadcast};
 pub use create::CreateRequest;
 pub use typing::Typist;
 
+use self::made::MadeDirectories;
 use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;
 use super::error::TerminalError;
@@ -92,6 +96,8 @@ struct Inner {
     idle_listed: Notify,
     /// What the gate wants agreed to.
     approvals: Approvals,
+    /// Directories that are there for the sake of sandboxes.
+    made: MadeDirectories,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -172,6 +178,7 @@ impl Terminals {
                 index,
                 idle_listed: Notify::new(),
                 approvals: Approvals::default(),
+                made: MadeDirectories::default(),
             }),
         }
     }
