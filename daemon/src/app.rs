@@ -106,7 +106,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
-        max_running: config.limits.terminals,
+        max_running: config.limits.running(),
         shell,
         policy: Arc::new(file.policy),
         config_dir: paths
@@ -131,6 +131,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let shutdown = CancellationToken::new();
     let serve_options = ServeOptions {
         stats,
+        events: Some(terminals.event_sender()),
         ..ServeOptions::default()
     };
     let serving = tokio::spawn(serve(

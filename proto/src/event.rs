@@ -32,7 +32,8 @@ pub enum TerminalEvent {
         /// Rows now.
         rows: u16,
     },
-    /// It reached a limit of its profile, and is being ended for it.
+    /// It reached a limit of its profile, and is being ended for it; or a command line in its shell
+    /// was ended at one of a process (`cpu_time`, `file_bytes`).
     LimitReached {
         /// Which.
         id: TerminalId,
@@ -54,6 +55,17 @@ pub enum TerminalEvent {
     Closed {
         /// Which.
         id: TerminalId,
+    },
+    /// A process has reached a limit of the socket, or a client or a front one on running terminals:
+    /// what it asked for beyond was refused. Told once, and again when it has been below; only to
+    /// subscriptions to everything.
+    PeerLimitReached {
+        /// Which process, where one is known.
+        pid: Option<i32>,
+        /// Which limit, as in the error's `data.limit`.
+        limit: String,
+        /// The limit itself.
+        value: u64,
     },
     /// Events were dropped because the subscriber did not read them. List again, and read each
     /// followed terminal from the offset last seen: no output is lost by this.

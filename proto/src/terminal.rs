@@ -119,7 +119,7 @@ impl CloseCause {
     }
 }
 
-/// Which limit of its profile ended a command.
+/// Which limit ended a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {
@@ -127,14 +127,32 @@ pub enum EndCause {
     Timeout,
     /// It printed as much as it may.
     OutputBytes,
+    /// A process of it used as much processor time as one may (`RLIMIT_CPU`).
+    CpuTime,
+    /// A process of it wrote a file as large as one may (`RLIMIT_FSIZE`).
+    FileBytes,
+    /// Nobody typed, read or attached, and nothing was printed, for its idle timeout.
+    IdleTimeout,
 }
 
 impl EndCause {
+    /// Every one.
+    pub const ALL: [Self; 5] = [
+        Self::Timeout,
+        Self::OutputBytes,
+        Self::CpuTime,
+        Self::FileBytes,
+        Self::IdleTimeout,
+    ];
+
     /// The word for it in JSON, tables and the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
             Self::OutputBytes => "output_bytes",
+            Self::CpuTime => "cpu_time",
+            Self::FileBytes => "file_bytes",
+            Self::IdleTimeout => "idle_timeout",
         }
     }
 }
@@ -151,6 +169,12 @@ pub struct Confinement {
     /// It is ended once it has printed more than this; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<u64>,
+    /// Each of its processes may use so many milliseconds of processor time; absent: any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_time_ms: Option<u64>,
+    /// Each of its processes may grow a file to so many bytes; absent: to any size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
     /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.
     pub sandbox: Vec<String>,
     /// What holds it: `cpu_seconds`, `landlock_writes`, `seccomp`, … in a fixed order.

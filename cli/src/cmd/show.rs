@@ -126,6 +126,9 @@ fn end_cause(cause: EndCause) -> &'static str {
     match cause {
         EndCause::Timeout => "the timeout of its profile",
         EndCause::OutputBytes => "the output quota of its profile",
+        EndCause::CpuTime => "the processor time of its profile",
+        EndCause::FileBytes => "the file size of its profile",
+        EndCause::IdleTimeout => "its idle timeout",
     }
 }
 

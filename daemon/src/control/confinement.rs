@@ -28,12 +28,13 @@ impl Confinement {
     }
 }
 
-/// Limits of each process on its own (setrlimit(2)), soft and hard alike, so that none can raise
-/// them again. What is `None` stays as the daemon has it. A limit above the daemon's own hard
+/// Limits of each process on its own (setrlimit(2)), soft and hard alike (but for processor time),
+/// so that none can raise them again. What is `None` stays as the daemon has it. A limit above the daemon's own hard
 /// limit is taken down to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// `RLIMIT_CPU`: processor seconds of one process (not of the tree); SIGKILL at the limit.
+    /// `RLIMIT_CPU`: processor seconds of one process (not of the tree); SIGXCPU at the limit, and
+    /// SIGKILL a second later.
     pub cpu_seconds: Option<u64>,
     /// `RLIMIT_AS`: bytes of address space of one process. Runtimes that reserve much more than
     /// they use (Go, Java, Node, sanitizers) need tens of GiB.

@@ -268,7 +268,7 @@ fn cause_named(word: &str) -> Option<CloseCause> {
 
 /// The same of a limit.
 fn end_cause_named(word: &str) -> Option<EndCause> {
-    [EndCause::Timeout, EndCause::OutputBytes]
+    EndCause::ALL
         .into_iter()
         .find(|cause| cause.as_str() == word)
 }

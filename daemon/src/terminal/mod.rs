@@ -21,6 +21,7 @@ mod intake;
 mod keyboard;
 pub mod keys;
 pub mod launch;
+mod limit_shown;
 mod master;
 pub mod origins;
 mod plain_reading;

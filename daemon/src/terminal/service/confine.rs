@@ -204,6 +204,8 @@ pub(super) fn told(profile: &Profile) -> Option<Told> {
         profiles: profile.names.clone(),
         timeout_ms: profile.timeout.map(Length::ms),
         output_bytes: profile.output_bytes.map(Bytes::get),
+        cpu_time_ms: profile.limits.cpu_time.map(Length::ms),
+        file_bytes: profile.limits.file_bytes.map(Bytes::get),
         sandbox: profile
             .kinds()
             .into_iter()

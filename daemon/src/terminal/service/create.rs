@@ -17,7 +17,7 @@ use super::super::activity::IdleTimeout;
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
 use super::super::commands::{ShellCommands, texts_of};
-use super::super::error::TerminalError;
+use super::super::error::{RunningLimit, TerminalError};
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::intake::Reading;
@@ -343,6 +343,16 @@ impl Terminals {
         Ok(size)
     }
 
+    fn tell_of_too_many(&self, limit: RunningLimit, pid: i32) {
+        let (name, value) = (limit.name(), limit.value());
+        tracing::warn!(pid, limit = name, value, "no more terminals are started");
+        let _ = self.inner.events.send(TerminalEvent::PeerLimitReached {
+            pid: Some(pid),
+            limit: name.to_owned(),
+            value: u64::try_from(value).unwrap_or(u64::MAX),
+        });
+    }
+
     fn reserve<'a>(
         &'a self,
         id: &TerminalId,
@@ -353,12 +363,15 @@ impl Terminals {
         if index.accepts == Accepts::No {
             return Err(TerminalError::Stopping);
         }
-        let limit = self.inner.options.max_running;
-        if index.running >= limit {
-            return Err(TerminalError::TooMany { limit });
+        if let Some(limit) = index.limit_reached_by(&client, self.inner.options.max_running) {
+            if !std::mem::replace(&mut index.is_full_told, true) {
+                self.tell_of_too_many(limit, client.pid);
+            }
+            return Err(TerminalError::TooMany(limit));
         }
+        index.is_full_told = false;
         if let Some(max_running) = request.max_running
-            && index.running_of(&client) >= max_running as usize
+            && index.running_of(|of| *of == client) >= max_running as usize
         {
             return Err(TerminalError::TooManyOfClient { max_running });
         }

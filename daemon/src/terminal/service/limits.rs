@@ -61,6 +61,9 @@ impl Terminals {
         let value = held_to.and_then(|held_to| match limit {
             EndCause::Timeout => held_to.timeout_ms,
             EndCause::OutputBytes => held_to.output_bytes,
+            EndCause::CpuTime => held_to.cpu_time_ms,
+            EndCause::FileBytes => held_to.file_bytes,
+            EndCause::IdleTimeout => None,
         });
         let value = value.unwrap_or_default();
         tracing::info!(terminal = %id, limit = limit.as_str(), value, "a limit is reached");
