@@ -144,7 +144,10 @@ impl Ground {
     }
 
     fn start(&self, client: &mut RawClient, script: &str) -> String {
-        let params = merged(&sh(script), &json!({ "cwd": self.project, "confirmed": true }));
+        let params = merged(
+            &sh(script),
+            &json!({ "cwd": self.project, "confirmed": true }),
+        );
         let info = client.ok("session.create", &params);
         info["id"].as_str().unwrap().to_owned()
     }
@@ -269,10 +272,7 @@ fn made(program: &Path) {
     assert!(husky.exists());
     // Others come and go, one leaves something running, and a new server takes over.
     ground.expect(&[("mkdir .husky/x || echo kept", "kept")]);
-    let left = ground.start(
-        &mut client,
-        "trap '' HUP; sleep 1000 & echo left",
-    );
+    let left = ground.start(&mut client, "trap '' HUP; sleep 1000 & echo left");
     client.wait_for_text(&left, "left");
     client.ok("session.wait", &json!({ "id": left }));
     let server = ground.daemon.server();

@@ -63,7 +63,11 @@ fn limits_of_a_process_end_a_command_by_name() {
         assert_eq!(event, expected);
     }
     // What did not run into one says nothing, whatever its code.
-    let id = client.ok("session.create", &merged(&sh("kill -9 $$"), &json!({ "confirmed": true })))["id"].clone();
+    let id = client.ok(
+        "session.create",
+        &merged(&sh("kill -9 $$"), &json!({ "confirmed": true })),
+    )["id"]
+        .clone();
     let waited = client.ok("session.wait", &json!({ "id": id }));
     assert_eq!(waited["end_cause"], Value::Null, "{waited}");
 }
