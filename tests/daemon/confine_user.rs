@@ -284,7 +284,10 @@ fn made(program: &Path) {
     ground.expect(&[("mkdir .husky/x || echo kept", "kept")]);
     assert!(husky.exists(), "what was left running still needs it");
     client.ok("session.close", &json!({ "id": left }));
-    wait_until("nobody needs it any more", || !husky.exists());
+    // The last of them all.
+    let last = ground.project.join(".zed");
+    wait_until("nobody needs it any more", || !last.exists());
+    assert!(!husky.exists());
     for gone in [".idea", ".zed", ".claude", ".codex", ".cursor", ".gemini"] {
         assert!(!ground.project.join(gone).exists(), "{gone}");
     }
