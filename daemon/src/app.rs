@@ -114,7 +114,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         spool: config.spool.clone(),
         store: config.store.clone(),
         state_dir: paths.state_dir.clone(),
-        max_running: config.limits.terminals,
+        max_running: config.limits.running(),
         shell,
         policy: Arc::new(file.policy.with_approved(approved.approved)),
         approved: ApprovedPlace {
@@ -145,6 +145,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let shutdown = CancellationToken::new();
     let serve_options = ServeOptions {
         stats,
+        events: Some(terminals.event_sender()),
         ..ServeOptions::default()
     };
     let serving = tokio::spawn(serve(
@@ -184,6 +185,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         if stored.is_err() {
             tracing::error!("stopped before all output was in the database");
         }
+        terminals.let_all_go().await;
     }
     terminals.record_all_typed().await;
     let closed = store.close().await;

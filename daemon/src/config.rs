@@ -72,6 +72,32 @@ pub struct SpoolConfig {
 pub struct LimitsConfig {
     /// Terminals whose command runs.
     pub terminals: usize,
+    /// Those of one client process of one front.
+    pub terminals_of_client: usize,
+    /// Those of one front.
+    pub terminals_of_front: usize,
+}
+
+/// How many terminals may run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaxRunning {
+    /// Of everybody.
+    pub of_all: usize,
+    /// Of one client process of one front.
+    pub of_client: usize,
+    /// Of one front.
+    pub of_front: usize,
+}
+
+impl LimitsConfig {
+    /// What it says of running terminals.
+    pub fn running(&self) -> MaxRunning {
+        MaxRunning {
+            of_all: self.terminals,
+            of_client: self.terminals_of_client,
+            of_front: self.terminals_of_front,
+        }
+    }
 }
 
 /// `[retention]`: how long the database keeps what.
@@ -143,7 +169,13 @@ impl Default for SpoolConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { terminals: 2_048 }
+        Self {
+            terminals: 2_048,
+            // Half, and three quarters: what one runaway takes leaves the others, and a person at
+            // `termctl`, enough to work with and to end it by.
+            terminals_of_client: 1_024,
+            terminals_of_front: 1_536,
+        }
     }
 }
 
@@ -276,7 +308,7 @@ impl Config {
 
     fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let config: Self = toml::from_str(text).map_err(|error| parse_error(text, path, &error))?;
-        let bounds: [(bool, &'static str, &'static str); 5] = [
+        let bounds: [(bool, &'static str, &'static str); 7] = [
             (
                 config.kill_grace_ms <= MAX_GRACE_MS,
                 "kill_grace_ms",
@@ -295,6 +327,16 @@ impl Config {
             (
                 (1..=4_096).contains(&config.limits.terminals),
                 "limits.terminals",
+                "1 to 4,096",
+            ),
+            (
+                (1..=4_096).contains(&config.limits.terminals_of_client),
+                "limits.terminals_of_client",
+                "1 to 4,096",
+            ),
+            (
+                (1..=4_096).contains(&config.limits.terminals_of_front),
+                "limits.terminals_of_front",
                 "1 to 4,096",
             ),
             (
@@ -399,6 +441,10 @@ mod tests {
             (
                 "[store]\nfree_floor = \"some\"",
                 "c.toml:2:14: invalid value",
+            ),
+            (
+                "[limits]\nterminals_of_front = 4097",
+                "limits.terminals_of_front must be 1",
             ),
             ("kil_grace_ms = 1", "c.toml:1:1: unknown field"),
             ("kill_grace_ms = \"x\"", "c.toml:1:17: invalid type"),

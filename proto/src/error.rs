@@ -102,7 +102,8 @@ pub enum ErrorKind {
     DiskFloor,
     /// The database could not be read.
     StoreUnavailable,
-    /// Too many terminals, calls or bytes; `data.limit` names the limit.
+    /// Too many terminals, connections, calls or bytes; `data.limit` names the limit, `data.max` is
+    /// its value.
     Overloaded,
     /// Cancelled by the caller.
     Cancelled,

@@ -32,8 +32,9 @@ pub enum TerminalEvent {
         /// Rows now.
         rows: u16,
     },
-    /// It reached a limit: one of its profile, for which it is being ended, or one of the disk, for
-    /// which some of its output is not kept.
+    /// It reached a limit: one of its profile, for which it is being ended; one of the disk, for
+    /// which some of its output is not kept; or a command line in its shell was ended at one of a
+    /// process (`cpu_time`, `file_bytes`).
     LimitReached {
         /// Which.
         id: TerminalId,
@@ -55,6 +56,17 @@ pub enum TerminalEvent {
     Closed {
         /// Which.
         id: TerminalId,
+    },
+    /// A process has reached a limit of the socket, or a client or a front one on running terminals:
+    /// what it asked for beyond was refused. Told once, and again when it has been below; only to
+    /// subscriptions to everything.
+    PeerLimitReached {
+        /// Which process, where one is known.
+        pid: Option<i32>,
+        /// Which limit, as in the error's `data.limit`.
+        limit: String,
+        /// The limit itself.
+        value: u64,
     },
     /// Events were dropped because the subscriber did not read them. List again, and read each
     /// followed terminal from the offset last seen: no output is lost by this.

@@ -176,6 +176,7 @@ pub struct ExplainedProfile {
 /// The walls of a sandbox. Paths are as they would be for the directory asked about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ExplainedSandbox {
     /// `read-only`, `workspace`, `no-network`.
     pub kinds: Vec<String>,
@@ -191,6 +192,9 @@ pub struct ExplainedSandbox {
     pub daemon_socket: bool,
     /// Whether it runs where a wall cannot be held.
     pub best_effort: bool,
+    /// Whether `/tmp` and `/var/tmp` are its own.
+    #[serde(default)]
+    pub private_tmp: bool,
 }
 
 /// How one client wants the gate to be.

@@ -119,7 +119,7 @@ impl CloseCause {
     }
 }
 
-/// Which limit of its profile ended a command.
+/// Which limit ended a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {
@@ -129,15 +129,34 @@ pub enum EndCause {
     OutputBytes,
     /// It took more memory than it may, or than there was, and the kernel killed it.
     OutOfMemory,
+    /// A process of it used as much processor time as one may (`RLIMIT_CPU`).
+    CpuTime,
+    /// A process of it wrote a file as large as one may (`RLIMIT_FSIZE`).
+    FileBytes,
+    /// Nobody typed, read or attached, and nothing was printed, for its idle timeout.
+    IdleTimeout,
 }
 
 impl EndCause {
+    /// Every one.
+    pub const ALL: [Self; 6] = [
+        Self::Timeout,
+        Self::OutputBytes,
+        Self::OutOfMemory,
+        Self::CpuTime,
+        Self::FileBytes,
+        Self::IdleTimeout,
+    ];
+
     /// The word for it in JSON, tables and the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
             Self::OutputBytes => "output_bytes",
             Self::OutOfMemory => "out_of_memory",
+            Self::CpuTime => "cpu_time",
+            Self::FileBytes => "file_bytes",
+            Self::IdleTimeout => "idle_timeout",
         }
     }
 }
@@ -240,6 +259,12 @@ pub struct Confinement {
     /// So many bytes of its output are kept, the first and the last; absent: as many as of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal_quota: Option<u64>,
+    /// Each of its processes may use so many milliseconds of processor time; absent: any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_time_ms: Option<u64>,
+    /// Each of its processes may grow a file to so many bytes; absent: to any size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
     /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.
     pub sandbox: Vec<String>,
     /// What all of it together is held to by a scope of its own; absent: it has none.

@@ -41,12 +41,12 @@ fn writes_stay_in_the_workspace() {
             user,
             &ground.workspace(),
             &[
-                "create ~/work/new = crossed",
-                "mkdir ~/work/src/dir = crossed",
-                "rename ~/work/new ~/work/src/dir/new = crossed",
-                "link ~/work/file ~/work/src/other_name = crossed",
-                "chmod ~/work/file = crossed",
-                "truncate ~/work/src/dir/new = crossed",
+                "create ~/project/new = crossed",
+                "mkdir ~/project/src/dir = crossed",
+                "rename ~/project/new ~/project/src/dir/new = crossed",
+                "link ~/project/file ~/project/src/other_name = crossed",
+                "chmod ~/project/file = crossed",
+                "truncate ~/project/src/dir/new = crossed",
                 "write /dev/null = crossed",
                 "write /dev/tty = crossed",
                 "create /dev/shm/termd-test = crossed",
@@ -59,9 +59,9 @@ fn writes_stay_in_the_workspace() {
                 "unlink ~/other/file = EROFS",
                 "rmdir ~/other = EROFS",
                 "rename ~/other ~/moved = EROFS",
-                "rename ~/other/file ~/work/file = EXDEV|EROFS",
-                "rename ~/work/file ~/other/file = EXDEV|EROFS",
-                "link ~/other/file ~/work/linked = EXDEV",
+                "rename ~/other/file ~/project/file = EXDEV|EROFS",
+                "rename ~/project/file ~/other/file = EXDEV|EROFS",
+                "link ~/other/file ~/project/linked = EXDEV",
                 "symlink /etc ~/other/link = EROFS",
                 "chmod ~/other/file = EROFS",
                 "chown ~/other/file = EROFS",
@@ -74,8 +74,8 @@ fn writes_stay_in_the_workspace() {
                 "write /proc/self/oom_score_adj = EROFS|EACCES",
                 "write /proc/sys/kernel/core_pattern = EROFS|EACCES",
                 // A link that leads out is followed to where nothing may be written.
-                "symlink ~/other/file ~/work/out = crossed",
-                "write ~/work/out = EROFS|EACCES",
+                "symlink ~/other/file ~/project/out = crossed",
+                "write ~/project/out = EROFS|EACCES",
                 "write /proc/self/root~/other/file = EROFS|EACCES",
             ],
         );
@@ -90,50 +90,50 @@ fn what_is_protected_stays_as_it_is() {
             user,
             &ground.workspace(),
             &[
-                "create ~/work/.git/HEAD = crossed",
-                "create ~/work/.git/config.lock = crossed",
-                "read ~/work/.git/hooks/pre-commit = crossed",
-                "create ~/work/.git/hooks/post-commit = EROFS",
-                "write ~/work/.git/hooks/pre-commit = EROFS|EACCES",
-                "truncate ~/work/.git/hooks/pre-commit = EROFS",
-                "unlink ~/work/.git/hooks/pre-commit = EROFS",
-                "chmod ~/work/.git/hooks/pre-commit = EROFS",
-                "chown ~/work/.git/hooks/pre-commit = EROFS",
-                "xattr ~/work/.git/hooks/pre-commit = EROFS",
-                "touch ~/work/.git/hooks/pre-commit = EROFS",
-                "rename ~/work/file ~/work/.git/hooks/pre-commit = EXDEV|EROFS",
-                "link ~/work/file ~/work/.git/hooks/post-commit = EXDEV|EROFS",
-                "link ~/work/.git/hooks/pre-commit ~/work/hook = EXDEV",
-                "symlink ~/work/file ~/work/.git/hooks/post-commit = EROFS",
+                "create ~/project/.git/HEAD = crossed",
+                "create ~/project/.git/config.lock = crossed",
+                "read ~/project/.git/hooks/pre-commit = crossed",
+                "create ~/project/.git/hooks/post-commit = EROFS",
+                "write ~/project/.git/hooks/pre-commit = EROFS|EACCES",
+                "truncate ~/project/.git/hooks/pre-commit = EROFS",
+                "unlink ~/project/.git/hooks/pre-commit = EROFS",
+                "chmod ~/project/.git/hooks/pre-commit = EROFS",
+                "chown ~/project/.git/hooks/pre-commit = EROFS",
+                "xattr ~/project/.git/hooks/pre-commit = EROFS",
+                "touch ~/project/.git/hooks/pre-commit = EROFS",
+                "rename ~/project/file ~/project/.git/hooks/pre-commit = EXDEV|EROFS",
+                "link ~/project/file ~/project/.git/hooks/post-commit = EXDEV|EROFS",
+                "link ~/project/.git/hooks/pre-commit ~/project/hook = EXDEV",
+                "symlink ~/project/file ~/project/.git/hooks/post-commit = EROFS",
                 // Itself, and what is above it.
-                "rmdir ~/work/.git/hooks = EBUSY|ENOTEMPTY",
-                "rename ~/work/.git/hooks ~/work/.git/old = EBUSY",
-                "rename ~/work/src ~/work/.git/hooks = EBUSY|EXDEV",
-                "chmod ~/work/.git/hooks = EROFS",
-                "rename ~/work/.git ~/work/git = EBUSY",
-                "rmdir ~/work/.git = EBUSY|ENOTEMPTY",
-                "rename ~/work/src ~/work/.git = EBUSY|EXDEV",
-                "rename ~/work ~/w = EBUSY|EROFS|EXDEV",
-                "write ~/work/.git/config = EROFS|EACCES",
-                "unlink ~/work/.git/config = EBUSY",
-                "rename ~/work/.git/config.lock ~/work/.git/config = EBUSY",
+                "rmdir ~/project/.git/hooks = EBUSY|ENOTEMPTY",
+                "rename ~/project/.git/hooks ~/project/.git/old = EBUSY",
+                "rename ~/project/src ~/project/.git/hooks = EBUSY|EXDEV",
+                "chmod ~/project/.git/hooks = EROFS",
+                "rename ~/project/.git ~/project/git = EBUSY",
+                "rmdir ~/project/.git = EBUSY|ENOTEMPTY",
+                "rename ~/project/src ~/project/.git = EBUSY|EXDEV",
+                "rename ~/project ~/w = EBUSY|EROFS|EXDEV",
+                "write ~/project/.git/config = EROFS|EACCES",
+                "unlink ~/project/.git/config = EBUSY",
+                "rename ~/project/.git/config.lock ~/project/.git/config = EBUSY",
                 // What was not there.
-                "create ~/work/deep/er/.agent/hook = EROFS",
-                "rmdir ~/work/deep/er/.agent = EBUSY",
-                "rename ~/work/deep/er ~/work/deep/old = EBUSY",
-                "rename ~/work/deep ~/work/old = EBUSY",
-                "create ~/work/deep/er/fine = crossed",
-                "write ~/work/.mcp.json = EROFS|EACCES",
-                "unlink ~/work/.mcp.json = EBUSY",
-                "create ~/work/none = crossed",
+                "create ~/project/deep/er/.agent/hook = EROFS",
+                "rmdir ~/project/deep/er/.agent = EBUSY",
+                "rename ~/project/deep/er ~/project/deep/old = EBUSY",
+                "rename ~/project/deep ~/project/old = EBUSY",
+                "create ~/project/deep/er/fine = crossed",
+                "write ~/project/.mcp.json = EROFS|EACCES",
+                "unlink ~/project/.mcp.json = EBUSY",
+                "create ~/project/none = crossed",
                 "write ~/.profile = EROFS|EACCES",
             ],
         );
-        let made = fs::metadata(ground.at("work/.mcp.json")).unwrap();
+        let made = fs::metadata(ground.at("project/.mcp.json")).unwrap();
         assert!(made.is_file() && made.len() == 0);
-        let hook = fs::read_to_string(ground.at("work/.git/hooks/pre-commit")).unwrap();
+        let hook = fs::read_to_string(ground.at("project/.git/hooks/pre-commit")).unwrap();
         assert_eq!(hook, "#!/bin/sh\n");
-        assert!(!Path::new(&ground.at("work/.git/hooks/post-commit")).exists());
+        assert!(!Path::new(&ground.at("project/.git/hooks/post-commit")).exists());
     }
 }
 
@@ -152,13 +152,13 @@ fn what_is_hidden_is_not_seen() {
                 "nonempty ~/.secret = empty",
                 "create ~/.secret/new = EROFS",
                 "rmdir ~/.secret = EBUSY|EROFS",
-                "rename ~/.secret ~/work/s = EBUSY|EXDEV|EROFS",
-                "contains ~/work/.env PASSWORD = without it",
-                "write ~/work/.env = EROFS|EACCES",
-                "unlink ~/work/.env = EBUSY",
-                "rename ~/work/.env ~/work/e = EBUSY",
-                "link ~/work/.env ~/work/e = EXDEV",
-                "mkdir ~/work/s = crossed",
+                "rename ~/.secret ~/project/s = EBUSY|EXDEV|EROFS",
+                "contains ~/project/.env PASSWORD = without it",
+                "write ~/project/.env = EROFS|EACCES",
+                "unlink ~/project/.env = EBUSY",
+                "rename ~/project/.env ~/project/e = EBUSY",
+                "link ~/project/.env ~/project/e = EXDEV",
+                "mkdir ~/project/s = crossed",
                 "read /proc/self/root~/.secret/key = ENOENT",
                 "read /proc/self/cwd/../.secret/key = ENOENT",
                 &format!("read {root}~/.secret/key = EACCES"),
@@ -171,8 +171,8 @@ fn what_is_hidden_is_not_seen() {
                 &format!("setns /proc/{keeper}/ns/mnt = EACCES"),
                 "umount ~/.secret = EPERM",
                 "remount ~/.secret = EPERM",
-                "mount ~/work = EPERM",
-                "chroot ~/work = EPERM",
+                "mount ~/project = EPERM",
+                "chroot ~/project = EPERM",
                 // The daemon's own: the database, the socket and the locks.
                 "nonempty ~/state = empty",
                 "nonempty ~/run = empty",
@@ -191,7 +191,7 @@ fn a_spec_that_cannot_be_held_is_refused() {
     for user in User::all() {
         let ground = Ground::new(user);
         let before = ground.keeper.open_fds();
-        std::os::unix::fs::symlink(ground.at("other"), ground.at("work/link")).unwrap();
+        std::os::unix::fs::symlink(ground.at("other"), ground.at("project/link")).unwrap();
         let cases = [
             (
                 json!({"writable": [ground.at("absent")]}),
@@ -201,17 +201,17 @@ fn a_spec_that_cannot_be_held_is_refused() {
             (json!({"writable": ["relative"]}), "Confine(Writes)", 22),
             (json!({"writable": ["/.."]}), "Confine(Writes)", 22),
             (
-                json!({"writable": [ground.at("work/link")]}),
+                json!({"writable": [ground.at("project/link")]}),
                 "Confine(Writes)",
                 40,
             ),
             (
-                json!({"writable": [ground.at("work")], "protected": [[ground.at("work/link"), "leave"]]}),
+                json!({"writable": [ground.at("project")], "protected": [[ground.at("project/link"), "leave"]]}),
                 "Confine(Protected)",
                 40,
             ),
             (
-                json!({"hidden": [ground.at("work/link")]}),
+                json!({"hidden": [ground.at("project/link")]}),
                 "Confine(Hidden)",
                 40,
             ),
@@ -243,7 +243,7 @@ fn everything_may_be_writable() {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let spec = json!({"sandbox": {
             "writable": ["/"],
-            "protected": [[ground.at("work/.git/hooks"), "directory"], [ground.at(".profile"), "file"]],
+            "protected": [[ground.at("project/.git/hooks"), "directory"], [ground.at(".profile"), "file"]],
             "hidden": [ground.at(".secret")],
         }});
         let tcp = format!("tcp {} = EACCES", tcp.local_addr().unwrap());
@@ -255,9 +255,9 @@ fn everything_may_be_writable() {
                 "write ~/other/file = crossed",
                 "chmod ~/other/file = crossed",
                 "write ~/.profile = EROFS|EACCES",
-                "create ~/work/.git/hooks/new = EROFS",
-                "rename ~/work/.git ~/work/git = EBUSY",
-                "rename ~/work ~/w = EBUSY",
+                "create ~/project/.git/hooks/new = EROFS",
+                "rename ~/project/.git ~/project/git = EBUSY",
+                "rename ~/project ~/w = EBUSY",
                 "nonempty ~/.secret = empty",
                 "nonempty ~/state = empty",
                 "rename ~/state ~/s = EBUSY",

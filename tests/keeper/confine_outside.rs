@@ -93,8 +93,8 @@ fn no_rights_are_gained() {
                 "x32 = ENOSYS",
                 "capabilities = none",
                 "setuid 1 = EPERM|EINVAL",
-                "chown_away ~/work/file = EPERM|EINVAL",
-                "mknod ~/work/node = EPERM|EACCES",
+                "chown_away ~/project/file = EPERM|EINVAL",
+                "mknod ~/project/node = EPERM|EACCES",
             ],
         );
         // The same after an exec, and in what that starts; and a setuid program gives nothing.

@@ -71,20 +71,20 @@ fn by_best_effort() {
     assert_eq!(enforced["held"], json!(held));
     let (_other, pid) = ground.keeper.spawn("read line");
     let lines = [
-        "create ~/work/new = crossed".to_owned(),
+        "create ~/project/new = crossed".to_owned(),
         "write /dev/null = crossed".to_owned(),
         "write /dev/tty = crossed".to_owned(),
         "create ~/new = EACCES".to_owned(),
         "write ~/other/file = EACCES".to_owned(),
         "truncate ~/other/file = EACCES".to_owned(),
-        "rename ~/other ~/work/o = EACCES|EXDEV".to_owned(),
+        "rename ~/other ~/project/o = EACCES|EXDEV".to_owned(),
         "create /dev/shm/termd-crossed = EACCES".to_owned(),
         format!("kill {pid} = EPERM"),
         format!("ptrace {pid} = EPERM"),
         format!("list /proc/{pid}/root = EACCES"),
         "tiocsti 0 upper = EPERM".to_owned(),
         "unshare = EPERM".to_owned(),
-        "mount ~/work = EPERM".to_owned(),
+        "mount ~/project = EPERM".to_owned(),
         "capabilities = none".to_owned(),
         "udp 127.0.0.1:9 = EACCES".to_owned(),
         // What the answer has said.

@@ -17,22 +17,22 @@ impl Ground {
     pub(crate) fn new(user: User) -> Self {
         let keeper = TestKeeper::start_as(user);
         let home = fs::canonicalize(keeper.home.path()).unwrap();
-        let work = home.join("work");
+        let work = home.join("project");
         let ground = Self { keeper, work };
         for directory in [
-            "work",
-            "work/.git",
-            "work/.git/hooks",
-            "work/src",
+            "project",
+            "project/.git",
+            "project/.git/hooks",
+            "project/src",
             ".secret",
             "other",
         ] {
             ground.directory(&home.join(directory));
         }
-        ground.file("work/file", "text");
-        ground.file("work/.git/config", "[core]\n");
-        ground.file("work/.git/hooks/pre-commit", "#!/bin/sh\n");
-        ground.file("work/.env", "PASSWORD=hidden");
+        ground.file("project/file", "text");
+        ground.file("project/.git/config", "[core]\n");
+        ground.file("project/.git/hooks/pre-commit", "#!/bin/sh\n");
+        ground.file("project/.env", "PASSWORD=hidden");
         ground.file(".secret/key", "the key");
         ground.file("other/file", "text");
         ground.file(".profile", "umask 022\n");
@@ -61,16 +61,16 @@ impl Ground {
     /// A workspace with its hooks and settings protected, secrets hidden, no network.
     pub(crate) fn workspace(&self) -> Value {
         json!({ "sandbox": {
-            "writable": [self.at("work")],
+            "writable": [self.at("project")],
             "protected": [
-                [self.at("work/.git/hooks"), "directory"],
-                [self.at("work/.git/config"), "leave"],
-                [self.at("work/deep/er/.agent"), "directory"],
-                [self.at("work/.mcp.json"), "file"],
-                [self.at("work/none"), "leave"],
+                [self.at("project/.git/hooks"), "directory"],
+                [self.at("project/.git/config"), "leave"],
+                [self.at("project/deep/er/.agent"), "directory"],
+                [self.at("project/.mcp.json"), "file"],
+                [self.at("project/none"), "leave"],
                 [self.at(".profile"), "leave"],
             ],
-            "hidden": [self.at(".secret"), self.at("work/.env"), self.at("no/such")],
+            "hidden": [self.at(".secret"), self.at("project/.env"), self.at("no/such")],
         }})
     }
 

@@ -6,6 +6,7 @@
 mod attacks;
 mod confine;
 mod confine_limits;
+mod confine_links;
 mod confine_outside;
 mod confine_partly;
 mod confined_work;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         replacing::TESTS,
         confine::TESTS,
         confine_limits::TESTS,
+        confine_links::TESTS,
         confine_outside::TESTS,
         confine_partly::TESTS,
         confined_work::TESTS,

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use termd::control::client::{Connected, KeeperClient, KeeperError};
 use termd::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath, Sandbox,
+    Temporary,
 };
 use termd::control::message::{
     EndTree, Hold, KeeperEvent, LetGo, ProcessId, SpawnRequest, Spawned, TerminalFds, WaitStatus,
@@ -311,6 +312,7 @@ fn sandbox(spec: &Value) -> Sandbox {
         if_absent: match entry[1].as_str() {
             Some("directory") => IfAbsent::MakeDirectory,
             Some("file") => IfAbsent::MakeFile,
+            Some("link") => IfAbsent::HoldLink,
             _ => IfAbsent::Leave,
         },
     };
@@ -324,6 +326,10 @@ fn sandbox(spec: &Value) -> Sandbox {
         enforcement: match spec["best_effort"].as_bool() {
             Some(true) => Enforcement::BestEffort,
             _ => Enforcement::Required,
+        },
+        temporary: match spec["private_tmp"].as_bool() {
+            Some(true) => Temporary::Private,
+            _ => Temporary::Shared,
         },
     }
 }

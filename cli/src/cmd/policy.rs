@@ -119,6 +119,7 @@ fn explained_as_lines(explanation: &Explanation) -> String {
                 (!sandbox.network, "no network"),
                 (sandbox.daemon_socket, "may ask termd"),
                 (sandbox.best_effort, "as far as the kernel can"),
+                (sandbox.private_tmp, "its own /tmp"),
             ] {
                 if yes {
                     let _ = write!(kinds, ", {word}");

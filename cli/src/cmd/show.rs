@@ -162,6 +162,9 @@ fn end_cause(cause: EndCause) -> &'static str {
         EndCause::Timeout => "the timeout of its profile",
         EndCause::OutputBytes => "the output quota of its profile",
         EndCause::OutOfMemory => "too little memory: the kernel killed it",
+        EndCause::CpuTime => "the processor time of its profile",
+        EndCause::FileBytes => "the file size of its profile",
+        EndCause::IdleTimeout => "its idle timeout",
     }
 }
 

@@ -216,6 +216,7 @@ fn changes_of(event: TerminalEvent) -> Vec<Change> {
         TerminalEvent::Exited { id, .. } | TerminalEvent::Closed { id } => {
             vec![Change::List, Change::Terminal(id)]
         }
+        TerminalEvent::PeerLimitReached { .. } => Vec::new(),
         TerminalEvent::Lagged { .. } => vec![Change::All],
     }
 }

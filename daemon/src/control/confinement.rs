@@ -28,12 +28,13 @@ impl Confinement {
     }
 }
 
-/// Limits of each process on its own (setrlimit(2)), soft and hard alike, so that none can raise
-/// them again. What is `None` stays as the daemon has it. A limit above the daemon's own hard
+/// Limits of each process on its own (setrlimit(2)), soft and hard alike (but for processor time),
+/// so that none can raise them again. What is `None` stays as the daemon has it. A limit above the daemon's own hard
 /// limit is taken down to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// `RLIMIT_CPU`: processor seconds of one process (not of the tree); SIGKILL at the limit.
+    /// `RLIMIT_CPU`: processor seconds of one process (not of the tree); SIGXCPU at the limit, and
+    /// SIGKILL a second later.
     pub cpu_seconds: Option<u64>,
     /// `RLIMIT_AS`: bytes of address space of one process. Runtimes that reserve much more than
     /// they use (Go, Java, Node, sanitizers) need tens of GiB.
@@ -70,7 +71,8 @@ impl Default for ProcessLimits {
 ///
 /// **Paths** are absolute, at most [`MAX_SANDBOX_PATHS`] a list, and resolved by whoever makes the
 /// spec: a symbolic link in one, `.` or `..` is refused (ELOOP, EINVAL), for what it leads to could
-/// be changed by a process in another sandbox while this one is built.
+/// be changed by a process in another sandbox while this one is built. The last name of one that is
+/// [`IfAbsent::HoldLink`] is a link.
 ///
 /// **What every sandbox has**, whatever it says: everything is read-only but `writable`; a `/dev`
 /// of its own with `null`, `zero`, `full`, `random`, `urandom`, `tty`, `shm` and new
@@ -108,6 +110,8 @@ pub struct Sandbox {
     pub daemon_socket: Access,
     /// What happens where the kernel cannot hold a wall.
     pub enforcement: Enforcement,
+    /// Whose `/tmp` and `/var/tmp` it has.
+    pub temporary: Temporary,
 }
 
 /// A path that is not to be written although one above it is.
@@ -129,6 +133,22 @@ pub enum IfAbsent {
     MakeDirectory,
     /// An empty file (0644) is made, with the directories above it that are missing, and stays.
     MakeFile,
+    /// It is a symbolic link, and that itself is held: it can be neither replaced nor removed. What
+    /// it leads to is another path of the spec. Where it is no link any more, the start is refused
+    /// (EINVAL), and where it is gone, too (ENOENT). A keeper that does not know this refuses.
+    HoldLink,
+}
+
+/// Which directories for temporary files a command has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Temporary {
+    /// The host's.
+    #[default]
+    Shared,
+    /// Its own: empty file systems in memory over `/tmp` and `/var/tmp`, writable, which are gone
+    /// with its last process. What of the host's lies there and is named `writable` is mounted back
+    /// into them; nothing else is. A keeper that does not know this refuses.
+    Private,
 }
 
 /// Whether something may be reached.
@@ -188,10 +208,12 @@ pub enum Wall {
     SystemCalls,
     /// The same filter: sockets of no family but `AF_UNIX`.
     Network,
+    /// [`Temporary::Private`].
+    Temporary,
 }
 
 /// Every wall, by its number on the wire.
-pub const WALLS: [Wall; 18] = [
+pub const WALLS: [Wall; 19] = [
     Wall::CpuTime,
     Wall::AddressSpace,
     Wall::OpenFiles,
@@ -210,6 +232,7 @@ pub const WALLS: [Wall; 18] = [
     Wall::Scopes,
     Wall::SystemCalls,
     Wall::Network,
+    Wall::Temporary,
 ];
 
 impl Wall {
@@ -244,6 +267,7 @@ impl Wall {
             Self::Scopes => "landlock_scopes",
             Self::SystemCalls => "seccomp",
             Self::Network => "seccomp_network",
+            Self::Temporary => "private_tmp",
         }
     }
 }

@@ -4,10 +4,15 @@
 
 use super::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, MissingWall,
-    ProcessLimits, ProtectedPath, Sandbox, WALLS, Wall,
+    ProcessLimits, ProtectedPath, Sandbox, Temporary, WALLS, Wall,
 };
 use super::fields::{Reader, Writer};
 use super::wire::Malformed;
+
+/// What the last byte of a sandbox says, a bit each. A keeper from before a bit takes the byte for
+/// damaged and refuses the start: nothing is left out in silence.
+const BEST_EFFORT: u8 = 1;
+const PRIVATE_TEMPORARY: u8 = 2;
 
 impl Writer {
     pub(super) fn confinement(&mut self, confinement: &Confinement) {
@@ -38,6 +43,7 @@ impl Writer {
                 IfAbsent::Leave => 0,
                 IfAbsent::MakeDirectory => 1,
                 IfAbsent::MakeFile => 2,
+                IfAbsent::HoldLink => 3,
             });
         }
         self.list(&sandbox.hidden);
@@ -45,7 +51,11 @@ impl Writer {
         for access in [sandbox.network, sandbox.daemon_socket] {
             self.u8((access == Access::Denied).into());
         }
-        self.u8((sandbox.enforcement == Enforcement::BestEffort).into());
+        let bit = |holds, bit| if holds { bit } else { 0 };
+        self.u8(
+            bit(sandbox.enforcement == Enforcement::BestEffort, BEST_EFFORT)
+                | bit(sandbox.temporary == Temporary::Private, PRIVATE_TEMPORARY),
+        );
     }
 
     pub(super) fn enforced(&mut self, enforced: &Enforced) {
@@ -88,17 +98,29 @@ impl Reader<'_> {
     }
 
     fn sandbox(&mut self) -> Result<Sandbox, Malformed> {
+        let (writable, protected) = (self.paths()?, self.protected()?);
+        let (hidden, visible) = (self.paths()?, self.paths()?);
+        let (network, daemon_socket) = (self.access()?, self.access()?);
+        let last = self.u8()?;
+        if last & !(BEST_EFFORT | PRIVATE_TEMPORARY) != 0 {
+            return Err(Malformed);
+        }
         Ok(Sandbox {
-            writable: self.paths()?,
-            protected: self.protected()?,
-            hidden: self.paths()?,
-            visible: self.paths()?,
-            network: self.access()?,
-            daemon_socket: self.access()?,
-            enforcement: if self.is_second()? {
-                Enforcement::BestEffort
-            } else {
+            writable,
+            protected,
+            hidden,
+            visible,
+            network,
+            daemon_socket,
+            enforcement: if last & BEST_EFFORT == 0 {
                 Enforcement::Required
+            } else {
+                Enforcement::BestEffort
+            },
+            temporary: if last & PRIVATE_TEMPORARY == 0 {
+                Temporary::Shared
+            } else {
+                Temporary::Private
             },
         })
     }
@@ -124,6 +146,7 @@ impl Reader<'_> {
                     0 => IfAbsent::Leave,
                     1 => IfAbsent::MakeDirectory,
                     2 => IfAbsent::MakeFile,
+                    3 => IfAbsent::HoldLink,
                     _ => return Err(Malformed),
                 },
             });

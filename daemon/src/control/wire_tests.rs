@@ -4,7 +4,7 @@ use termd_proto::terminal::Stdio;
 use super::*;
 use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
-    ProtectedPath, Sandbox, WALLS, Wall,
+    ProtectedPath, Sandbox, Temporary, WALLS, Wall,
 };
 use crate::control::message::{
     Hold, LetGo, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus,
@@ -40,12 +40,14 @@ fn confinement() -> Confinement {
                 protect(b"/w/a", IfAbsent::Leave),
                 protect(b"/w/b", IfAbsent::MakeDirectory),
                 protect(b"/w/c", IfAbsent::MakeFile),
+                protect(b"/w/d", IfAbsent::HoldLink),
             ],
             hidden: vec![b"/h".to_vec()],
             visible: vec![b"/h/v".to_vec()],
             network: Access::Denied,
             daemon_socket: Access::Allowed,
             enforcement: Enforcement::BestEffort,
+            temporary: Temporary::Private,
         }),
     }
 }
@@ -221,10 +223,10 @@ fn a_confinement_that_makes_no_sense_is_no_confinement() {
     encoded.confinement(&confinement());
     let whole = encoded.0;
     let last = whole.len() - 1;
-    // From the end: enforcement, daemon's socket, network.
+    // From the end: enforcement and temporary files, daemon's socket, network.
     for at in last - 2..=last {
         let mut damaged = whole.clone();
-        damaged[at] = 2;
+        damaged[at] = 4;
         assert_eq!(Reader(&damaged).confinement(), Err(Malformed));
     }
     assert_eq!(Reader(&whole[..last]).confinement(), Err(Malformed));
@@ -269,7 +271,7 @@ fn step_numbers_are_both_ways_the_same() {
     }
     assert_eq!(SpawnStep::from_number(8), None);
     assert_eq!(SpawnStep::from_number(63), None);
-    assert_eq!(SpawnStep::from_number(64 + 18), None);
+    assert_eq!(SpawnStep::from_number(64 + 19), None);
 }
 
 /// A small generator: the test needs spread, not quality.

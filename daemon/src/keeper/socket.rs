@@ -19,8 +19,10 @@ use super::sys;
 /// The longest path that `sockaddr_un` holds with its final NUL; unix(7).
 pub(super) const MAX_SOCKET_PATH: usize = 107;
 
-/// Clients wait here while the server is replaced; the kernel caps it at net.core.somaxconn.
-const BACKLOG: i32 = 1024;
+/// Clients wait here while the server is replaced; the kernel caps it at net.core.somaxconn. Whoever
+/// finds it full waits in connect(2), or gets EAGAIN and tries again (unix(7)): a longer one would
+/// only let a process that floods it put more before everybody else.
+const BACKLOG: i32 = 256;
 
 /// What anybody but the owner may do to a directory of termd's: nothing.
 const OTHERS: u32 = 0o077;

@@ -10,7 +10,9 @@ use termd_proto::terminal::ScopeLimits;
 
 use super::environment::{EnvRules, EnvSpec};
 use super::quantity::{Bytes, Length, Percent};
-use super::sandbox::{Places, SandboxKind, SandboxSpec, Walls, is_placeable};
+use super::sandbox::{
+    Places, SandboxKind, SandboxSpec, TEMPORARY, TemporaryFiles, Walls, is_placeable,
+};
 
 /// Longest name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
@@ -198,6 +200,7 @@ struct WrittenProfile {
     network: Option<bool>,
     daemon_socket: Option<bool>,
     best_effort: Option<bool>,
+    private_tmp: Option<bool>,
     env: EnvSpec,
 }
 
@@ -214,6 +217,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
             ("network", written.network.is_some()),
             ("daemon_socket", written.daemon_socket.is_some()),
             ("best_effort", written.best_effort.is_some()),
+            ("private_tmp", written.private_tmp == Some(true)),
         ];
         let has_scope = written.limits.scope().is_some();
         // What is written and does nothing would be believed to do something.
@@ -228,13 +232,18 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
                 return Err("`network = true` contradicts `sandbox = \"no-network\"`".to_owned());
             }
             for (key, given) in needing.into_iter().filter(|(_, given)| *given) {
-                if given && matches!(key, "writable" | "workspaces") {
+                if given && matches!(key, "writable" | "workspaces" | "private_tmp") {
                     return Err(format!(
                         "`{key}` does nothing in `sandbox = \"no-network\"`, where all may be \
                          written: take \"workspace\" with `network = false`"
                     ));
                 }
             }
+        }
+        let named = written.writable.iter().flatten();
+        let hosts = |path: &&ConfigPath| TEMPORARY.iter().any(|own| path.0 == PathBuf::from(own));
+        if written.private_tmp == Some(true) && named.into_iter().any(|path| hosts(&path)) {
+            return Err("`writable` names a directory that `private_tmp` hides".to_owned());
         }
         if written.idle_timeout.is_some_and(|idle| idle < MIN_IDLE) {
             return Err("`idle_timeout` must be 1s or more".to_owned());
@@ -259,6 +268,10 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
                 network: written.network.unwrap_or(plain.network),
                 daemon_socket: written.daemon_socket.unwrap_or(plain.daemon_socket),
                 best_effort: written.best_effort.unwrap_or(plain.best_effort),
+                temporary: match written.private_tmp {
+                    Some(true) => TemporaryFiles::Private,
+                    Some(false) | None => plain.temporary,
+                },
                 kind,
             },
             env: written.env,

@@ -177,6 +177,18 @@ const NO_WORKSPACES: [&str; 12] = [
     "/var/lib",
 ];
 
+/// Whose directories for temporary files a command has; the stricter is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TemporaryFiles {
+    /// The host's.
+    Shared,
+    /// Its own.
+    Private,
+}
+
+/// The directories that a sandbox may have of its own.
+pub(super) const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
 /// Where things are, links resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
@@ -215,6 +227,8 @@ pub struct SandboxSpec {
     pub daemon_socket: bool,
     /// Whether it runs where a wall cannot be held.
     pub best_effort: bool,
+    /// Whose `/tmp` and `/var/tmp` it has.
+    pub temporary: TemporaryFiles,
 }
 
 /// What a command is kept from. Paths are absolute; links in them are not resolved.
@@ -234,6 +248,8 @@ pub struct Walls {
     pub daemon_socket: bool,
     /// Whether it runs where a wall cannot be held.
     pub best_effort: bool,
+    /// Whose `/tmp` and `/var/tmp` it has.
+    pub temporary: TemporaryFiles,
 }
 
 impl SandboxSpec {
@@ -248,6 +264,7 @@ impl SandboxSpec {
             network: kind != SandboxKind::NoNetwork,
             daemon_socket: false,
             best_effort: false,
+            temporary: TemporaryFiles::Shared,
         }
     }
 
@@ -259,9 +276,15 @@ impl SandboxSpec {
             SandboxKind::NoNetwork => vec![PathBuf::from("/")],
             SandboxKind::ReadOnly | SandboxKind::Workspace => {
                 let workspace = self.takes_workspace(places).then_some(&places.workspace);
-                workspace
-                    .into_iter()
-                    .chain(&places.temporary)
+                let places_to_write = workspace.into_iter().chain(&places.temporary);
+                // Those of its own can be written anyway, and the host's are not to be seen.
+                let is_hosts = |path: &&PathBuf| {
+                    self.temporary == TemporaryFiles::Private
+                        && (TEMPORARY.iter().any(|own| path.as_path() == Path::new(own))
+                            || (places.temporary.contains(path) && **path != places.workspace))
+                };
+                places_to_write
+                    .filter(|path| !is_hosts(path))
                     .cloned()
                     .collect()
             }
@@ -305,6 +328,7 @@ impl SandboxSpec {
             network: self.network,
             daemon_socket: self.daemon_socket,
             best_effort: self.best_effort,
+            temporary: self.temporary,
         })
     }
 
@@ -359,6 +383,7 @@ impl Walls {
             network: self.network && other.network,
             daemon_socket: self.daemon_socket && other.daemon_socket,
             best_effort: self.best_effort && other.best_effort,
+            temporary: self.temporary.max(other.temporary),
         }
         .tidied()
     }

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use termd_proto::{ErrorKind, code};
 
+use super::account::PeerLimit;
 use super::bad_params;
 use super::limits::{
     CALLS_IN_FLIGHT_MAX, LINE_BYTES_MAX, METHOD_NAME_SHOWN_CHARS, RESPONSE_BYTES_MAX,
@@ -196,6 +197,11 @@ impl ErrorAnswer {
     /// Too many calls in flight.
     pub(super) fn too_many_calls() -> Self {
         Self::overloaded("calls_in_flight", CALLS_IN_FLIGHT_MAX)
+    }
+
+    /// A limit of one peer is reached.
+    pub(super) fn of_peer(limit: PeerLimit) -> Self {
+        Self::overloaded(limit.name(), limit.max())
     }
 
     /// An error answer of jsonrpsee's making.

@@ -15,6 +15,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use jsonrpsee::MethodResponse;
 
+use super::account::CallPermit;
 use super::request::same_id;
 
 /// What a handler's future came to; none where it panicked.
@@ -54,6 +55,8 @@ struct InFlight {
     /// Length of the request's line, which the call may hold on to.
     line_bytes: usize,
     abort: AbortHandle,
+    /// Given back to the peer when this goes.
+    _permit: CallPermit,
 }
 
 /// The calls under way.
@@ -120,7 +123,7 @@ impl Calls {
     }
 
     /// Takes a call that waits, or has not begun.
-    pub(super) fn push(&mut self, id: &str, line_bytes: usize, call: Call) {
+    pub(super) fn push(&mut self, id: &str, line_bytes: usize, permit: CallPermit, call: Call) {
         let key = self.next_key;
         self.next_key += 1;
         let (abort, registration) = AbortHandle::new_pair();
@@ -134,6 +137,7 @@ impl Calls {
             params: call.params,
             line_bytes,
             abort,
+            _permit: permit,
         };
         self.in_flight.insert(key, in_flight);
         self.line_bytes += line_bytes;

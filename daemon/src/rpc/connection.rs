@@ -27,7 +27,7 @@ use super::context::ConnectionContext;
 use super::dispatch::Dispatcher;
 use super::framing::{Frame, LineBuffer};
 use super::limits::{
-    EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
+    EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, LINES_A_TURN, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
 use super::work::{End, Work};
 
@@ -95,11 +95,16 @@ pub(super) async fn serve_connection(
         held_event: None,
         phase: Phase::Serving,
         linger_until: None,
+        lines_taken: 0,
         shutdown,
     };
     loop {
         if let Err(end) = connection.step().await {
             return end;
+        }
+        if std::mem::take(&mut connection.lines_taken) > LINES_A_TURN {
+            // Everybody else comes first: tokio itself would let 128 reads pass.
+            yield_now().await;
         }
     }
 }
@@ -115,6 +120,8 @@ struct Connection {
     phase: Phase,
     /// Set after a read: until then the next request is looked for without falling asleep.
     linger_until: Option<Instant>,
+    /// By this turn.
+    lines_taken: usize,
     shutdown: CancellationToken,
 }
 
@@ -239,6 +246,7 @@ impl Connection {
         };
         self.linger_until = Some(Instant::now() + LINGER);
         while let Some(frame) = self.input.next_frame() {
+            self.lines_taken += 1;
             match frame {
                 Frame::Line(line) => self.work.line(line, &self.stream)?,
                 Frame::TooLong => {

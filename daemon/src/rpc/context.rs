@@ -12,6 +12,7 @@ use termd_proto::terminal::Front;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
+use super::account::Account;
 use super::backlog::{Backlog, Turn};
 use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
 use super::peer::Peer;
@@ -62,6 +63,8 @@ pub struct ConnectionContext {
     gate: Mutex<Arc<CompiledGate>>,
     /// Whether the peer takes what it is told.
     pub(super) backlog: Backlog,
+    /// What its peer has of the socket.
+    pub(super) account: Arc<Account>,
 }
 
 /// Counts since the connection's start, for the log and `daemon.stats`.
@@ -82,7 +85,14 @@ impl ConnectionContext {
             introduction: Mutex::default(),
             gate: Mutex::default(),
             backlog: Backlog::default(),
+            account: Arc::default(),
         }
+    }
+
+    /// The same, of a peer that may have others.
+    pub(super) fn of_account(self, account: &Arc<Account>) -> Self {
+        let account = Arc::clone(account);
+        Self { account, ..self }
     }
 
     /// Waits until an answer about this many bytes of output may be made: long ones one after the

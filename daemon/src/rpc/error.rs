@@ -132,8 +132,9 @@ impl From<TerminalError> for ErrorObjectOwned {
             TerminalError::InputQueueFull { limit, .. } => {
                 over(&error, ErrorKind::InputQueueFull, json!(limit), Map::new())
             }
-            TerminalError::TooMany { limit } => {
-                over(&error, ErrorKind::Overloaded, json!(limit), Map::new())
+            TerminalError::TooMany(limit) => {
+                let more = Map::from_iter([("max".to_owned(), json!(limit.value()))]);
+                over(&error, ErrorKind::Overloaded, json!(limit.name()), more)
             }
             TerminalError::TooManyOfClient { max_running } => {
                 let more = Map::from_iter([("max_running".to_owned(), json!(max_running))]);

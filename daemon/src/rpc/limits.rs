@@ -59,6 +59,25 @@ pub const EVENT_CHANNEL_MESSAGES: usize = 64;
 /// Connections at once; each costs a descriptor and up to the queues above.
 pub const CONNECTIONS_MAX: usize = 1024;
 
+/// Requests of one read after which a connection lets the others have their turn. Who asks one thing
+/// after the other never comes to it; who pipelines thousands does with every read.
+pub const LINES_A_TURN: usize = 16;
+
+/// Connections of one process. Fronts keep one, and one more for every 200 waits; a quarter of all is
+/// what three processes that leak them cannot fill.
+pub const CONNECTIONS_OF_PEER_MAX: usize = CONNECTIONS_MAX / 4;
+
+/// Of [`CONNECTIONS_MAX`] one in so many is kept for processes that have none: whoever has forked to
+/// take all others keeps nobody from `termctl kill`.
+pub const NEWCOMERS_SHARE: usize = 16;
+
+/// Calls in flight of one process, waits among them, over all its connections: four that are full.
+pub const CALLS_IN_FLIGHT_OF_PEER_MAX: usize = 4 * CALLS_IN_FLIGHT_MAX;
+
+/// The same of bytes of request lines: two connections that are full. A process that sends more at
+/// once than it has waits for answers.
+pub const CALL_BYTES_IN_FLIGHT_OF_PEER_MAX: usize = 2 * CALL_BYTES_IN_FLIGHT_MAX;
+
 /// The longest method name that is repeated in an error, in characters.
 pub const METHOD_NAME_SHOWN_CHARS: usize = 100;
 

@@ -11,6 +11,7 @@
 //!
 //! Must not know: a PTY, a query, a file. Handlers translate; they decide nothing.
 
+mod account;
 mod acp;
 mod answer;
 mod approval;

@@ -11,15 +11,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jsonrpsee::{ConnectionId, Methods};
+use termd_proto::event::TerminalEvent;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::account::{Accounts, Seat};
 use super::answer::{Answer, ErrorAnswer};
 use super::connection::serve_connection;
 use super::context::ConnectionContext;
-use super::limits::{ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN, CONNECTIONS_MAX, SHUTDOWN_DEADLINE};
+use super::limits::{
+    ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN, CONNECTIONS_MAX, NEWCOMERS_SHARE, SHUTDOWN_DEADLINE,
+};
 use super::peer::{Admission, Peer, admit};
 
 /// What [`serve`] may be told.
@@ -31,6 +36,8 @@ pub struct ServeOptions {
     pub connections_max: usize,
     /// Where the counts are kept for `daemon.stats`.
     pub stats: Arc<SocketStats>,
+    /// Who is told that a peer has reached a limit.
+    pub events: Option<broadcast::Sender<TerminalEvent>>,
 }
 
 impl Default for ServeOptions {
@@ -39,6 +46,7 @@ impl Default for ServeOptions {
             owner_uid: rustix::process::geteuid().as_raw(),
             connections_max: CONNECTIONS_MAX,
             stats: Arc::default(),
+            events: None,
         }
     }
 }
@@ -64,6 +72,8 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) {
     let mut server = Server {
+        accounts: Accounts::new(options.events.clone()),
+        refused: 0,
         methods,
         options,
         shutdown,
@@ -99,6 +109,9 @@ struct Server {
     options: ServeOptions,
     shutdown: CancellationToken,
     connections: JoinSet<()>,
+    accounts: Arc<Accounts>,
+    /// Connections refused for the number of all, since one was let in.
+    refused: u64,
     next_id: usize,
 }
 
@@ -119,17 +132,18 @@ impl Server {
             );
             return;
         }
-        if self.connections.len() >= self.options.connections_max {
-            tracing::warn!(pid = peer.pid, "refused a connection: there are too many");
-            refuse_for_number(&stream, self.options.connections_max);
-            return;
-        }
+        let seat = match self.seat(&peer) {
+            Ok(seat) => seat,
+            Err(refusal) => return refuse_for_number(&stream, refusal),
+        };
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         tracing::debug!(connection = id.0, pid = peer.pid, "connection opened");
-        let context = Arc::new(ConnectionContext::new(id, peer));
+        let context = ConnectionContext::new(id, peer).of_account(&seat.account);
+        let context = Arc::new(context);
         let (methods, shutdown) = (self.methods.clone(), self.shutdown.clone());
         self.connections.spawn(async move {
+            let _seat = seat;
             let counted = Arc::clone(&context);
             let end = serve_connection(stream, context, methods, shutdown).await;
             let (requests, errors) = (counted.counters.requests(), counted.counters.errors());
@@ -142,6 +156,34 @@ impl Server {
             );
         });
         self.count();
+    }
+
+    /// A place for one more connection of this peer.
+    fn seat(&mut self, peer: &Peer) -> Result<Seat, ErrorAnswer> {
+        let all = self.options.connections_max;
+        let most = if self.accounts.is_newcomer(peer.pid) {
+            all
+        } else {
+            all - all / NEWCOMERS_SHARE
+        };
+        if self.connections.len() >= most {
+            self.refused += 1;
+            if self.refused == 1 {
+                tracing::warn!(
+                    pid = peer.pid,
+                    most,
+                    "connections are refused: there are too many"
+                );
+            }
+            return Err(ErrorAnswer::overloaded("connections", most));
+        }
+        let seat = self.accounts.sit_down(peer.pid);
+        let seat = seat.map_err(ErrorAnswer::of_peer)?;
+        if self.refused > 1 {
+            tracing::warn!(refused = self.refused, "connections are let in again");
+        }
+        self.refused = 0;
+        Ok(seat)
     }
 
     fn ended(&self, ended: Result<(), tokio::task::JoinError>) {
@@ -179,10 +221,8 @@ impl Server {
 }
 
 /// Tells one connection too many why it is closed. A new socket's buffer takes this line.
-fn refuse_for_number(stream: &UnixStream, connections_max: usize) {
-    let (body, _) = ErrorAnswer::overloaded("connections", connections_max)
-        .into_answer()
-        .into_body();
+fn refuse_for_number(stream: &UnixStream, refusal: ErrorAnswer) {
+    let (body, _) = refusal.into_answer().into_body();
     let line = [Answer::head("null"), body, "\n".to_owned()].concat();
     if let Err(error) = stream.try_write(line.as_bytes()) {
         tracing::debug!(%error, "could not tell it why");

@@ -58,6 +58,6 @@ fn concerns(event: &TerminalEvent) -> Option<&TerminalId> {
         | TerminalEvent::LimitReached { id, .. }
         | TerminalEvent::Exited { id, .. }
         | TerminalEvent::Closed { id } => Some(id),
-        TerminalEvent::Lagged { .. } => None,
+        TerminalEvent::PeerLimitReached { .. } | TerminalEvent::Lagged { .. } => None,
     }
 }

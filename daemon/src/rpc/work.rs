@@ -112,6 +112,10 @@ impl Work {
             let error = ErrorAnswer::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
             return self.answer(id, error.into_answer());
         }
+        let permit = match self.context.account.begin(line_bytes) {
+            Ok(permit) => permit,
+            Err(limit) => return self.answer(id, ErrorAnswer::of_peer(limit).into_answer()),
+        };
         let begin = match self.context.backlog.level() {
             Level::Low => Begin::Now,
             Level::High => Begin::Later,
@@ -119,7 +123,7 @@ impl Work {
         match self.dispatcher.dispatch(method, params, begin) {
             Dispatched::Answered(answer) => self.answer(id, answer),
             Dispatched::Waiting(call) => {
-                self.calls.push(id, line_bytes, call);
+                self.calls.push(id, line_bytes, permit, call);
                 Ok(())
             }
         }

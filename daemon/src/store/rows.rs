@@ -268,13 +268,9 @@ fn cause_named(word: &str) -> Option<CloseCause> {
 
 /// The same of a limit.
 fn end_cause_named(word: &str) -> Option<EndCause> {
-    [
-        EndCause::Timeout,
-        EndCause::OutputBytes,
-        EndCause::OutOfMemory,
-    ]
-    .into_iter()
-    .find(|cause| cause.as_str() == word)
+    EndCause::ALL
+        .into_iter()
+        .find(|cause| cause.as_str() == word)
 }
 
 fn stdio_name(stdio: Stdio) -> &'static str {

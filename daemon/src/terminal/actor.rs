@@ -8,18 +8,20 @@ use std::time::{Duration, Instant};
 use rustix::termios::SpecialCodeIndex;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{ReachedLimit, Stdio};
+use termd_proto::terminal::{Confinement, EndCause, ReachedLimit, Stdio};
 use tokio::sync::{broadcast, watch};
 use tokio::task::coop::consume_budget;
 use tokio::time::sleep_until;
 
 use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
+use super::commands::CommandChange;
 use super::disk::{DiskShare, Reached, Step};
 use super::flow::{Due, Flow};
 use super::handle::{Command, TaskEnds, Terminal};
 use super::intake::Reading;
 use super::keyboard::{Keyboard, Write};
+use super::limit_shown::{limit_of_command, limit_shown};
 use super::record::{Exit, ScreenState, Size, exit_status};
 use super::source::Source;
 use super::spool::PumpStop;
@@ -196,6 +198,7 @@ impl Actor {
                     // A store that is closed for good: the server ends, the spool stays.
                     let Ok(permit) = permit else { return };
                     if let Some(change) = self.reading.next_change() {
+                        self.tell_of_limit(self.limit_in(&change));
                         let terminal = self.terminal.id().clone();
                         permit.send_command(CommandWrite { terminal, change });
                     } else if let Some(step) = step {
@@ -365,12 +368,44 @@ impl Actor {
             status: Some(exit_status(status)),
             at_ms: now_ms(),
         };
-        self.terminal.update(|progress| progress.exit = Some(exit));
+        let limit = exit.status.as_ref();
+        let limit = limit.and_then(|status| limit_shown(status, self.held_to()));
+        self.terminal.update(|progress| {
+            if let Some((cause, _)) = limit {
+                progress.end_cause.get_or_insert(cause);
+            }
+            progress.exit = Some(exit);
+        });
+        self.tell_of_limit(limit);
         let _ = self.around.events.send(TerminalEvent::Exited {
             id: self.terminal.id().clone(),
             exit_status: exit_status(status),
             end: self.terminal.end(),
         });
+    }
+
+    fn held_to(&self) -> Option<&Confinement> {
+        self.terminal.record.held_to.as_ref()
+    }
+
+    /// The limit that ended a line in its shell, if one did.
+    fn limit_in(&self, change: &CommandChange) -> Option<(EndCause, u64)> {
+        match change {
+            CommandChange::Ended(ended) => limit_of_command(ended.exit_code?, self.held_to()),
+            CommandChange::Started(_) => None,
+        }
+    }
+
+    /// Tells of a limit of a process, which the kernel held it to by itself.
+    fn tell_of_limit(&self, limit: Option<(EndCause, u64)>) {
+        let Some((limit, value)) = limit else {
+            return;
+        };
+        let id = self.terminal.id().clone();
+        tracing::info!(terminal = %id, limit = limit.as_str(), value, "a limit is reached");
+        let limit = ReachedLimit::Ends(limit);
+        let event = TerminalEvent::LimitReached { id, limit, value };
+        let _ = self.around.events.send(event);
     }
 
     fn obey(&mut self, command: Command) {
@@ -532,13 +567,13 @@ impl Actor {
             committed,
         });
         if let Some(reached) = reached {
-            self.tell_of_limit(reached);
+            self.tell_of_disk(reached);
         }
     }
 
     /// Says that output is not kept, once for each limit. The record comes when it can: the output
     /// that it tells of is not kept either way, and its gap is recorded with it.
-    fn tell_of_limit(&self, reached: Reached) {
+    fn tell_of_disk(&self, reached: Reached) {
         let Reached { limit, value } = reached;
         let id = self.terminal.id().clone();
         tracing::info!(terminal = %id, limit = limit.as_str(), value, "output is not kept");
@@ -599,6 +634,9 @@ impl Actor {
         if !self.disk.gaps().is_empty() {
             let gaps = serde_json::to_value(self.disk.gaps()).unwrap_or_default();
             detail.insert("gaps".to_owned(), gaps);
+        }
+        if let Some(cause) = progress.end_cause {
+            detail.insert("limit".to_owned(), cause.as_str().into());
         }
         let entry = AuditEntry {
             at_ms: now_ms(),

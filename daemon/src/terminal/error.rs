@@ -50,6 +50,44 @@ impl Refusal {
     }
 }
 
+/// A limit on running terminals, of `[limits]` in config.toml.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunningLimit {
+    /// Of everybody.
+    OfAll(usize),
+    /// Of one client process of one front.
+    OfClient(usize),
+    /// Of one front.
+    OfFront(usize),
+}
+
+impl RunningLimit {
+    /// Its key.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OfAll(_) => "terminals",
+            Self::OfClient(_) => "terminals_of_client",
+            Self::OfFront(_) => "terminals_of_front",
+        }
+    }
+
+    /// The bound.
+    pub fn value(self) -> usize {
+        match self {
+            Self::OfAll(value) | Self::OfClient(value) | Self::OfFront(value) => value,
+        }
+    }
+
+    /// Whose terminals it counts, in a sentence.
+    pub fn whose(self) -> &'static str {
+        match self {
+            Self::OfAll(_) => "this daemon",
+            Self::OfClient(_) => "this client",
+            Self::OfFront(_) => "this front",
+        }
+    }
+}
+
 /// Why a terminal did not do what was asked.
 #[derive(Debug, Error)]
 pub enum TerminalError {
@@ -157,11 +195,8 @@ pub enum TerminalError {
     )]
     NoSecretAwaited(TerminalId),
     /// As many terminals as may be.
-    #[error("{limit} terminals are running, which is the limit (limits.terminals)")]
-    TooMany {
-        /// The bound.
-        limit: usize,
-    },
+    #[error("{} terminals of {} are running, which is the limit (limits.{})", .0.value(), .0.whose(), .0.name())]
+    TooMany(RunningLimit),
     /// As many terminals as this client wanted to have at the most.
     #[error(
         "this client has as many terminals running as it wanted at the most ({max_running}): close \

@@ -23,6 +23,7 @@ pub mod keeping;
 mod keyboard;
 pub mod keys;
 pub mod launch;
+mod limit_shown;
 mod master;
 pub mod origins;
 mod plain_reading;

@@ -1,6 +1,7 @@
 //! What a terminal is, apart from what happens in it: fixed at its creation, and what of it the
 //! keeper keeps for the next server.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,10 @@ pub struct Record {
     /// other can read: a terminal does not outlive the boot. The notes have it, the database not.
     #[serde(default)]
     pub deadline_ms: Option<u64>,
+    /// Directories that were made for it to be protected, or for another one that needs them. The
+    /// notes have them, the database not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<PathBuf>,
     /// How much scrollback its screen keeps.
     #[serde(default)]
     pub scrollback: ScrollbackLines,
@@ -124,6 +129,7 @@ impl Record {
             idle_timeout: row.idle_timeout_ms.map(IdleTimeout::stored),
             held_to: row.held_to.clone(),
             deadline_ms: None,
+            made: Vec::new(),
             scrollback: row
                 .scrollback_lines
                 .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),

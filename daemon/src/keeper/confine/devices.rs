@@ -122,7 +122,7 @@ impl Mounted {
 }
 
 /// A new file system, not attached anywhere yet.
-fn file_system(
+pub(super) fn file_system(
     kind: &CStr,
     options: &[(&CStr, &CStr)],
     attributes: MountAttrFlags,

@@ -6,6 +6,10 @@ use super::Failure;
 use crate::control::confinement::{ProcessLimits, Wall};
 use crate::control::message::SpawnStep;
 
+/// From SIGXCPU to SIGKILL. At the hard limit the kernel kills without a word; at a soft limit below
+/// it there is a signal that says which limit it was, and that a program can end in order by.
+const CPU_GRACE_SECONDS: u64 = 1;
+
 /// Those that are asked for.
 #[derive(Debug)]
 pub(super) struct Limits(Vec<(Wall, Resource, u64)>);
@@ -30,15 +34,18 @@ impl Limits {
         self.0.iter().map(|(wall, ..)| *wall)
     }
 
-    /// Sets them, soft and hard; in the child. Lowering is always allowed, and a limit above the
+    /// Sets them, soft and hard alike but for processor time; in the child. Lowering is always allowed, and a limit above the
     /// hard one is less than what holds already.
     pub(super) fn set(&self) -> Result<(), Failure> {
         for &(wall, resource, limit) in &self.0 {
             let hard = rustix::process::getrlimit(resource).maximum;
-            let limit = Some(hard.map_or(limit, |hard| hard.min(limit)));
+            let at_most = |limit| Some(hard.map_or(limit, |hard| hard.min(limit)));
             let both = Rlimit {
-                current: limit,
-                maximum: limit,
+                current: at_most(limit),
+                maximum: at_most(match wall {
+                    Wall::CpuTime => limit.saturating_add(CPU_GRACE_SECONDS),
+                    _ => limit,
+                }),
             };
             rustix::process::setrlimit(resource, both)
                 .map_err(|errno| (SpawnStep::Confine(wall), errno.raw_os_error()))?;

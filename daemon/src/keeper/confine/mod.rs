@@ -19,6 +19,7 @@ mod mounts;
 mod paths;
 mod privileges;
 mod seccomp;
+mod temporary;
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ use self::privileges::Identity;
 use self::seccomp::{Filter, Tracing};
 use super::{KeeperOptions, KeeperStartError};
 use crate::control::confinement::{
-    Access, Confinement, Enforced, Enforcement, MissingWall, Sandbox, WALLS, Wall,
+    Access, Confinement, Enforced, Enforcement, MissingWall, Sandbox, Temporary, WALLS, Wall,
 };
 use crate::control::message::{SpawnFailure, SpawnStep};
 
@@ -62,6 +63,15 @@ impl OwnPlaces {
         })
     }
 }
+
+/// The walls that are mounts.
+const MOUNTED: [Wall; 5] = [
+    Wall::Devices,
+    Wall::ReadOnly,
+    Wall::Protected,
+    Wall::Hidden,
+    Wall::Temporary,
+];
 
 /// Why a child stops before its exec.
 pub(super) type Failure = (SpawnStep, i32);
@@ -149,6 +159,7 @@ impl Plan {
 fn asked(sandbox: &Sandbox) -> impl Iterator<Item = Wall> {
     let denied = sandbox.network == Access::Denied;
     let protects = !sandbox.protected.is_empty();
+    let own_temporary = sandbox.temporary == Temporary::Private;
     WALLS.into_iter().filter(move |wall| match wall {
         Wall::CpuTime
         | Wall::AddressSpace
@@ -158,6 +169,7 @@ fn asked(sandbox: &Sandbox) -> impl Iterator<Item = Wall> {
         | Wall::CoreSize => false,
         Wall::Tcp | Wall::Network => denied,
         Wall::Protected => protects,
+        Wall::Temporary => own_temporary,
         Wall::NoNewPrivileges
         | Wall::Namespaces
         | Wall::Devices
@@ -222,7 +234,7 @@ impl Walls {
         let own = self.identity.enter_namespaces();
         let errno = own.err();
         if self.attempt(Wall::Namespaces, own, missed)?.is_none() {
-            for wall in [Wall::Devices, Wall::ReadOnly, Wall::Protected, Wall::Hidden] {
+            for wall in MOUNTED {
                 missed(MissingWall {
                     wall,
                     errno: errno.unwrap_or(libc::EPERM),
@@ -240,6 +252,10 @@ impl Walls {
             Some(nodes) => self.attempt(Wall::Devices, devices::mount(&nodes), missed)?,
             None => None,
         };
+        if self.places.temporary == Temporary::Private {
+            let mounted = temporary::mount(&mut self.places);
+            self.attempt(Wall::Temporary, mounted, missed)?;
+        }
         let attached = mounts::attach_writable(&self.places);
         self.attempt(Wall::ReadOnly, attached, missed)?;
         let protected = mounts::protect(&mut self.places);

@@ -13,7 +13,8 @@ use rustix::io::Errno;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags};
 
 use super::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
-use super::paths::{Cover, Guard, Pin, Places, Visible, resolve};
+use super::paths::{Cover, Guard, Pin, Places, Visible, resolve, resolve_link};
+use super::temporary;
 use crate::control::confinement::IfAbsent;
 
 /// Names in the store of empty things.
@@ -27,7 +28,7 @@ const FILE_MODE: u32 = 0o644;
 /// Copies the mounts of the writable places, and makes everything that is there read-only.
 pub(super) fn read_only_root(places: &mut Places) -> Result<(), i32> {
     let mut trees = std::mem::take(&mut places.trees);
-    for (path, opened) in places.writable.iter().zip(places.opened_writable()) {
+    for ((path, _), opened) in places.writable().zip(places.opened_writable()) {
         let place = resolve(path)?;
         // It was opened before, outside; a name that leads elsewhere meanwhile is somebody's trick.
         if identity(place.as_fd())? != identity(opened)? {
@@ -46,8 +47,14 @@ pub(super) fn read_only_root(places: &mut Places) -> Result<(), i32> {
 
 /// Puts the writable places back.
 pub(super) fn attach_writable(places: &Places) -> Result<(), i32> {
-    for (path, tree) in places.writable.iter().zip(&places.trees) {
-        attach(tree.as_fd(), resolve(path)?.as_fd())?;
+    for ((path, names), tree) in places.writable().zip(&places.trees) {
+        let place = match resolve(path) {
+            Err(libc::ENOENT) if !names.is_empty() => {
+                temporary::place_of(names, path, tree.as_fd())?
+            }
+            place => place?,
+        };
+        attach(tree.as_fd(), place.as_fd())?;
     }
     Ok(())
 }
@@ -56,10 +63,15 @@ pub(super) fn attach_writable(places: &Places) -> Result<(), i32> {
 pub(super) fn protect(places: &mut Places) -> Result<(), i32> {
     let Places { guards, pins, .. } = places;
     for guard in guards {
+        if guard.if_absent == IfAbsent::HoldLink {
+            hold(&guard.pins, pins)?;
+            hold_link(&guard.path)?;
+            continue;
+        }
         match resolve(&guard.path) {
             Ok(_) => {}
             Err(libc::ENOENT) => match guard.if_absent {
-                IfAbsent::Leave => continue,
+                IfAbsent::Leave | IfAbsent::HoldLink => continue,
                 IfAbsent::MakeDirectory | IfAbsent::MakeFile => make(guard, pins)?,
             },
             Err(errno) => return Err(errno),
@@ -68,6 +80,19 @@ pub(super) fn protect(places: &mut Places) -> Result<(), i32> {
         mount_on_itself(&guard.path, READ_ONLY)?;
     }
     Ok(())
+}
+
+/// Mounts a symbolic link on itself: a lookup still follows it, and nobody can rename or unlink what
+/// something is mounted on (EBUSY).
+fn hold_link(path: &CStr) -> Result<(), i32> {
+    let link = resolve_link(path)?;
+    let entry = rustix::fs::fstat(&link).map_err(Errno::raw_os_error)?;
+    if FileType::from_raw_mode(entry.st_mode) != FileType::Symlink {
+        return Err(libc::EINVAL);
+    }
+    let tree = copy(link.as_fd())?;
+    kernel::restrict_mounts(tree.as_fd(), READ_ONLY)?;
+    attach(tree.as_fd(), link.as_fd())
 }
 
 /// Mounts those of these pins that are not yet.
@@ -90,7 +115,7 @@ fn make(guard: &Guard, pins: &[Pin]) -> Result<(), i32> {
     }
     match guard.if_absent {
         IfAbsent::MakeFile => make_file(above.as_fd(), last_name(&guard.path)),
-        IfAbsent::MakeDirectory | IfAbsent::Leave => {
+        IfAbsent::MakeDirectory | IfAbsent::Leave | IfAbsent::HoldLink => {
             make_directory(above.as_fd(), last_name(&guard.path), DIRECTORY_MODE)
         }
     }
@@ -147,7 +172,7 @@ fn show(visible: &[Visible], cover: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Re
 }
 
 /// Makes the names beneath a cover that lead to something visible, and opens the last.
-fn way_to(
+pub(super) fn way_to(
     cover: BorrowedFd<'_>,
     names: &[CString],
     ends_in_directory: bool,
@@ -221,7 +246,7 @@ pub(super) fn open_beneath(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd
     rustix::fs::openat(above, name, flags, Mode::empty()).map_err(Errno::raw_os_error)
 }
 
-fn is_directory(place: BorrowedFd<'_>) -> Result<bool, i32> {
+pub(super) fn is_directory(place: BorrowedFd<'_>) -> Result<bool, i32> {
     let entry = rustix::fs::fstat(place).map_err(Errno::raw_os_error)?;
     Ok(FileType::from_raw_mode(entry.st_mode) == FileType::Directory)
 }

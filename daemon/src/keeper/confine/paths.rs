@@ -11,8 +11,8 @@ use nix::libc;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::OwnPlaces;
-use crate::control::confinement::{Access, IfAbsent, MAX_SANDBOX_PATHS, Sandbox, Wall};
+use super::{OwnPlaces, temporary};
+use crate::control::confinement::{Access, IfAbsent, MAX_SANDBOX_PATHS, Sandbox, Temporary, Wall};
 
 /// Where the scripts are that an integrated shell reads, in the socket's directory: read-only, and
 /// no secret.
@@ -40,8 +40,13 @@ pub(super) struct Places {
     /// Whether everything is writable: then nothing is made read-only but what is protected.
     pub(super) everything: bool,
     /// Those above come first; none where everything is.
-    pub(super) writable: Vec<CString>,
+    writable: Vec<CString>,
+    /// For each of them the names that lead to it in a temporary directory of the sandbox's own; none
+    /// where it is elsewhere, or these are the host's.
+    ways: Vec<Vec<CString>>,
     opened: Vec<OwnedFd>,
+    /// Whose temporary directories these are.
+    pub(super) temporary: Temporary,
     /// Copies of the writable places' mounts, made before everything becomes read-only.
     pub(super) trees: Vec<OwnedFd>,
     /// The directories above guarded places, those above first.
@@ -157,11 +162,22 @@ impl Places {
             if let Some(topmost) = topmost(path, &writable) {
                 cover.pins = pinned.above(path, topmost);
             }
+            // What lies in the host's temporary directories is hidden with them.
+            let is_private = sandbox.temporary == Temporary::Private;
+            if is_private && !temporary::names_to(cover.path.to_bytes()).is_empty() {
+                cover.is_daemons = false;
+            }
         }
         writable.retain(|path| !path.is_empty());
         let trees = writable.len();
-        let opened = trees + 1;
+        let opened = trees + 1 + temporary::COUNT;
+        let way = |path: &Vec<u8>| match sandbox.temporary {
+            Temporary::Shared => Vec::new(),
+            Temporary::Private => temporary::names_to(path),
+        };
         Ok(Self {
+            ways: writable.iter().map(way).collect(),
+            temporary: sandbox.temporary,
             covers,
             everything,
             writable: writable.into_iter().map(terminated).collect(),
@@ -185,6 +201,17 @@ impl Places {
         Ok(())
     }
 
+    /// The writable places, each with its way in a temporary directory of the sandbox's own.
+    pub(super) fn writable(&self) -> impl Iterator<Item = (&CStr, &[CString])> {
+        let ways = self.ways.iter().map(Vec::as_slice);
+        self.writable.iter().map(CString::as_c_str).zip(ways)
+    }
+
+    /// Adds a writable place that is not the host's. Room was made for it.
+    pub(super) fn may_be_written(&mut self, place: OwnedFd) {
+        self.opened.push(place);
+    }
+
     /// The writable places as they were opened.
     pub(super) fn opened_writable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.opened.iter().map(AsFd::as_fd)
@@ -196,6 +223,13 @@ pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, i32> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // Without NOFOLLOW, which with PATH would open a last link itself.
     let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), links).map_err(Errno::raw_os_error)
+}
+
+/// Opens a symbolic link itself; there is none on the way to it.
+pub(super) fn resolve_link(path: &CStr) -> Result<OwnedFd, i32> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, path, flags, Mode::empty(), links).map_err(Errno::raw_os_error)
 }
 

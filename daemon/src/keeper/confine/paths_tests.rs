@@ -26,6 +26,7 @@ fn sandbox(writable: &[&str], protected: &[&str], hidden: &[&str]) -> Sandbox {
         network: Access::Denied,
         daemon_socket: Access::Denied,
         enforcement: Enforcement::Required,
+        temporary: Temporary::Shared,
     }
 }
 

@@ -148,6 +148,7 @@ impl Terminals {
         }
         self.start(Arc::clone(&terminal), actor);
         self.watch_limits(&terminal);
+        self.go_on_holding(&terminal);
         self.go_on_closing(&terminal);
         Ok(())
     }

@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 use termd_proto::terminal::{Confinement as Told, MissingWall};
 
 use super::super::error::TerminalError;
+use super::links::{End, follow};
 use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
-    ProtectedPath, Sandbox,
+    ProtectedPath, Sandbox, Temporary,
 };
-use crate::policy::{Absent, Bytes, Length, LimitsSpec, Places, Profile, Walls};
+use crate::policy::{Absent, Bytes, Length, LimitsSpec, Places, Profile, TemporaryFiles, Walls};
 
 /// Where things are for a command that starts in this directory.
 pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
@@ -56,17 +57,30 @@ pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
     })
 }
 
+/// What the keeper is to hold a command to, and what it makes for that.
+#[derive(Debug, Default)]
+pub(super) struct Confined {
+    pub(super) confinement: Confinement,
+    /// Directories that are protected, and made where they are not there.
+    pub(super) makeable: Vec<PathBuf>,
+}
+
 /// What the keeper is to hold a command to.
 pub(super) fn confinement(
     profile: &Profile,
     cwd: &Path,
     config_dir: &Path,
-) -> Result<Confinement, TerminalError> {
+) -> Result<Confined, TerminalError> {
     let limits = process_limits(&profile.limits);
     if profile.sandboxes.is_empty() {
-        return Ok(Confinement {
+        let confinement = Confinement {
             limits,
             sandbox: None,
+        };
+        let makeable = Vec::new();
+        return Ok(Confined {
+            confinement,
+            makeable,
         });
     }
     let failed = |problem: String| TerminalError::Unconfinable {
@@ -77,9 +91,10 @@ pub(super) fn confinement(
     let places = places.map_err(|error| failed(format!("{}: {error}", cwd.display())))?;
     let walls = profile.walls(&places);
     let sandbox = walls.map(|walls| sandbox(&walls)).transpose();
-    Ok(Confinement {
-        limits,
-        sandbox: sandbox.map_err(failed)?,
+    let (sandbox, makeable) = sandbox.map_err(failed)?.unzip();
+    Ok(Confined {
+        confinement: Confinement { limits, sandbox },
+        makeable: makeable.unwrap_or_default(),
     })
 }
 
@@ -94,7 +109,7 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
     }
 }
 
-fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
+fn sandbox(walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
         let real = fs::canonicalize(path);
@@ -106,14 +121,16 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
     writable.dedup();
     let mut protected: Vec<(PathBuf, IfAbsent)> = Vec::new();
     for (path, absent) in &walls.protected {
-        let Some(guarded) = guarded(path, *absent) else {
-            continue;
-        };
-        let is_writable = writable.iter().any(|above| guarded.0.starts_with(above));
-        if is_writable && !protected.contains(&guarded) {
-            protected.push(guarded);
+        for guarded in guarded(path, *absent) {
+            let is_writable = writable.iter().any(|above| guarded.0.starts_with(above));
+            if is_writable && !protected.contains(&guarded) {
+                protected.push(guarded);
+            }
         }
     }
+    let is_made = |(_, if_absent): &&(PathBuf, IfAbsent)| *if_absent == IfAbsent::MakeDirectory;
+    let makeable = protected.iter().filter(is_made);
+    let makeable = makeable.map(|(path, _)| path.clone()).collect();
     // What is not there cannot be hidden, and need not be shown.
     let there = |paths: &[PathBuf]| {
         let real = paths.iter().filter_map(|path| fs::canonicalize(path).ok());
@@ -141,7 +158,7 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
             path: bytes(path),
             if_absent,
         });
-    Ok(Sandbox {
+    let sandbox = Sandbox {
         protected: protected.collect(),
         writable: writable.into_iter().map(bytes).collect(),
         hidden: hidden.into_iter().map(bytes).collect(),
@@ -153,21 +170,32 @@ fn sandbox(walls: &Walls) -> Result<Sandbox, String> {
         } else {
             Enforcement::Required
         },
-    })
+        temporary: match walls.temporary {
+            TemporaryFiles::Private => Temporary::Private,
+            TemporaryFiles::Shared => Temporary::Shared,
+        },
+    };
+    Ok((sandbox, makeable))
 }
 
-/// A protected path as it is; `None`: it is not there, and is not to be made.
-fn guarded(path: &Path, absent: Absent) -> Option<(PathBuf, IfAbsent)> {
-    match fs::canonicalize(path) {
-        Ok(real) => Some((real, IfAbsent::Leave)),
-        // A link that leads nowhere is somebody's business.
-        Err(_) if absent == Absent::Leave || path.is_symlink() => None,
-        Err(_) => {
-            let parent = fs::canonicalize(path.parent()?).ok()?;
-            let real = parent.join(path.file_name()?);
-            parent.is_dir().then_some((real, IfAbsent::MakeDirectory))
+/// What has to be held for a path to stay as it is: what it leads to, and each link on the way,
+/// for whoever can replace one decides what the path means.
+fn guarded(path: &Path, absent: Absent) -> Vec<(PathBuf, IfAbsent)> {
+    let way = follow(path);
+    let links = way.links.into_iter();
+    let mut guarded: Vec<_> = links.map(|link| (link, IfAbsent::HoldLink)).collect();
+    match (way.end, absent) {
+        // Said of one that is there, too: it may be gone when the command starts.
+        (End::There(place), Absent::MakeDirectory) if place.is_dir() => {
+            guarded.push((place, IfAbsent::MakeDirectory));
         }
+        (End::There(place), _) => guarded.push((place, IfAbsent::Leave)),
+        (End::Absent(place), Absent::MakeDirectory) => {
+            guarded.push((place, IfAbsent::MakeDirectory));
+        }
+        (End::Absent(_), Absent::Leave) | (End::Nowhere, _) => {}
     }
+    guarded
 }
 
 /// What is told of a command's confinement before it runs; `None`: there is none.
@@ -178,6 +206,8 @@ pub(super) fn told(profile: &Profile) -> Option<Told> {
         output_bytes: profile.output_bytes.map(Bytes::get),
         scope: profile.limits.scope(),
         terminal_quota: profile.terminal_quota.map(Bytes::get),
+        cpu_time_ms: profile.limits.cpu_time.map(Length::ms),
+        file_bytes: profile.limits.file_bytes.map(Bytes::get),
         sandbox: profile
             .kinds()
             .into_iter()

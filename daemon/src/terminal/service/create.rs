@@ -17,7 +17,7 @@ use super::super::activity::IdleTimeout;
 use super::super::actor::Actor;
 use super::super::clock::now_ms;
 use super::super::commands::{ShellCommands, texts_of};
-use super::super::error::TerminalError;
+use super::super::error::{RunningLimit, TerminalError};
 use super::super::flow::Flow;
 use super::super::handle::Terminal;
 use super::super::intake::Reading;
@@ -28,16 +28,19 @@ use super::super::record::{Progress, Record, ScreenState, Size};
 use super::super::screen::{Screen, ScrollbackLines, as_fed_by, fresh_model};
 use super::super::source::Opened;
 use super::super::transcript::Transcript;
-use super::confine::{confinement, told, told_of};
+use super::confine::{told, told_of};
 use super::limits::monotonic_ms;
+use super::making::Held;
 use super::scope::StartError;
 use super::{Accepts, ClientKey, Starting, Terminals};
 use crate::control::client::KeeperError;
-use crate::control::confinement::Confinement;
+use crate::control::confinement::{Confinement, Temporary};
 use crate::control::message::{Hold, SpawnRequest, Spawned};
 use crate::policy::{CompiledGate, Profile};
 use crate::shell;
 
+/// What programs take the place for temporary files from.
+const TEMPORARY_VARIABLES: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 /// Names of changed variables that an audit record lists at the most.
 const MAX_AUDITED_NAMES: usize = 256;
 
@@ -116,14 +119,20 @@ impl Terminals {
         };
         let (detail, profile) = self.judge_creation(&request, &launch, detail).await?;
         let (launch, detail) = with_environment(launch, &profile, &request, base_env, detail);
-        let (confinement, detail) = self.confine(&launch, &profile, &request, detail).await?;
+        let (held, detail) = self
+            .confine(&id, &launch, &profile, &request, detail)
+            .await?;
+        let launch = with_temporary(launch, &held.confinement, &request);
         self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
             .await?;
         // What is recorded is what was asked for.
-        let record = self.record(&id, &request, &launch, bounds, &profile);
+        let record = Record {
+            made: held.made.clone(),
+            ..self.record(&id, &request, &launch, bounds, &profile)
+        };
         let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
-        let asked = spawn_request(launch, &record, confinement);
+        let asked = spawn_request(launch, &record, held.confinement.clone());
         let (spawned, in_scope) = match self.start_command(asked, &profile).await {
             Ok(started) => started,
             Err(error) => return Err(self.not_started(&record, program, error).await),
@@ -137,6 +146,7 @@ impl Terminals {
         let terminal = self.begin(record, spawned).await?;
         self.watch_limits(&terminal);
         self.watch_memory(&terminal);
+        held.until_the_end_of(&terminal);
         reservation.keep();
         Ok(terminal)
     }
@@ -144,30 +154,27 @@ impl Terminals {
     /// What the keeper is asked to hold it to. What cannot be is recorded and said.
     async fn confine(
         &self,
+        id: &TerminalId,
         launch: &Launch,
         profile: &Profile,
         request: &CreateRequest,
         mut detail: Map<String, Value>,
-    ) -> Result<(Confinement, Map<String, Value>), TerminalError> {
+    ) -> Result<(Held, Map<String, Value>), TerminalError> {
         if let Some(told) = told(profile) {
             let told = serde_json::to_value(told).unwrap_or_default();
             detail.insert("confinement".to_owned(), told);
         }
-        let config_dir = self.inner.options.config_dir.clone();
-        let (asked, cwd) = (profile.clone(), launch.cwd.clone());
-        // It looks for repositories and resolves paths.
-        let found = tokio::task::spawn_blocking(move || confinement(&asked, &cwd, &config_dir));
-        let found = found.await.map_err(|_| TerminalError::Stopping)?;
-        let possible = found.and_then(|confinement| {
-            let possible = self.inner.keeper.can_confine(&confinement);
+        let found = self.find_confinement(id, profile, &launch.cwd).await;
+        let possible = found.and_then(|held| {
+            let possible = self.inner.keeper.can_confine(&held.confinement);
             let possible = possible.map_err(|error| TerminalError::Unconfinable {
                 profiles: profile.names.join(", "),
                 problem: error.to_string(),
             });
-            possible.map(|()| confinement)
+            possible.map(|()| held)
         });
         match possible {
-            Ok(confinement) => Ok((confinement, detail)),
+            Ok(held) => Ok((held, detail)),
             Err(error) => {
                 let outcome = format!("not started: {error}");
                 self.audit("terminal.create", &outcome, &request.owner, None, detail)
@@ -324,6 +331,7 @@ impl Terminals {
             close_on_disconnect: request.close_on_disconnect,
             idle_timeout: shorter(bounds.idle_timeout, profile),
             held_to: told(profile),
+            made: Vec::new(),
             deadline_ms: profile.timeout.map(|timeout| monotonic_ms() + timeout.ms()),
             scrollback: bounds.scrollback,
             stdio: request.stdio,
@@ -351,6 +359,16 @@ impl Terminals {
         Ok(size)
     }
 
+    fn tell_of_too_many(&self, limit: RunningLimit, pid: i32) {
+        let (name, value) = (limit.name(), limit.value());
+        tracing::warn!(pid, limit = name, value, "no more terminals are started");
+        let _ = self.inner.events.send(TerminalEvent::PeerLimitReached {
+            pid: Some(pid),
+            limit: name.to_owned(),
+            value: u64::try_from(value).unwrap_or(u64::MAX),
+        });
+    }
+
     fn reserve<'a>(
         &'a self,
         id: &TerminalId,
@@ -361,12 +379,15 @@ impl Terminals {
         if index.accepts == Accepts::No {
             return Err(TerminalError::Stopping);
         }
-        let limit = self.inner.options.max_running;
-        if index.running >= limit {
-            return Err(TerminalError::TooMany { limit });
+        if let Some(limit) = index.limit_reached_by(&client, self.inner.options.max_running) {
+            if !std::mem::replace(&mut index.is_full_told, true) {
+                self.tell_of_too_many(limit, client.pid);
+            }
+            return Err(TerminalError::TooMany(limit));
         }
+        index.is_full_told = false;
         if let Some(max_running) = request.max_running
-            && index.running_of(&client) >= max_running as usize
+            && index.running_of(|of| *of == client) >= max_running as usize
         {
             return Err(TerminalError::TooManyOfClient { max_running });
         }
@@ -512,6 +533,21 @@ fn with_environment(
     }
     let env = environment(filtered.env, &filtered.set, &request.env);
     (Launch { env, ..launch }, detail)
+}
+
+/// Where temporary files belong, for a command that has its own `/tmp`: what is inherited leads to
+/// the host's. The request's own word stands.
+fn with_temporary(mut launch: Launch, held_to: &Confinement, request: &CreateRequest) -> Launch {
+    let sandbox = held_to.sandbox.as_ref();
+    if sandbox.is_some_and(|sandbox| sandbox.temporary == Temporary::Private) {
+        for (name, value) in &mut launch.env {
+            let name = name.to_str().unwrap_or_default();
+            if TEMPORARY_VARIABLES.contains(&name) && !request.env.contains_key(name) {
+                *value = OsString::from("/tmp");
+            }
+        }
+    }
+    launch
 }
 
 fn spawn_request(launch: Launch, record: &Record, confinement: Confinement) -> SpawnRequest {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{CloseCause, Owner, TerminalState, WaitResult};
+use termd_proto::terminal::{CloseCause, EndCause, Owner, TerminalState, WaitResult};
 
 use super::super::clock::now_ms;
 use super::super::error::TerminalError;
@@ -156,6 +156,9 @@ impl Terminals {
             if progress.closed_at_ms.is_none() {
                 progress.closed_at_ms = Some(now);
                 progress.close_cause = closing.cause();
+                if closing.cause() == Some(CloseCause::Idle) && progress.exit.is_none() {
+                    progress.end_cause.get_or_insert(EndCause::IdleTimeout);
+                }
             }
             if closing == Closing::Release {
                 progress.released_at_ms = Some(now);

@@ -10,7 +10,8 @@ use super::super::launch::inherited_environment;
 use super::Terminals;
 use super::confine::places;
 use crate::policy::{
-    Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxKind, Walls, What,
+    Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxKind, TemporaryFiles,
+    Walls, What,
 };
 
 impl Terminals {
@@ -102,5 +103,6 @@ fn sandbox(kinds: Vec<SandboxKind>, walls: &Walls) -> ExplainedSandbox {
         network: walls.network,
         daemon_socket: walls.daemon_socket,
         best_effort: walls.best_effort,
+        private_tmp: walls.temporary == TemporaryFiles::Private,
     }
 }

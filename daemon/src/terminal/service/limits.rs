@@ -90,6 +90,9 @@ impl Terminals {
             EndCause::Timeout => held_to.timeout_ms,
             EndCause::OutputBytes => held_to.output_bytes,
             EndCause::OutOfMemory => held_to.scope?.memory_bytes,
+            EndCause::CpuTime => held_to.cpu_time_ms,
+            EndCause::FileBytes => held_to.file_bytes,
+            EndCause::IdleTimeout => None,
         });
         let value = value.unwrap_or_default();
         tracing::info!(terminal = %id, limit = limit.as_str(), value, "a limit is reached");

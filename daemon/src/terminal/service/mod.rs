@@ -12,7 +12,10 @@ mod explain;
 mod gate;
 mod idle;
 mod limits;
+mod links;
 mod list;
+mod made;
+mod making;
 mod scope;
 mod typing;
 
@@ -31,17 +34,18 @@ use tokio::sync::{Notify, broadcast, watch};
 pub use create::CreateRequest;
 pub use typing::Typist;
 
+use self::made::MadeDirectories;
 use super::actor::{Actor, Surroundings};
 use super::clock::now_ms;
 use super::disk::Room;
-use super::error::TerminalError;
+use super::error::{RunningLimit, TerminalError};
 use super::handle::Terminal;
 use super::record::Size;
 use super::restore::restore;
 use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::approval::Approvals;
-use crate::config::{ApprovedPlace, SpoolConfig, StoreConfig};
+use crate::config::{ApprovedPlace, MaxRunning, SpoolConfig, StoreConfig};
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
 use crate::policy::Policy;
@@ -72,7 +76,7 @@ pub struct TerminalsOptions {
     /// Where the database is.
     pub state_dir: PathBuf,
     /// Most terminals whose command runs.
-    pub max_running: usize,
+    pub max_running: MaxRunning,
     /// Where the scripts of shell integration are; `None`: it is off.
     pub shell: Option<ShellFiles>,
     /// What config.toml decides of commands.
@@ -111,6 +115,8 @@ struct Inner {
     policy: Mutex<Arc<Policy>>,
     /// Held while approved.toml is written.
     always: tokio::sync::Mutex<()>,
+    /// Directories that are there for the sake of sandboxes.
+    made: MadeDirectories,
 }
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
@@ -126,18 +132,38 @@ struct Index {
     /// Open terminals that have ended, oldest first.
     ended: VecDeque<TerminalId>,
     accepts: Accepts,
+    /// The last creation was refused for their number, and that was told.
+    is_full_told: bool,
 }
 
 impl Index {
-    /// How many terminals of this client run, those being made included.
-    fn running_of(&self, client: &ClientKey) -> usize {
+    /// How many terminals of these clients run, those being made included.
+    fn running_of(&self, is_meant: impl Fn(&ClientKey) -> bool) -> usize {
         let starting = self.starting.values().map(|starting| &starting.client);
         let running = self
             .by_id
             .values()
             .filter(|terminal| terminal.state() == TerminalState::Running)
-            .filter(|terminal| ClientKey::from(&terminal.record.owner) == *client);
-        starting.filter(|maker| *maker == client).count() + running.count()
+            .filter(|terminal| is_meant(&ClientKey::from(&terminal.record.owner)));
+        starting.filter(|maker| is_meant(maker)).count() + running.count()
+    }
+
+    /// Which limit on running terminals keeps this client from one more.
+    fn limit_reached_by(&self, client: &ClientKey, max: MaxRunning) -> Option<RunningLimit> {
+        let of_all = RunningLimit::OfAll(max.of_all);
+        let of_client = RunningLimit::OfClient(max.of_client);
+        let of_front = RunningLimit::OfFront(max.of_front);
+        // Whose they are is counted only where there are enough of them.
+        let (all, running) = (|| self.running, |least: usize| self.running >= least);
+        if all() >= max.of_all {
+            return Some(of_all);
+        }
+        if running(max.of_client) && self.running_of(|of| of == client) >= max.of_client {
+            return Some(of_client);
+        }
+        let is_of_front = |of: &ClientKey| of.front == client.front;
+        let is_over = running(max.of_front) && self.running_of(is_of_front) >= max.of_front;
+        is_over.then_some(of_front)
     }
 }
 
@@ -196,6 +222,7 @@ impl Terminals {
                 approvals: Approvals::default(),
                 scopes: scope::Scopes::default(),
                 room: watch::Sender::new(Room::Enough),
+                made: MadeDirectories::default(),
             }),
         }
     }
@@ -210,6 +237,11 @@ impl Terminals {
     /// The database.
     pub fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    /// Where events of the daemon itself go to their subscribers.
+    pub fn event_sender(&self) -> broadcast::Sender<TerminalEvent> {
+        self.inner.events.clone()
     }
 
     /// Events of all terminals, from now on.

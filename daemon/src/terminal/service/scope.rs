@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{Confinement as Told, EndCause, ReachedLimit, MissingWall, ScopeLimits};
+use termd_proto::terminal::{
+    Confinement as Told, EndCause, MissingWall, ReachedLimit, ScopeLimits,
+};
 
 use super::super::handle::Terminal;
 use super::Terminals;

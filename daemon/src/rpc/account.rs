@@ -1,0 +1,259 @@
+//! What one peer has of the socket, over all its connections.
+//!
+//! A peer is a process, by its pid at connect(2): every peer is of the same user, and an agent, an
+//! editor and a person's shell are told apart by nothing else that they cannot choose. What forks
+//! to have more is bounded by the socket's own limits, of which a part is kept for newcomers.
+//!
+//! Promises: no peer has more than the limits say; that one reached a limit is told to the log and
+//! to subscribers once, however often it tries, and how often it did when it has gone. Must not
+//! know: lines, methods, what a call is about.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use termd_proto::event::TerminalEvent;
+use tokio::sync::broadcast;
+
+use super::limits::{
+    CALL_BYTES_IN_FLIGHT_OF_PEER_MAX, CALLS_IN_FLIGHT_OF_PEER_MAX, CONNECTIONS_OF_PEER_MAX,
+};
+
+/// A limit of one peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PeerLimit {
+    /// [`CONNECTIONS_OF_PEER_MAX`].
+    Connections,
+    /// [`CALLS_IN_FLIGHT_OF_PEER_MAX`]; a wait is a call in flight.
+    Calls,
+    /// [`CALL_BYTES_IN_FLIGHT_OF_PEER_MAX`].
+    CallBytes,
+}
+
+impl PeerLimit {
+    /// Its name in errors, events and the log.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Connections => "connections_of_peer",
+            Self::Calls => "calls_in_flight_of_peer",
+            Self::CallBytes => "call_bytes_in_flight_of_peer",
+        }
+    }
+
+    /// Its value.
+    pub(super) fn max(self) -> usize {
+        match self {
+            Self::Connections => CONNECTIONS_OF_PEER_MAX,
+            Self::Calls => CALLS_IN_FLIGHT_OF_PEER_MAX,
+            Self::CallBytes => CALL_BYTES_IN_FLIGHT_OF_PEER_MAX,
+        }
+    }
+}
+
+/// Every peer that is connected.
+#[derive(Debug)]
+pub(super) struct Accounts {
+    by_pid: Mutex<HashMap<Option<i32>, Arc<Account>>>,
+    /// Who is told of limits that are reached.
+    events: Option<broadcast::Sender<TerminalEvent>>,
+}
+
+/// One peer's.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// None for all that no pid is known of, together.
+    pid: Option<i32>,
+    connections: AtomicUsize,
+    calls: AtomicUsize,
+    call_bytes: AtomicUsize,
+    /// How often each limit was reached.
+    refused: [AtomicU64; 3],
+    events: Option<broadcast::Sender<TerminalEvent>>,
+}
+
+/// A connection's part of its peer's account, until it ends.
+#[derive(Debug)]
+pub(super) struct Seat {
+    accounts: Arc<Accounts>,
+    pub(super) account: Arc<Account>,
+}
+
+/// A call's part of its peer's account, while it is under way.
+#[derive(Debug)]
+pub(super) struct CallPermit {
+    account: Arc<Account>,
+    bytes: usize,
+}
+
+impl Accounts {
+    pub(super) fn new(events: Option<broadcast::Sender<TerminalEvent>>) -> Arc<Self> {
+        let by_pid = Mutex::default();
+        Arc::new(Self { by_pid, events })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<i32>, Arc<Account>>> {
+        self.by_pid.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nobody with this pid is connected.
+    pub(super) fn is_newcomer(&self, pid: Option<i32>) -> bool {
+        !self.lock().contains_key(&pid)
+    }
+
+    /// One more connection of this peer.
+    pub(super) fn sit_down(self: &Arc<Self>, pid: Option<i32>) -> Result<Seat, PeerLimit> {
+        let mut by_pid = self.lock();
+        let account = by_pid.entry(pid).or_insert_with(|| {
+            Arc::new(Account {
+                pid,
+                events: self.events.clone(),
+                ..Account::default()
+            })
+        });
+        if account.connections.load(Ordering::Relaxed) >= CONNECTIONS_OF_PEER_MAX {
+            account.reached(PeerLimit::Connections);
+            return Err(PeerLimit::Connections);
+        }
+        account.connections.fetch_add(1, Ordering::Relaxed);
+        Ok(Seat {
+            accounts: Arc::clone(self),
+            account: Arc::clone(account),
+        })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut by_pid = self.accounts.lock();
+        if self.account.connections.fetch_sub(1, Ordering::Relaxed) == 1 {
+            by_pid.remove(&self.account.pid);
+            self.account.sum_up();
+        }
+    }
+}
+
+impl Account {
+    /// One more call of this peer, which holds a line of so many bytes.
+    pub(super) fn begin(self: &Arc<Self>, bytes: usize) -> Result<CallPermit, PeerLimit> {
+        let used = [
+            (&self.calls, 1, PeerLimit::Calls),
+            (&self.call_bytes, bytes, PeerLimit::CallBytes),
+        ];
+        // One thread counts: what is read here still holds below.
+        for (count, more, limit) in used {
+            if count.load(Ordering::Relaxed) + more > limit.max() {
+                self.reached(limit);
+                return Err(limit);
+            }
+        }
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.call_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let account = Arc::clone(self);
+        Ok(CallPermit { account, bytes })
+    }
+
+    fn reached(&self, limit: PeerLimit) {
+        let [connections, calls, call_bytes] = &self.refused;
+        let refused = match limit {
+            PeerLimit::Connections => connections,
+            PeerLimit::Calls => calls,
+            PeerLimit::CallBytes => call_bytes,
+        };
+        if refused.fetch_add(1, Ordering::Relaxed) > 0 {
+            return;
+        }
+        let (name, max) = (limit.name(), limit.max());
+        tracing::warn!(
+            pid = self.pid,
+            limit = name,
+            max,
+            "a peer has reached a limit"
+        );
+        if let Some(events) = &self.events {
+            let _ = events.send(TerminalEvent::PeerLimitReached {
+                pid: self.pid,
+                limit: name.to_owned(),
+                value: u64::try_from(max).unwrap_or(u64::MAX),
+            });
+        }
+    }
+
+    /// Says in all what was told once.
+    fn sum_up(&self) {
+        let [connections, calls, call_bytes] = self
+            .refused
+            .each_ref()
+            .map(|count| count.load(Ordering::Relaxed));
+        if connections + calls + call_bytes > 1 {
+            let pid = self.pid;
+            tracing::warn!(
+                pid,
+                connections,
+                calls,
+                call_bytes,
+                "what was refused to a peer"
+            );
+        }
+    }
+}
+
+impl Drop for CallPermit {
+    fn drop(&mut self) {
+        self.account.calls.fetch_sub(1, Ordering::Relaxed);
+        let bytes = &self.account.call_bytes;
+        bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_has_its_connections_and_no_more_and_is_told_of_once() {
+        let (sender, mut events) = broadcast::channel(8);
+        let accounts = Accounts::new(Some(sender));
+        let greedy = Some(7);
+        let mut seats: Vec<Seat> = (0..CONNECTIONS_OF_PEER_MAX)
+            .map(|_| accounts.sit_down(greedy).unwrap())
+            .collect();
+        for _ in 0..100 {
+            let refused = accounts.sit_down(greedy).err();
+            assert_eq!(refused, Some(PeerLimit::Connections));
+        }
+        let event = TerminalEvent::PeerLimitReached {
+            pid: greedy,
+            limit: "connections_of_peer".to_owned(),
+            value: 256,
+        };
+        assert_eq!(events.try_recv().ok(), Some(event));
+        assert!(events.try_recv().is_err(), "told once");
+        assert!(
+            accounts.sit_down(Some(8)).is_ok(),
+            "another is not concerned"
+        );
+        seats.pop();
+        assert!(accounts.sit_down(greedy).is_ok());
+        assert!(!accounts.is_newcomer(greedy));
+        seats.clear();
+        assert!(accounts.is_newcomer(greedy) && accounts.lock().is_empty());
+    }
+
+    #[test]
+    fn calls_are_counted_over_all_connections_while_they_last() {
+        let accounts = Accounts::new(None);
+        let seats = [(); 2].map(|()| accounts.sit_down(Some(7)).unwrap());
+        let mut permits: Vec<CallPermit> = (0..CALLS_IN_FLIGHT_OF_PEER_MAX)
+            .map(|number| seats[number % 2].account.begin(1).unwrap())
+            .collect();
+        assert_eq!(seats[0].account.begin(1).err(), Some(PeerLimit::Calls));
+        let other = accounts.sit_down(Some(8)).unwrap();
+        assert!(other.account.begin(1).is_ok());
+        permits.clear();
+        let most = CALL_BYTES_IN_FLIGHT_OF_PEER_MAX;
+        let large = seats[0].account.begin(most).unwrap();
+        assert_eq!(seats[1].account.begin(1).err(), Some(PeerLimit::CallBytes));
+        drop(large);
+        assert!(seats[1].account.begin(most).is_ok());
+    }
+}

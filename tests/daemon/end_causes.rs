@@ -1,0 +1,105 @@
+//! Which limit ended a command, by its name: those that the kernel holds, and idleness.
+
+use serde_json::{Value, json};
+
+use crate::shell::Shell;
+use crate::support::{RawClient, TestDaemon, merged, sh};
+
+const LIMITED: &str = "\
+kill_grace_ms = 300
+[policy.fronts.cli]
+profile = 'held'
+[policy.profiles.held]
+limits = { cpu_time = '1s', file_bytes = '4KiB' }
+";
+
+/// The next event of this type.
+fn next_event(watcher: &mut RawClient, kind: &str) -> Value {
+    loop {
+        let event = watcher.next_message()["params"]["result"].clone();
+        if event["type"] == kind {
+            return event;
+        }
+    }
+}
+
+#[test]
+fn limits_of_a_process_end_a_command_by_name() {
+    let daemon = TestDaemon::configured(LIMITED);
+    let mut client = daemon.client();
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let grow = "head -c 10000 /dev/zero > grown";
+    for (script, cause, value, status) in [
+        (
+            "while :; do :; done",
+            "cpu_time",
+            1_000,
+            ["signal", "SIGXCPU"],
+        ),
+        // A shell passes on what ended its program.
+        (
+            &format!("{grow}; exit $?"),
+            "file_bytes",
+            4_096,
+            ["exit_code", "153"],
+        ),
+        (
+            &format!("exec {grow}"),
+            "file_bytes",
+            4_096,
+            ["signal", "SIGXFSZ"],
+        ),
+    ] {
+        let id = client.ok("session.create", &sh(script))["id"].clone();
+        let waited = client.ok("session.wait", &json!({ "id": id }));
+        assert_eq!(waited["end_cause"], cause, "{script}: {waited}");
+        let how = waited["exit_status"][status[0]].to_string();
+        assert_eq!(how.trim_matches('"'), status[1], "{script}: {waited}");
+        let shown = client.ok("session.show", &json!({ "id": id }));
+        assert_eq!(shown["end_cause"], cause, "{shown}");
+        let event = next_event(&mut watcher, "limit_reached");
+        let expected = json!({ "type": "limit_reached", "id": id, "limit": cause, "value": value });
+        assert_eq!(event, expected);
+    }
+    // What did not run into one says nothing, whatever its code.
+    let id = client.ok(
+        "session.create",
+        &merged(&sh("kill -9 $$"), &json!({ "confirmed": true })),
+    )["id"]
+        .clone();
+    let waited = client.ok("session.wait", &json!({ "id": id }));
+    assert_eq!(waited["end_cause"], Value::Null, "{waited}");
+}
+
+#[test]
+fn a_line_in_a_shell_that_hits_a_limit_is_an_event() {
+    let daemon = TestDaemon::configured(LIMITED);
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let mut shell = Shell::start(&daemon, &["bash"]);
+    shell.run("head -c 10000 /dev/zero > grown");
+    let event = next_event(&mut watcher, "limit_reached");
+    let expected = json!({ "type": "limit_reached", "id": shell.id, "limit": "file_bytes",
+                           "value": 4_096 });
+    assert_eq!(event, expected);
+    // The shell is as it was.
+    shell.run("echo goes on");
+    assert_eq!(shell.newest_output(), "goes on\n");
+    let shown = shell.client.ok("session.show", &json!({ "id": shell.id }));
+    assert_eq!(shown["end_cause"], Value::Null, "{shown}");
+}
+
+#[test]
+fn idleness_is_a_cause_too() {
+    let daemon = TestDaemon::start();
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let mut client = daemon.client();
+    let params = merged(&sh("exec sleep 1000"), &json!({ "idle_timeout_ms": 1_000 }));
+    let id = client.ok("session.create", &params)["id"].clone();
+    assert_eq!(next_event(&mut watcher, "closed")["id"], id);
+    let shown = client.ok("session.show", &json!({ "id": id }));
+    assert_eq!(shown["end_cause"], "idle_timeout", "{shown}");
+    assert_eq!(shown["close_cause"], "idle", "{shown}");
+}
