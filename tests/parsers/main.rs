@@ -1,0 +1,12 @@
+//! Every parser that a peer, a child or a file can feed, by what holds for any bytes: on the seeds
+//! of the fuzz targets, on these with changes, and on what is made to take long.
+
+#[path = "../../fuzz/src/acp/mod.rs"]
+#[allow(unreachable_pub, reason = "the fuzz targets are another crate")]
+mod acp;
+mod change;
+#[path = "../../fuzz/src/parsers/mod.rs"]
+#[allow(unreachable_pub, reason = "the fuzz targets are another crate")]
+mod parsers;
+mod seeds;
+mod slow;
