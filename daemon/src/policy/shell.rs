@@ -345,6 +345,10 @@ impl Inspector {
         let destinations: Vec<Node<'_>> = node
             .children_by_field_name("destination", &mut cursor)
             .collect();
+        if destinations.first().is_some_and(|first| !on_its_line(*first, text)) {
+            let reason = "a redirection ends before it says where to";
+            self.note(Verdict::Unknown, reason, text.span(node));
+        }
         for destination in destinations {
             self.redirect(&operator, text.of(destination), text.span(destination));
         }
@@ -383,6 +387,19 @@ pub(super) fn operator<'a>(redirect: Node<'_>, text: Text<'a>) -> &'a str {
     found
         .and_then(|node| text.text.get(node.byte_range()))
         .unwrap_or_default()
+}
+
+/// Whether a word stands on the line of what is before it. The grammar takes a redirection's word
+/// from the next line; to a shell that is an error, after which that line is a command.
+fn on_its_line(word: Node<'_>, text: Text<'_>) -> bool {
+    let mut before = text.text.get(..word.start_byte()).unwrap_or_default();
+    loop {
+        let blanks = before.trim_end_matches([' ', '\t']);
+        match blanks.strip_suffix("\\\n") {
+            Some(joined) => before = joined,
+            None => return !blanks.ends_with('\n'),
+        }
+    }
 }
 
 /// A function that calls itself in a pipeline or in the background.

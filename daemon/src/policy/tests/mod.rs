@@ -1,5 +1,6 @@
 //! The gate, by tables: texts and what they are.
 
+mod corpus;
 mod decisions;
 mod lines;
 mod properties;

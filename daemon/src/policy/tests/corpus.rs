@@ -1,0 +1,77 @@
+//! The corpus of `commands.txt`.
+
+use termd_proto::policy::Verdict;
+
+use super::judged;
+
+const CORPUS: &str = include_str!("commands.txt");
+
+/// Each family with its commands: one that is lost is missed.
+const FAMILIES: [(&str, usize); 1] = [("", 0)];
+
+/// Stands between a command and the reason why it stays unknown.
+const WHY: char = '«';
+
+struct Family<'a> {
+    name: &'a str,
+    commands: Vec<(Verdict, String)>,
+}
+
+fn families() -> Vec<Family<'static>> {
+    let mut families: Vec<Family<'static>> = Vec::new();
+    for line in CORPUS.lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            let commands = Vec::new();
+            families.push(Family { name, commands });
+        } else if !line.is_empty() && !line.starts_with('#') {
+            let (verdict, rest) = line.split_once(' ').expect("a verdict and a command");
+            let verdict = match verdict {
+                "safe" => Verdict::Safe,
+                "unknown" => Verdict::Unknown,
+                "dangerous" => Verdict::Dangerous,
+                other => panic!("{other} is no verdict: {line}"),
+            };
+            let command = rest.split(WHY).next().unwrap_or(rest);
+            let command = if command == rest { rest } else { command.trim_end() };
+            let family = families.last_mut().expect("a family first");
+            family.commands.push((verdict, spelled_out(command)));
+        }
+    }
+    families
+}
+
+fn spelled_out(command: &str) -> String {
+    let pictures = [('⏎', "\n"), ('␍', "\r"), ('⇥', "\t"), ('␛', "\u{1b}"), ('␈', "\u{8}")];
+    pictures.iter().fold(command.to_owned(), |command, (picture, is)| {
+        command.replace(*picture, is)
+    })
+}
+
+#[test]
+fn every_command_of_the_corpus_is_what_it_is_said_to_be() {
+    let mut wrong = Vec::new();
+    for family in families() {
+        for (verdict, command) in &family.commands {
+            let judgement = judged(command, None);
+            if judgement.verdict != *verdict {
+                wrong.push(format!(
+                    "{}: {command:?} is {:?} and not {verdict:?} ({})",
+                    family.name,
+                    judgement.verdict,
+                    judgement.reason.unwrap_or_default()
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_corpus_is_whole() {
+    let families = families();
+    let counts: Vec<(&str, usize)> =
+        (families.iter()).map(|family| (family.name, family.commands.len())).collect();
+    assert_eq!(counts, FAMILIES);
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    assert!(all >= 300, "{all} commands");
+}
