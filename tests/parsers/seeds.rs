@@ -13,13 +13,23 @@ const CASES: usize = 1_000;
 const MAX_BYTES: usize = 4_096;
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(name);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../fuzz/seeds")
+        .join(name);
     let mut paths: Vec<_> = (fs::read_dir(&directory).unwrap().flatten())
         .map(|entry| entry.path())
         .collect();
     paths.sort();
-    assert!(paths.len() >= 5, "{} seeds in {}", paths.len(), directory.display());
-    paths.into_iter().map(|path| fs::read(path).unwrap()).collect()
+    assert!(
+        paths.len() >= 5,
+        "{} seeds in {}",
+        paths.len(),
+        directory.display()
+    );
+    paths
+        .into_iter()
+        .map(|path| fs::read(path).unwrap())
+        .collect()
 }
 
 #[track_caller]

@@ -77,6 +77,11 @@ impl Inspector {
             );
             return;
         }
+        if !self.may_read(text.len()) {
+            let reason = "too much of it stands within itself to be looked into";
+            self.note(Verdict::Unknown, reason, whole);
+            return;
+        }
         if let Some((at, c)) = hidden_character(text) {
             let span = place.span(Span {
                 start: at,
@@ -336,6 +341,10 @@ impl Inspector {
                 words.extend(expand(raw, text.span(child), &self.variables, choice));
             }
         }
+        for word in behind_redirections(command) {
+            let raw = text.of(word);
+            words.extend(expand(raw, text.span(word), &self.variables, choice));
+        }
         words
     }
 
@@ -345,12 +354,15 @@ impl Inspector {
         let destinations: Vec<Node<'_>> = node
             .children_by_field_name("destination", &mut cursor)
             .collect();
-        if destinations.first().is_some_and(|first| !on_its_line(*first, text)) {
+        if destinations
+            .first()
+            .is_some_and(|first| !on_its_line(*first, text))
+        {
             let reason = "a redirection ends before it says where to";
             self.note(Verdict::Unknown, reason, text.span(node));
         }
-        for destination in destinations {
-            self.redirect(&operator, text.of(destination), text.span(destination));
+        if let Some(destination) = destinations.first() {
+            self.redirect(&operator, text.of(*destination), text.span(*destination));
         }
     }
 
@@ -387,6 +399,31 @@ pub(super) fn operator<'a>(redirect: Node<'_>, text: Text<'a>) -> &'a str {
     found
         .and_then(|node| text.text.get(node.byte_range()))
         .unwrap_or_default()
+}
+
+/// The words of a command that stand behind its redirections, which the grammar takes for more
+/// places to write to: `rm >log -rf x`.
+fn behind_redirections(command: Node<'_>) -> Vec<Node<'_>> {
+    let statement = command
+        .parent()
+        .filter(|parent| parent.kind() == "redirected_statement");
+    let mut words = Vec::new();
+    for node in [Some(command), statement].into_iter().flatten() {
+        let mut cursor = node.walk();
+        let redirects: Vec<Node<'_>> = node
+            .children(&mut cursor)
+            .filter(|child| child.kind() == "file_redirect")
+            .collect();
+        for redirect in redirects {
+            let mut cursor = redirect.walk();
+            words.extend(
+                redirect
+                    .children_by_field_name("destination", &mut cursor)
+                    .skip(1),
+            );
+        }
+    }
+    words
 }
 
 /// Whether a word stands on the line of what is before it. The grammar takes a redirection's word

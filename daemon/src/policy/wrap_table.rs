@@ -76,6 +76,8 @@ const WRAPPERS: &[Wrapper] = &[
         &[
             "nohup",
             "setsid",
+            // A keyword; the grammar takes it for a program.
+            "coproc",
             "command",
             "builtin",
             "chronic",

@@ -32,7 +32,8 @@ pub fn holds(data: &[u8]) {
                         cwd: Some("/srv/live"),
                     };
                     let known = Known::Whole;
-                    file.policy.decide(&request, known, &CompiledGate::default());
+                    file.policy
+                        .decide(&request, known, &CompiledGate::default());
                 }
             }
         }
@@ -44,8 +45,15 @@ fn is_sound(error: &ConfigError, text: &str) {
     assert!(!said.contains(char::is_control), "{said:?}");
     if let ConfigError::Parse { line, column, .. } = error {
         let lines: Vec<&str> = text.split('\n').collect();
-        assert!((1..=lines.len()).contains(line), "line {line} of {}", lines.len());
+        assert!(
+            (1..=lines.len()).contains(line),
+            "line {line} of {}",
+            lines.len()
+        );
         let chars = lines[line - 1].chars().count();
-        assert!((1..=chars + 1).contains(column), "column {column} of {chars}");
+        assert!(
+            (1..=chars + 1).contains(column),
+            "column {column} of {chars}"
+        );
     }
 }

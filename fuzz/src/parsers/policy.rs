@@ -70,11 +70,17 @@ pub fn holds(data: &[u8]) {
 }
 
 fn is_sound(judgement: &Judgement, text: &str) {
-    assert_eq!(judgement.reason.is_none(), judgement.verdict == Verdict::Safe);
+    assert_eq!(
+        judgement.reason.is_none(),
+        judgement.verdict == Verdict::Safe
+    );
     let allowed = judgement.effect == Effect::Allow;
     assert_eq!(allowed, judgement.verdict == Verdict::Safe, "{text:?}");
     if let Some(span) = judgement.span {
-        assert!(text.get(span.start..span.end).is_some(), "{span:?} of {text:?}");
+        assert!(
+            text.get(span.start..span.end).is_some(),
+            "{span:?} of {text:?}"
+        );
     }
     let reason = judgement.reason.as_deref().unwrap_or_default();
     assert!(!reason.contains(char::is_control), "{reason:?} of {text:?}");
@@ -85,7 +91,11 @@ fn long_is_never_safe(text: &str) {
         return;
     }
     let long = format!("{text}{}", "\necho".repeat(MAX_JUDGED_BYTES / 5 + 1));
-    assert_ne!(judged(&long, None).verdict, Verdict::Safe, "{text:?} and much more");
+    assert_ne!(
+        judged(&long, None).verdict,
+        Verdict::Safe,
+        "{text:?} and much more"
+    );
 }
 
 /// Behind a line end stands a command of its own, unless the text makes it data.

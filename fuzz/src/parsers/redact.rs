@@ -24,12 +24,18 @@ pub fn holds(data: &[u8]) {
     if text.contains(secret) {
         return;
     }
-    let planted = if form.is_empty() { secret.to_owned() } else { form.replace("{}", secret) };
+    let planted = if form.is_empty() {
+        secret.to_owned()
+    } else {
+        form.replace("{}", secret)
+    };
     let middle = text.floor_char_boundary(text.len() / 2);
     let (before, after) = text.split_at(middle);
     let line = format!("{before}\n{planted}\n{after}");
     assert!(!redactor.text(&line).contains(secret), "{line:?}");
-    let argv: Vec<String> = [before, planted.as_str(), after].map(str::to_owned).to_vec();
+    let argv: Vec<String> = [before, planted.as_str(), after]
+        .map(str::to_owned)
+        .to_vec();
     let words = redactor.argv(&argv);
     assert_eq!(words.len(), argv.len());
     assert!(!words.iter().any(|word| word.contains(secret)), "{argv:?}");

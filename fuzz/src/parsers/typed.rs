@@ -26,14 +26,18 @@ pub fn holds(data: &[u8]) {
     // Bytes that come one by one are asked about more often, never less.
     for line in lines.iter().filter(|line| line.known == Known::Whole) {
         let last = line.text.lines().last().unwrap_or_default();
-        let asked = cut.iter().any(|cut| cut.text == line.text || cut.text.ends_with(last));
+        let asked = cut
+            .iter()
+            .any(|cut| cut.text == line.text || cut.text.ends_with(last));
         assert!(asked, "{:?} is not in {cut:?}", line.text);
     }
     a_plain_line_is_itself(bytes);
 }
 
 fn a_plain_line_is_itself(bytes: &[u8]) {
-    let plain = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
+    let plain = bytes
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };

@@ -15,7 +15,10 @@ pub fn holds(data: &[u8]) {
     };
     let message = Message::read(line);
     let Some(members) = Members::of(line) else {
-        assert!(!matches!(message, Ok(Message::Request { .. } | Message::Response { .. })));
+        assert!(!matches!(
+            message,
+            Ok(Message::Request { .. } | Message::Response { .. })
+        ));
         return;
     };
     head_agrees(line, &members);
@@ -30,7 +33,10 @@ pub fn holds(data: &[u8]) {
     if let Some(edit) = push(line, &["params", "mcpServers"], &json!(7)) {
         let changed = apply(line, vec![edit]);
         let pushed = raw_at(&changed, &["params", "mcpServers"]).unwrap_or_default();
-        assert!(pushed.starts_with('[') && pushed.ends_with("7]"), "{line} became {changed}");
+        assert!(
+            pushed.starts_with('[') && pushed.ends_with("7]"),
+            "{line} became {changed}"
+        );
         others_are_the_same(line, &changed, "params");
     }
 }

@@ -64,7 +64,10 @@ fn read(line: &[u8]) {
         Incoming::Invalid { id, .. } => (id, Params::Absent),
     };
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#);
-    assert!(serde_json::from_str::<&RawValue>(&answer).is_ok(), "{answer}");
+    assert!(
+        serde_json::from_str::<&RawValue>(&answer).is_ok(),
+        "{answer}"
+    );
     assert!(same_id(id, id));
     cancelled_id(params);
     if let Params::Structured(params) = params {
@@ -85,7 +88,8 @@ fn all_params(params: &str) {
     as_params::<EnvVariable>(params);
     as_params::<LenientMeta>(params);
     // Values inside of params.
-    if let Ok(values) = serde_json::from_str::<std::collections::BTreeMap<String, &RawValue>>(params)
+    if let Ok(values) =
+        serde_json::from_str::<std::collections::BTreeMap<String, &RawValue>>(params)
     {
         for value in values.values().map(|value| value.get()) {
             as_params::<ApprovalId>(value);
