@@ -401,7 +401,7 @@ mod tests {
             ("kill_grace_ms = 1\nspool = [", "c.toml:2:"),
             ("kill_grace_ms = 1 2", "c.toml:1:17: "),
             ("kill_grace_ms = \"\u{1}\"", "c.toml:1:18: "),
-            ("\"a\\u001b[2J\\n\" = 1", "unknown field `a\\u{1b}[2J\\n`"),
+            ("\"a\\u001b[2J\" = 1", "unknown field `a\\u{1b}[2J`"),
         ];
         for (text, expected) in table {
             let error = parse(text).expect_err(text);

@@ -312,6 +312,10 @@ impl Inspector {
         stdin: &Stdin,
         depth: usize,
     ) {
+        if is_over_lines(node, text) {
+            let span = text.span(node);
+            return self.not_parsed(text.of(node), Place::Within(span), span, stdin, depth + 1);
+        }
         let own = self.input_of(node, text);
         let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());
         let choices = self.variables.choices(text.of(node)).min(8);
@@ -401,6 +405,14 @@ pub(super) fn operator<'a>(redirect: Node<'_>, text: Text<'a>) -> &'a str {
         .unwrap_or_default()
 }
 
+/// Whether a command's words stand on several lines, which the grammar lets pass behind a `$` alone:
+/// to a shell the next line is another command.
+fn is_over_lines(command: Node<'_>, text: Text<'_>) -> bool {
+    let mut cursor = command.walk();
+    let parts: Vec<Node<'_>> = command.children(&mut cursor).collect();
+    parts.iter().skip(1).any(|part| !on_its_line(*part, text))
+}
+
 /// The words of a command that stand behind its redirections, which the grammar takes for more
 /// places to write to: `rm >log -rf x`.
 fn behind_redirections(command: Node<'_>) -> Vec<Node<'_>> {
@@ -427,7 +439,7 @@ fn behind_redirections(command: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Whether a word stands on the line of what is before it. The grammar takes a redirection's word
-/// from the next line; to a shell that is an error, after which that line is a command.
+/// from the next line, too; to a shell that is an error, after which that line is a command.
 fn on_its_line(word: Node<'_>, text: Text<'_>) -> bool {
     let mut before = text.text.get(..word.start_byte()).unwrap_or_default();
     loop {

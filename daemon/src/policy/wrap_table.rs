@@ -76,8 +76,6 @@ const WRAPPERS: &[Wrapper] = &[
         &[
             "nohup",
             "setsid",
-            // A keyword; the grammar takes it for a program.
-            "coproc",
             "command",
             "builtin",
             "chronic",
