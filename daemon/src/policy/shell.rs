@@ -4,10 +4,11 @@
 //! It must not know what is dangerous about a command; about a place to write to it asks
 //! [`danger`](super::danger).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
 use super::danger;
 use super::inspect::{Inspector, Place, Stdin};
@@ -15,11 +16,19 @@ use super::lexer;
 use super::program::{self, base_name};
 use super::word::{Word, expand};
 
+/// What the grammar's scanner is given at a time. It looks ahead, of some tokens to the text's end,
+/// and what it looks at twice it asks for twice: so what it has asked for is what it has done.
+const CHUNK_BYTES: usize = 256;
+/// How often it may ask for a text in all. Ten times is usual; `x=(x=(x=(…` would be as often as it
+/// has words.
+const MAX_PASSES: usize = 256;
+
 thread_local! {
     /// To make a parser costs more than to parse a line.
     static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
 }
 
+/// The tree of a text; `None` where it would take too long to make.
 fn parse(text: &str) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         if parser.is_none() {
@@ -29,7 +38,23 @@ fn parse(text: &str) -> Option<Tree> {
         }
         let parser = parser.as_mut()?;
         parser.reset();
-        parser.parse(text, None)
+        let most = MAX_PASSES * text.len().max(CHUNK_BYTES);
+        let taken = Cell::new(0_usize);
+        let mut read = |from: usize, _: Point| {
+            let end = from.saturating_add(CHUNK_BYTES).min(text.len());
+            let chunk = text.as_bytes().get(from..end).unwrap_or_default();
+            taken.set(taken.get() + chunk.len());
+            chunk
+        };
+        let mut go_on = |_: &ParseState| {
+            if taken.get() > most {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut go_on);
+        parser.parse_with_options(&mut read, None, Some(options))
     })
 }
 
