@@ -195,6 +195,12 @@ impl Inspector {
         }
         match node.kind() {
             "comment" => {}
+            "declaration_command" | "unset_command" | "variable_assignment"
+                if is_over_lines(node, text) =>
+            {
+                let span = text.span(node);
+                self.not_parsed(text.of(node), Place::Within(span), span, stdin, depth + 1);
+            }
             "list" => self.list(node, text, stdin, depth),
             "pipeline" => self.pipeline(node, text, stdin, depth),
             "redirected_statement" => self.redirected(node, text, stdin, depth),
@@ -383,11 +389,8 @@ impl Inspector {
         let destinations: Vec<Node<'_>> = node
             .children_by_field_name("destination", &mut cursor)
             .collect();
-        if destinations
-            .first()
-            .is_some_and(|first| !on_its_line(*first, text))
-        {
-            let reason = "a redirection ends before it says where to";
+        if destinations.iter().any(|word| !on_its_line(*word, text)) {
+            let reason = "a redirection goes on in the next line";
             self.note(Verdict::Unknown, reason, text.span(node));
         }
         if let Some(destination) = destinations.first() {
