@@ -42,6 +42,9 @@ const PIECES: [&str; 24] = [
     "x=a\n$x\n",
 ];
 
+/// Of these the first, that nest.
+const NESTED: usize = 14;
+
 fn judge_line(line: &str) {
     let request = Request {
         what: What::Line(line),
@@ -56,7 +59,7 @@ fn judge_line(line: &str) {
 
 #[test]
 fn a_long_text_is_judged_at_once() {
-    for piece in PIECES {
+    for piece in &PIECES[..NESTED] {
         let line = piece.repeat((MAX_JUDGED_BYTES - 1) / piece.len());
         let begun = Instant::now();
         judge_line(&line);

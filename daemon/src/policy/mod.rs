@@ -16,6 +16,7 @@ mod decision;
 pub mod environment;
 mod flow;
 mod glob;
+mod grammar;
 mod inspect;
 mod lexer;
 mod options;

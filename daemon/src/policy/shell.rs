@@ -4,59 +4,15 @@
 //! It must not know what is dangerous about a command; about a place to write to it asks
 //! [`danger`](super::danger).
 
-use std::cell::{Cell, RefCell};
-use std::ops::ControlFlow;
-
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+use tree_sitter::Node;
 
 use super::danger;
+use super::grammar::{behind_redirections, ends_with_dollar, on_its_line, parse, word_over_lines};
 use super::inspect::{Inspector, Place, Stdin};
 use super::lexer;
 use super::program::{self, base_name};
 use super::word::{Word, expand};
-
-/// What the grammar's scanner is given at a time. It looks ahead, of some tokens to the text's end,
-/// and what it looks at twice it asks for twice: so what it has asked for is what it has done.
-const CHUNK_BYTES: usize = 256;
-/// How often it may ask for a text in all. Ten times is usual; `x=(x=(x=(…` would be as often as it
-/// has words.
-const MAX_PASSES: usize = 256;
-
-thread_local! {
-    /// To make a parser costs more than to parse a line.
-    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
-}
-
-/// The tree of a text; `None` where it would take too long to make.
-fn parse(text: &str) -> Option<Tree> {
-    PARSER.with_borrow_mut(|parser| {
-        if parser.is_none() {
-            let mut new = Parser::new();
-            new.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-            *parser = Some(new);
-        }
-        let parser = parser.as_mut()?;
-        parser.reset();
-        let most = MAX_PASSES * text.len().max(CHUNK_BYTES);
-        let taken = Cell::new(0_usize);
-        let mut read = |from: usize, _: Point| {
-            let end = from.saturating_add(CHUNK_BYTES).min(text.len());
-            let chunk = text.as_bytes().get(from..end).unwrap_or_default();
-            taken.set(taken.get() + chunk.len());
-            chunk
-        };
-        let mut go_on = |_: &ParseState| {
-            if taken.get() > most {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let options = ParseOptions::new().progress_callback(&mut go_on);
-        parser.parse_with_options(&mut read, None, Some(options))
-    })
-}
 
 /// One text on its way through its tree.
 #[derive(Debug, Clone, Copy)]
@@ -80,8 +36,10 @@ impl Text<'_> {
 
 /// Where a command's output goes, or its input comes from.
 #[derive(Debug, Default)]
-struct Redirects {
+struct Redirects<'t> {
     stdin: Option<Stdin>,
+    /// Words that the grammar took for places to write to.
+    words: Vec<Node<'t>>,
 }
 
 impl Inspector {
@@ -133,7 +91,7 @@ impl Inspector {
             text
         };
         match parse(read) {
-            Some(tree) if !tree.root_node().has_error() => {
+            Some(tree) if !tree.root_node().has_error() && !ends_with_dollar(&tree, read) => {
                 let text = Text { text: read, place };
                 self.assignments(tree.root_node(), text);
                 self.statement(tree.root_node(), text, stdin, depth);
@@ -195,12 +153,6 @@ impl Inspector {
         }
         match node.kind() {
             "comment" => {}
-            "declaration_command" | "unset_command" | "variable_assignment"
-                if is_over_lines(node, text) =>
-            {
-                let span = text.span(node);
-                self.not_parsed(text.of(node), Place::Within(span), span, stdin, depth + 1);
-            }
             "list" => self.list(node, text, stdin, depth),
             "pipeline" => self.pipeline(node, text, stdin, depth),
             "redirected_statement" => self.redirected(node, text, stdin, depth),
@@ -286,6 +238,7 @@ impl Inspector {
                 "command" => {
                     let redirects = Redirects {
                         stdin: given.clone(),
+                        words: behind_redirections(node),
                     };
                     self.command(child, redirects, text, stdin, depth + 1);
                 }
@@ -338,20 +291,20 @@ impl Inspector {
     fn command(
         &mut self,
         node: Node<'_>,
-        redirects: Redirects,
+        redirects: Redirects<'_>,
         text: Text<'_>,
         stdin: &Stdin,
         depth: usize,
     ) {
-        if is_over_lines(node, text) {
-            let span = text.span(node);
-            return self.not_parsed(text.of(node), Place::Within(span), span, stdin, depth + 1);
-        }
         let own = self.input_of(node, text);
         let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());
         let choices = self.variables.choices(text.of(node)).min(8);
         for choice in 0..choices {
-            let words = self.words(node, text, choice);
+            let mut words = self.words(node, text, choice);
+            for word in &redirects.words {
+                let raw = text.of(*word);
+                words.extend(expand(raw, text.span(*word), &self.variables, choice));
+            }
             self.argv(&words, &reads, depth + 1);
         }
         self.children(node, text, &Stdin::Given, depth);
@@ -433,52 +386,6 @@ pub(super) fn operator<'a>(redirect: Node<'_>, text: Text<'a>) -> &'a str {
         .unwrap_or_default()
 }
 
-/// Whether a command's words stand on several lines, which the grammar lets pass behind a `$` alone:
-/// to a shell the next line is another command.
-fn is_over_lines(command: Node<'_>, text: Text<'_>) -> bool {
-    let mut cursor = command.walk();
-    let parts: Vec<Node<'_>> = command.children(&mut cursor).collect();
-    parts.iter().skip(1).any(|part| !on_its_line(*part, text))
-}
-
-/// The words of a command that stand behind its redirections, which the grammar takes for more
-/// places to write to: `rm >log -rf x`.
-fn behind_redirections(command: Node<'_>) -> Vec<Node<'_>> {
-    let statement = command
-        .parent()
-        .filter(|parent| parent.kind() == "redirected_statement");
-    let mut words = Vec::new();
-    for node in [Some(command), statement].into_iter().flatten() {
-        let mut cursor = node.walk();
-        let redirects: Vec<Node<'_>> = node
-            .children(&mut cursor)
-            .filter(|child| child.kind() == "file_redirect")
-            .collect();
-        for redirect in redirects {
-            let mut cursor = redirect.walk();
-            words.extend(
-                redirect
-                    .children_by_field_name("destination", &mut cursor)
-                    .skip(1),
-            );
-        }
-    }
-    words
-}
-
-/// Whether a word stands on the line of what is before it. The grammar takes a redirection's word
-/// from the next line, too; to a shell that is an error, after which that line is a command.
-fn on_its_line(word: Node<'_>, text: Text<'_>) -> bool {
-    let mut before = text.text.get(..word.start_byte()).unwrap_or_default();
-    loop {
-        let blanks = before.trim_end_matches([' ', '\t']);
-        match blanks.strip_suffix("\\\n") {
-            Some(joined) => before = joined,
-            None => return !blanks.ends_with('\n'),
-        }
-    }
-}
-
 /// A function that calls itself in a pipeline or in the background.
 fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
     let Some(name) = definition.child_by_field_name("name") else {
@@ -512,28 +419,6 @@ fn is_multiplied(call: Node<'_>) -> bool {
         .is_some_and(|parent| parent.kind() == "pipeline");
     let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
     in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
-}
-
-/// Where a backslash before a line's end joins two parts of a word, which the grammar takes for two
-/// words: `r\` and `m`. Within quotes that hide it this is more careful than need be.
-fn word_over_lines(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let joins = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| !byte.is_ascii_whitespace() && !b";|&()<>".contains(byte))
-    };
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        if *byte != b'\\' {
-            at += 1;
-            continue;
-        }
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        if bytes.get(at + 1) == Some(&b'\n') && joins(before) && joins(bytes.get(at + 2)) {
-            return Some(at);
-        }
-        at += 2;
-    }
-    None
 }
 
 /// The first character that a shell, or whoever reads the text, takes otherwise than it looks: a

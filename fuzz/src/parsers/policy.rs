@@ -98,9 +98,10 @@ fn long_is_never_safe(text: &str) {
     );
 }
 
-/// Behind a line end stands a command of its own, unless the text makes it data.
+/// Behind a line end stands a command of its own, unless the text makes it data. Left out is what
+/// the grammar is known to read over a line's end: subscripts, and redirections without a word.
 fn what_follows_is_never_skipped(text: &str, verdict: Verdict) {
-    let goes_on = text.contains("<<") || text.ends_with('\\');
+    let goes_on = text.ends_with('\\') || text.contains(['<', '>', '[']);
     if goes_on || text.len() + 32 > MAX_JUDGED_BYTES {
         return;
     }

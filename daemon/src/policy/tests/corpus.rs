@@ -11,7 +11,7 @@ const FAMILIES: [(&str, usize); 17] = [
     ("spelling of rm", 33),
     ("quoting of words", 24),
     ("variables and expansions", 27),
-    ("lines and joints", 28),
+    ("lines and joints", 30),
     ("redirections", 25),
     ("blocks and functions", 28),
     ("substitutions", 22),
