@@ -289,7 +289,7 @@ impl ConfigFile {
                 path: path.to_owned(),
                 line,
                 column,
-                message: error.problem,
+                message: shown(&error.problem),
             }
         })?;
         Ok(Self {
@@ -389,8 +389,21 @@ fn parse_error(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError 
         path: path.to_owned(),
         line,
         column,
-        message: lines.join(", "),
+        message: shown(&lines.join(", ")),
     }
+}
+
+/// What is wrong, for a log or a tty: names in it are the file's, and may hold anything.
+fn shown(problem: &str) -> String {
+    let mut shown = String::with_capacity(problem.len());
+    for c in problem.chars() {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// The line and the column, in characters, of a byte of a text, both from 1.
@@ -452,6 +465,7 @@ mod tests {
             ("kill_grace_ms = 1\nspool = [", "c.toml:2:"),
             ("kill_grace_ms = 1 2", "c.toml:1:17: "),
             ("kill_grace_ms = \"\u{1}\"", "c.toml:1:18: "),
+            ("\"a\\u001b[2J\" = 1", "unknown field `a\\u{1b}[2J`"),
         ];
         for (text, expected) in table {
             let error = parse(text).expect_err(text);

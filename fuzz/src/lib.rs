@@ -1,8 +1,9 @@
-//! The terminal model alone, built from the daemon's own files, for the fuzz targets.
+//! The terminal model for the fuzz targets, and what holds for every parser.
 
-#[path = "../../daemon/src/term/mod.rs"]
-pub mod term;
+pub mod acp;
+pub mod parsers;
 
+pub use termd::term;
 pub use term::{Model, Scrollback, Size};
 
 /// A terminal of which the first two bytes say the size; and the bytes after them.

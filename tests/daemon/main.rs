@@ -19,6 +19,7 @@ mod acp_release;
 mod acp_sessions;
 mod acp_wait;
 mod approval;
+mod attacks;
 mod audit;
 mod audit_refusal;
 mod audit_typing;

@@ -107,12 +107,22 @@ fn patterns() -> &'static [(Regex, Check)] {
     })
 }
 
+/// Nothing shorter is found without a `:` or a `=`: an argv may have a million short words.
+const SHORTEST: usize = 16;
+
 /// Adds where secrets stand in a text.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+    if text.len() < SHORTEST && !text.contains([':', '=']) {
+        return;
+    }
     if let Some(tokens) = tokens() {
         found.extend(tokens.find_iter(text).map(|token| token.range()));
     }
     for (pattern, check) in patterns() {
+        // Groups cost more than to look whether there are any.
+        if !pattern.is_match(text) {
+            continue;
+        }
         for captures in pattern.captures_iter(text) {
             let (Some(whole), Some(secret)) = (captures.get(0), captures.get(1)) else {
                 continue;

@@ -139,6 +139,10 @@ pub fn receive(socket: BorrowedFd<'_>) -> Result<Received, ChannelError> {
     if received.bytes == 0 {
         return Err(ChannelError::Closed);
     }
+    // The kernel's alignment leaves room for a few more than were allowed for.
+    if fds.len() > MAX_FDS {
+        return Err(ChannelError::Malformed("too many descriptors"));
+    }
     buffer.truncate(received.bytes);
     let Some((&[k0, k1, f0, f1, r0, r1, r2, r3], _)) = buffer.split_first_chunk() else {
         return Err(ChannelError::Malformed("a packet without a header"));

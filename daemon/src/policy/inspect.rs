@@ -5,7 +5,7 @@
 //! It promises to end: commands and nesting are bounded, and what is over a bound is unknown.
 //! It must not know rules, clients or settings.
 
-use termd_proto::policy::{MAX_JUDGED_COMMANDS, Span, Verdict};
+use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 
 use super::program::{self, Reader, SqlClient, base_name};
 use super::word::{UNKNOWN, Variables, Word};
@@ -13,6 +13,10 @@ use super::{code, danger, sql, wrap};
 
 /// Shell lines in shell lines, and statements in statements, that are looked into.
 pub(super) const MAX_DEPTH: usize = 160;
+
+/// Bytes of shell that are read for one text: lines within lines are read again at each depth, and
+/// all that is asked of the server meanwhile waits.
+const MAX_READ_BYTES: usize = 8 * MAX_JUDGED_BYTES;
 
 /// Something that is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +81,7 @@ pub(super) struct Inspector {
     pub(super) findings: Vec<Finding>,
     pub(super) variables: Variables,
     commands: usize,
+    read_bytes: usize,
 }
 
 impl Inspector {
@@ -101,6 +106,12 @@ impl Inspector {
             );
         }
         self.commands <= MAX_JUDGED_COMMANDS
+    }
+
+    /// Whether so many bytes of shell more are read.
+    pub(super) fn may_read(&mut self, bytes: usize) -> bool {
+        self.read_bytes = self.read_bytes.saturating_add(bytes);
+        self.read_bytes <= MAX_READ_BYTES
     }
 
     /// Whether nesting this deep is looked into.

@@ -17,6 +17,7 @@ mod decision;
 pub mod environment;
 mod flow;
 mod glob;
+mod grammar;
 mod inspect;
 mod lexer;
 mod options;

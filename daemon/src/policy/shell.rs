@@ -4,34 +4,15 @@
 //! It must not know what is dangerous about a command; about a place to write to it asks
 //! [`danger`](super::danger).
 
-use std::cell::RefCell;
-
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::Node;
 
 use super::danger;
+use super::grammar::{behind_redirections, ends_with_dollar, on_its_line, parse, word_over_lines};
 use super::inspect::{Inspector, Place, Stdin};
 use super::lexer;
 use super::program::{self, base_name};
 use super::word::{Word, expand};
-
-thread_local! {
-    /// To make a parser costs more than to parse a line.
-    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
-}
-
-fn parse(text: &str) -> Option<Tree> {
-    PARSER.with_borrow_mut(|parser| {
-        if parser.is_none() {
-            let mut new = Parser::new();
-            new.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-            *parser = Some(new);
-        }
-        let parser = parser.as_mut()?;
-        parser.reset();
-        parser.parse(text, None)
-    })
-}
 
 /// One text on its way through its tree.
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +36,10 @@ impl Text<'_> {
 
 /// Where a command's output goes, or its input comes from.
 #[derive(Debug, Default)]
-struct Redirects {
+struct Redirects<'t> {
     stdin: Option<Stdin>,
+    /// Words that the grammar took for places to write to.
+    words: Vec<Node<'t>>,
 }
 
 impl Inspector {
@@ -75,6 +58,11 @@ impl Inspector {
                 "it is longer than is looked at (64 KiB)",
                 whole,
             );
+            return;
+        }
+        if !self.may_read(text.len()) {
+            let reason = "too much of it stands within itself to be looked into";
+            self.note(Verdict::Unknown, reason, whole);
             return;
         }
         if let Some((at, c)) = hidden_character(text) {
@@ -103,7 +91,7 @@ impl Inspector {
             text
         };
         match parse(read) {
-            Some(tree) if !tree.root_node().has_error() => {
+            Some(tree) if !tree.root_node().has_error() && !ends_with_dollar(&tree, read) => {
                 let text = Text { text: read, place };
                 self.assignments(tree.root_node(), text);
                 self.statement(tree.root_node(), text, stdin, depth);
@@ -250,6 +238,7 @@ impl Inspector {
                 "command" => {
                     let redirects = Redirects {
                         stdin: given.clone(),
+                        words: behind_redirections(node),
                     };
                     self.command(child, redirects, text, stdin, depth + 1);
                 }
@@ -302,7 +291,7 @@ impl Inspector {
     fn command(
         &mut self,
         node: Node<'_>,
-        redirects: Redirects,
+        redirects: Redirects<'_>,
         text: Text<'_>,
         stdin: &Stdin,
         depth: usize,
@@ -311,7 +300,11 @@ impl Inspector {
         let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());
         let choices = self.variables.choices(text.of(node)).min(8);
         for choice in 0..choices {
-            let words = self.words(node, text, choice);
+            let mut words = self.words(node, text, choice);
+            for word in &redirects.words {
+                let raw = text.of(*word);
+                words.extend(expand(raw, text.span(*word), &self.variables, choice));
+            }
             self.argv(&words, &reads, depth + 1);
         }
         self.children(node, text, &Stdin::Given, depth);
@@ -336,6 +329,10 @@ impl Inspector {
                 words.extend(expand(raw, text.span(child), &self.variables, choice));
             }
         }
+        for word in behind_redirections(command) {
+            let raw = text.of(word);
+            words.extend(expand(raw, text.span(word), &self.variables, choice));
+        }
         words
     }
 
@@ -345,8 +342,12 @@ impl Inspector {
         let destinations: Vec<Node<'_>> = node
             .children_by_field_name("destination", &mut cursor)
             .collect();
-        for destination in destinations {
-            self.redirect(&operator, text.of(destination), text.span(destination));
+        if destinations.iter().any(|word| !on_its_line(*word, text)) {
+            let reason = "a redirection goes on in the next line";
+            self.note(Verdict::Unknown, reason, text.span(node));
+        }
+        if let Some(destination) = destinations.first() {
+            self.redirect(&operator, text.of(*destination), text.span(*destination));
         }
     }
 
@@ -418,28 +419,6 @@ fn is_multiplied(call: Node<'_>) -> bool {
         .is_some_and(|parent| parent.kind() == "pipeline");
     let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
     in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
-}
-
-/// Where a backslash before a line's end joins two parts of a word, which the grammar takes for two
-/// words: `r\` and `m`. Within quotes that hide it this is more careful than need be.
-fn word_over_lines(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let joins = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| !byte.is_ascii_whitespace() && !b";|&()<>".contains(byte))
-    };
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        if *byte != b'\\' {
-            at += 1;
-            continue;
-        }
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        if bytes.get(at + 1) == Some(&b'\n') && joins(before) && joins(bytes.get(at + 2)) {
-            return Some(at);
-        }
-        at += 2;
-    }
-    None
 }
 
 /// The first character that a shell, or whoever reads the text, takes otherwise than it looks: a

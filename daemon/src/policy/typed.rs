@@ -16,6 +16,12 @@ use super::word::UNKNOWN;
 /// Longest escape sequence that is followed; longer ones end there.
 const MAX_SEQUENCE: usize = 32;
 
+/// Most characters that the keys of one call may move within lines, and most bytes of a construct's
+/// earlier lines that its later ones have read again: a few keys can ask for much, and who types
+/// waits for it. Beyond that lines are taken for too long.
+const MAX_MOVED: usize = 16 << 20;
+const MAX_READ_AGAIN: usize = 2 << 20;
+
 /// How much is known of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Known {
@@ -73,6 +79,15 @@ pub struct TypedLines {
     pasting: bool,
     /// The program that was typed into takes keys, not lines.
     text_reader: bool,
+    /// What this call has cost so far.
+    work: Work,
+}
+
+/// What one call has cost.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Work {
+    moved: usize,
+    read_again: usize,
 }
 
 impl TypedLines {
@@ -88,20 +103,23 @@ impl TypedLines {
         let mut lines = Vec::new();
         let mut given = std::mem::take(&mut self.partial);
         given.extend_from_slice(bytes);
-        for chunk in given.utf8_chunks() {
+        self.work = Work::default();
+        let mut chunks = given.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
             for c in chunk.valid().chars() {
                 self.key(c, reader, carried, &mut lines);
             }
-            self.invalid(chunk.invalid());
+            let at_end = chunks.peek().is_none();
+            self.invalid(chunk.invalid(), at_end);
         }
         lines
     }
 
-    /// Bytes that are no character: the beginning of one waits for the rest.
-    fn invalid(&mut self, bytes: &[u8]) {
-        let begins = bytes.first().is_some_and(|first| *first >= 0xc2) && bytes.len() < 4;
-        let whole = std::str::from_utf8(bytes).err();
-        if begins && whole.is_some_and(|error| error.error_len().is_none()) {
+    /// Bytes that are no character: the beginning of one, where they are the last that came, waits
+    /// for the rest.
+    fn invalid(&mut self, bytes: &[u8], at_end: bool) {
+        let cut = std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none());
+        if at_end && cut {
             self.partial = bytes.to_vec();
         } else if !bytes.is_empty() {
             self.insert(char::REPLACEMENT_CHARACTER);
@@ -136,24 +154,21 @@ impl TypedLines {
             }
             // End of file: at a line's beginning it ends what is open, else it passes the line on.
             '\u{4}' if self.line.is_empty() => self.abandon(),
-            '\u{4}' if self.cursor < self.line.len() => {
-                self.line.remove(self.cursor);
-            }
-            '\0' | '\u{4}' | '\u{7}' | '\u{c}' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
+            '\u{4}' => self.remove(self.cursor),
+            '\0' | '\u{7}' | '\u{c}' | '\u{11}' | '\u{1d}' | '\u{1e}' => {}
             '\u{8}' | '\u{7f}' => {
                 if let Some(at) = self.cursor.checked_sub(1) {
-                    self.line.remove(at);
                     self.cursor = at;
+                    self.remove(at);
                 }
             }
             '\u{15}' => self.kill(0, self.cursor),
             '\u{b}' => self.kill(self.cursor, self.line.len()),
-            '\u{17}' => self.kill(self.word_start(), self.cursor),
-            '\u{19}' => {
-                for c in self.killed.clone() {
-                    self.insert(c);
-                }
+            '\u{17}' => {
+                let start = self.word_start();
+                self.kill(start, self.cursor);
             }
+            '\u{19}' => self.yank(),
             '\u{1}' => self.cursor = 0,
             '\u{5}' => self.cursor = self.line.len(),
             '\u{2}' => self.cursor = self.cursor.saturating_sub(1),
@@ -182,8 +197,14 @@ impl TypedLines {
             '\u{1b}' => self.keys = Keys::Escape,
             'b' => self.cursor = self.word_start(),
             'f' => self.cursor = self.word_end(),
-            'd' => self.kill(self.cursor, self.word_end()),
-            '\u{8}' | '\u{7f}' => self.kill(self.word_start(), self.cursor),
+            'd' => {
+                let end = self.word_end();
+                self.kill(self.cursor, end);
+            }
+            '\u{8}' | '\u{7f}' => {
+                let start = self.word_start();
+                self.kill(start, self.cursor);
+            }
             // An Enter behind an Escape of its own.
             '\r' | '\n' => self.end_line(reader, carried, lines),
             // The last argument, history, changes of case.
@@ -204,30 +225,65 @@ impl TypedLines {
             (_, 'D') => self.cursor = self.word_start(),
             (_, 'H') | ("1" | "7", '~') => self.cursor = 0,
             (_, 'F') | ("4" | "8", '~') => self.cursor = self.line.len(),
-            ("3", '~') if self.cursor < self.line.len() => {
-                self.line.remove(self.cursor);
-            }
+            ("3", '~') => self.remove(self.cursor),
             _ => {}
         }
     }
 
     fn insert(&mut self, c: char) {
-        if self.before.len() + 4 * self.line.len() >= 4 * MAX_JUDGED_BYTES {
-            self.known = Known::TooLong;
-        } else {
+        if self.takes(1) && self.moves(self.line.len() - self.cursor) {
             self.line.insert(self.cursor, c);
             self.cursor += 1;
         }
     }
 
+    fn yank(&mut self) {
+        let count = self.killed.len();
+        if self.takes(count) && self.moves(count + self.line.len() - self.cursor) {
+            let killed = self.killed.iter().copied();
+            self.line.splice(self.cursor..self.cursor, killed);
+            self.cursor += count;
+        }
+    }
+
+    /// Takes the character at a place out, if there is one.
+    fn remove(&mut self, at: usize) {
+        if at < self.line.len() && self.moves(self.line.len() - at) {
+            self.line.remove(at);
+        }
+    }
+
     fn kill(&mut self, from: usize, to: usize) {
-        if from < to {
+        if from < to && self.moves(self.line.len() - from) {
             self.killed = self.line.drain(from..to).collect();
             self.cursor = from;
         }
     }
 
-    fn word_start(&self) -> usize {
+    /// Whether there is room for so many characters more; else the line is too long.
+    fn takes(&mut self, count: usize) -> bool {
+        let bytes = self.before.len() + 4 * (self.line.len() + count);
+        let fits = bytes <= 4 * MAX_JUDGED_BYTES;
+        if !fits {
+            self.known = Known::TooLong;
+        }
+        fits
+    }
+
+    /// Whether so many characters may yet be moved; else what the line is is not followed any more.
+    fn moves(&mut self, count: usize) -> bool {
+        self.work.moved = self.work.moved.saturating_add(count);
+        let fits = self.work.moved <= MAX_MOVED;
+        if !fits {
+            self.known = Known::TooLong;
+        }
+        fits
+    }
+
+    fn word_start(&mut self) -> usize {
+        if !self.moves(self.cursor) {
+            return self.cursor;
+        }
         let before = self.line.get(..self.cursor).unwrap_or_default();
         let word = before.iter().rposition(|c| !c.is_whitespace());
         let within = word.and_then(|at| before.get(..at));
@@ -236,7 +292,10 @@ impl TypedLines {
             .map_or(0, |space| space + 1)
     }
 
-    fn word_end(&self) -> usize {
+    fn word_end(&mut self) -> usize {
+        if !self.moves(self.line.len() - self.cursor) {
+            return self.cursor;
+        }
         let after = self.line.get(self.cursor..).unwrap_or_default();
         let word = after
             .iter()
@@ -270,7 +329,13 @@ impl TypedLines {
             self.abandon();
             return;
         }
-        if known == Known::TooLong || self.before.len() + line.len() > MAX_JUDGED_BYTES {
+        let length = self.before.len() + line.len();
+        let is_data = reader == Reader::Shell && self.heredoc.is_some();
+        if !is_data {
+            self.work.read_again += self.before.len();
+        }
+        let too_much = self.work.read_again > MAX_READ_AGAIN && !self.before.is_empty();
+        if known == Known::TooLong || length > MAX_JUDGED_BYTES || too_much {
             self.abandon();
             let text = String::new();
             let known = Known::TooLong;

@@ -45,6 +45,7 @@ pub(super) fn started_by(program: &str, args: &[Word]) -> Vec<Started> {
     }
     match program {
         "env" => env(args),
+        "coproc" => coproc(args),
         "eval" => joined(args, 0),
         "trap" => trap(args),
         "alias" => alias(args),
@@ -382,4 +383,13 @@ pub(super) fn prints_environment(raw: &str) -> bool {
                     | "tput"
                     | "micromamba"
             ))
+}
+
+/// bash(1), Coprocesses: a keyword, which the grammar takes for a program; `coproc NAME { …; }`.
+fn coproc(args: &[Word]) -> Vec<Started> {
+    let block = args.iter().position(|word| word.text == "{");
+    let begin = block.map_or(0, |at| at + 1);
+    vec![Started::Argv(
+        args.get(begin..).unwrap_or_default().to_vec(),
+    )]
 }

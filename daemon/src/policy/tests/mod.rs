@@ -1,6 +1,7 @@
 //! The gate, by tables: texts and what they are.
 
 mod approved;
+mod corpus;
 mod decisions;
 mod lines;
 mod properties;

@@ -1,0 +1,127 @@
+//! tree-sitter's grammar of bash: a text's tree, for a bounded price, and what the grammar takes
+//! otherwise than a shell does.
+//!
+//! It must not know what is dangerous.
+
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+
+use super::shell::Text;
+
+/// What the grammar's scanner is given at a time. It looks ahead, of some tokens to the text's end,
+/// and what it looks at twice it asks for twice: so what it has asked for is what it has done.
+const CHUNK_BYTES: usize = 256;
+/// How often it may ask for a text in all. Ten times is usual; `x=(x=(x=(…` would be as often as it
+/// has words.
+const MAX_PASSES: usize = 256;
+
+thread_local! {
+    /// To make a parser costs more than to parse a line.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+/// The tree of a text; `None` where it would take too long to make.
+pub(super) fn parse(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        if parser.is_none() {
+            let mut new = Parser::new();
+            new.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *parser = Some(new);
+        }
+        let parser = parser.as_mut()?;
+        parser.reset();
+        let most = MAX_PASSES * text.len().max(CHUNK_BYTES);
+        let taken = Cell::new(0_usize);
+        let mut read = |from: usize, _: Point| {
+            let end = from.saturating_add(CHUNK_BYTES).min(text.len());
+            let chunk = text.as_bytes().get(from..end).unwrap_or_default();
+            taken.set(taken.get() + chunk.len());
+            chunk
+        };
+        let mut go_on = |_: &ParseState| {
+            if taken.get() > most {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut go_on);
+        parser.parse_with_options(&mut read, None, Some(options))
+    })
+}
+
+/// Whether a line ends with a `$` alone, behind which the grammar goes on in the next line as if it
+/// were the same. Quoted and in here-documents it is text.
+pub(super) fn ends_with_dollar(tree: &Tree, text: &str) -> bool {
+    let mut dollars = text.match_indices('$').filter(|(at, _)| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        rest.trim_start_matches([' ', '\t']).starts_with('\n')
+    });
+    dollars.any(|(at, _)| {
+        let mut node = tree.root_node().descendant_for_byte_range(at, at + 1);
+        while let Some(within) = node {
+            match within.kind() {
+                "string" | "raw_string" | "ansi_c_string" | "comment" | "heredoc_body" => {
+                    return false;
+                }
+                "command_substitution" | "process_substitution" => return true,
+                _ => node = within.parent(),
+            }
+        }
+        true
+    })
+}
+
+/// The words of a command that stand behind the redirections of a node, its own or its statement's:
+/// the grammar takes them for more places to write to, as in `rm >log -rf x`.
+pub(super) fn behind_redirections<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    let redirects: Vec<Node<'t>> = node
+        .children(&mut cursor)
+        .filter(|child| child.kind() == "file_redirect")
+        .collect();
+    let mut words = Vec::new();
+    for redirect in redirects {
+        let mut cursor = redirect.walk();
+        let places = redirect.children_by_field_name("destination", &mut cursor);
+        words.extend(places.skip(1));
+    }
+    words
+}
+
+/// Whether a word stands on the line of what is before it. The grammar takes a redirection's word
+/// from the next line, too; to a shell that is an error, after which that line is a command.
+pub(super) fn on_its_line(word: Node<'_>, text: Text<'_>) -> bool {
+    let mut before = text.text.get(..word.start_byte()).unwrap_or_default();
+    loop {
+        let blanks = before.trim_end_matches([' ', '\t']);
+        match blanks.strip_suffix("\\\n") {
+            Some(joined) => before = joined,
+            None => return !blanks.ends_with('\n'),
+        }
+    }
+}
+
+/// Where a backslash before a line's end joins two parts of a word, which the grammar takes for two
+/// words: `r\` and `m`. Within quotes that hide it this is more careful than need be.
+pub(super) fn word_over_lines(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let joins = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| !byte.is_ascii_whitespace() && !b";|&()<>".contains(byte))
+    };
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte != b'\\' {
+            at += 1;
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        if bytes.get(at + 1) == Some(&b'\n') && joins(before) && joins(bytes.get(at + 2)) {
+            return Some(at);
+        }
+        at += 2;
+    }
+    None
+}

@@ -1,0 +1,120 @@
+//! The corpus of `commands.txt`.
+
+use termd_proto::policy::Verdict;
+
+use super::judged;
+
+const CORPUS: &str = include_str!("commands.txt");
+
+/// Each family with its commands: one that is lost is missed.
+const FAMILIES: [(&str, usize); 17] = [
+    ("spelling of rm", 33),
+    ("quoting of words", 24),
+    ("variables and expansions", 27),
+    ("lines and joints", 30),
+    ("redirections", 25),
+    ("blocks and functions", 28),
+    ("substitutions", 22),
+    ("wrapped by programs", 56),
+    ("shells in shells", 32),
+    ("encoded and fetched", 28),
+    ("disks, files and rights", 28),
+    ("the machine and its processes", 30),
+    ("repositories", 21),
+    ("databases", 21),
+    ("code on the command line", 19),
+    ("words as data", 24),
+    ("what cannot be read", 11),
+];
+
+/// Stands between a command and the reason why it stays unknown.
+const WHY: char = '«';
+
+struct Family<'a> {
+    name: &'a str,
+    commands: Vec<(Verdict, String)>,
+}
+
+fn families() -> Vec<Family<'static>> {
+    let mut families: Vec<Family<'static>> = Vec::new();
+    for line in CORPUS.lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            let commands = Vec::new();
+            families.push(Family { name, commands });
+        } else if !line.is_empty() && !line.starts_with('#') {
+            let (verdict, rest) = line.split_once(' ').expect("a verdict and a command");
+            let verdict = match verdict {
+                "safe" => Verdict::Safe,
+                "unknown" => Verdict::Unknown,
+                "dangerous" => Verdict::Dangerous,
+                other => panic!("{other} is no verdict: {line}"),
+            };
+            let command = rest.split(WHY).next().unwrap_or(rest);
+            let command = if command == rest {
+                rest
+            } else {
+                command.trim_end()
+            };
+            let family = families.last_mut().expect("a family first");
+            family.commands.push((verdict, spelled_out(command)));
+        }
+    }
+    families
+}
+
+fn spelled_out(command: &str) -> String {
+    let pictures = [
+        ('⏎', "\n"),
+        ('␍', "\r"),
+        ('⇥', "\t"),
+        ('␛', "\u{1b}"),
+        ('␈', "\u{8}"),
+    ];
+    pictures
+        .iter()
+        .fold(command.to_owned(), |command, (picture, is)| {
+            command.replace(*picture, is)
+        })
+}
+
+#[test]
+fn every_command_of_the_corpus_is_what_it_is_said_to_be() {
+    let mut wrong = Vec::new();
+    for family in families() {
+        for (verdict, command) in &family.commands {
+            let judgement = judged(command, None);
+            if judgement.verdict != *verdict {
+                wrong.push(format!(
+                    "{}: {command:?} is {:?} and not {verdict:?} ({})",
+                    family.name,
+                    judgement.verdict,
+                    judgement.reason.unwrap_or_default()
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_corpus_is_whole() {
+    let families = families();
+    let counts: Vec<(&str, usize)> = (families.iter())
+        .map(|family| (family.name, family.commands.len()))
+        .collect();
+    assert_eq!(counts, FAMILIES);
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    assert!(all >= 300, "{all} commands");
+}
+
+#[test]
+fn what_stays_unknown_says_why() {
+    let unknown = CORPUS.lines().filter(|line| line.starts_with("unknown "));
+    let silent: Vec<&str> = unknown.filter(|line| !line.contains(WHY)).collect();
+    assert!(silent.is_empty(), "{silent:#?}");
+}

@@ -1,0 +1,4 @@
+//! See `parsers::control`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::control::holds(data));

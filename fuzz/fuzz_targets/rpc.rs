@@ -1,0 +1,4 @@
+//! See `parsers::rpc`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::rpc::holds(data));

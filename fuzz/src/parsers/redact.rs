@@ -1,0 +1,52 @@
+//! What takes secrets out: one that stands by itself never stays, whatever is around it; a second
+//! pass finds nothing; nothing grows beyond its bound.
+
+use serde_json::Value;
+use termd::audit::redact::{MARK, Redactor};
+
+/// Secrets that are known by their shape, with the words that they stand in.
+const PLANTED: [(&str, &str); 4] = [
+    ("ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6", ""),
+    ("AKIAQ1W2E3R4T5Y6U7I8", ""),
+    ("Tr0ub4dor3and9", "https://user:{}@host.example/x"),
+    ("s3cr3tBearerOfMany1", "Authorization: Bearer {}"),
+];
+
+/// The first byte says which secret stands where; the rest is around it.
+pub fn holds(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(rest).into_owned();
+    let redactor = Redactor::default();
+    is_sound(&redactor, &text);
+    let (secret, form) = PLANTED[usize::from(*first) % PLANTED.len()];
+    if text.contains(secret) {
+        return;
+    }
+    let planted = if form.is_empty() {
+        secret.to_owned()
+    } else {
+        form.replace("{}", secret)
+    };
+    let middle = text.floor_char_boundary(text.len() / 2);
+    let (before, after) = text.split_at(middle);
+    let line = format!("{before}\n{planted}\n{after}");
+    assert!(!redactor.text(&line).contains(secret), "{line:?}");
+    let argv: Vec<String> = [before, planted.as_str(), after]
+        .map(str::to_owned)
+        .to_vec();
+    let words = redactor.argv(&argv);
+    assert_eq!(words.len(), argv.len());
+    assert!(!words.iter().any(|word| word.contains(secret)), "{argv:?}");
+}
+
+fn is_sound(redactor: &Redactor, text: &str) {
+    let once = redactor.text(text).into_owned();
+    assert!(once.len() <= text.len() * MARK.len());
+    assert_eq!(redactor.text(&once), once, "{text:?}");
+    if let Ok(Value::Object(map)) = serde_json::from_str(text) {
+        let once = redactor.map(map);
+        assert_eq!(redactor.map(once.clone()), once, "{text:?}");
+    }
+}

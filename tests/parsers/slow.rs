@@ -1,0 +1,111 @@
+//! What is made to take long takes no time to speak of: the server has one thread for everybody.
+//!
+//! The bounds are those of builds without optimisation on a busy machine, ten times and more what a
+//! release takes; what they are there for took minutes, and gigabytes.
+
+use std::time::{Duration, Instant};
+
+use termd::policy::{CompiledGate, Policy, Request, TypedLines, What, judge};
+use termd_proto::policy::MAX_JUDGED_BYTES;
+use termd_proto::terminal::Front;
+
+/// For one text or one call.
+const LONGEST: Duration = Duration::from_secs(20);
+/// The text of all lines that one call makes, beyond what was typed.
+const MOST_TEXT: usize = 4 << 20;
+
+/// What may nest, repeat or stay open.
+const PIECES: [&str; 24] = [
+    "$(",
+    "`",
+    "((",
+    "{ ",
+    "\"$(",
+    "${",
+    "x=(",
+    "<(",
+    "f(){ ",
+    "if ",
+    "case x in ",
+    "for i in ",
+    "<<E\n",
+    "a;",
+    "a|",
+    "a&&",
+    "sudo ",
+    "bash -c ",
+    "eval ",
+    "{a,b}",
+    "cd x&&",
+    "\\",
+    "'",
+    "x=a\n$x\n",
+];
+
+/// Of these the first, that nest.
+const NESTED: usize = 14;
+
+fn judge_line(line: &str) {
+    let request = Request {
+        what: What::Line(line),
+        program: None,
+        front: Front::Cli,
+        client: None,
+        uid: None,
+        cwd: Some("/x"),
+    };
+    judge(&request, &CompiledGate::default(), &Policy::default());
+}
+
+#[test]
+fn a_long_text_is_judged_at_once() {
+    for piece in &PIECES[..NESTED] {
+        let line = piece.repeat((MAX_JUDGED_BYTES - 1) / piece.len());
+        let begun = Instant::now();
+        judge_line(&line);
+        let took = begun.elapsed();
+        println!("{piece:?}: {took:?}");
+        assert!(took < LONGEST, "{piece:?} takes {took:?}");
+    }
+}
+
+#[test]
+fn lines_that_stay_open_are_not_read_over_and_over() {
+    for piece in PIECES {
+        let mut typed = TypedLines::default();
+        let begun = Instant::now();
+        let input = format!("{piece}\r").repeat(20_000);
+        let lines = typed.feed(input.as_bytes(), None);
+        let took = begun.elapsed();
+        let text: usize = lines.iter().map(|line| line.text.len()).sum();
+        println!("{piece:?}: {took:?}, {} lines, {text} bytes", lines.len());
+        assert!(took < LONGEST, "{piece:?} takes {took:?}");
+        assert!(
+            text < input.len() + MOST_TEXT,
+            "{piece:?} makes {text} bytes"
+        );
+    }
+}
+
+#[test]
+fn keys_that_move_much_are_not_followed_for_ever() {
+    for keys in [
+        "\x01x",
+        "\x15\x19",
+        "\x19",
+        "\x1bb\x1bf",
+        "\x01\x04",
+        "x\x01\x05",
+        "\x1b[H\x1b[3~",
+        "\x17\x19",
+    ] {
+        let mut typed = TypedLines::default();
+        typed.feed("x".repeat(60_000).as_bytes(), None);
+        typed.feed(b"\x15\x19", None);
+        let begun = Instant::now();
+        typed.feed(keys.repeat(200_000).as_bytes(), None);
+        let took = begun.elapsed();
+        println!("{keys:?}: {took:?}");
+        assert!(took < LONGEST, "{keys:?} takes {took:?}");
+    }
+}
