@@ -1,6 +1,6 @@
 //! The server, put together: database, terminals, socket; and what the keeper tells it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -123,16 +123,8 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
             config_hash,
             redactor: config.redactor()?,
         },
-        config_dir: paths
-            .config_file
-            .parent()
-            .map(Path::to_owned)
-            .unwrap_or_default(),
-        input_log: if config.audit.log_input {
-            InputLog::Text
-        } else {
-            InputLog::Sums
-        },
+        config_dir: config_dir(&paths),
+        input_log: input_log(&config),
     };
     let terminals = Terminals::new(options, store.clone(), keeper.clone());
     let adopted = inventory.len();
@@ -195,6 +187,19 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     closed?;
     tracing::info!(?ending, "this server is done");
     Ok(())
+}
+
+fn config_dir(paths: &Paths) -> PathBuf {
+    let parent = paths.config_file.parent();
+    parent.map(Path::to_owned).unwrap_or_default()
+}
+
+fn input_log(config: &Config) -> InputLog {
+    if config.audit.log_input {
+        InputLog::Text
+    } else {
+        InputLog::Sums
+    }
 }
 
 /// Records a change of the configuration, before it is in force. Where that cannot be, the one

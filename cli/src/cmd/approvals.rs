@@ -1,6 +1,7 @@
 //! `termctl approvals`: what the gate wants a person to agree to, now or as it comes.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
@@ -150,7 +151,8 @@ pub(super) fn told(info: &ApprovalInfo) -> String {
         line.push_str(&escaped(reason));
     }
     if let Some((file, number)) = &info.rule_at {
-        line.push_str(&format!("; always, by {}:{number}", escaped(file)));
+        // Writing to a string does not fail.
+        let _ = write!(line, "; always, by {}:{number}", escaped(file));
     }
     line
 }

@@ -113,17 +113,9 @@ impl From<TerminalError> for ErrorObjectOwned {
                 let message = error.to_string();
                 error_object(code::OVERLOADED, ErrorKind::DiskFloor, message, more)
             }
-            TerminalError::Unconfinable { .. } => plain(
-                code::SPAWN_FAILED,
-                ErrorKind::Unconfinable,
-                error.to_string(),
-            ),
-            TerminalError::NoScope { wall, .. } => error_object(
-                code::SPAWN_FAILED,
-                ErrorKind::Unconfinable,
-                error.to_string(),
-                Map::from_iter([("step".to_owned(), json!(wall.name()))]),
-            ),
+            TerminalError::Unconfinable { .. } | TerminalError::NoScope { .. } => {
+                unconfinable(&error)
+            }
             TerminalError::Exited(_)
             | TerminalError::Closed { .. }
             | TerminalError::NoInput(_)
@@ -175,6 +167,16 @@ impl From<TerminalError> for ErrorObjectOwned {
             }
         }
     }
+}
+
+/// What its profile asks for cannot be held.
+fn unconfinable(error: &TerminalError) -> ErrorObjectOwned {
+    let mut more = Map::new();
+    if let TerminalError::NoScope { wall, .. } = error {
+        more.insert("step".to_owned(), json!(wall.name()));
+    }
+    let message = error.to_string();
+    error_object(code::SPAWN_FAILED, ErrorKind::Unconfinable, message, more)
 }
 
 /// Why an answer to the gate's question was not taken.

@@ -1,7 +1,9 @@
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::edit::{apply, push, set};
 use super::head::Head;
+use super::json::Raw;
 use super::message::{Members, Message};
 
 /// Any bytes are read; a whole line's head says what the line says; a change sets what it is told
@@ -13,6 +15,12 @@ pub fn holds(data: &[u8]) {
     let Ok(line) = std::str::from_utf8(data) else {
         return;
     };
+    let by_serde = serde_json::from_str::<&RawValue>(line).ok();
+    assert_eq!(
+        Raw::of(line).map(Raw::get),
+        by_serde.map(RawValue::get),
+        "{line}"
+    );
     let message = Message::read(line);
     let Some(members) = Members::of(line) else {
         assert!(!matches!(
