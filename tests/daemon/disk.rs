@@ -317,7 +317,7 @@ impl<'a> Disk<'a> {
 
     /// Leaves less than so many bytes.
     fn leave(&self, bytes: u64) {
-        let space = rustix::fs::statvfs(&self.0.path("state")).unwrap();
+        let space = rustix::fs::statvfs(self.0.path("state")).unwrap();
         let free = space.f_bavail * space.f_frsize;
         let filler = vec![1; usize::try_from(free - bytes).unwrap()];
         fs::write(self.0.path("state/filler"), filler).unwrap();
@@ -335,6 +335,34 @@ impl Drop for Disk<'_> {
             .arg(self.0.path("state"))
             .status();
     }
+}
+
+fn fall_below_the_floor(disk: &Disk<'_>, client: &mut RawClient) {
+    disk.leave(6 * MIB);
+    wait_until("nothing new is run", || {
+        let asked = client.request("session.create", &json!({ "command": "true" }));
+        asked.is_err()
+    });
+}
+
+#[track_caller]
+fn the_floor_is_recorded(client: &mut RawClient, id: &str) {
+    let reached = records(client, "limit.reached");
+    let limits: Vec<&Value> = reached
+        .iter()
+        .map(|record| &record["detail"]["limit"])
+        .collect();
+    assert!(
+        limits.iter().all(|limit| *limit == "free_floor"),
+        "{reached:?}"
+    );
+    assert!(
+        reached.iter().any(|record| record["terminal"] == id),
+        "{reached:?}"
+    );
+    assert!(!records(client, "limit.left").is_empty());
+    let verdict = client.ok("audit.verify", &Value::Null);
+    assert_eq!(verdict["first_bad"], Value::Null, "{verdict}");
 }
 
 #[test]
@@ -363,11 +391,7 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
     );
     let id = create(&mut client, &script);
     client.wait_for_text(&id, "start\n");
-    disk.leave(6 * MIB);
-    wait_until("nothing new is run", || {
-        let asked = client.request("session.create", &json!({ "command": "true" }));
-        asked.is_err()
-    });
+    fall_below_the_floor(&disk, &mut client);
     let error = client.err("session.create", &json!({ "command": "true" }));
     assert_eq!(
         (error.code, error.kind()),
@@ -420,28 +444,9 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
             .iter()
             .any(|row| row.contains(&last_line))
     );
-    let reached = records(&mut client, "limit.reached");
-    let limits: Vec<&Value> = reached
-        .iter()
-        .map(|record| &record["detail"]["limit"])
-        .collect();
-    assert!(
-        limits.iter().all(|limit| *limit == "free_floor"),
-        "{reached:?}"
-    );
-    assert!(
-        reached.iter().any(|record| record["terminal"] == *id),
-        "{reached:?}"
-    );
-    assert!(!records(&mut client, "limit.left").is_empty());
-    let verdict = client.ok("audit.verify", &Value::Null);
-    assert_eq!(verdict["first_bad"], Value::Null, "{verdict}");
+    the_floor_is_recorded(&mut client, &id);
     // And the end of the daemon does not wait for room.
-    disk.leave(6 * MIB);
-    wait_until("nothing new is run", || {
-        let asked = client.request("session.create", &json!({ "command": "true" }));
-        asked.is_err()
-    });
+    fall_below_the_floor(&disk, &mut client);
     client.ok("session.send", &json!({ "id": id, "text": "last words\n" }));
     client.wait_for_text(&id, "last words");
     drop(client);
