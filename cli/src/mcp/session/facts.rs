@@ -152,7 +152,9 @@ pub(super) fn describe(facts: &mut Facts, activity: &Activity, command: Option<&
             "is_alive": running,
             "tui_active": activity.full_screen,
             "snapshot_available": true,
+            // The shell's mark may be there before what it draws.
             "prompt_detected": activity.awaiting_secret
+                || (running && state == "prompt")
                 || confidence.is_some_and(|confidence| confidence >= LIKELY),
             // Two digits: a hint has no more.
             "prompt_confidence": confidence

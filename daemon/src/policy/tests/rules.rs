@@ -281,7 +281,7 @@ fn bad_rules_are_named() {
             "2: unknown field `timeuot`",
         ),
         (
-            "[profiles.x.limits]\ncpu = \"1s\"",
+            "[profiles.x.limits]\nprocessor = \"1s\"",
             "2: unknown field `cpu`",
         ),
         ("[profiles.x.env]\nset = { A = 1 }", "2: invalid type"),
