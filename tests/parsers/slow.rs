@@ -10,7 +10,7 @@ use termd_proto::policy::MAX_JUDGED_BYTES;
 use termd_proto::terminal::Front;
 
 /// For one text or one call.
-const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_mins(1);
 /// The text of all lines that one call makes, beyond what was typed.
 const MOST_TEXT: usize = 4 << 20;
 
