@@ -56,7 +56,10 @@ fn each_exposure_of_the_unit_has_its_reason_in_the_docs() {
         .keys()
         .filter(|name| failing(name) && !explained.contains(*name))
         .collect();
-    assert!(unexplained.is_empty(), "no reason is given for {unexplained:?}");
+    assert!(
+        unexplained.is_empty(),
+        "no reason is given for {unexplained:?}"
+    );
     // What an older or newer systemd does not check is no fault of the page.
     let mended: Vec<&String> = explained
         .iter()

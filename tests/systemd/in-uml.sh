@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the systemd tests on a kernel of their own, User Mode Linux, whose unified hierarchy has the
 # memory, cpu and pids controllers: for computers on which another hierarchy has them. Needs root and
-# Debian's user-mode-linux.
+# Debian's user-mode-linux and kmod.
 #
 # in-uml.sh TEST-PROGRAM [ARGUMENT...]: TEST-PROGRAM is what `cargo test --test systemd --no-run`
 # names. Exits as it does. Everything is in memory and gone afterwards; the computer's files are
@@ -22,6 +22,7 @@ mount -t devtmpfs devtmpfs /dev 2>/dev/null
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
+echo "+cpu +io +memory +pids" >/sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up 2>/dev/null
 insmod "\$(find /usr/lib/uml/modules/\$(uname -r) -name overlay.ko)"
 mount -t hostfs -o $state hostfs /mnt
