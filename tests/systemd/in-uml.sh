@@ -26,10 +26,10 @@ echo "+cpu +io +memory +pids" >/sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up 2>/dev/null
 insmod "\$(find /usr/lib/uml/modules/\$(uname -r) -name overlay.ko)"
 mount -t hostfs -o $state hostfs /mnt
-mount -t tmpfs -o mode=1777 tmpfs /tmp
-cp /mnt/arguments /tmp/arguments
-export TERMD_REQUIRE_SYSTEMD=1 RUST_BACKTRACE=0
-eval "set -- \$(cat /tmp/arguments)"
+mount -t tmpfs -o mode=755 tmpfs /run
+cp /mnt/arguments /run/arguments
+export TMPDIR=/run TERMD_REQUIRE_SYSTEMD=1 RUST_BACKTRACE=0
+eval "set -- \$(cat /run/arguments)"
 "$program" "\$@" --test-threads=1 2>&1
 echo \$? >/mnt/code
 sync

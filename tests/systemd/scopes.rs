@@ -38,8 +38,8 @@ best_effort = true
 limits = { io_weight = 20 }
 "#;
 
-/// Takes what it is told to in MiB, and touches it.
-const EATER: &str = "my $x = 'x' x ($ARGV[0] * 1048576); print 'ate'; sleep 100";
+/// Takes what it is told to in MiB, and touches it. A shell may have it in single quotes.
+const EATER: &str = "$| = 1; my $x = q(x) x ($ARGV[0] * 1048576); print q(ate); sleep 100";
 
 /// A machine with that configuration; whether its kernel gives it the controllers.
 fn configured() -> Option<(Installed, bool)> {
@@ -199,7 +199,7 @@ fn a_scope_holds_and_goes_with_its_terminal() {
     wait_until("a third server", || installed.server_pid() != before);
     assert_eq!(installed.cgroup_file(&id, "pids.max"), "20");
     // It leaves session, parents and environment behind, and is ended by its cgroup.
-    let away = "env -i setsid --fork sleep 4711; echo away";
+    let away = "env -i setsid --fork sleep 4711; echo a''way";
     installed.termctl(&["send", "--enter", "--confirmed", &id, away]);
     installed.read_until(&id, "away");
     let sleeps = || {
@@ -244,7 +244,7 @@ fn what_takes_too_much_memory_ends_alone_and_says_so() {
         "--enter",
         "--confirmed",
         &shell,
-        &format!("perl -e \"{EATER}\" 200; echo survived"),
+        &format!("perl -e '{EATER}' 200; echo sur''vived"),
     ]);
     installed.read_until(&shell, "survived");
     wait_until("it is recorded", || records() > before);
@@ -264,7 +264,7 @@ fn a_fork_bomb_is_held_by_its_tasks() {
     let Some(installed) = with_controllers("a_fork_bomb_is_held_by_its_tasks") else {
         return;
     };
-    let bomb = "$SIG{ALRM} = sub { print 'counted'; }; \
+    let bomb = "$| = 1; \
         for (1 .. 100) { my $p = fork; if (!defined $p) { $failed++ } elsif (!$p) { sleep 100; exit } } \
         print \"failed $failed \"; sleep 100";
     let id = installed.create(&["perl", "-e", bomb]);
