@@ -190,6 +190,20 @@ fn a_scope_holds_and_goes_with_its_terminal() {
             .termctl(&["show", &id])
             .contains("50% of a processor")
     );
+    installed.termctl(&[
+        "send",
+        "--enter",
+        "--confirmed",
+        &id,
+        "while :; do :; done &",
+    ]);
+    wait_until("it is throttled", || {
+        let stat = installed.cgroup_file(&id, "cpu.stat");
+        let throttled = stat
+            .lines()
+            .find_map(|line| line.strip_prefix("nr_throttled "));
+        throttled.expect("the controller's part of it") != "0"
+    });
     // The server is replaced, by a signal and by force: the scope stands and the terminal answers.
     let before = installed.server_pid();
     installed.ok(&["systemctl", "--user", "reload", "termd.service"]);
@@ -253,10 +267,46 @@ fn what_takes_too_much_memory_ends_alone_and_says_so() {
     assert!(facts["end_cause"].is_null(), "{facts}");
     // A kill by somebody else is no lack of memory, also beside one.
     installed.termctl(&["kill", "--signal", "SIGKILL", &neighbour]);
-    installed.termctl(&["wait", &neighbour]);
+    // It exits as the command did.
+    installed.machine.as_user(&["termctl", "wait", &neighbour]);
     let facts = installed.facts(&neighbour);
     assert_eq!(facts["exit_status"]["signal"], "SIGKILL", "{facts}");
     assert!(facts["end_cause"].is_null(), "{facts}");
+}
+
+/// As docs/policy.md tells an administrator to.
+#[test]
+fn a_disks_weight_holds_where_io_is_delegated() {
+    let Some(installed) = with_controllers("a_disks_weight_holds_where_io_is_delegated") else {
+        return;
+    };
+    let delegate = "uid=$(id -u termd-tester); cd /etc/systemd/system && \
+        mkdir -p user@.service.d && \
+        printf '[Service]\\nDelegate=cpu cpuset io memory pids\\n' >user@.service.d/io.conf && \
+        systemctl daemon-reload && systemctl restart user@$uid.service && \
+        cat /sys/fs/cgroup/user.slice/user-$uid.slice/user@$uid.service/cgroup.controllers";
+    let done = installed.machine.as_root(&["sh", "-c", delegate]);
+    assert!(
+        done.status.success() && text(&done).contains("io"),
+        "{}",
+        text(&done)
+    );
+    // The kernel has the controller, but weights only with CONFIG_BLK_CGROUP_IOCOST.
+    let weights = ["sh", "-c", "ls /sys/fs/cgroup/*/io.weight"];
+    if !installed.machine.as_root(&weights).status.success() {
+        let _ = writeln!(
+            io::stderr(),
+            "SKIP a_disks_weight_holds_where_io_is_delegated: this kernel has no io.weight"
+        );
+        let refused = ["termctl", "--no-start", "create", "--", "dd"];
+        let refused = text(&installed.machine.as_user(&refused));
+        assert!(refused.contains("io_weight"), "{refused}");
+        return;
+    }
+    let id = installed.create(&["dd"]);
+    let facts = installed.facts(&id);
+    assert_eq!(facts["confinement"]["held"][0], "io_weight", "{facts}");
+    assert_eq!(installed.cgroup_file(&id, "io.weight"), "default 20");
 }
 
 #[test]
@@ -315,7 +365,7 @@ fn no_scope_outlives_its_service() {
 /// What a scope adds to a start: printed, for docs/policy.md.
 #[test]
 fn what_a_scope_costs() {
-    let Some(installed) = with_controllers("what_a_scope_costs") else {
+    let Some((installed, has_all)) = configured() else {
         return;
     };
     let measure = |program: &str, arguments: &str| {
@@ -334,10 +384,14 @@ fn what_a_scope_costs() {
         took.trim().parse::<f64>().expect("a number")
     };
     let bare = measure("true", "\"-\"");
-    let scoped = measure("perl", "\"-e\", \"1\"");
+    let (scoped, limits) = if has_all {
+        (measure("perl", "\"-e\", \"1\""), "memory, cpu, tasks")
+    } else {
+        (measure("stat", "\"--version\""), "none: best effort")
+    };
     let _ = writeln!(
         io::stderr(),
-        "median of 41 creates: {:.1} ms bare, {:.1} ms in a scope",
+        "median of 41 creates: {:.1} ms bare, {:.1} ms in a scope ({limits})",
         bare / 1e3,
         scoped / 1e3
     );
