@@ -38,6 +38,7 @@ while :; do sleep 1; done
 INIT
 chmod 755 "$state/init"
 for argument; do printf "'%s' " "$argument"; done >"$state/arguments"
-linux.uml mem="${UML_MEMORY:-2G}" root=/dev/root rootfstype=hostfs rootflags=/ ro quiet \
+# All of the tests take six minutes on two busy processors.
+timeout --kill-after=10 "${UML_SECONDS:-1800}" linux.uml mem="${UML_MEMORY:-2G}" root=/dev/root rootfstype=hostfs rootflags=/ ro quiet \
     init="$state/init" con=null con0=fd:0,fd:1 </dev/null
 exit "$(cat "$state/code" 2>/dev/null || echo 1)"

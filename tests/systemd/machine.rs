@@ -149,9 +149,9 @@ impl Machine {
                 self.pid1 = only_child(&self.supervisor);
                 if self.pid1.is_some() {
                     // Its cgroup is the root of the machine's: where a process is left in it beside
-                    // PID 1, which goes to one of its own, the kernel hands no controller down.
-                    take_back(&self.supervisor)
-                        .map_err(|error| failed(format!("moving unshare out: {error}")))?;
+                    // PID 1, which goes to one of its own, the kernel hands no controller down. What
+                    // needs one says so.
+                    let _ = take_back(&self.supervisor);
                 }
             }
             if let Ok(length) = notify.recv(&mut message)
