@@ -21,6 +21,10 @@ pub(crate) const TESTS: &[Test] = &[
         a_held_command_ends_with_the_server_that_held_it,
     ),
     (
+        "a_held_command_ends_with_its_keeper",
+        a_held_command_ends_with_its_keeper,
+    ),
+    (
         "a_held_command_that_was_killed_is_gone",
         a_held_command_that_was_killed_is_gone,
     ),
@@ -76,7 +80,7 @@ fn a_held_command_that_is_given_up_never_ran() {
     let before = keeper.open_fds();
     let (id, pid) = hold(&keeper, "echo ran");
     let answer = keeper.ask(&json!({"op": "let_go", "id": id}));
-    assert!(answer.to_string().contains("scope"), "{answer}");
+    assert_eq!(answer["step"], "Hold", "{answer}");
     assert!(!is_alive(pid));
     assert_eq!(keeper.open_fds(), before);
     let again = let_go(&keeper, &id, "");
@@ -93,6 +97,14 @@ fn a_held_command_ends_with_the_server_that_held_it() {
     let inventory = keeper.ask(&json!({"op": "inventory"}));
     assert_eq!(inventory, json!({}), "{id}");
     assert_eq!(keeper.children(), NOBODY);
+}
+
+fn a_held_command_ends_with_its_keeper() {
+    let mut keeper = TestKeeper::start();
+    let (_, pid) = hold(&keeper, "echo ran > /dev/full; sleep 100");
+    keeper.signal(Signal::KILL);
+    keeper.wait();
+    eventually("the held command has ended", || !is_alive(pid));
 }
 
 fn a_held_command_that_was_killed_is_gone() {

@@ -147,6 +147,12 @@ impl Machine {
         while Instant::now() < deadline {
             if self.pid1.is_none() {
                 self.pid1 = only_child(&self.supervisor);
+                if self.pid1.is_some() {
+                    // Its cgroup is the root of the machine's: where a process is left in it beside
+                    // PID 1, which goes to one of its own, the kernel hands no controller down. What
+                    // needs one says so.
+                    let _ = take_back(&self.supervisor);
+                }
             }
             if let Ok(length) = notify.recv(&mut message)
                 && message[..length]
@@ -279,13 +285,16 @@ fn look_for_what_is_needed() -> Result<PathBuf, String> {
     if !filesystems.lines().any(|line| line.ends_with("\toverlay")) {
         return Err("needs overlayfs".to_owned());
     }
+    cgroup2_mount().ok_or_else(|| "needs a cgroup2 mount".to_owned())
+}
+
+fn cgroup2_mount() -> Option<PathBuf> {
     fs::read_to_string("/proc/self/mounts")
         .unwrap_or_default()
         .lines()
         .map(|line| line.split(' ').collect::<Vec<_>>())
         .find(|fields| fields.get(2) == Some(&"cgroup2"))
         .map(|fields| PathBuf::from(fields[1]))
-        .ok_or_else(|| "needs a cgroup2 mount".to_owned())
 }
 
 fn prepare_state(install: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<TempDir> {
@@ -338,6 +347,15 @@ fn only_child(parent: &Child) -> Option<Pid> {
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
     // Before `unshare` is executed there are none.
     Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
+}
+
+/// Moves a process to where this one is; its cgroup namespace stays what it is.
+fn take_back(process: &Child) -> io::Result<()> {
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
+    let root = cgroup2_mount().ok_or(io::ErrorKind::NotFound)?;
+    let procs = root.join(own.unwrap_or_default()).join("cgroup.procs");
+    fs::write(procs, process.id().to_string())
 }
 
 fn run(command: &mut Command) -> Output {

@@ -9,6 +9,7 @@
 
 mod exposures;
 mod machine;
+mod scope_cost;
 mod scopes;
 
 use std::fs;

@@ -5,6 +5,7 @@
 //! fork and exec there are only system calls.
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 use nix::libc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +14,6 @@ use rustix::pipe::PipeFlags;
 
 use super::spawn::ABOVE_CHILDS_FDS;
 use super::sys;
-use crate::control::holding::LONGEST_HOLD;
 use crate::control::message::{Hold, SpawnFailure, SpawnStep};
 
 /// What the keeper has of a child's hold.
@@ -59,12 +59,13 @@ impl Gate {
     }
 }
 
-/// Waits, in the child, until it is let go; else why not. The descriptor is closed after it.
-pub(super) fn wait_at(gate: RawFd) -> Result<(), i32> {
+/// Waits, in the child, until it is let go, this long; else why not. The descriptor is closed after
+/// it.
+pub(super) fn wait_at(gate: RawFd, longest: Duration) -> Result<(), i32> {
     let gate = sys::adopt_fd(gate).map_err(|error| error.raw_os_error().unwrap_or(libc::EBADF))?;
     let longest = Timespec {
-        tv_sec: LONGEST_HOLD.as_secs().cast_signed(),
-        tv_nsec: 0,
+        tv_sec: longest.as_secs().cast_signed(),
+        tv_nsec: longest.subsec_nanos().into(),
     };
     let mut waited = [PollFd::from_borrowed_fd(gate.as_fd(), PollFlags::IN)];
     loop {
@@ -92,11 +93,26 @@ mod tests {
     fn a_byte_lets_go_and_the_end_gives_up() {
         let (mut gate, reader) = Gate::of(Hold::UntilLetGo).unwrap();
         gate.open();
-        assert_eq!(wait_at(reader.unwrap().into_raw_fd()), Ok(()));
+        let reader = reader.unwrap().into_raw_fd();
+        assert_eq!(wait_at(reader, Duration::from_mins(1)), Ok(()));
         let (mut gate, reader) = Gate::of(Hold::UntilLetGo).unwrap();
         gate.give_up();
-        assert_eq!(wait_at(reader.unwrap().into_raw_fd()), Err(libc::ECANCELED));
+        let reader = reader.unwrap().into_raw_fd();
+        assert_eq!(
+            wait_at(reader, Duration::from_mins(1)),
+            Err(libc::ECANCELED)
+        );
         let (gate, reader) = Gate::of(Hold::No).unwrap();
         assert!(matches!(gate, Gate::Open) && reader.is_none());
+    }
+
+    #[test]
+    fn without_a_word_it_ends() {
+        let (_gate, reader) = Gate::of(Hold::UntilLetGo).unwrap();
+        let reader = reader.unwrap().into_raw_fd();
+        assert_eq!(
+            wait_at(reader, Duration::from_millis(1)),
+            Err(libc::ETIMEDOUT)
+        );
     }
 }

@@ -16,6 +16,7 @@ use super::hold::{self, Gate};
 use super::procfs;
 use super::sys::{self, ExecStrings, Forked};
 use crate::control::confinement::{Enforced, MissingWall, Wall};
+use crate::control::holding::LONGEST_HOLD;
 use crate::control::message::{
     ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
 };
@@ -218,7 +219,7 @@ impl Command {
             return failure;
         }
         if passed.gate.is_some()
-            && let Err(errno) = hold::wait_at(CHILD_GATE_FD)
+            && let Err(errno) = hold::wait_at(CHILD_GATE_FD, LONGEST_HOLD)
         {
             return (SpawnStep::Hold, errno);
         }

@@ -54,14 +54,24 @@ impl Cgroup {
             ScopeWall::IoWeight => ("io.weight", "io"),
         };
         let Ok(text) = fs::read_to_string(self.directory.join(file)) else {
-            return Err(format!(
-                "the {controller} controller is not delegated to the user manager"
-            ));
+            return Err(self.why_without(controller, file));
         };
         if says(wall, limits, text.trim()) {
             Ok(())
         } else {
             Err(format!("{file} says {}", text.trim()))
+        }
+    }
+
+    /// Why it lacks a controller's file. A controller can be there without it: weights of disks are
+    /// an option of the kernel's (`CONFIG_BLK_CGROUP_IOCOST`).
+    fn why_without(&self, controller: &str, file: &str) -> String {
+        let there = fs::read_to_string(self.directory.join("cgroup.controllers"));
+        let there = there.unwrap_or_default();
+        if there.split_whitespace().any(|name| name == controller) {
+            format!("this kernel has no {file}")
+        } else {
+            format!("the {controller} controller is not delegated to the user manager")
         }
     }
 
@@ -185,6 +195,24 @@ mod tests {
             assert_eq!(says(wall, &limits, text), expected, "{wall:?} {text:?}");
             assert!(!says(wall, &ScopeLimits::default(), text), "{wall:?}");
         }
+    }
+
+    #[test]
+    fn a_limit_without_its_file_says_whose_fault_that_is() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let cgroup = Cgroup {
+            directory: directory.path().to_owned(),
+        };
+        let limits = ScopeLimits {
+            io_weight: Some(50),
+            ..ScopeLimits::default()
+        };
+        let why = || cgroup.holds(ScopeWall::IoWeight, &limits).unwrap_err();
+        let controllers = directory.path().join("cgroup.controllers");
+        fs::write(&controllers, "cpu memory pids\n").expect("written");
+        assert!(why().contains("not delegated"), "{}", why());
+        fs::write(&controllers, "cpu io memory pids\n").expect("written");
+        assert_eq!(why(), "this kernel has no io.weight");
     }
 
     #[test]
