@@ -26,14 +26,12 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn start() -> anyhow::Result<Self> {
-        Self::start_in(&std::env::temp_dir(), "")
+        Self::start_with("")
     }
 
-    /// With this config.toml, and all of its files below `parent`.
-    pub(crate) fn start_in(parent: &Path, config: &str) -> anyhow::Result<Self> {
-        let directory = tempfile::Builder::new()
-            .prefix("termd-bench")
-            .tempdir_in(parent)?;
+    /// With this config.toml.
+    pub(crate) fn start_with(config: &str) -> anyhow::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("termd-bench").tempdir()?;
         fs::create_dir_all(directory.path().join("config/termd"))?;
         fs::write(directory.path().join("config/termd/config.toml"), config)?;
         let log = File::create(directory.path().join("log"))?;
