@@ -29,10 +29,13 @@ pub(super) struct Awake {
 impl Awake {
     /// A message of so many bytes was passed on.
     pub(super) fn stir(&self, length: usize) {
-        let looking = match length {
-            ..=SHORT => LOOKING,
-            ..=LONGEST => LOOKING_LONGER,
-            _ => return,
+        if length > LONGEST {
+            return;
+        }
+        let looking = if length > SHORT {
+            LOOKING_LONGER
+        } else {
+            LOOKING
         };
         let looking = u64::try_from(looking.as_micros()).unwrap_or_default();
         self.looking.store(looking, Ordering::Relaxed);
