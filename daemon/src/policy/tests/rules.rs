@@ -282,7 +282,7 @@ fn bad_rules_are_named() {
         ),
         (
             "[profiles.x.limits]\nprocessor = \"1s\"",
-            "2: unknown field `cpu`",
+            "2: unknown field `processor`",
         ),
         ("[profiles.x.env]\nset = { A = 1 }", "2: invalid type"),
         (
