@@ -6,7 +6,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use serde_json::{Value, json};
 
-use crate::support::{RawClient, TestDaemon, sh};
+use crate::gate::shell;
+use crate::support::{TestDaemon, sh};
 
 /// The most that a server may take after an attack on its memory, in bytes: some terminals with
 /// their full scrollback, in a build without optimisation.
@@ -19,18 +20,6 @@ fn still_serves(daemon: &TestDaemon) {
     assert!(rss < MOST_RSS_BYTES, "{rss} bytes");
     let (code, text) = daemon.agent().run(&sh("echo fine"));
     assert_eq!((code, text.trim_end()), (Some(0), "fine"));
-}
-
-fn shell(client: &mut RawClient) -> String {
-    let params = json!({ "command": "bash", "args": ["--norc", "--noprofile"] });
-    let info = client.ok("session.create", &params);
-    let id = info["id"].as_str().unwrap().to_owned();
-    client.ok(
-        "session.send",
-        &json!({ "id": id, "text": "echo re''ady\r" }),
-    );
-    client.wait_for_text(&id, "ready\r\n");
-    id
 }
 
 /// GNU screen's and tmux's names became paths (CVE-2023-42456 in sudo-rs).

@@ -23,7 +23,7 @@ fn asks(error: &RpcError) {
 }
 
 /// A shell that is at its prompt, and reads lines.
-fn shell(client: &mut RawClient) -> String {
+pub(crate) fn shell(client: &mut RawClient) -> String {
     let params = json!({ "command": "bash", "args": ["--norc", "--noprofile"] });
     let info = client.ok("session.create", &params);
     let id = info["id"].as_str().unwrap().to_owned();

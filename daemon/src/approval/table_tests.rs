@@ -30,7 +30,7 @@ fn subject(command: &str) -> Subject {
         session: None,
         terminal: None,
         program: None,
-        cwd: "/work".to_owned(),
+        cwd: "/project".to_owned(),
         command: command.to_owned(),
     }
 }

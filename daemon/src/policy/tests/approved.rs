@@ -22,7 +22,7 @@ fn request(what: What<'_>) -> Request<'_> {
         front: Front::Mcp,
         client: Some("an \"agent\"*\n"),
         uid: Some(1000),
-        cwd: Some("/work"),
+        cwd: Some("/project"),
     }
 }
 
@@ -78,7 +78,7 @@ fn a_rule_is_for_that_very_command_and_nothing_beside_it() {
             ..original
         },
         Request {
-            cwd: Some("/work/below"),
+            cwd: Some("/project/below"),
             ..original
         },
         Request {
@@ -120,7 +120,7 @@ fn a_persons_own_rule_is_stronger() {
         let policy = rules(toml).unwrap().with_approved(rule.clone());
         let decision = decided(&policy, &asked);
         assert_eq!(decision.judgement.effect, effect, "{toml}");
-        let again = AlwaysRule::of(&decision, &asked, Some("/work"));
+        let again = AlwaysRule::of(&decision, &asked, Some("/project"));
         assert_eq!(again, Err(OnlyOnce::Rule { number: 1, line: 1 }), "{toml}");
     }
 }
