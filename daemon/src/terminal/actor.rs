@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::coop::consume_budget;
 use tokio::time::sleep_until;
 
+use super::backlog::{Backlog, BacklogShare};
 use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
 use super::commands::CommandChange;
@@ -80,6 +81,8 @@ pub struct Surroundings {
     pub store: Store,
     /// Who holds the terminal's other half.
     pub keeper: KeeperClient,
+    /// What all terminals have waiting for the store.
+    pub backlog: Backlog,
     /// Who is told of events.
     pub events: broadcast::Sender<TerminalEvent>,
 }
@@ -95,6 +98,7 @@ pub struct Actor {
     keyboard: Keyboard,
     flow: Flow,
     disk: DiskShare,
+    backlog: BacklogShare,
     committed: watch::Sender<Offset>,
     phase: Phase,
     line: Line,
@@ -115,6 +119,8 @@ impl Actor {
     ) -> Self {
         // Whoever made the terminal has fed its screen so far.
         let fed = terminal.end();
+        let mut backlog = around.backlog.share();
+        backlog.set(flow.unstored());
         Self {
             reading,
             terminal,
@@ -124,6 +130,7 @@ impl Actor {
             keyboard: Keyboard::default(),
             flow,
             disk,
+            backlog,
             committed: watch::Sender::new(Offset::ZERO),
             phase: Phase::Running,
             line: Line::Open,
@@ -149,8 +156,9 @@ impl Actor {
             }
             let now = Instant::now();
             let has_room = !self.disk.has_no_room();
-            let due = self.flow.due(now).filter(|_| has_room);
-            let reading = self.flow.may_read() && !matches!(self.phase, Phase::Storing);
+            let spools = self.backlog.spools();
+            let due = self.flow.due(spools, now).filter(|_| has_room);
+            let reading = self.flow.may_read(spools) && !matches!(self.phase, Phase::Storing);
             let wake_at = self.wake_at(now, reading, due);
             tokio::select! {
                 changed = self.ends.reaped.changed(), if matches!(self.phase, Phase::Running) => {
@@ -224,7 +232,7 @@ impl Actor {
     /// When something is to be done although nothing happens.
     fn wake_at(&self, now: Instant, reading: bool, due: Option<Due>) -> Option<Instant> {
         // What is due waits for a place in the store's queue and not for a time.
-        let tail = self.flow.next_due();
+        let tail = self.flow.next_due(self.backlog.spools());
         let tail = tail.filter(|_| due.is_none() && !self.disk.has_no_room());
         let line = match self.line {
             Line::HungUp { look_at } if reading => Some(look_at),
@@ -277,7 +285,7 @@ impl Actor {
             until: now + DRAIN_LONGEST,
         };
         self.abandon_input();
-        if self.flow.may_read() {
+        if self.flow.may_read(self.backlog.spools()) {
             let stop = self.pump();
             self.pumped(stop);
         }
@@ -602,7 +610,8 @@ impl Actor {
         });
     }
 
-    fn give_back_memory(&self) {
+    fn give_back_memory(&mut self) {
+        self.backlog.set(self.flow.unstored());
         self.terminal.set_unstored(self.flow.unstored());
         let transcript = &self.terminal.transcript;
         if let Err(error) = transcript.give_back_before(self.flow.expendable()) {

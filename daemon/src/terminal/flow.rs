@@ -4,12 +4,19 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 
+use super::backlog::Spools;
+use super::pace::Pace;
 use crate::store::BLOCK_BYTES;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
 /// How many bytes may wait for the store before the PTY is left unread: the spool absorbs a store
 /// that is slow for a second, and the child waits for one that is slow for longer.
 const MAX_BACKLOG_BYTES: u64 = 8 << 20;
+/// So much of a burst is held beside: what a PTY gives in as long as one is held, at 64 MiB/s.
+const MAX_BURST_BYTES: u64 = 128 << 20;
+/// After a burst: for each two bytes that are stored one comes, until no more waits than ever. To
+/// stop reading until then would stop the program for seconds.
+const STORED_BYTES_PER_BYTE_LET_IN: u64 = 2;
 /// How long the first bytes of a block wait for company before they are stored.
 const TAIL_DELAY: Duration = Duration::from_millis(100);
 /// The longer a block already is, the dearer it is to store it once more: this much longer for
@@ -35,6 +42,9 @@ pub struct Flow {
     stored: Offset,
     /// When the bytes after `queued` are due although their block is not full.
     tail_due: Option<Instant>,
+    pace: Pace,
+    /// How much may wait for the store while nothing is held.
+    allowed: u64,
     finished: bool,
 }
 
@@ -57,6 +67,8 @@ impl Flow {
             queued,
             stored: queued,
             tail_due: None,
+            pace: Pace::new(end, now),
+            allowed: MAX_BACKLOG_BYTES,
             finished: false,
         };
         flow.grew(end, now);
@@ -65,7 +77,14 @@ impl Flow {
 
     /// The output is this long now.
     pub fn grew(&mut self, end: Offset, now: Instant) {
-        self.end = self.end.max(end);
+        if end > self.end {
+            self.end = end;
+            let before = self.pace;
+            self.pace = before.grew(end, now);
+            if matches!(before, Pace::Burst { .. }) && self.pace.held_until().is_none() {
+                self.allowed = self.unstored() + MAX_BACKLOG_BYTES;
+            }
+        }
         if self.end > self.queued && self.tail_due.is_none() {
             let length = u32::try_from(self.end.since(self.block_start) / 4096).unwrap_or(u32::MAX);
             self.tail_due = Some(now + TAIL_DELAY + TAIL_DELAY_PER_4_KIB * length.min(16));
@@ -77,8 +96,20 @@ impl Flow {
         self.finished = true;
     }
 
+    /// Until when what waits is held, if no more comes.
+    fn held_until(&self, spools: Spools) -> Option<Instant> {
+        let may_wait = !self.finished && self.waiting() < MAX_BURST_BYTES;
+        match spools {
+            Spools::Ample if may_wait => self.pace.held_until(),
+            Spools::Ample | Spools::Crowded => None,
+        }
+    }
+
     /// What is to be stored now.
-    pub fn due(&self, now: Instant) -> Option<Due> {
+    pub fn due(&self, spools: Spools, now: Instant) -> Option<Due> {
+        if self.held_until(spools).is_some_and(|until| now < until) {
+            return None;
+        }
         let full = self.block_start + BLOCK;
         if self.end >= full {
             return Some(Due {
@@ -94,8 +125,9 @@ impl Flow {
     }
 
     /// When [`due`](Self::due) will say something although nothing else happens.
-    pub fn next_due(&self) -> Option<Instant> {
-        self.tail_due.filter(|_| self.end > self.queued)
+    pub fn next_due(&self, spools: Spools) -> Option<Instant> {
+        let due = self.held_until(spools).or(self.tail_due);
+        due.filter(|_| self.end > self.queued)
     }
 
     /// This part is in the store's queue.
@@ -110,7 +142,10 @@ impl Flow {
 
     /// The store has committed up to here.
     pub fn committed(&mut self, stored: Offset) {
-        self.stored = self.stored.max(stored);
+        let before = self.stored;
+        self.stored = before.max(stored);
+        let let_in = self.stored.since(before) / STORED_BYTES_PER_BYTE_LET_IN;
+        self.allowed = self.allowed.saturating_sub(let_in).max(MAX_BACKLOG_BYTES);
     }
 
     /// Everything before this is stored, or was given up.
@@ -154,8 +189,13 @@ impl Flow {
     }
 
     /// Whether the PTY may be read.
-    pub fn may_read(&self) -> bool {
-        self.end.since(self.stored) < MAX_BACKLOG_BYTES
+    pub fn may_read(&self, spools: Spools) -> bool {
+        let most = match (spools, self.pace) {
+            (Spools::Ample, Pace::Burst { .. }) => MAX_BURST_BYTES + MAX_BACKLOG_BYTES,
+            (Spools::Ample, Pace::Calm(_) | Pace::Flood(_)) => self.allowed,
+            (Spools::Crowded, _) => MAX_BACKLOG_BYTES,
+        };
+        self.unstored() < most
     }
 
     /// Bytes before this are stored and past the window. Whole blocks: the one being filled is
@@ -177,6 +217,8 @@ mod tests {
     use super::*;
 
     const KIB: u64 = 1024;
+    /// In which what comes is no burst.
+    const SLOW: Duration = Duration::from_secs(1);
 
     fn flow(now: Instant) -> Flow {
         Flow::resume(Offset(0), Offset(0), Offset(0), 1024 * KIB, now)
@@ -186,12 +228,17 @@ mod tests {
     fn whole_blocks_go_at_once_and_tails_after_a_while() {
         let now = Instant::now();
         let mut flow = flow(now);
-        assert_eq!((flow.due(now), flow.next_due()), (None, None));
-        flow.grew(Offset(10), now);
-        assert_eq!(flow.due(now), None);
-        let due = flow.next_due().expect("a tail is due some time");
         assert_eq!(
-            flow.due(due),
+            (flow.due(Spools::Ample, now), flow.next_due(Spools::Ample)),
+            (None, None)
+        );
+        flow.grew(Offset(10), now);
+        assert_eq!(flow.due(Spools::Ample, now), None);
+        let due = flow
+            .next_due(Spools::Ample)
+            .expect("a tail is due some time");
+        assert_eq!(
+            flow.due(Spools::Ample, due),
             Some(Due {
                 start: Offset(0),
                 end: Offset(10)
@@ -204,24 +251,27 @@ mod tests {
             },
             now,
         );
-        assert_eq!((flow.due(due), flow.next_due()), (None, None));
+        assert_eq!(
+            (flow.due(Spools::Ample, due), flow.next_due(Spools::Ample)),
+            (None, None)
+        );
         flow.grew(Offset(130 * KIB), now);
         let first = Due {
             start: Offset(0),
             end: Offset(64 * KIB),
         };
-        assert_eq!(flow.due(now), Some(first));
+        assert_eq!(flow.due(Spools::Ample, now), Some(first));
         flow.queued(first, now);
         let second = Due {
             start: Offset(64 * KIB),
             end: Offset(128 * KIB),
         };
-        assert_eq!(flow.due(now), Some(second));
+        assert_eq!(flow.due(Spools::Ample, now), Some(second));
         flow.queued(second, now);
-        assert_eq!(flow.due(now), None);
+        assert_eq!(flow.due(Spools::Ample, now), None);
         flow.finish();
         assert_eq!(
-            flow.due(now),
+            flow.due(Spools::Ample, now),
             Some(Due {
                 start: Offset(128 * KIB),
                 end: Offset(130 * KIB)
@@ -233,20 +283,86 @@ mod tests {
     fn a_slow_store_stops_the_reading_and_a_commit_starts_it_again() {
         let now = Instant::now();
         let mut flow = flow(now);
-        flow.grew(Offset(MAX_BACKLOG_BYTES), now);
-        assert!(!flow.may_read());
+        flow.grew(Offset(MAX_BACKLOG_BYTES), now + SLOW);
+        assert!(!flow.may_read(Spools::Ample));
         flow.committed(Offset(64 * KIB));
-        assert!(flow.may_read());
+        assert!(flow.may_read(Spools::Ample));
         assert_eq!(flow.unstored(), MAX_BACKLOG_BYTES - 64 * KIB);
+    }
+
+    /// A MiB each 20 ms.
+    fn flood(flow: &mut Flow, now: &mut Instant, mib: u64) {
+        for _ in 0..mib {
+            *now += Duration::from_millis(20);
+            flow.grew(flow.end + 1024 * KIB, *now);
+        }
+    }
+
+    #[test]
+    fn a_burst_waits_for_its_pause_or_its_end_or_for_others_room() {
+        let mut now = Instant::now();
+        let mut flow = flow(now);
+        flood(&mut flow, &mut now, 64);
+        assert_eq!(flow.due(Spools::Ample, now), None);
+        assert!(flow.may_read(Spools::Ample));
+        assert!(flow.due(Spools::Crowded, now).is_some());
+        assert!(!flow.may_read(Spools::Crowded));
+        let paused = flow
+            .next_due(Spools::Ample)
+            .expect("it is stored some time");
+        assert!(flow.due(Spools::Ample, paused).is_some());
+        flow.finish();
+        assert!(flow.due(Spools::Ample, now).is_some());
+    }
+
+    #[test]
+    fn a_burst_has_a_bound() {
+        let now = Instant::now();
+        let mut flow = flow(now);
+        flow.grew(Offset(2048 * KIB), now);
+        flow.grew(Offset(MAX_BURST_BYTES - 1), now);
+        assert_eq!(flow.due(Spools::Ample, now), None);
+        flow.grew(Offset(MAX_BURST_BYTES), now);
+        assert!(flow.due(Spools::Ample, now).is_some());
+        assert!(flow.may_read(Spools::Ample));
+        flow.grew(Offset(MAX_BURST_BYTES + MAX_BACKLOG_BYTES), now);
+        assert!(!flow.may_read(Spools::Ample));
+    }
+
+    #[test]
+    fn after_a_burst_less_and_less_waits_while_the_program_goes_on() {
+        let mut now = Instant::now();
+        let mut flow = flow(now);
+        flood(&mut flow, &mut now, 100);
+        let most = flow.unstored() + MAX_BACKLOG_BYTES;
+        flood(&mut flow, &mut now, 4);
+        assert!(flow.may_read(Spools::Ample), "{flow:?}");
+        while let Some(due) = flow.due(Spools::Ample, now) {
+            flow.queued(due, now);
+        }
+        let mut stored = Offset(0);
+        let mut let_in = 0;
+        let mut waited = flow.unstored();
+        while waited > MAX_BACKLOG_BYTES {
+            stored = stored + 1024 * KIB;
+            flow.committed(stored);
+            while flow.may_read(Spools::Ample) {
+                flow.grew(flow.end + 64 * KIB, now);
+                let_in += 64 * KIB;
+            }
+            assert!(flow.unstored() <= waited.max(most), "{flow:?}");
+            waited = flow.unstored();
+        }
+        assert!(let_in > 64 << 20, "the program stood still: {let_in}");
     }
 
     #[test]
     fn nothing_leaves_that_is_not_stored_or_in_the_window() {
         let now = Instant::now();
         let mut flow = flow(now);
-        flow.grew(Offset(4096 * KIB), now);
+        flow.grew(Offset(4096 * KIB), now + SLOW);
         assert_eq!(flow.expendable(), Offset(0));
-        while let Some(due) = flow.due(now) {
+        while let Some(due) = flow.due(Spools::Ample, now) {
             flow.queued(due, now);
         }
         assert_eq!(flow.expendable(), Offset(0), "queued is not stored");
@@ -278,12 +394,15 @@ mod tests {
         assert_eq!(flow.unstored(), 990 * KIB, "it is not recorded yet");
         flow.committed(end);
         assert_eq!(flow.unstored(), 360 * KIB);
-        let due = flow.due(now).expect("the rest is stored");
+        let due = flow.due(Spools::Ample, now).expect("the rest is stored");
         assert_eq!((due.start, due.end), (end, Offset(704 * KIB)));
         flow.finish();
         assert_eq!(flow.expendable_unstored(0), Some(Offset(1000 * KIB)));
         flow.give_up(Offset(1000 * KIB), now);
-        assert_eq!((flow.due(now), flow.expendable_unstored(0)), (None, None));
+        assert_eq!(
+            (flow.due(Spools::Ample, now), flow.expendable_unstored(0)),
+            (None, None)
+        );
     }
 
     #[test]
@@ -324,7 +443,11 @@ mod tests {
         for (stored, first, end, expected) in table {
             let mut flow = Flow::resume(stored, first, end, 0, now);
             flow.finish();
-            assert_eq!(flow.due(now), expected, "{stored} {first} {end}");
+            assert_eq!(
+                flow.due(Spools::Ample, now),
+                expected,
+                "{stored} {first} {end}"
+            );
         }
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod activity;
 pub mod actor;
+mod backlog;
 mod bounded;
 mod checkpoints;
 pub mod command_output;
@@ -26,6 +27,7 @@ pub mod launch;
 mod limit_shown;
 mod master;
 pub mod origins;
+mod pace;
 mod plain_reading;
 pub mod presence;
 pub mod reading;

@@ -36,6 +36,7 @@ pub use typing::Typist;
 
 use self::made::MadeDirectories;
 use super::actor::{Actor, Surroundings};
+use super::backlog::Backlog;
 use super::clock::now_ms;
 use super::disk::Room;
 use super::error::{RunningLimit, TerminalError};
@@ -101,6 +102,7 @@ struct Inner {
     store: Store,
     keeper: KeeperClient,
     events: broadcast::Sender<TerminalEvent>,
+    backlog: Backlog,
     index: Mutex<Index>,
     /// A terminal with an idle timeout was put on the list.
     idle_listed: Notify,
@@ -221,6 +223,7 @@ impl Terminals {
                 idle_listed: Notify::new(),
                 approvals: Approvals::default(),
                 scopes: scope::Scopes::default(),
+                backlog: Backlog::default(),
                 room: watch::Sender::new(Room::Enough),
                 made: MadeDirectories::default(),
             }),
@@ -574,6 +577,7 @@ impl Terminals {
         Surroundings {
             store: self.inner.store.clone(),
             keeper: self.inner.keeper.clone(),
+            backlog: self.inner.backlog.clone(),
             events: self.inner.events.clone(),
         }
     }

@@ -1,0 +1,91 @@
+//! How much output of all terminals is in memory only because it is not stored yet.
+//!
+//! One terminal may hold a burst; a hundred that do so at once may not fill the memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// So much of all terminals' output may wait in spools; beyond, each has only what it always has.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Whether bursts may be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spools {
+    /// They may.
+    Ample,
+    /// Too much waits already: output is stored as it comes.
+    Crowded,
+}
+
+/// The output of all terminals that waits.
+#[derive(Debug, Clone, Default)]
+pub struct Backlog(Arc<AtomicU64>);
+
+/// One terminal's part of it; what it has left goes with it.
+#[derive(Debug)]
+pub(super) struct BacklogShare {
+    all: Backlog,
+    own: u64,
+}
+
+impl Backlog {
+    /// The part of a terminal that has nothing waiting.
+    pub(super) fn share(&self) -> BacklogShare {
+        BacklogShare {
+            all: self.clone(),
+            own: 0,
+        }
+    }
+}
+
+impl BacklogShare {
+    /// So many bytes of this terminal's wait now.
+    pub(super) fn set(&mut self, bytes: u64) {
+        let all = &self.all.0;
+        if bytes >= self.own {
+            all.fetch_add(bytes - self.own, Ordering::Relaxed);
+        } else {
+            all.fetch_sub(self.own - bytes, Ordering::Relaxed);
+        }
+        self.own = bytes;
+    }
+
+    /// Whether a burst may be held.
+    pub(super) fn spools(&self) -> Spools {
+        if self.all.0.load(Ordering::Relaxed) < MOST_BYTES {
+            Spools::Ample
+        } else {
+            Spools::Crowded
+        }
+    }
+}
+
+impl Drop for BacklogShare {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_have_waiting_counts_for_each_and_goes_with_its_terminal() {
+        let all = Backlog::default();
+        let (mut one, mut other) = (all.share(), all.share());
+        one.set(MOST_BYTES - 1);
+        assert_eq!(other.spools(), Spools::Ample);
+        other.set(1);
+        assert_eq!(
+            (one.spools(), other.spools()),
+            (Spools::Crowded, Spools::Crowded)
+        );
+        one.set(MOST_BYTES - 2);
+        assert_eq!(other.spools(), Spools::Ample);
+        other.set(2);
+        assert_eq!(one.spools(), Spools::Crowded);
+        drop(other);
+        assert_eq!(one.spools(), Spools::Ample);
+    }
+}
