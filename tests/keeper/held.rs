@@ -29,17 +29,28 @@ pub(crate) const TESTS: &[Test] = &[
         a_held_command_that_was_killed_is_gone,
     ),
     (
+        "whoever_lets_a_command_go_is_told_what_failed_before",
+        whoever_lets_a_command_go_is_told_what_failed_before,
+    ),
+    (
         "what_is_in_a_terminals_cgroup_is_ended_with_it",
         what_is_in_a_terminals_cgroup_is_ended_with_it,
     ),
 ];
 
-/// Spawns a held command; its id, and its process before its exec.
-fn hold(keeper: &TestKeeper, script: &str) -> (TerminalId, i32) {
+/// Where a command can be held: before its walls, and before its exec.
+const PLACES: [&str; 2] = ["walls", "exec"];
+
+/// Spawns a command that is held there; its id, and its process before its exec.
+fn hold(keeper: &TestKeeper, script: &str, at: &str) -> (TerminalId, i32) {
+    hold_in(keeper, script, at, "/")
+}
+
+fn hold_in(keeper: &TestKeeper, script: &str, at: &str, cwd: &str) -> (TerminalId, i32) {
     let id = keeper.new_id();
     let pid = keeper.ask(&json!({
         "op": "spawn", "id": id, "argv": ["/bin/sh", "-c", script], "env": ["PATH=/usr/bin:/bin"],
-        "cwd": "/", "notes": "held", "stdio": "pipes", "held": true,
+        "cwd": cwd, "notes": "held", "stdio": "pipes", "held": true, "at": at,
     }));
     assert!(pid.is_number(), "{pid}");
     (id, int(&pid))
@@ -56,65 +67,103 @@ fn program(pid: i32) -> String {
 }
 
 fn a_held_command_runs_when_it_is_let_go() {
-    let keeper = TestKeeper::start();
-    let keepers_own = program(keeper.pid());
-    let before = keeper.open_fds();
-    let (id, pid) = hold(&keeper, "ls /proc/self/fd | tr '\\n' ' '; exit 4");
-    // Its neighbours run, and do not keep it held by what they have inherited.
-    let (other, _) = keeper.spawn_on_pipes("exit 0");
-    assert_eq!(keeper.exit_of(&other), "Exited(0)");
-    assert_eq!(program(pid), keepers_own, "it has not executed anything");
-    assert_eq!(let_go(&keeper, &id, ""), json!(pid));
-    let (stdout, _) = keeper.outputs(&id, "");
-    // The last is that of ls itself.
-    assert_eq!(stdout, "0 1 2 3 ");
-    assert_eq!(keeper.exit_of(&id), "Exited(4)");
-    for id in [id, other] {
-        assert_eq!(keeper.ask(&json!({"op": "release", "id": id})), "done");
+    for at in PLACES {
+        let keeper = TestKeeper::start();
+        let keepers_own = program(keeper.pid());
+        let before = keeper.open_fds();
+        let (id, pid) = hold(&keeper, "ls /proc/self/fd | tr '\\n' ' '; exit 4", at);
+        // Its neighbours run, and do not keep it held by what they have inherited.
+        let (other, _) = keeper.spawn_on_pipes("exit 0");
+        assert_eq!(keeper.exit_of(&other), "Exited(0)");
+        assert_eq!(program(pid), keepers_own, "it has not executed anything");
+        assert_eq!(let_go(&keeper, &id, ""), json!(pid));
+        let (stdout, _) = keeper.outputs(&id, "");
+        // The last is that of ls itself.
+        assert_eq!(stdout, "0 1 2 3 ");
+        assert_eq!(keeper.exit_of(&id), "Exited(4)");
+        for id in [id, other] {
+            assert_eq!(keeper.ask(&json!({"op": "release", "id": id})), "done");
+        }
+        assert_eq!(keeper.open_fds(), before);
     }
-    assert_eq!(keeper.open_fds(), before);
 }
 
 fn a_held_command_that_is_given_up_never_ran() {
-    let keeper = TestKeeper::start();
-    let before = keeper.open_fds();
-    let (id, pid) = hold(&keeper, "echo ran");
-    let answer = keeper.ask(&json!({"op": "let_go", "id": id}));
-    assert_eq!(answer["step"], "Hold", "{answer}");
-    assert!(!is_alive(pid));
-    assert_eq!(keeper.open_fds(), before);
-    let again = let_go(&keeper, &id, "");
-    assert!(again.to_string().contains("no terminal"), "{again}");
+    for at in PLACES {
+        let keeper = TestKeeper::start();
+        let before = keeper.open_fds();
+        let (id, pid) = hold(&keeper, "echo ran", at);
+        let answer = keeper.ask(&json!({"op": "let_go", "id": id}));
+        assert_eq!(answer["step"], "Hold", "{answer}");
+        assert!(!is_alive(pid));
+        assert_eq!(keeper.open_fds(), before);
+        let again = let_go(&keeper, &id, "");
+        assert!(again.to_string().contains("no terminal"), "{again}");
+    }
 }
 
 fn a_held_command_ends_with_the_server_that_held_it() {
-    let keeper = TestKeeper::start();
-    let (id, pid) = hold(&keeper, "echo ran > /dev/full; sleep 100");
-    let server = keeper.server_pid();
-    kill(server, Signal::KILL);
-    wait_gone(server);
-    eventually("the held command has ended", || !is_alive(pid));
-    let inventory = keeper.ask(&json!({"op": "inventory"}));
-    assert_eq!(inventory, json!({}), "{id}");
-    assert_eq!(keeper.children(), NOBODY);
+    for at in PLACES {
+        let keeper = TestKeeper::start();
+        let (id, pid) = hold(&keeper, "echo ran > /dev/full; sleep 100", at);
+        let server = keeper.server_pid();
+        kill(server, Signal::KILL);
+        wait_gone(server);
+        eventually("the held command has ended", || !is_alive(pid));
+        let inventory = keeper.ask(&json!({"op": "inventory"}));
+        assert_eq!(inventory, json!({}), "{id}");
+        assert_eq!(keeper.children(), NOBODY);
+    }
 }
 
 fn a_held_command_ends_with_its_keeper() {
-    let mut keeper = TestKeeper::start();
-    let (_, pid) = hold(&keeper, "echo ran > /dev/full; sleep 100");
-    keeper.signal(Signal::KILL);
-    keeper.wait();
-    eventually("the held command has ended", || !is_alive(pid));
+    for at in PLACES {
+        let mut keeper = TestKeeper::start();
+        let (_, pid) = hold(&keeper, "echo ran > /dev/full; sleep 100", at);
+        keeper.signal(Signal::KILL);
+        keeper.wait();
+        eventually("the held command has ended", || !is_alive(pid));
+    }
 }
 
 fn a_held_command_that_was_killed_is_gone() {
+    for at in PLACES {
+        let keeper = TestKeeper::start();
+        let (id, pid) = hold(&keeper, "echo ran", at);
+        kill(pid, Signal::KILL);
+        wait_gone(pid);
+        let answer = let_go(&keeper, &id, "");
+        assert!(!answer.is_number(), "{answer}");
+        assert_eq!(keeper.ask(&json!({"op": "inventory"})), json!({}));
+    }
+}
+
+fn whoever_lets_a_command_go_is_told_what_failed_before() {
     let keeper = TestKeeper::start();
-    let (id, pid) = hold(&keeper, "echo ran");
-    kill(pid, Signal::KILL);
-    wait_gone(pid);
-    let answer = let_go(&keeper, &id, "");
-    assert!(!answer.is_number(), "{answer}");
+    let before = keeper.open_fds();
+    for cgroup in [Some(""), None] {
+        let (id, pid) = hold_in(&keeper, "echo ran", "exec", "/nowhere/at/all");
+        eventually("it has failed", || !is_alive(pid));
+        let again = keeper.ask(&json!({
+            "op": "spawn", "id": id, "argv": ["/bin/true"], "env": [], "cwd": "/", "notes": "",
+        }));
+        assert_eq!(again["errno"], nix::libc::EEXIST, "{again}");
+        let told = keeper.ask(&json!({"op": "let_go", "id": id, "cgroup": cgroup}));
+        assert_eq!(told["step"], "Chdir", "{told}");
+        assert_eq!(told["errno"], nix::libc::ENOENT, "{told}");
+        let once_more = let_go(&keeper, &id, "");
+        assert!(once_more.to_string().contains("no terminal"), "{once_more}");
+    }
     assert_eq!(keeper.ask(&json!({"op": "inventory"})), json!({}));
+    assert_eq!(keeper.open_fds(), before);
+    // What nobody asks for goes with the server.
+    let (id, pid) = hold_in(&keeper, "echo ran", "exec", "/nowhere/at/all");
+    eventually("it has failed", || !is_alive(pid));
+    let server = keeper.server_pid();
+    kill(server, Signal::KILL);
+    wait_gone(server);
+    let told = let_go(&keeper, &id, "");
+    assert!(told.to_string().contains("no terminal"), "{told}");
 }
 
 /// A directory with a file as a cgroup's is: which processes the kernel puts there is tested in a
@@ -127,7 +176,7 @@ fn what_is_in_a_terminals_cgroup_is_ended_with_it() {
         \"$PIDS\"; while ! test -s \"$PIDS\"; do :; done; exec sleep 100";
     let pids = cgroup.path().join("cgroup.procs");
     let script = format!("PIDS={}; {script}", pids.display());
-    let (id, _) = hold(&keeper, &script);
+    let (id, _) = hold(&keeper, &script, "walls");
     let directory = cgroup.path().to_str().unwrap();
     assert!(let_go(&keeper, &id, directory).is_number());
     let away = || std::fs::read_to_string(&pids).unwrap_or_default();

@@ -216,7 +216,11 @@ impl Server {
         };
         if request["held"] == true {
             self.held.insert(id.clone(), spawn.stdio);
-            return match self.keeper.spawn_held(spawn).await {
+            let hold = match request["at"].as_str() {
+                Some("exec") => Hold::BeforeExec,
+                _ => Hold::BeforeWalls,
+            };
+            return match self.keeper.spawn_held(spawn, hold).await {
                 Ok(process) => json!(process.pid),
                 Err(error) => refused(&error),
             };

@@ -159,7 +159,11 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
         "{refused:?}"
     );
     // An older keeper would run it at once.
-    let held = timeout(PATIENCE, client.spawn_held(plain_request())).await;
+    let held = timeout(
+        PATIENCE,
+        client.spawn_held(plain_request(), Hold::BeforeWalls),
+    )
+    .await;
     let held = held.unwrap();
     assert!(
         matches!(held, Err(KeeperError::TooOld("scopes"))),

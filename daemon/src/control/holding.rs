@@ -1,5 +1,5 @@
-//! Commands that wait between fork and exec, so that the server can put their process somewhere
-//! first: into a cgroup of its own, which takes a pid.
+//! Commands that wait between fork and exec: while the server puts their process somewhere, into a
+//! cgroup of its own, which takes a pid; and while their start is being recorded.
 //!
 //! A held command runs none of its code. It goes on when the server lets it go, and ends, with
 //! [`SpawnStep::Hold`](super::message::SpawnStep::Hold), when the server gives it up, when the server
@@ -12,20 +12,24 @@ use termd_proto::TerminalId;
 use super::client::{KeeperClient, KeeperError};
 use super::error::refusal;
 use super::fields::{Reader, Writer};
-use super::message::{LEVEL_HOLD, ProcessId, SpawnRequest, Spawned, ToKeeper, ToServer};
+use super::message::{
+    LEVEL_HOLD, LEVEL_HOLD_BEFORE_EXEC, ProcessId, SpawnRequest, Spawned, ToKeeper, ToServer,
+};
 use super::wire::Malformed;
 
 /// The longest that a command is held. Whoever holds it bounds its own work well below.
 pub const LONGEST_HOLD: Duration = Duration::from_secs(20);
 
-/// Whether a command waits before its walls and its exec.
+/// Whether and where a command waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hold {
     /// It goes on at once.
     #[default]
     No,
-    /// It waits for a [`LetGo`].
-    UntilLetGo,
+    /// It waits for a [`LetGo`] before its walls are built.
+    BeforeWalls,
+    /// It waits when all is done but its exec. A step that fails is told to whoever lets it go.
+    BeforeExec,
 }
 
 /// What becomes of a held command.
@@ -50,13 +54,22 @@ impl KeeperClient {
         Ok(())
     }
 
-    /// Forks a command that then waits for [`let_go`](Self::let_go).
-    pub async fn spawn_held(&self, request: SpawnRequest) -> Result<ProcessId, KeeperError> {
+    /// Whether it can hold them there. One that cannot is asked for nothing else: to have a start
+    /// recorded meanwhile saves time, and the record can as well come first.
+    pub fn can_hold_before_exec(&self) -> bool {
+        self.level() >= LEVEL_HOLD_BEFORE_EXEC
+    }
+
+    /// Forks a command that then waits there for [`let_go`](Self::let_go).
+    pub async fn spawn_held(
+        &self,
+        request: SpawnRequest,
+        hold: Hold,
+    ) -> Result<ProcessId, KeeperError> {
         self.can_hold()?;
         let id = request.id.clone();
         self.can_start(request.stdio)?;
         self.can_confine(&request.confinement)?;
-        let hold = Hold::UntilLetGo;
         let held = SpawnRequest { hold, ..request };
         match self.ask_for(ToKeeper::Spawn(Box::new(held))).await? {
             (ToServer::Held { process }, _) => Ok(process),
@@ -84,7 +97,11 @@ impl KeeperClient {
 
 impl Writer {
     pub(super) fn hold(&mut self, hold: Hold) {
-        self.u8((hold == Hold::UntilLetGo).into());
+        self.u8(match hold {
+            Hold::No => 0,
+            Hold::BeforeWalls => 1,
+            Hold::BeforeExec => 2,
+        });
     }
 
     pub(super) fn let_go(&mut self, how: &LetGo) {
@@ -106,7 +123,8 @@ impl Reader<'_> {
         }
         match self.u8()? {
             0 => Ok(Hold::No),
-            1 => Ok(Hold::UntilLetGo),
+            1 => Ok(Hold::BeforeWalls),
+            2 => Ok(Hold::BeforeExec),
             _ => Err(Malformed),
         }
     }

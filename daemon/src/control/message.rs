@@ -17,13 +17,15 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side can do beyond the first version, said behind the version in its hello: a side
 /// that says nothing there is at level 0. The other side asks for nothing above it, for an older
 /// keeper answers what it does not know by silence, or by doing what it does know.
-pub const LEVEL: u32 = LEVEL_HOLD;
+pub const LEVEL: u32 = LEVEL_HOLD_BEFORE_EXEC;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
 pub const LEVEL_CONFINEMENT: u32 = 2;
-/// From this level on: commands that wait before their exec ([`Hold`]).
+/// From this level on: commands that wait before their walls ([`Hold`]).
 pub const LEVEL_HOLD: u32 = 3;
+/// From this level on: commands that wait with their walls built ([`Hold::BeforeExec`]).
+pub const LEVEL_HOLD_BEFORE_EXEC: u32 = 4;
 
 /// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
 /// well below the usual hard limit of half a million; and as many that have ended and are not
@@ -162,7 +164,7 @@ pub struct SpawnRequest {
     pub stdio: Stdio,
     /// What it is held to; more than the default only of a keeper at [`LEVEL_CONFINEMENT`].
     pub confinement: Confinement,
-    /// Whether it waits before its walls and its exec; only of a keeper at [`LEVEL_HOLD`].
+    /// Whether it waits; only of a keeper at [`LEVEL_HOLD`], or [`LEVEL_HOLD_BEFORE_EXEC`].
     pub hold: Hold,
 }
 

@@ -79,7 +79,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
             notes: vec![1, 2, 3],
             stdio: Stdio::Pipes,
             confinement: confinement(),
-            hold: Hold::UntilLetGo,
+            hold: Hold::BeforeExec,
         })),
         ToKeeper::LetGo {
             id: id(),

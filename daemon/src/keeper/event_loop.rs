@@ -4,7 +4,7 @@
 //! next step, then sends what is queued. So an exit is told before the end of its tree is, whatever
 //! order the kernel reports them in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::process::ExitCode;
@@ -29,6 +29,7 @@ use super::supervision::Server;
 use super::sys;
 use super::{KeeperOptions, KeeperStartError};
 use crate::control::message::ProcessId;
+use crate::control::message::SpawnFailure;
 
 /// Events taken from the kernel at once.
 const EVENTS_A_TURN: usize = 256;
@@ -58,6 +59,8 @@ pub(super) struct Keeper {
     pub(super) options: KeeperOptions,
     pub(super) listener: Listener,
     pub(super) inventory: Inventory,
+    /// Held commands that came to nothing before they were let go: whoever does is told.
+    pub(super) failed_held: BTreeMap<TerminalId, SpawnFailure>,
     pub(super) server_command: ServerCommand,
     pub(super) server: Server,
     pub(super) back_off: BackOff,
@@ -121,6 +124,7 @@ impl Keeper {
             options,
             listener,
             inventory: Inventory::default(),
+            failed_held: BTreeMap::new(),
             server_command,
             server: Server::Down { start_at: now },
             back_off: BackOff::new(),

@@ -30,7 +30,7 @@ impl Gate {
     pub(super) fn of(hold: Hold) -> Result<(Self, Option<OwnedFd>), SpawnFailure> {
         match hold {
             Hold::No => Ok((Self::Open, None)),
-            Hold::UntilLetGo => {
+            Hold::BeforeWalls | Hold::BeforeExec => {
                 let pipe = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK);
                 let failed = |errno: Errno| SpawnFailure {
                     step: SpawnStep::Pipe,
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn a_byte_lets_go_and_the_end_gives_up() {
-        let (mut gate, reader) = Gate::of(Hold::UntilLetGo).unwrap();
+        let (mut gate, reader) = Gate::of(Hold::BeforeExec).unwrap();
         gate.open();
         let reader = reader.unwrap().into_raw_fd();
         assert_eq!(wait_at(reader, Duration::from_mins(1)), Ok(()));
-        let (mut gate, reader) = Gate::of(Hold::UntilLetGo).unwrap();
+        let (mut gate, reader) = Gate::of(Hold::BeforeExec).unwrap();
         gate.give_up();
         let reader = reader.unwrap().into_raw_fd();
         assert_eq!(
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn without_a_word_it_ends() {
-        let (_gate, reader) = Gate::of(Hold::UntilLetGo).unwrap();
+        let (_gate, reader) = Gate::of(Hold::BeforeExec).unwrap();
         let reader = reader.unwrap().into_raw_fd();
         assert_eq!(
             wait_at(reader, Duration::from_millis(1)),

@@ -193,7 +193,7 @@ impl Keeper {
         if self.inventory.is_full() || spawn.notes.len() > MAX_NOTES_BYTES {
             return Err(refuse(EAGAIN));
         }
-        if self.inventory.contains(&spawn.id) {
+        if self.inventory.contains(&spawn.id) || self.failed_held.contains_key(&spawn.id) {
             return Err(refuse(EEXIST));
         }
         let launched = spawn::launch(&spawn, self.open_files, &self.own_places)?;
@@ -226,7 +226,7 @@ impl Keeper {
         }
         let process = terminal.root;
         self.inventory.insert(spawn.id, terminal);
-        if spawn.hold == Hold::UntilLetGo {
+        if spawn.hold != Hold::No {
             self.answer(request, &ToServer::Held { process });
         }
         Ok(())
@@ -234,6 +234,9 @@ impl Keeper {
 
     /// Goes on with a held command, or gives it up. Whoever asks is answered as for a start.
     fn let_held_go(&mut self, request: RequestNumber, id: &TerminalId, how: LetGo) {
+        if let Some(failure) = self.failed_held.remove(id) {
+            return self.answer(request, &ToServer::Refused(Refusal::Spawn(failure)));
+        }
         let held = self.inventory.get_mut(id);
         let Some((asked_by, gate, own_cgroup)) =
             held.and_then(|terminal| match &mut terminal.start {
@@ -286,8 +289,18 @@ impl Keeper {
                     reap_pid(root.pid);
                 }
                 self.inventory.remove(id);
-                if let Some(request) = asked_by {
-                    self.answer(request, &ToServer::Refused(Refusal::Spawn(failure)));
+                let gate = match start {
+                    Start::Pending { gate, .. } => gate,
+                    Start::Done => Gate::Open,
+                };
+                match (asked_by, gate) {
+                    (Some(request), _) => {
+                        self.answer(request, &ToServer::Refused(Refusal::Spawn(failure)));
+                    }
+                    (None, Gate::Shut(_)) => {
+                        self.failed_held.insert(id.clone(), failure);
+                    }
+                    (None, Gate::Open) => {}
                 }
             }
             (_, Some(request)) => {

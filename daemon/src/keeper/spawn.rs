@@ -18,7 +18,7 @@ use super::sys::{self, ExecStrings, Forked};
 use crate::control::confinement::{Enforced, MissingWall, Wall};
 use crate::control::holding::LONGEST_HOLD;
 use crate::control::message::{
-    ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
+    Hold, ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE, TerminalFds,
 };
 
 /// Where the child's end of the error pipe is while it prepares; everything above is closed.
@@ -87,6 +87,7 @@ pub(super) fn launch(
     let passed = Passed {
         error_pipe: child_error_pipe.as_raw_fd(),
         gate: child_gate.as_ref().map(AsRawFd::as_raw_fd),
+        hold: request.hold,
     };
 
     let pid = match sys::fork().map_err(failed(SpawnStep::Fork))? {
@@ -149,8 +150,10 @@ fn report(number: u8, errno: i32) {
 #[derive(Debug, Clone, Copy)]
 struct Passed {
     error_pipe: RawFd,
-    /// Where it waits to be let go.
+    /// What it waits at to be let go.
     gate: Option<RawFd>,
+    /// Where it does.
+    hold: Hold,
 }
 
 /// Everything that the child needs, made before the fork.
@@ -218,7 +221,7 @@ impl Command {
         if let Err(failure) = Self::take_ends(ends, passed) {
             return failure;
         }
-        if passed.gate.is_some()
+        if passed.hold == Hold::BeforeWalls
             && let Err(errno) = hold::wait_at(CHILD_GATE_FD, LONGEST_HOLD)
         {
             return (SpawnStep::Hold, errno);
@@ -226,6 +229,11 @@ impl Command {
         let missed = |missing: MissingWall| report(MISSING + missing.wall.number(), missing.errno);
         if let Err(failure) = plan.apply(&self.cwd, open_files, &missed) {
             return failure;
+        }
+        if passed.hold == Hold::BeforeExec
+            && let Err(errno) = hold::wait_at(CHILD_GATE_FD, LONGEST_HOLD)
+        {
+            return (SpawnStep::Hold, errno);
         }
         sys::reset_signals();
         let errno = sys::execute(&self.program, &self.argv, &self.env);
@@ -290,7 +298,6 @@ mod tests {
 
     use super::*;
     use crate::control::confinement::Confinement;
-    use crate::control::message::Hold;
 
     #[test]
     fn the_daemons_variables_and_an_older_mark_are_scrubbed() {

@@ -252,6 +252,7 @@ impl Keeper {
         };
         self.unwatch(running.token);
         self.ignore(running.link.as_fd());
+        self.failed_held.clear();
         for (_, terminal) in self.inventory.iter_mut() {
             terminal.waiters.clear();
             if let Start::Pending { asked_by, gate, .. } = &mut terminal.start {

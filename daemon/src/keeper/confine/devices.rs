@@ -13,7 +13,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
 use super::kernel::{self, READ_ONLY};
 use super::mounts::{
-    EMPTY_DIRECTORY, EMPTY_FILE, attach, copy, make_directory, make_file, open_beneath,
+    EMPTY_DIRECTORY, EMPTY_FILE, attach, attach_at, copy, make_directory, make_file, open_beneath,
 };
 use super::paths::{Places, resolve};
 
@@ -94,16 +94,13 @@ pub(super) fn mount(host: &HostNodes) -> Result<Mounted, i32> {
 
     attach(root.as_fd(), resolve(c"/dev")?.as_fd())?;
     for (node, (_, name)) in host.nodes.iter().flatten().zip(NODES) {
-        attach(node.as_fd(), open_beneath(root.as_fd(), name)?.as_fd())?;
+        attach_at(node.as_fd(), root.as_fd(), name)?;
     }
     if let Some(tty) = &host.tty {
         make_file(root.as_fd(), CONSOLE)?;
-        attach(tty.as_fd(), open_beneath(root.as_fd(), CONSOLE)?.as_fd())?;
+        attach_at(tty.as_fd(), root.as_fd(), CONSOLE)?;
     }
-    attach(
-        terminals.as_fd(),
-        open_beneath(root.as_fd(), c"pts")?.as_fd(),
-    )?;
+    attach_at(terminals.as_fd(), root.as_fd(), c"pts")?;
     let shm = open_beneath(root.as_fd(), c"shm")?;
     attach(copy(shm.as_fd())?.as_fd(), shm.as_fd())?;
     Ok(Mounted { root, store })

@@ -68,16 +68,24 @@ pub(super) fn protect(places: &mut Places) -> Result<(), i32> {
             hold_link(&guard.path)?;
             continue;
         }
-        match resolve(&guard.path) {
-            Ok(_) => {}
+        let found = match resolve(&guard.path) {
+            Ok(place) => Some(place),
             Err(libc::ENOENT) => match guard.if_absent {
                 IfAbsent::Leave | IfAbsent::HoldLink => continue,
-                IfAbsent::MakeDirectory | IfAbsent::MakeFile => make(guard, pins)?,
+                IfAbsent::MakeDirectory | IfAbsent::MakeFile => {
+                    make(guard, pins)?;
+                    None
+                }
             },
             Err(errno) => return Err(errno),
-        }
-        hold(&guard.pins, pins)?;
-        mount_on_itself(&guard.path, READ_ONLY)?;
+        };
+        let above = hold(&guard.pins, pins)?;
+        let place = match (found, above) {
+            (Some(place), Above::AsItWas) => place,
+            // What was found lies beneath what is mounted there now.
+            _ => resolve(&guard.path)?,
+        };
+        mount_on_itself(place.as_fd(), READ_ONLY)?;
     }
     Ok(())
 }
@@ -95,15 +103,24 @@ fn hold_link(path: &CStr) -> Result<(), i32> {
     attach(tree.as_fd(), link.as_fd())
 }
 
+/// Whether something was mounted above a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Above {
+    AsItWas,
+    Mounted,
+}
+
 /// Mounts those of these pins that are not yet.
-fn hold(numbers: &[usize], pins: &mut [Pin]) -> Result<(), i32> {
+fn hold(numbers: &[usize], pins: &mut [Pin]) -> Result<Above, i32> {
+    let mut above = Above::AsItWas;
     for &number in numbers {
         if let Some(pin) = pins.get_mut(number).filter(|pin| !pin.is_mounted) {
-            mount_on_itself(&pin.path, 0)?;
+            mount_on_itself(resolve(&pin.path)?.as_fd(), 0)?;
             pin.is_mounted = true;
+            above = Above::Mounted;
         }
     }
-    Ok(())
+    Ok(above)
 }
 
 /// Makes an absent place, with what is missing above it, one name at a time.
@@ -126,9 +143,12 @@ pub(super) fn cover(places: &mut Places, store: BorrowedFd<'_>) -> Result<(), i3
     let Places { covers, pins, .. } = places;
     for cover in covers {
         match resolve(&cover.path) {
-            Ok(_) => {
-                hold(&cover.pins, pins)?;
-                cover_one(cover, resolve(&cover.path)?.as_fd(), store)?;
+            Ok(place) => {
+                let place = match hold(&cover.pins, pins)? {
+                    Above::AsItWas => place,
+                    Above::Mounted => resolve(&cover.path)?,
+                };
+                cover_one(cover, place.as_fd(), store)?;
             }
             // Nothing there, or nothing that this user can reach.
             Err(libc::ENOENT | libc::ENOTDIR | libc::EACCES) if !cover.is_daemons => {}
@@ -199,13 +219,12 @@ fn attach_empty(store: BorrowedFd<'_>, name: &CStr, place: BorrowedFd<'_>) -> Re
     attach(tree.as_fd(), place)
 }
 
-fn mount_on_itself(path: &CStr, attributes: u64) -> Result<(), i32> {
-    let place = resolve(path)?;
-    let tree = copy(place.as_fd())?;
+fn mount_on_itself(place: BorrowedFd<'_>, attributes: u64) -> Result<(), i32> {
+    let tree = copy(place)?;
     if attributes != 0 {
         kernel::restrict_mounts(tree.as_fd(), attributes)?;
     }
-    attach(tree.as_fd(), place.as_fd())
+    attach(tree.as_fd(), place)
 }
 
 /// A copy of what is mounted at and beneath a place, not attached anywhere yet.
@@ -223,6 +242,16 @@ pub(super) fn attach(mount: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(),
     rustix::mount::move_mount(mount, c"", place, c"", flags).map_err(Errno::raw_os_error)
 }
 
+/// The same at a name, which is no link that is followed.
+pub(super) fn attach_at(
+    mount: BorrowedFd<'_>,
+    above: BorrowedFd<'_>,
+    name: &CStr,
+) -> Result<(), i32> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    rustix::mount::move_mount(mount, c"", above, name, flags).map_err(Errno::raw_os_error)
+}
+
 /// Makes a directory; one that is there already is fine.
 pub(super) fn make_directory(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<(), i32> {
     match rustix::fs::mkdirat(above, name, Mode::from_raw_mode(mode)) {
@@ -233,11 +262,11 @@ pub(super) fn make_directory(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> R
 
 /// Makes an empty file; one that is there already is fine, and left as it is.
 pub(super) fn make_file(above: BorrowedFd<'_>, name: &CStr) -> Result<(), i32> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(FILE_MODE);
-    rustix::fs::openat(above, name, flags, mode)
-        .map(drop)
-        .map_err(Errno::raw_os_error)
+    match rustix::fs::mknodat(above, name, FileType::RegularFile, mode, 0) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(errno.raw_os_error()),
+    }
 }
 
 /// Opens a name to be mounted at.

@@ -123,8 +123,6 @@ impl Terminals {
             .confine(&id, &launch, &profile, &request, detail)
             .await?;
         let launch = with_temporary(launch, &held.confinement, &request);
-        self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
-            .await?;
         // What is recorded is what was asked for.
         let record = Record {
             made: held.made.clone(),
@@ -133,7 +131,21 @@ impl Terminals {
         let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
         let asked = spawn_request(launch, &record, held.confinement.clone());
-        let (spawned, in_scope) = match self.start_command(asked, &profile).await {
+        // The record is written while the command is prepared, and it runs once that is on the disk.
+        let (prepared, recorded) = tokio::join!(
+            self.prepare_command(asked, &profile),
+            self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
+        );
+        let started = match (prepared, recorded) {
+            (Ok(prepared), Ok(_)) => self.run_prepared(prepared).await,
+            (Ok(prepared), Err(error)) => {
+                self.drop_prepared(prepared).await;
+                return Err(error.into());
+            }
+            (Err(_), Err(error)) => return Err(error.into()),
+            (Err(error), Ok(_)) => Err(error),
+        };
+        let (spawned, in_scope) = match started {
             Ok(started) => started,
             Err(error) => return Err(self.not_started(&record, program, error).await),
         };

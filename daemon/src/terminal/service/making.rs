@@ -19,7 +19,9 @@ use super::made::{Left, is_notable};
 use crate::control::confinement::Confinement;
 use crate::policy::Profile;
 
-/// How long after a command's end it is looked for what it left running, first; each time twice as
+/// What was made for a command stays so long after its end.
+const LINGER: Duration = Duration::from_secs(5);
+/// How long after that it is looked for what it left running, first; each time twice as
 /// long as the time before. Nothing is asked of a command that made nothing.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 /// The longest pause: a look reads the mounts of every process of this user.
@@ -104,6 +106,8 @@ impl Terminals {
             if terminal.exit().await.is_err() {
                 return;
             }
+            // Commands in one directory often follow each other, and each needs the same.
+            tokio::time::sleep(LINGER).await;
             let mut pause = FIRST_LOOK;
             while terminals.let_go(terminal.id()).await == Left::InUse {
                 tokio::time::sleep(pause).await;

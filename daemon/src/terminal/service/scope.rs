@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
-    Confinement as Told, EndCause, MissingWall, ReachedLimit, ScopeLimits,
+    Confinement as Told, EndCause, MissingWall, ReachedLimit, ScopeLimits, Stdio,
 };
 
 use super::super::handle::Terminal;
 use super::Terminals;
 use crate::control::client::KeeperError;
-use crate::control::holding::LetGo;
+use crate::control::holding::{Hold, LetGo};
 use crate::control::message::{ProcessId, SpawnRequest, Spawned, WaitStatus};
 use crate::policy::Profile;
 use crate::scope::{Cgroup, ScopeError, ScopeWall, enclose};
@@ -55,6 +55,32 @@ impl fmt::Display for StartError {
 impl From<KeeperError> for StartError {
     fn from(error: KeeperError) -> Self {
         Self::Keeper(error)
+    }
+}
+
+/// A command that has come as far as it can without running.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    how: How,
+    scope: InScope,
+}
+
+#[derive(Debug)]
+enum How {
+    /// It waits for its exec.
+    Held {
+        id: TerminalId,
+        stdio: Stdio,
+        cgroup: Vec<u8>,
+    },
+    /// The keeper is too old for that.
+    NotYet(Box<SpawnRequest>),
+}
+
+impl Prepared {
+    fn not_yet(request: SpawnRequest, scope: InScope) -> Self {
+        let how = How::NotYet(Box::new(request));
+        Self { how, scope }
     }
 }
 
@@ -190,39 +216,71 @@ impl Seen {
 }
 
 impl Terminals {
-    /// Starts a command, in a scope where its profile asks for one.
-    pub(super) async fn start_command(
+    /// Prepares a command up to its exec, in a scope where its profile asks for one.
+    pub(super) async fn prepare_command(
         &self,
         request: SpawnRequest,
         profile: &Profile,
+    ) -> Result<Prepared, StartError> {
+        let keeper = &self.inner.keeper;
+        let (id, stdio) = (request.id.clone(), request.stdio);
+        let (scope, cgroup) = match profile.limits.scope() {
+            None if keeper.can_hold_before_exec() => {
+                keeper.spawn_held(request, Hold::BeforeExec).await?;
+                (InScope::default(), Vec::new())
+            }
+            None => return Ok(Prepared::not_yet(request, InScope::default())),
+            Some(limits) => {
+                let best_effort = profile.scope_best_effort == Some(true);
+                if let Err(error) = keeper.can_hold() {
+                    let scope = InScope::nothing(&limits, &error);
+                    enough(&scope, best_effort)?;
+                    return Ok(Prepared::not_yet(request, scope));
+                }
+                let process = keeper.spawn_held(request, Hold::BeforeWalls).await?;
+                let (scope, cgroup) = self.put_into_scope(&id, process, &limits).await;
+                if let Err(error) = enough(&scope, best_effort) {
+                    self.give_up(id, stdio).await;
+                    return Err(error);
+                }
+                (scope, cgroup)
+            }
+        };
+        let how = How::Held { id, stdio, cgroup };
+        Ok(Prepared { how, scope })
+    }
+
+    /// Lets a prepared command run.
+    pub(super) async fn run_prepared(
+        &self,
+        prepared: Prepared,
     ) -> Result<(Spawned, InScope), StartError> {
         let keeper = &self.inner.keeper;
-        let Some(limits) = profile.limits.scope() else {
-            return Ok((keeper.spawn(request).await?, InScope::default()));
-        };
-        let best_effort = profile.scope_best_effort == Some(true);
-        if let Err(error) = keeper.can_hold() {
-            let scope = InScope::nothing(&limits, &error);
-            enough(&scope, best_effort)?;
-            return Ok((keeper.spawn(request).await?, scope));
-        }
-        let (id, stdio) = (request.id.clone(), request.stdio);
-        let process = keeper.spawn_held(request).await?;
-        let (scope, cgroup) = self.put_into_scope(&id, process, &limits).await;
-        if let Err(error) = enough(&scope, best_effort) {
-            self.inner.scopes.forget(&id);
-            // Its answer is how it ended, which is as it was meant.
-            let _ = keeper.let_go(&id, stdio, LetGo::GiveUp).await;
-            return Err(error);
-        }
-        let spawned = keeper.let_go(&id, stdio, LetGo::Run { cgroup }).await;
-        match spawned {
-            Ok(spawned) => Ok((spawned, scope)),
-            Err(error) => {
-                self.inner.scopes.forget(&id);
-                Err(error.into())
+        let spawned = match prepared.how {
+            How::NotYet(request) => keeper.spawn(*request).await?,
+            How::Held { id, stdio, cgroup } => {
+                let spawned = keeper.let_go(&id, stdio, LetGo::Run { cgroup }).await;
+                if spawned.is_err() {
+                    self.inner.scopes.forget(&id);
+                }
+                spawned?
             }
+        };
+        Ok((spawned, prepared.scope))
+    }
+
+    /// Ends a prepared command, of which nothing has run.
+    pub(super) async fn drop_prepared(&self, prepared: Prepared) {
+        if let How::Held { id, stdio, .. } = prepared.how {
+            self.give_up(id, stdio).await;
         }
+    }
+
+    async fn give_up(&self, id: TerminalId, stdio: Stdio) {
+        self.inner.scopes.forget(&id);
+        // Its answer is how it ended, which is as it was meant.
+        let keeper = &self.inner.keeper;
+        let _ = keeper.let_go(&id, stdio, LetGo::GiveUp).await;
     }
 
     async fn put_into_scope(
