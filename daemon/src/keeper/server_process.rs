@@ -126,7 +126,8 @@ impl ServerCommand {
         if rustix::process::getppid() != Some(keeper) {
             return libc::ESRCH;
         }
-        sys::reset_signals();
+        sys::default_dispositions();
+        sys::unblock_signals();
         let errno = sys::execute(&self.program, &self.argv, &self.env);
         sys::execute(&self.ourselves, &self.argv, &self.env);
         errno

@@ -230,12 +230,14 @@ impl Command {
         if let Err(failure) = plan.apply(&self.cwd, open_files, &missed) {
             return failure;
         }
+        // Blocked as they are, they do nothing yet; and what is done while it is held costs no time.
+        sys::default_dispositions();
         if passed.hold == Hold::BeforeExec
             && let Err(errno) = hold::wait_at(CHILD_GATE_FD, LONGEST_HOLD)
         {
             return (SpawnStep::Hold, errno);
         }
-        sys::reset_signals();
+        sys::unblock_signals();
         let errno = sys::execute(&self.program, &self.argv, &self.env);
         if errno != libc::ENOEXEC {
             return (SpawnStep::Exec, errno);

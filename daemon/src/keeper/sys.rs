@@ -59,10 +59,14 @@ pub(super) fn exit_child(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Default dispositions and an empty mask: what the keeper blocks and Rust's runtime ignores
-/// (SIGPIPE), and what termd's own parent may have ignored, is not the child's business.
-pub(super) fn reset_signals() {
+/// Default dispositions: what Rust's runtime ignores (SIGPIPE), and what termd's own parent may have
+/// ignored, is not the child's business.
+pub(super) fn default_dispositions() {
     SIGNALS.for_each(default_disposition);
+}
+
+/// An empty mask: what the keeper blocks is not the child's business, either.
+pub(super) fn unblock_signals() {
     // SAFETY: the set is initialised by sigemptyset before it is used.
     unsafe {
         let mut set = std::mem::zeroed::<libc::sigset_t>();

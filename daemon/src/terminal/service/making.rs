@@ -67,6 +67,12 @@ impl Terminals {
         profile: &Profile,
         cwd: &Path,
     ) -> Result<Held, TerminalError> {
+        if profile.sandboxes.is_empty() {
+            // Nothing of it is in the file system: no thread has to be woken.
+            let config_dir = &self.inner.options.config_dir;
+            let Confined { confinement, .. } = confinement(profile, cwd, config_dir)?;
+            return Ok(self.held(id, confinement, Vec::new()));
+        }
         let (terminals, of) = (self.clone(), id.clone());
         let (profile, cwd) = (profile.clone(), cwd.to_owned());
         let found = tokio::task::spawn_blocking(move || {
@@ -79,13 +85,18 @@ impl Terminals {
         });
         let found = found.await.map_err(|_| TerminalError::Stopping)?;
         let (Confined { confinement, .. }, made) = found?;
-        Ok(Held {
+        let made = made.into_iter().filter(|path| is_notable(path)).collect();
+        Ok(self.held(id, confinement, made))
+    }
+
+    fn held(&self, id: &TerminalId, confinement: Confinement, made: Vec<PathBuf>) -> Held {
+        Held {
             confinement,
-            made: made.into_iter().filter(|path| is_notable(path)).collect(),
+            made,
             terminals: self.clone(),
             id: id.clone(),
             is_started: false,
-        })
+        }
     }
 
     /// What an earlier server began.
