@@ -1,11 +1,13 @@
-//! The one task that owns a terminal: it reads the PTY or the pipes, feeds the store, types the input, and
-//! says when the command has ended. Nothing else writes to the terminal.
+//! The one task that owns a terminal: it reads the PTY or the pipes, feeds the store, types the
+//! input, and says when the command has ended. Nothing else writes to the terminal.
+
+mod obeying;
+mod storing;
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::termios::SpecialCodeIndex;
 use termd_proto::Offset;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{Confinement, EndCause, ReachedLimit, Stdio};
@@ -17,22 +19,18 @@ use super::backlog::{Backlog, BacklogShare};
 use super::checkpoints::Checkpoints;
 use super::clock::now_ms;
 use super::commands::CommandChange;
-use super::disk::{DiskShare, Reached, Step};
+use super::disk::DiskShare;
 use super::flow::{Due, Flow};
-use super::handle::{Command, TaskEnds, Terminal};
+use super::handle::{TaskEnds, Terminal};
 use super::intake::Reading;
 use super::keyboard::{Keyboard, Write};
 use super::limit_shown::{limit_of_command, limit_shown};
-use super::record::{Exit, ScreenState, Size, exit_status};
+use super::record::{Exit, ScreenState, exit_status};
 use super::source::Source;
 use super::spool::PumpStop;
-use super::tty;
 use crate::control::client::KeeperClient;
 use crate::control::message::WaitStatus;
-use crate::store::{
-    AuditEntry, BLOCK_BYTES, Block, BlockPermit, CommandWrite, GapWrite, Store, StoreError,
-    own_actor,
-};
+use crate::store::{CommandWrite, Store};
 use crate::term::Model;
 
 /// After the exit, how long a PTY that somebody still holds open must be quiet before its output
@@ -45,8 +43,7 @@ const DRAIN_LONGEST: Duration = Duration::from_secs(2);
 const HUNG_UP_RETRY: Duration = Duration::from_millis(250);
 /// At most one output event in this time.
 const OUTPUT_EVENT_PAUSE: Duration = Duration::from_millis(50);
-/// Wait after the database refused an audit record of an exit, before it is tried again.
-const EXIT_RECORD_RETRY: Duration = Duration::from_secs(1);
+
 /// Where the terminal is in its life, as its task sees it.
 #[derive(Debug)]
 enum Phase {
@@ -136,7 +133,6 @@ impl Actor {
             line: Line::Open,
             output_event_at: Instant::now(),
             checkpoints: Checkpoints::new(fed, Instant::now()),
-            // A server before may have given one here.
         }
     }
 
@@ -416,87 +412,6 @@ impl Actor {
         let _ = self.around.events.send(event);
     }
 
-    fn obey(&mut self, command: Command) {
-        match command {
-            Command::Input(input) => {
-                let left = match self.source.pty() {
-                    Some(master) => self.keyboard.push(input, &self.terminal, master),
-                    None => input.bytes.len(),
-                };
-                self.terminal.input_left(left);
-                if !matches!(self.phase, Phase::Running) {
-                    self.abandon_input();
-                }
-            }
-            Command::Resize(size, done) => {
-                self.resize(size);
-                // Whoever asked may be gone.
-                let _ = done.send(());
-            }
-            Command::LineDiscipline(answer) => {
-                // Dropped where the tty cannot say, or the command has ended: nobody asks for a
-                // password any more.
-                if !matches!(self.phase, Phase::Storing)
-                    && let Some(master) = self.source.pty()
-                    && let Some(tty) = tty::line_discipline(master)
-                {
-                    let _ = answer.send(tty);
-                }
-            }
-            Command::Foreground(answer) => {
-                // Dropped where there is none, or nobody is left to be in it.
-                if !matches!(self.phase, Phase::Storing)
-                    && let Some(master) = self.source.pty()
-                    && let Ok(group) = rustix::termios::tcgetpgrp(master)
-                {
-                    let _ = answer.send(group.as_raw_nonzero().get());
-                }
-            }
-            Command::EndOfFileCharacter(answer) => {
-                // 0 is _POSIX_VDISABLE: the tty has none. Then, too, the answer is dropped.
-                if let Some(master) = self.source.pty()
-                    && let Ok(termios) = rustix::termios::tcgetattr(master)
-                    && let character @ 1.. = termios.special_codes[SpecialCodeIndex::VEOF]
-                {
-                    let _ = answer.send(character);
-                }
-            }
-        }
-    }
-
-    fn resize(&mut self, size: Size) {
-        let winsize = rustix::termios::Winsize {
-            ws_row: size.rows,
-            ws_col: size.cols,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        if let Some(master) = self.source.pty() {
-            // The kernel sends SIGWINCH if the size is another one. After the exit nobody is there.
-            let _ = rustix::termios::tcsetwinsize(master, winsize);
-        }
-        self.reading.feed_all(self.keyboard.queue());
-        let (store, fed) = (&self.around.store, self.reading.fed());
-        let answer = self.checkpoints.resize(&self.terminal, store, fed, size);
-        self.terminal
-            .answer_queued(self.keyboard.queue().push_answer(answer));
-        if self.source.stdio() == Stdio::Pipes {
-            self.abandon_input();
-        }
-        let screen = self.screen_state(Instant::now());
-        self.terminal.update(|progress| {
-            progress.size = size;
-            progress.screen = screen;
-        });
-        let id = self.terminal.id().clone();
-        let event = TerminalEvent::Resized {
-            id,
-            cols: size.cols,
-            rows: size.rows,
-        };
-        let _ = self.around.events.send(event);
-    }
-
     fn typed(&mut self, write: Write) {
         match write {
             Write::Taken(bytes) => self.terminal.input_left(bytes),
@@ -517,162 +432,5 @@ impl Actor {
     fn abandon_input(&mut self) {
         let dropped = self.keyboard.abandon(self.source.pty());
         self.terminal.input_left(dropped);
-    }
-
-    fn store_block(&mut self, due: Due, permit: BlockPermit) {
-        let length = usize::try_from(due.end.since(due.start)).unwrap_or(BLOCK_BYTES);
-        let transcript = &self.terminal.transcript;
-        let spool = transcript.spool();
-        let read = spool.map_or(Ok(None), |spool| spool.read(due.start, length));
-        let read =
-            read.and_then(|read| Ok((read, transcript.origins_of_block(due.start, length)?)));
-        self.flow.queued(due, Instant::now());
-        match read {
-            Ok((Some(bytes), origins)) => permit.send(Block {
-                terminal: self.terminal.id().clone(),
-                start: due.start,
-                bytes,
-                origins,
-                committed: self.committed.clone(),
-            }),
-            failed => {
-                // Trying again would fail again, and for ever.
-                tracing::error!(
-                    terminal = %self.terminal.id(), start = %due.start, end = %due.end,
-                    error = ?failed.err(), "output cannot be read from the spool and is not stored"
-                );
-                self.flow.committed(due.end);
-            }
-        }
-    }
-
-    /// Some output goes, or its screen is kept before that.
-    fn let_go(&mut self, step: Step, permit: BlockPermit) {
-        let now = Instant::now();
-        let terminal = Arc::clone(&self.terminal);
-        let gap = match step {
-            Step::Screen => {
-                self.reading.feed_all(self.keyboard.queue());
-                let screen = self.checkpoints.take(&terminal, self.reading.fed());
-                if let Some(screen) = screen {
-                    permit.send_screen(terminal.id().clone(), screen);
-                }
-                self.disk.has_screen_for(&self.flow);
-                return;
-            }
-            Step::Gap(gap) => gap,
-        };
-        let was_stored = gap.end <= self.flow.stored();
-        let (gap, reached) = self.disk.let_go(&terminal, gap);
-        let committed = (!was_stored).then(|| {
-            self.flow.give_up(gap.end, now);
-            self.committed.clone()
-        });
-        permit.send_gap(GapWrite {
-            terminal: terminal.id().clone(),
-            gap,
-            at_ms: now_ms(),
-            committed,
-        });
-        if let Some(reached) = reached {
-            self.tell_of_disk(reached);
-        }
-    }
-
-    /// Says that output is not kept, once for each limit. The record comes when it can: the output
-    /// that it tells of is not kept either way, and its gap is recorded with it.
-    fn tell_of_disk(&self, reached: Reached) {
-        let Reached { limit, value } = reached;
-        let id = self.terminal.id().clone();
-        tracing::info!(terminal = %id, limit = limit.as_str(), value, "output is not kept");
-        let _ = self.around.events.send(TerminalEvent::LimitReached {
-            id: id.clone(),
-            limit: ReachedLimit::Disk(limit),
-            value,
-        });
-        let entry = AuditEntry {
-            at_ms: now_ms(),
-            action: "limit.reached",
-            outcome: "ok".to_owned(),
-            actor: own_actor(),
-            detail: serde_json::Map::from_iter([
-                ("limit".to_owned(), limit.as_str().into()),
-                ("value".to_owned(), value.into()),
-                ("output_bytes".to_owned(), self.terminal.end().0.into()),
-            ]),
-            terminal: Some(id.clone()),
-        };
-        let store = self.around.store.clone();
-        tokio::spawn(async move {
-            if let Err(error) = store.audit(entry).await {
-                tracing::error!(terminal = %id, %error, "cannot record that a limit was reached");
-            }
-        });
-    }
-
-    fn give_back_memory(&mut self) {
-        self.backlog.set(self.flow.unstored());
-        self.terminal.set_unstored(self.flow.unstored());
-        let transcript = &self.terminal.transcript;
-        if let Err(error) = transcript.give_back_before(self.flow.expendable()) {
-            tracing::warn!(terminal = %self.terminal.id(), %error, "cannot shrink the spool");
-        }
-    }
-
-    /// The exit's row and audit record, and then the keeper may let go. A server that dies before
-    /// that leaves it to the next one, which finds the terminal in the inventory again.
-    async fn record_exit(&self) {
-        let terminal = &self.terminal;
-        let progress = terminal.progress();
-        let (store, fed) = (&self.around.store, self.reading.fed());
-        let kept = self.checkpoints.finish(terminal, store, fed).await;
-        if kept.is_err() {
-            return;
-        }
-        let mut detail = serde_json::Map::new();
-        let status = progress.exit.as_ref().and_then(|exit| exit.status.as_ref());
-        detail.insert(
-            "exit_code".to_owned(),
-            status.and_then(|s| s.exit_code).into(),
-        );
-        detail.insert(
-            "signal".to_owned(),
-            status.and_then(|s| s.signal.clone()).into(),
-        );
-        detail.insert("output_bytes".to_owned(), progress.end.0.into());
-        if !self.disk.gaps().is_empty() {
-            let gaps = serde_json::to_value(self.disk.gaps()).unwrap_or_default();
-            detail.insert("gaps".to_owned(), gaps);
-        }
-        if let Some(cause) = progress.end_cause {
-            detail.insert("limit".to_owned(), cause.as_str().into());
-        }
-        let entry = AuditEntry {
-            at_ms: now_ms(),
-            action: "terminal.exit",
-            outcome: "ok".to_owned(),
-            actor: terminal.record.owner.clone(),
-            terminal: Some(terminal.id().clone()),
-            detail,
-        };
-        loop {
-            match self.store_exit(entry.clone()).await {
-                Ok(()) => break,
-                Err(StoreError::Closed) => return,
-                Err(error) => {
-                    tracing::error!(terminal = %terminal.id(), %error, "cannot record an exit");
-                    tokio::time::sleep(EXIT_RECORD_RETRY).await;
-                }
-            }
-        }
-        if let Err(error) = self.around.keeper.release(terminal.id()).await {
-            tracing::debug!(terminal = %terminal.id(), %error, "the keeper did not release it");
-        }
-    }
-
-    async fn store_exit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        self.around.store.put_terminal(self.terminal.row()).await?;
-        self.around.store.audit(entry).await?;
-        self.around.store.flush().await
     }
 }

@@ -137,13 +137,13 @@ impl Terminals {
             self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
         );
         let started = match (prepared, recorded) {
-            (Ok(prepared), Ok(_)) => self.run_prepared(prepared).await,
+            (Ok(prepared), Ok(())) => self.run_prepared(prepared).await,
             (Ok(prepared), Err(error)) => {
                 self.drop_prepared(prepared).await;
-                return Err(error.into());
+                return Err(error);
             }
-            (Err(_), Err(error)) => return Err(error.into()),
-            (Err(error), Ok(_)) => Err(error),
+            (Err(_), Err(error)) => return Err(error),
+            (Err(error), Ok(())) => Err(error),
         };
         let (spawned, in_scope) = match started {
             Ok(started) => started,
