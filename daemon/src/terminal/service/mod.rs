@@ -3,6 +3,7 @@
 mod adopt;
 mod always;
 mod approving;
+mod asked;
 mod attending;
 mod confine;
 mod create;
@@ -16,6 +17,7 @@ mod links;
 mod list;
 mod made;
 mod making;
+mod reserving;
 mod scope;
 mod typing;
 
@@ -31,7 +33,7 @@ use termd_proto::terminal::{Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId, TerminalRef};
 use tokio::sync::{Notify, broadcast, watch};
 
-pub use create::CreateRequest;
+pub use asked::CreateRequest;
 pub use typing::Typist;
 
 use self::made::MadeDirectories;
