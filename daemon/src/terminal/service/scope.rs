@@ -172,7 +172,7 @@ impl Scopes {
         match status {
             WaitStatus::Signaled(nix::libc::SIGKILL) if more > 0 => Death::News,
             WaitStatus::Signaled(nix::libc::SIGKILL) if is_recent => Death::Known,
-            WaitStatus::Signaled(_) | WaitStatus::Exited(_) => Death::Other,
+            WaitStatus::Signaled(_) | WaitStatus::Exited(_) | WaitStatus::CpuTimeUp => Death::Other,
         }
     }
 }
