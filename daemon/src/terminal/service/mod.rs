@@ -215,6 +215,7 @@ impl Terminals {
             inner: Arc::new(Inner {
                 policy,
                 always: tokio::sync::Mutex::default(),
+                made: MadeDirectories::kept_in(options.state_dir.clone()),
                 options,
                 store,
                 keeper,
@@ -225,7 +226,6 @@ impl Terminals {
                 scopes: scope::Scopes::default(),
                 backlog: Backlog::default(),
                 room: watch::Sender::new(Room::Enough),
-                made: MadeDirectories::default(),
             }),
         }
     }

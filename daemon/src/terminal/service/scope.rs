@@ -332,3 +332,7 @@ fn enough(scope: &InScope, best_effort: bool) -> Result<(), StartError> {
         Some(_) | None => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "scope_tests.rs"]
+mod tests;
