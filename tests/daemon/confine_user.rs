@@ -11,8 +11,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Home, RawClient, TestDaemon, is_root, merged, sh, skip, termd_binary, wait_until,
+    DEADLINE, Deadline, Home, Process, RawClient, TestDaemon, is_root, merged, sh, skip,
+    termd_binary, wait_until,
 };
+use rustix::process::Signal;
 
 /// The daemon's binary, for the tests run again as somebody else.
 const PROGRAM_VARIABLE: &str = "TERMD_TEST_ORDINARY_USERS_TERMD";
@@ -54,6 +56,7 @@ fn run(test: &str, program: &Path) {
         "walls" => walls(program),
         "links" => links(program),
         "made" => made(program),
+        "killed" => killed(program),
         "temporary" => temporary(program),
         _ => unreachable!("{test}"),
     }
@@ -81,6 +84,11 @@ fn inside_made() {
 }
 
 #[test]
+fn inside_killed() {
+    inside("killed");
+}
+
+#[test]
 fn inside_temporary() {
     inside("temporary");
 }
@@ -98,6 +106,11 @@ fn links_among_what_is_protected_are_held() {
 #[test]
 fn what_was_made_goes_with_the_last_that_needs_it() {
     as_an_ordinary_user("made");
+}
+
+#[test]
+fn what_was_made_goes_when_the_whole_daemon_was_killed() {
+    as_an_ordinary_user("killed");
 }
 
 #[test]
@@ -276,8 +289,8 @@ fn made(program: &Path) {
     client.wait_for_text(&left, "left");
     client.ok("session.wait", &json!({ "id": left }));
     let server = ground.daemon.server();
-    ground.daemon.signal(rustix::process::Signal::HUP);
-    let replaced = crate::support::Deadline::after(crate::support::DEADLINE);
+    ground.daemon.signal(Signal::HUP);
+    let replaced = Deadline::after(DEADLINE);
     assert!(server.ends_by(replaced), "the server stays");
     let mut client = ground.daemon.client();
     client.ok("session.close", &json!({ "id": long }));
@@ -292,6 +305,32 @@ fn made(program: &Path) {
         assert!(!ground.project.join(gone).exists(), "{gone}");
     }
     assert!(before.exists() && ground.project.join(".git/hooks").exists());
+}
+
+fn killed(program: &Path) {
+    let Some(mut ground) = Ground::new(program, "") else {
+        return;
+    };
+    let [husky, zed] = [".husky", ".zed"].map(|name| ground.project.join(name));
+    let mut client = ground.daemon.client();
+    let id = ground.start(&mut client, "echo runs; exec sleep 1000");
+    client.wait_for_text(&id, "runs");
+    assert!(husky.exists() && zed.exists());
+    fs::write(zed.join("settings"), "a person's").unwrap();
+    let shown = client.ok("session.show", &json!({ "id": id }));
+    let root = Process::must(shown["pid"].as_i64().unwrap());
+    let server = ground.daemon.server();
+    let soon = Deadline::after(DEADLINE);
+    ground.daemon.signal(Signal::KILL);
+    ground.daemon.wait_exit();
+    assert!(server.ends_by(soon) && root.ends_by(soon));
+    assert!(husky.exists(), "nobody was left to remove it");
+    let Ground { daemon, .. } = ground;
+    let project = ground.project;
+    let next = TestDaemon::start_program(daemon.stop(), program, &[]);
+    wait_until("the next one removes it", || !husky.exists());
+    assert!(zed.join("settings").exists() && project.join(".git/hooks").exists());
+    drop(next);
 }
 
 fn temporary(program: &Path) {

@@ -37,6 +37,13 @@ fn limits_of_a_process_end_a_command_by_name() {
             1_000,
             ["signal", "SIGXCPU"],
         ),
+        // What will not hear of it is killed a second later.
+        (
+            "trap '' XCPU; while :; do :; done",
+            "cpu_time",
+            1_000,
+            ["signal", "SIGKILL"],
+        ),
         // A shell passes on what ended its program.
         (
             &format!("{grow}; exit $?"),

@@ -32,6 +32,10 @@ pub(crate) const TESTS: &[Test] = &[
         everything_may_be_writable,
     ),
     ("confine_what_holds_is_told", what_holds_is_told),
+    (
+        "confine_a_workspace_may_be_in_memory",
+        a_workspace_may_be_in_memory,
+    ),
 ];
 
 fn writes_stay_in_the_workspace() {
@@ -305,5 +309,34 @@ fn what_holds_is_told() {
         let (id, _) = ground.keeper.spawn("true");
         let default = json!({"held": ["core_bytes"], "missing": {}});
         assert_eq!(ground.keeper.enforced(&id), default);
+    }
+}
+
+/// Below a `/dev` that the sandbox does not share.
+fn a_workspace_may_be_in_memory() {
+    for user in User::all() {
+        let ground = Ground::new(user);
+        let in_memory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let work = in_memory.path().join("work");
+        ground.keeper.home.give(in_memory.path());
+        ground.directory(&work);
+        let beside = in_memory.path().display().to_string();
+        let hooks = work.join("hooks").display().to_string();
+        let spec = json!({ "sandbox": {
+            "writable": [work], "protected": [[hooks, "directory"]], "hidden": [],
+        }});
+        let script = format!(
+            "pwd; echo written > file; touch hooks/new || echo kept; \
+             ls {beside}; echo x > {beside}/x && echo own; ls -A /dev/shm | wc -l"
+        );
+        let said = ground.keeper.confined(&script, &work, &spec);
+        let expected = format!("{}\n", work.display());
+        assert!(said.starts_with(&expected), "{said}");
+        assert!(said.contains("kept\n"), "{said}");
+        // What is beside it is not there: that directory is the sandbox's own.
+        assert!(said.ends_with("work\nown\n1\n"), "{said}");
+        let written = fs::read_to_string(work.join("file")).unwrap();
+        assert_eq!(written, "written\n");
+        assert!(!in_memory.path().join("x").exists());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -23,6 +23,39 @@ fn named_in_docs(docs: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// What `systemd-analyze` found; else why there is nothing, in its own words where it has some: it
+/// may be missing, too old to check units offline (before systemd 250), or not run here (it needs a
+/// directory to write to, which User Mode Linux on a read-only root has not).
+fn table(analyzed: io::Result<Output>) -> Result<Vec<Value>, String> {
+    let output = analyzed.map_err(|error| format!("systemd-analyze does not run: {error}"))?;
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or("nothing");
+        format!(
+            "systemd-analyze gives no table ({error}; {}), and says: {said}",
+            output.status
+        )
+    })
+}
+
+#[test]
+fn a_missing_table_is_told_with_its_own_reason() {
+    let missing = table(Command::new("/nowhere/systemd-analyze").output());
+    let why = missing.expect_err("there is none");
+    assert!(why.contains("No such file"), "{why}");
+    let refused = Command::new("sh")
+        .args([
+            "-c",
+            "echo 'Failed to create /tmp/x: Read-only' >&2; exit 1",
+        ])
+        .output();
+    let why = table(refused).expect_err("there is none");
+    assert!(
+        why.contains("exit status: 1") && why.ends_with("says: Failed to create /tmp/x: Read-only"),
+        "{why}"
+    );
+}
+
 #[test]
 fn each_exposure_of_the_unit_has_its_reason_in_the_docs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -31,16 +64,13 @@ fn each_exposure_of_the_unit_has_its_reason_in_the_docs() {
         .args(["security", "--offline=true", "--json=short", "--no-pager"])
         .arg(unit)
         .output();
-    let found: Option<Vec<Value>> = analyzed
-        .ok()
-        .and_then(|output| serde_json::from_slice(&output.stdout).ok());
-    let Some(found) = found else {
-        // Past the test harness's capture: a skipped test must be heard of.
-        let _ = writeln!(
-            io::stderr(),
-            "SKIP exposures: no systemd-analyze that checks units offline (systemd 250)"
-        );
-        return;
+    let found = match table(analyzed) {
+        Ok(found) => found,
+        Err(why) => {
+            // Past the test harness's capture: a skipped test must be heard of.
+            let _ = writeln!(io::stderr(), "SKIP exposures: {why}");
+            return;
+        }
     };
     // A setting with several checks is exposed where one of them fails.
     let mut exposed: BTreeMap<String, bool> = BTreeMap::new();

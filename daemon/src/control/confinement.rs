@@ -7,6 +7,11 @@
 
 use std::fmt;
 
+/// From SIGXCPU to SIGKILL. At the hard limit of `RLIMIT_CPU` the kernel kills without a word; at a
+/// soft limit below it there is a signal that says which limit it was, and that a program can end in
+/// order by.
+pub const CPU_GRACE_SECONDS: u64 = 1;
+
 /// The most paths in each list of a [`Sandbox`]. Each costs the child some system calls and up to
 /// one mount, of which a mount namespace holds 100,000 (`/proc/sys/fs/mount-max`).
 pub const MAX_SANDBOX_PATHS: usize = 256;

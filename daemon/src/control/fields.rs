@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use nix::libc::SIGKILL;
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
@@ -63,9 +64,16 @@ impl Writer {
             None => (0, 0),
             Some(WaitStatus::Exited(code)) => (1, code),
             Some(WaitStatus::Signaled(signal)) => (2, signal),
+            // What an older server makes of it; the rest is at the message's end.
+            Some(WaitStatus::CpuTimeUp) => (2, SIGKILL),
         };
         self.u8(tag);
         self.i32(value);
+    }
+
+    /// What a status says that is not in [`status`](Self::status): at the message's end.
+    pub(super) fn rest_of_status(&mut self, status: Option<WaitStatus>) {
+        self.u8((status == Some(WaitStatus::CpuTimeUp)).into());
     }
 
     pub(super) fn stdio(&mut self, stdio: Stdio) {
@@ -181,6 +189,21 @@ impl<'a> Reader<'a> {
         match self.u8()? {
             0 => Ok(Stdio::Pty),
             1 => Ok(Stdio::Pipes),
+            _ => Err(Malformed),
+        }
+    }
+
+    /// Added later: an older keeper says nothing here.
+    pub(super) fn rest_of_status(
+        &mut self,
+        status: Option<WaitStatus>,
+    ) -> Result<Option<WaitStatus>, Malformed> {
+        if self.0.is_empty() {
+            return Ok(status);
+        }
+        match (self.u8()?, status) {
+            (0, status) => Ok(status),
+            (1, Some(WaitStatus::Signaled(SIGKILL))) => Ok(Some(WaitStatus::CpuTimeUp)),
             _ => Err(Malformed),
         }
     }

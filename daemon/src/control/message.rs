@@ -55,6 +55,8 @@ pub enum WaitStatus {
     Exited(i32),
     /// This signal ended it.
     Signaled(i32),
+    /// SIGKILL ended it, at the hard limit of its processor time: it did not end by SIGXCPU.
+    CpuTimeUp,
 }
 
 /// What the keeper holds for one terminal, and shares with the server: four descriptors, in the

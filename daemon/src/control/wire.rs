@@ -178,6 +178,7 @@ impl ToServer {
                 out.status(*status);
                 out.bytes(notes);
                 out.stdio(*stdio);
+                out.rest_of_status(*status);
                 to_server::INVENTORY
             }
             Self::InventoryEnd => to_server::INVENTORY_END,
@@ -198,6 +199,7 @@ impl ToServer {
             Self::Event(KeeperEvent::Exited { id, status }) => {
                 out.id(id);
                 out.status(Some(*status));
+                out.rest_of_status(Some(*status));
                 to_server::EXITED
             }
             Self::Event(KeeperEvent::HandOver) => to_server::HAND_OVER,
@@ -216,13 +218,17 @@ impl ToServer {
                 version: input.u32()?,
                 level: input.level()?,
             },
-            to_server::INVENTORY => Self::Inventory {
-                id: input.id()?,
-                process: input.process()?,
-                status: input.status()?,
-                notes: input.bytes()?,
-                stdio: input.stdio()?,
-            },
+            to_server::INVENTORY => {
+                let (id, process) = (input.id()?, input.process()?);
+                let status = input.status()?;
+                Self::Inventory {
+                    id,
+                    process,
+                    notes: input.bytes()?,
+                    stdio: input.stdio()?,
+                    status: input.rest_of_status(status)?,
+                }
+            }
             to_server::INVENTORY_END => Self::InventoryEnd,
             to_server::DONE => Self::Done,
             to_server::SPAWNED => Self::Spawned {
@@ -233,10 +239,11 @@ impl ToServer {
                 process: input.process()?,
             },
             to_server::REFUSED => Self::Refused(input.refusal()?),
-            to_server::EXITED => Self::Event(KeeperEvent::Exited {
-                id: input.id()?,
-                status: input.status()?.ok_or(Malformed)?,
-            }),
+            to_server::EXITED => {
+                let (id, status) = (input.id()?, input.status()?);
+                let status = input.rest_of_status(status)?.ok_or(Malformed)?;
+                Self::Event(KeeperEvent::Exited { id, status })
+            }
             to_server::HAND_OVER => Self::Event(KeeperEvent::HandOver),
             to_server::STOPPING => Self::Event(KeeperEvent::Stopping),
             to_server::FINISH => Self::Event(KeeperEvent::Finish),

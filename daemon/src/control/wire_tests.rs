@@ -133,7 +133,7 @@ fn every_message_to_the_server() -> Vec<ToServer> {
         ToServer::Inventory {
             id: id(),
             process: process(),
-            status: Some(WaitStatus::Signaled(9)),
+            status: Some(WaitStatus::CpuTimeUp),
             notes: vec![0; 9],
             stdio: Stdio::Pipes,
         },
@@ -151,6 +151,10 @@ fn every_message_to_the_server() -> Vec<ToServer> {
         ToServer::Event(KeeperEvent::Exited {
             id: id(),
             status: WaitStatus::Exited(255),
+        }),
+        ToServer::Event(KeeperEvent::Exited {
+            id: id(),
+            status: WaitStatus::CpuTimeUp,
         }),
         ToServer::Event(KeeperEvent::HandOver),
         ToServer::Event(KeeperEvent::Stopping),
@@ -189,13 +193,14 @@ fn a_longer_body_is_read_and_a_shorter_one_is_malformed() {
     for message in every_message_to_the_server() {
         let (kind, body) = message.encode();
         let old = match message {
-            ToServer::Hello { .. } => Some(4),
-            ToServer::Inventory { .. } => Some(body.len() - 1),
+            ToServer::Hello { .. } => vec![4],
+            ToServer::Inventory { .. } => vec![body.len() - 2, body.len() - 1],
+            ToServer::Event(KeeperEvent::Exited { .. }) => vec![body.len() - 1],
             // A pid and a start time.
-            ToServer::Spawned { .. } => Some(12),
-            _ => None,
+            ToServer::Spawned { .. } => vec![12],
+            _ => Vec::new(),
         };
-        for cut in (0..body.len()).filter(|cut| Some(*cut) != old) {
+        for cut in (0..body.len()).filter(|cut| !old.contains(cut)) {
             assert_eq!(ToServer::decode(kind, &body[..cut]), Err(Malformed));
         }
     }
@@ -253,8 +258,18 @@ fn what_an_older_peer_does_not_say_is_a_terminal_and_level_0() {
         stdio: Stdio::Pty,
     };
     let (kind, mut body) = inventory.encode();
-    body.pop();
+    body.truncate(body.len() - 2);
     assert_eq!(ToServer::decode(kind, &body), Ok(Some(inventory)));
+    // One from before the cause of a kill says that much, and tells a kill.
+    let (id, status) = (id(), WaitStatus::CpuTimeUp);
+    let (kind, mut body) = ToServer::Event(KeeperEvent::Exited { id, status }).encode();
+    body.pop();
+    let Ok(Some(ToServer::Event(KeeperEvent::Exited { status, .. }))) =
+        ToServer::decode(kind, &body)
+    else {
+        panic!("no exit");
+    };
+    assert_eq!(status, WaitStatus::Signaled(9));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
@@ -56,6 +57,8 @@ pub(super) struct Terminal {
     pub(super) known: Known,
     /// How its root ended.
     pub(super) status: Option<WaitStatus>,
+    /// The processor time that each of its processes may use, where there is a limit.
+    pub(super) cpu_limit: Option<Duration>,
     /// What its command is held to.
     pub(super) enforced: Enforced,
     /// The cgroup that is its own, where it has one.

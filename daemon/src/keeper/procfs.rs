@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 use termd_proto::TerminalId;
 
@@ -14,6 +15,8 @@ use crate::control::message::{ProcessId, TERMINAL_VARIABLE};
 
 /// A stat line has 52 numbers and a name of at most 64 bytes.
 const MAX_STAT: u64 = 2048;
+/// The number of the first field after the name, the state.
+const FIRST_FIELD: usize = 3;
 /// Environments are read a piece at a time; the kernel bounds a single variable to 128 KiB.
 const ENVIRON_BUFFER: usize = 8 * 1024;
 const MAX_VARIABLE: u64 = 256 * 1024;
@@ -38,10 +41,7 @@ pub(super) fn snapshot(keeper: i32, server: Option<i32>) -> Vec<Process> {
 
 /// One process, without its mark.
 pub(super) fn read_process(pid: i32) -> Option<Process> {
-    let mut stat = Vec::new();
-    let file = File::open(format!("/proc/{pid}/stat")).ok()?;
-    file.take(MAX_STAT).read_to_end(&mut stat).ok()?;
-    parse_stat(pid, &stat)
+    parse_stat(pid, &read_stat(pid)?)
 }
 
 /// The processes of a cgroup (`cgroup.procs`, cgroups(7)); none where it is gone.
@@ -62,13 +62,35 @@ pub(super) fn start_time(pid: i32) -> Option<u64> {
     read_process(pid).map(|process| process.id.start_time)
 }
 
-/// `proc_pid_stat(5)`. The name, in parentheses, may hold anything, parentheses too.
-fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
+/// The processor time that a process has used itself, also of one that has ended and is not reaped.
+/// Not that of its children, which its limit does not count either.
+pub(super) fn cpu_time(pid: i32) -> Option<Duration> {
+    let stat = read_stat(pid)?;
+    let fields = fields(&stat)?;
+    let ticks = |number: usize| fields.get(number - FIRST_FIELD)?.parse::<u64>().ok();
+    let ticks = ticks(14)?.checked_add(ticks(15)?)?;
+    let milliseconds = ticks.checked_mul(1000)? / rustix::param::clock_ticks_per_second();
+    Some(Duration::from_millis(milliseconds))
+}
+
+fn read_stat(pid: i32) -> Option<Vec<u8>> {
+    let mut stat = Vec::new();
+    let file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    file.take(MAX_STAT).read_to_end(&mut stat).ok()?;
+    Some(stat)
+}
+
+/// Those after the name, which, in parentheses, may hold anything, parentheses too.
+fn fields(stat: &[u8]) -> Option<Vec<&str>> {
     let name_end = stat.iter().rposition(|&byte| byte == b')')?;
     let rest = std::str::from_utf8(stat.get(name_end + 1..)?).ok()?;
-    // Field 3, the state, is the first of the rest.
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3).copied();
+    Some(rest.split_ascii_whitespace().collect())
+}
+
+/// `proc_pid_stat(5)`.
+fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
+    let fields = fields(stat)?;
+    let field = |number: usize| fields.get(number - FIRST_FIELD).copied();
     // tty_nr is printed signed.
     let tty = field(7)?.parse::<i32>().ok()?.cast_unsigned();
     let threads: u32 = field(20)?.parse().ok()?;

@@ -2,13 +2,19 @@
 //! the keeper acts on it.
 #![allow(unsafe_code)] // waitid(2) itself: nix has no word for a real-time signal's status.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 
 use super::event_loop::Keeper;
+use super::procfs;
 use super::sys::{self, Unreaped};
+use crate::control::confinement::CPU_GRACE_SECONDS;
 use crate::control::message::{KeeperEvent, ToServer, WaitStatus};
+
+/// What the kernel counts by when it kills, ticks, and what it tells afterwards, which is scaled to
+/// the time that was measured, differ by a little.
+const CPU_ROUNDING: Duration = Duration::from_millis(100);
 
 /// A child that has ended.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +42,8 @@ impl Keeper {
                 let Some(terminal) = self.inventory.get_mut(&id) else {
                     return;
                 };
+                // Its accounts go with the zombie.
+                let status = told_of(ended, terminal.cpu_limit);
                 if let Some(ending) = &mut terminal.ending {
                     // While the root is a zombie nobody else can get its group's number. Those
                     // that were only asked so far are asked once, by the scan.
@@ -45,9 +53,8 @@ impl Keeper {
                     ending.root_exited(now);
                 }
                 reap_pid(ended.pid);
-                terminal.status = Some(ended.status);
+                terminal.status = Some(status);
                 if terminal.is_shown() {
-                    let status = ended.status;
                     self.tell_exit(&KeeperEvent::Exited { id, status });
                 }
             } else {
@@ -66,6 +73,20 @@ impl Keeper {
         if !told_later {
             self.tell(&ToServer::Event(event.clone()));
         }
+    }
+}
+
+/// How a root that is not reaped yet has ended. The kernel kills at the hard limit of processor time
+/// as anybody would; that the time was used up is what tells its kill from another.
+fn told_of(ended: Ended, cpu_limit: Option<Duration>) -> WaitStatus {
+    let is_killed = ended.status == WaitStatus::Signaled(libc::SIGKILL);
+    let Some(limit) = cpu_limit.filter(|_| is_killed) else {
+        return ended.status;
+    };
+    let hard = limit + Duration::from_secs(CPU_GRACE_SECONDS);
+    match procfs::cpu_time(ended.pid) {
+        Some(used) if used + CPU_ROUNDING >= hard => WaitStatus::CpuTimeUp,
+        Some(_) | None => ended.status,
     }
 }
 

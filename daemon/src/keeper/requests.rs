@@ -209,6 +209,11 @@ impl Keeper {
             known: Known::Yes,
             status: None,
             enforced: launched.enforced,
+            cpu_limit: spawn
+                .confinement
+                .limits
+                .cpu_seconds
+                .map(Duration::from_secs),
             notes: spawn.notes,
             cgroup: None,
             start: Start::Pending {

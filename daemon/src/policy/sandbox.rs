@@ -177,6 +177,9 @@ const NO_WORKSPACES: [&str; 12] = [
     "/var/lib",
 ];
 
+/// Below this one of them people work all the same: files in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
 /// Whose directories for temporary files a command has; the stricter is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TemporaryFiles {
@@ -350,7 +353,10 @@ impl SandboxSpec {
             .iter()
             .any(|above| workspace.starts_with(above));
         // A home below /var/lib is one all the same.
-        let is_the_systems = is_the_systems && in_home.is_none();
+        let is_in_memory = workspace
+            .strip_prefix(IN_MEMORY)
+            .is_ok_and(|below| below != Path::new(""));
+        let is_the_systems = is_the_systems && in_home.is_none() && !is_in_memory;
         !holds_home && !is_of_a_program && !is_the_systems
     }
 }

@@ -372,8 +372,7 @@ impl Actor {
             status: Some(exit_status(status)),
             at_ms: now_ms(),
         };
-        let limit = exit.status.as_ref();
-        let limit = limit.and_then(|status| limit_shown(status, self.held_to()));
+        let limit = limit_shown(status, self.held_to());
         self.terminal.update(|progress| {
             if let Some((cause, _)) = limit {
                 progress.end_cause.get_or_insert(cause);

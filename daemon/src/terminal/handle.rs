@@ -1,13 +1,15 @@
 //! A terminal as the rest of the server holds it: what it is, how far it has come, and a way to
 //! ask its task for more.
 
-use std::collections::btree_map::Entry;
+mod connections;
+mod input;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use termd_proto::terminal::{SendResult, Stdio, TerminalInfo, TerminalState};
+use termd_proto::terminal::{TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -15,24 +17,20 @@ use tokio_util::sync::CancellationToken;
 use super::activity::{Activity, IdleTimeout};
 use super::clock::Moment;
 use super::error::TerminalError;
-use super::input::{Care, Input, MAX_QUEUED_BYTES, Outcome};
+use super::input::Input;
 use super::presence::{Presence, Watch};
 use super::record::{Exit, Progress, Record, Size};
 use super::screen::Screen;
 use super::shell_log::ShellLog;
-use super::tally::{Seen, Tallies};
+use super::tally::Tallies;
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
-use super::typing::CANONICAL_LINE_BYTES;
 use crate::control::message::WaitStatus;
 use crate::policy::TypedLines;
 use crate::store::TerminalRow;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
 pub const COMMAND_QUEUE: usize = 64;
-/// Connections remembered as having typed into a terminal; more than that are forgotten, and
-/// recorded again.
-const MAX_REMEMBERED_TYPISTS: usize = 1_024;
 
 /// What a terminal's task is asked for.
 #[derive(Debug)]
@@ -63,17 +61,6 @@ impl LineDiscipline {
     pub fn awaits_secret(self) -> bool {
         self.canonical && !self.echo
     }
-}
-
-/// Input on its way to the tty.
-#[derive(Debug)]
-pub(super) struct QueuedInput {
-    /// The end of the output when it was queued.
-    offset: Offset,
-    length: u64,
-    pub(super) taken: Arc<AtomicU64>,
-    pub(super) seen: Arc<Seen>,
-    told: oneshot::Receiver<Outcome>,
 }
 
 /// One terminal.
@@ -287,117 +274,6 @@ impl Terminal {
         let _ = tokio::time::timeout(longest, grown).await;
     }
 
-    /// Whether anything can be typed into it: not where its command runs on pipes.
-    pub fn takes_input(&self) -> Result<(), TerminalError> {
-        match self.record.stdio {
-            Stdio::Pty => Ok(()),
-            Stdio::Pipes => Err(TerminalError::NoInput(self.id().clone())),
-        }
-    }
-
-    /// Queues bytes for its task, which types them with care.
-    pub(super) async fn queue_input(
-        &self,
-        bytes: Vec<u8>,
-        care: Care,
-    ) -> Result<QueuedInput, TerminalError> {
-        self.takes_input()?;
-        self.touch();
-        let offset = self.end();
-        let length = bytes.len();
-        self.reserve_input(length)?;
-        let taken = Arc::new(AtomicU64::new(0));
-        let seen = Arc::<Seen>::default();
-        let (done, told) = oneshot::channel();
-        let input = Input {
-            bytes,
-            taken: Arc::clone(&taken),
-            seen: Arc::clone(&seen),
-            care,
-            done,
-        };
-        if self.commands.send(Command::Input(input)).await.is_err() {
-            self.input_left(length);
-            return Err(self.takes_no_input());
-        }
-        Ok(QueuedInput {
-            offset,
-            length: length as u64,
-            taken,
-            seen,
-            told,
-        })
-    }
-
-    /// Waits until what was queued is taken, `longest` at the longest.
-    pub(super) async fn wait_until_taken(
-        &self,
-        queued: QueuedInput,
-        longest: Duration,
-    ) -> Result<SendResult, TerminalError> {
-        let QueuedInput {
-            offset,
-            length,
-            taken,
-            seen: _,
-            told,
-        } = queued;
-        let sent = |sent: u64| SendResult {
-            sent,
-            queued: length - sent,
-            offset,
-        };
-        match tokio::time::timeout(longest, told).await {
-            Ok(Ok(Outcome::Taken)) => Ok(sent(length)),
-            Ok(Ok(Outcome::LineTooLong)) => Err(TerminalError::CanonicalLimit {
-                id: self.id().clone(),
-                limit: CANONICAL_LINE_BYTES,
-            }),
-            Ok(Ok(Outcome::NoSecretAwaited)) => {
-                Err(TerminalError::NoSecretAwaited(self.id().clone()))
-            }
-            Ok(Err(_)) => Err(self.takes_no_input()),
-            Err(_) => Ok(sent(taken.load(Ordering::Acquire))),
-        }
-    }
-
-    fn reserve_input(&self, length: usize) -> Result<(), TerminalError> {
-        if self.state() != TerminalState::Running {
-            return Err(self.takes_no_input());
-        }
-        let fits = |queued: usize| Some(queued + length).filter(|sum| *sum <= MAX_QUEUED_BYTES);
-        self.input_queued
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, fits)
-            .map(|_| ())
-            .map_err(|_| TerminalError::InputQueueFull {
-                id: self.id().clone(),
-                limit: MAX_QUEUED_BYTES,
-            })
-    }
-
-    /// Why nothing can be typed into it any more.
-    pub fn takes_no_input(&self) -> TerminalError {
-        let id = self.id().clone();
-        match self.progress.borrow().close_cause {
-            Some(cause) => TerminalError::Closed {
-                id,
-                cause,
-                idle_timeout: self.record.idle_timeout,
-            },
-            None => TerminalError::Exited(id),
-        }
-    }
-
-    /// The terminal's own answer to a query waits too.
-    pub(super) fn answer_queued(&self, bytes: usize) {
-        self.input_queued.fetch_add(bytes, Ordering::AcqRel);
-    }
-
-    /// This many bytes of input are queued no more.
-    pub(super) fn input_left(&self, bytes: usize) {
-        self.input_queued.fetch_sub(bytes, Ordering::AcqRel);
-    }
-
     /// Sets its size; resolves when it has it. On an exited terminal: nothing.
     pub(super) async fn resize(&self, size: Size) {
         let (done, told) = oneshot::channel();
@@ -445,21 +321,6 @@ impl Terminal {
         self.commands.closed().await;
     }
 
-    /// A connection holds it: it ends with the last one that does.
-    pub fn hold(&self) {
-        self.holders.fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// A connection that held it has ended; whether that was the last.
-    pub fn let_go(&self) -> bool {
-        self.holders.fetch_sub(1, Ordering::AcqRel) == 1
-    }
-
-    /// Whether no connection holds it.
-    pub fn is_unheld(&self) -> bool {
-        self.holders.load(Ordering::Acquire) == 0
-    }
-
     /// Remembers what was typed, for whoever waits for what comes of it.
     pub fn remember_typed(&self, typed: Typed) {
         self.touch();
@@ -486,32 +347,6 @@ impl Terminal {
     /// Looks at what was typed since the last record of it, or adds to it. Held for no longer.
     pub(super) fn tallies<T>(&self, with: impl FnOnce(&mut Tallies) -> T) -> T {
         with(&mut self.tallies.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// A connection is attached from now on; `None`: it was.
-    pub(super) fn attach(&self, connection: u64) -> Option<CancellationToken> {
-        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
-        match attached.entry(connection) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(place) => Some(place.insert(CancellationToken::new()).clone()),
-        }
-    }
-
-    /// It is attached no more.
-    pub fn detach(&self, connection: u64) {
-        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(detached) = attached.remove(&connection) {
-            detached.cancel();
-        }
-    }
-
-    /// Whether this connection has not typed into it before.
-    pub fn is_first_input_of(&self, connection: u64) -> bool {
-        let mut typists = self.typists.lock().unwrap_or_else(PoisonError::into_inner);
-        if typists.len() >= MAX_REMEMBERED_TYPISTS {
-            typists.clear();
-        }
-        typists.insert(connection)
     }
 }
 

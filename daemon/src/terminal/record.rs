@@ -261,10 +261,15 @@ pub fn exit_status(status: WaitStatus) -> ExitStatus {
             exit_code: Some(u32::try_from(code).unwrap_or(u32::MAX)),
             signal: None,
         },
-        WaitStatus::Signaled(signal) => ExitStatus {
-            exit_code: None,
-            signal: Some(signal_name(signal)),
-        },
+        WaitStatus::Signaled(signal) => by_signal(signal),
+        WaitStatus::CpuTimeUp => by_signal(nix::libc::SIGKILL),
+    }
+}
+
+fn by_signal(signal: i32) -> ExitStatus {
+    ExitStatus {
+        exit_code: None,
+        signal: Some(signal_name(signal)),
     }
 }
 

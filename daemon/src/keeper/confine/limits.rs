@@ -3,12 +3,8 @@
 use rustix::process::{Resource, Rlimit};
 
 use super::Failure;
-use crate::control::confinement::{ProcessLimits, Wall};
+use crate::control::confinement::{CPU_GRACE_SECONDS, ProcessLimits, Wall};
 use crate::control::message::SpawnStep;
-
-/// From SIGXCPU to SIGKILL. At the hard limit the kernel kills without a word; at a soft limit below
-/// it there is a signal that says which limit it was, and that a program can end in order by.
-const CPU_GRACE_SECONDS: u64 = 1;
 
 /// Those that are asked for.
 #[derive(Debug)]

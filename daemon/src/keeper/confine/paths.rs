@@ -41,8 +41,8 @@ pub(super) struct Places {
     pub(super) everything: bool,
     /// Those above come first; none where everything is.
     writable: Vec<CString>,
-    /// For each of them the names that lead to it in a temporary directory of the sandbox's own; none
-    /// where it is elsewhere, or these are the host's.
+    /// For each of them the names that lead to it in a directory of the sandbox's own (`/dev`, and
+    /// those for temporary files); none where it is elsewhere.
     ways: Vec<Vec<CString>>,
     opened: Vec<OwnedFd>,
     /// Whose temporary directories these are.
@@ -162,19 +162,15 @@ impl Places {
             if let Some(topmost) = topmost(path, &writable) {
                 cover.pins = pinned.above(path, topmost);
             }
-            // What lies in the host's temporary directories is hidden with them.
-            let is_private = sandbox.temporary == Temporary::Private;
-            if is_private && !temporary::names_to(cover.path.to_bytes()).is_empty() {
+            // What lies where the sandbox has a directory of its own is hidden with the host's.
+            if !temporary::names_to(cover.path.to_bytes(), sandbox.temporary).is_empty() {
                 cover.is_daemons = false;
             }
         }
         writable.retain(|path| !path.is_empty());
         let trees = writable.len();
         let opened = trees + 1 + temporary::COUNT;
-        let way = |path: &Vec<u8>| match sandbox.temporary {
-            Temporary::Shared => Vec::new(),
-            Temporary::Private => temporary::names_to(path),
-        };
+        let way = |path: &Vec<u8>| temporary::names_to(path, sandbox.temporary);
         Ok(Self {
             ways: writable.iter().map(way).collect(),
             temporary: sandbox.temporary,
@@ -201,7 +197,7 @@ impl Places {
         Ok(())
     }
 
-    /// The writable places, each with its way in a temporary directory of the sandbox's own.
+    /// The writable places, each with its way in a directory of the sandbox's own.
     pub(super) fn writable(&self) -> impl Iterator<Item = (&CStr, &[CString])> {
         let ways = self.ways.iter().map(Vec::as_slice);
         self.writable.iter().map(CString::as_c_str).zip(ways)

@@ -2,7 +2,8 @@
 //! the kernel frees with the last process that sees them.
 //!
 //! It promises that nothing of the host's is in them but what is writable by name, and that nobody
-//! outside finds what is put there. In the child, with system calls alone.
+//! outside finds what is put there. In the child, with system calls alone. The way back of what is
+//! writable is the same into a `/dev` of the sandbox's own.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,6 +14,7 @@ use rustix::mount::MountAttrFlags;
 use super::devices::file_system;
 use super::mounts::{attach, is_directory, way_to};
 use super::paths::{Places, resolve};
+use crate::control::confinement::Temporary;
 
 /// Where programs put temporary files (file-hierarchy(7)).
 const DIRECTORIES: [&CStr; 2] = [c"/tmp", c"/var/tmp"];
@@ -23,15 +25,26 @@ pub(super) const COUNT: usize = DIRECTORIES.len();
 /// for each, would let two of them have it all.
 const SIZE: &CStr = c"25%";
 
-/// The names that lead to a path from the one of these that it is beneath; none where it is not.
-pub(super) fn names_to(path: &[u8]) -> Vec<CString> {
-    let beneath = DIRECTORIES.iter().find_map(|directory| {
+/// What is the sandbox's own whatever it asks for.
+const DEVICES: &CStr = c"/dev";
+
+/// The directory of the sandbox's own that a path is beneath, and the names that lead on from there.
+fn split(path: &[u8], temporary: Temporary) -> Option<(&'static CStr, &[u8])> {
+    let own = match temporary {
+        Temporary::Shared => &[][..],
+        Temporary::Private => &DIRECTORIES,
+    };
+    [DEVICES].iter().chain(own).find_map(|directory| {
         let below = path.strip_prefix(directory.to_bytes())?;
-        below.strip_prefix(b"/")
-    });
-    let names = beneath
-        .into_iter()
-        .flat_map(|names| names.split(|&byte| byte == b'/'));
+        Some((*directory, below.strip_prefix(b"/")?))
+    })
+}
+
+/// The names that lead to a path from the directory of the sandbox's own that it is beneath; none
+/// where it is not.
+pub(super) fn names_to(path: &[u8], temporary: Temporary) -> Vec<CString> {
+    let names = split(path, temporary).into_iter();
+    let names = names.flat_map(|(_, names)| names.split(|&byte| byte == b'/'));
     names.filter_map(|name| CString::new(name).ok()).collect()
 }
 
@@ -59,11 +72,7 @@ pub(super) fn place_of(
     path: &CStr,
     tree: BorrowedFd<'_>,
 ) -> Result<OwnedFd, i32> {
-    let bytes = path.to_bytes();
-    let root = DIRECTORIES.into_iter().find(|directory| {
-        let below = bytes.strip_prefix(directory.to_bytes());
-        below.is_some_and(|below| below.starts_with(b"/"))
-    });
-    let root = resolve(root.ok_or(libc::ENOENT)?)?;
+    let (root, _) = split(path.to_bytes(), Temporary::Private).ok_or(libc::ENOENT)?;
+    let root = resolve(root)?;
     way_to(root.as_fd(), names, is_directory(tree)?)
 }

@@ -47,6 +47,7 @@ impl Terminals {
                 self.remember(row).await?;
             }
         }
+        self.remove_leftovers().await;
         self.start_idle_timer();
         self.start_lapsing();
         Ok(())

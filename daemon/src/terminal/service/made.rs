@@ -3,23 +3,35 @@
 //!
 //! Promises: only what was not there before a terminal needed it is removed, only while it is
 //! empty, and only once no process is left that sees it protected: a sandbox whose mount lies on a
-//! directory would lose the mount with it. What cannot be told stays. It must not know profiles.
+//! directory would lose the mount with it. What cannot be told stays. What there is is written down
+//! in the state directory before it is made, so that a daemon which was killed leaves nothing for
+//! good: the next one removes what nobody has any more. It must not know profiles.
 //!
 //! Everything here blocks, and is called off the runtime's thread.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use termd_proto::TerminalId;
 
+/// Where they are written down, in the state directory: paths, each ended by a NUL.
+const LIST_NAME: &str = "made-directories";
+/// The longest list that is read back: some ten thousand paths.
+const MAX_LIST_BYTES: u64 = 1 << 20;
+
 /// Which directories were made, and for which terminals.
-#[derive(Debug, Default)]
-pub(super) struct MadeDirectories(Mutex<Made>);
+#[derive(Debug)]
+pub(super) struct MadeDirectories {
+    made: Mutex<Made>,
+    state_dir: PathBuf,
+}
 
 /// Whose each is. A terminal is among them from before it is started.
 type Made = BTreeMap<PathBuf, BTreeSet<TerminalId>>;
@@ -34,8 +46,47 @@ pub(super) enum Left {
 }
 
 impl MadeDirectories {
+    /// None yet; they are written down in this directory.
+    pub(super) fn kept_in(state_dir: PathBuf) -> Self {
+        let made = Mutex::default();
+        Self { made, state_dir }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Made> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes what an earlier daemon made and nobody has any more. Asked once, when every terminal
+    /// of an earlier server has claimed its own again.
+    pub(super) fn remove_leftovers(&self) {
+        let made = self.lock();
+        let listed = read_list(&self.state_dir.join(LIST_NAME));
+        let unclaimed = listed.into_iter().filter(|path| !made.contains_key(path));
+        let left: Vec<PathBuf> = unclaimed.collect();
+        if left.is_empty() {
+            return;
+        }
+        // What outlived its daemon may still see some of them protected; the next start looks again.
+        let in_use = mounted_somewhere(&left);
+        let (stay, gone): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|path| in_use.contains(path));
+        for path in gone {
+            remove_or_leave(&path);
+        }
+        self.write_down(made.keys().chain(&stay));
+    }
+
+    /// Writes the list anew, whole or not at all. It is for a daemon that is killed, not for a
+    /// machine that stops: nothing is synced.
+    fn write_down<'a>(&self, paths: impl Iterator<Item = &'a PathBuf>) {
+        let mut list = Vec::new();
+        for path in paths {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        if let Err(error) = replace_list(&self.state_dir.join(LIST_NAME), &list) {
+            tracing::warn!(%error, "what was made for sandboxes is not written down");
+        }
     }
 
     /// Finds out what a terminal needs while nothing is removed: what is there then stays there.
@@ -49,12 +100,16 @@ impl MadeDirectories {
         let mut made = self.lock();
         let found = find()?;
         let mut claimed = Vec::new();
+        let before = made.len();
         for path in needed(&found) {
             let is_absent = fs::symlink_metadata(path).is_err();
             if is_absent || made.contains_key(path) {
                 made.entry(path.clone()).or_default().insert(id.clone());
                 claimed.push(path.clone());
             }
+        }
+        if made.len() > before {
+            self.write_down(made.keys());
         }
         Ok((found, claimed))
     }
@@ -87,11 +142,9 @@ impl MadeDirectories {
         let in_use = mounted_somewhere(&own);
         for path in own.iter().filter(|path| !in_use.contains(*path)) {
             made.remove(path);
-            if let Err(error) = remove_empty(path) {
-                // It holds something by now, or was removed: either is somebody's wish.
-                tracing::debug!(path = %path.display(), %error, "a protected directory stays");
-            }
+            remove_or_leave(path);
         }
+        self.write_down(made.keys());
         if in_use.is_empty() {
             Left::Nothing
         } else {
@@ -105,6 +158,46 @@ impl MadeDirectories {
         for id in ids {
             self.let_go(&id);
         }
+    }
+}
+
+/// The paths of a list; none where there is none.
+fn read_list(file: &Path) -> Vec<PathBuf> {
+    let mut list = Vec::new();
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(file, flags, Mode::empty());
+    let read = opened.map_err(io::Error::from).and_then(|opened| {
+        let limited = File::from(opened).take(MAX_LIST_BYTES);
+        io::BufReader::new(limited).read_to_end(&mut list)
+    });
+    match read {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            tracing::warn!(%error, "what an earlier daemon made for sandboxes cannot be read");
+            return Vec::new();
+        }
+    }
+    // What is behind the last NUL was cut.
+    let end = list.iter().rposition(|&byte| byte == 0).unwrap_or(0);
+    let paths = list.get(..end).unwrap_or_default().split(|&byte| byte == 0);
+    let paths = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
+    paths.filter(|path| is_notable(path)).collect()
+}
+
+fn replace_list(file: &Path, list: &[u8]) -> io::Result<()> {
+    let next = file.with_extension("next");
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    options.mode(0o600).custom_flags(nix::libc::O_NOFOLLOW);
+    options.open(&next)?.write_all(list)?;
+    fs::rename(next, file)
+}
+
+/// Removes a directory, unless it holds something by now, or was removed: either is somebody's wish.
+fn remove_or_leave(path: &Path) {
+    if let Err(error) = remove_empty(path) {
+        tracing::debug!(path = %path.display(), %error, "a protected directory stays");
     }
 }
 
@@ -200,7 +293,8 @@ mod tests {
         let [before, used, empty] = ["before", "used", "empty"].map(|name| root.join(name));
         fs::create_dir(&before).unwrap();
         let all = [before.clone(), used.clone(), empty.clone()];
-        let made = MadeDirectories::default();
+        let state = tempfile::tempdir().unwrap();
+        let made = MadeDirectories::kept_in(state.path().to_owned());
         let ours = [used.clone(), empty.clone()];
         assert_eq!(start(&made, 1, &all), ours);
         assert_eq!(start(&made, 2, &all), ours, "they are there for the first");
@@ -221,10 +315,42 @@ mod tests {
         let root = fs::canonicalize(root.path()).unwrap();
         let path = root.join("made");
         fs::create_dir(&path).unwrap();
-        let made = MadeDirectories::default();
+        let state = tempfile::tempdir().unwrap();
+        let made = MadeDirectories::kept_in(state.path().to_owned());
         made.claim_again(&id(1), std::slice::from_ref(&path));
         made.let_all_go();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_a_killed_daemon_left_is_removed_unless_somebody_has_it() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        let names = ["left", "full", "kept", "new\nline"];
+        let [left, full, kept, strange] = names.map(|name| root.join(name));
+        let all = [left.clone(), full.clone(), kept.clone(), strange.clone()];
+        let killed = MadeDirectories::kept_in(root.clone());
+        start(&killed, 1, &all);
+        fs::write(full.join("file"), "somebody's").unwrap();
+        drop(killed);
+        let next = MadeDirectories::kept_in(root.clone());
+        next.claim_again(&id(2), std::slice::from_ref(&kept));
+        next.remove_leftovers();
+        assert!(!left.exists() && !strange.exists());
+        assert!(full.join("file").exists() && kept.exists());
+        assert_eq!(
+            read_list(&root.join(LIST_NAME)),
+            std::slice::from_ref(&kept)
+        );
+        next.let_all_go();
+        assert!(!kept.exists());
+        assert!(read_list(&root.join(LIST_NAME)).is_empty());
+        // Damage names nothing that is not whole.
+        fs::create_dir(&left).unwrap();
+        let cut = left.as_os_str().as_bytes();
+        fs::write(root.join(LIST_NAME), [b"relative\0\0", cut].concat()).unwrap();
+        MadeDirectories::kept_in(root.clone()).remove_leftovers();
+        assert!(left.exists());
     }
 
     #[test]

@@ -133,6 +133,15 @@ impl Terminals {
         gone.await.unwrap_or(Left::Nothing)
     }
 
+    /// Removes what a daemon that was killed has left. When all there is was taken over.
+    pub(super) async fn remove_leftovers(&self) {
+        let terminals = self.clone();
+        let gone = tokio::task::spawn_blocking(move || terminals.inner.made.remove_leftovers());
+        if gone.await.is_err() {
+            tracing::error!("what an earlier daemon made for sandboxes stays");
+        }
+    }
+
     /// Removes all that was made: every terminal has ended.
     pub async fn let_all_go(&self) {
         let terminals = self.clone();

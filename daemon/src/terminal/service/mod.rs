@@ -10,8 +10,10 @@ mod create;
 mod disk;
 mod ending;
 mod explain;
+mod finding;
 mod gate;
 mod idle;
+mod index;
 mod limits;
 mod links;
 mod list;
@@ -19,32 +21,30 @@ mod made;
 mod making;
 mod reserving;
 mod scope;
+mod screens;
 mod typing;
 
-use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
-use termd_proto::screen::{Screen, ScreenOptions};
-use termd_proto::terminal::{Front, Owner, TerminalState};
-use termd_proto::{Label, TerminalId, TerminalRef};
+use termd_proto::terminal::{Owner, TerminalState};
 use tokio::sync::{Notify, broadcast, watch};
 
 pub use asked::CreateRequest;
 pub use typing::Typist;
 
+use self::index::{Accepts, ClientKey, Index, Starting};
 use self::made::MadeDirectories;
 use super::actor::{Actor, Surroundings};
 use super::backlog::Backlog;
 use super::clock::now_ms;
 use super::disk::Room;
-use super::error::{RunningLimit, TerminalError};
+use super::error::TerminalError;
 use super::handle::Terminal;
-use super::record::Size;
-use super::restore::restore;
 use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::approval::Approvals;
@@ -54,7 +54,6 @@ use crate::control::message::WaitStatus;
 use crate::policy::Policy;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
-use crate::term::Model;
 
 /// Events that a subscriber may be behind before it is told that it lags.
 const EVENT_QUEUE: usize = 1_024;
@@ -62,10 +61,6 @@ const EVENT_QUEUE: usize = 1_024;
 const ENDED_IN_MEMORY: usize = 256;
 /// Ended terminals that stay on the list until somebody closes them; older ones are closed.
 const ENDED_LISTED: usize = 4_096;
-/// How long a new size may take into the database before whoever gave it is answered all the same.
-const LONGEST_SIZE_STORING: Duration = Duration::from_secs(1);
-/// Matches that an ambiguous reference is answered with.
-const AMBIGUOUS_SHOWN: u32 = 8;
 
 /// How terminals are run.
 #[derive(Debug, Clone)]
@@ -123,90 +118,6 @@ struct Inner {
     made: MadeDirectories,
 }
 
-/// Which terminals there are. Held for look-ups only, never across a wait.
-#[derive(Debug, Default)]
-struct Index {
-    by_id: HashMap<TerminalId, Arc<Terminal>>,
-    /// Labels of open terminals, and of those being made.
-    labels: HashMap<Label, TerminalId>,
-    /// Terminals being made.
-    starting: HashMap<TerminalId, Starting>,
-    /// Terminals whose command runs, those being made included.
-    running: usize,
-    /// Open terminals that have ended, oldest first.
-    ended: VecDeque<TerminalId>,
-    accepts: Accepts,
-    /// The last creation was refused for their number, and that was told.
-    is_full_told: bool,
-}
-
-impl Index {
-    /// How many terminals of these clients run, those being made included.
-    fn running_of(&self, is_meant: impl Fn(&ClientKey) -> bool) -> usize {
-        let starting = self.starting.values().map(|starting| &starting.client);
-        let running = self
-            .by_id
-            .values()
-            .filter(|terminal| terminal.state() == TerminalState::Running)
-            .filter(|terminal| is_meant(&ClientKey::from(&terminal.record.owner)));
-        starting.filter(|maker| is_meant(maker)).count() + running.count()
-    }
-
-    /// Which limit on running terminals keeps this client from one more.
-    fn limit_reached_by(&self, client: &ClientKey, max: MaxRunning) -> Option<RunningLimit> {
-        let of_all = RunningLimit::OfAll(max.of_all);
-        let of_client = RunningLimit::OfClient(max.of_client);
-        let of_front = RunningLimit::OfFront(max.of_front);
-        // Whose they are is counted only where there are enough of them.
-        let (all, running) = (|| self.running, |least: usize| self.running >= least);
-        if all() >= max.of_all {
-            return Some(of_all);
-        }
-        if running(max.of_client) && self.running_of(|of| of == client) >= max.of_client {
-            return Some(of_client);
-        }
-        let is_of_front = |of: &ClientKey| of.front == client.front;
-        let is_over = running(max.of_front) && self.running_of(is_of_front) >= max.of_front;
-        is_over.then_some(of_front)
-    }
-}
-
-/// A terminal that is being made.
-#[derive(Debug)]
-struct Starting {
-    /// For whom.
-    client: ClientKey,
-    /// How it ended, if it did before it was listed.
-    reaped: Option<WaitStatus>,
-}
-
-/// A client process, as far as its limit on running terminals goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct ClientKey {
-    front: Front,
-    pid: i32,
-    client: Option<String>,
-}
-
-impl From<&Owner> for ClientKey {
-    fn from(owner: &Owner) -> Self {
-        Self {
-            front: owner.front,
-            pid: owner.pid,
-            client: owner.client.clone(),
-        }
-    }
-}
-
-/// Whether new terminals may be made.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Accepts {
-    #[default]
-    Yes,
-    /// The daemon is stopping or being replaced.
-    No,
-}
-
 impl Terminals {
     /// No terminals yet; [`adopt`](Self::adopt) takes over those that there are.
     pub fn new(options: TerminalsOptions, store: Store, keeper: KeeperClient) -> Self {
@@ -217,6 +128,7 @@ impl Terminals {
             inner: Arc::new(Inner {
                 policy,
                 always: tokio::sync::Mutex::default(),
+                made: MadeDirectories::kept_in(options.state_dir.clone()),
                 options,
                 store,
                 keeper,
@@ -227,7 +139,6 @@ impl Terminals {
                 scopes: scope::Scopes::default(),
                 backlog: Backlog::default(),
                 room: watch::Sender::new(Room::Enough),
-                made: MadeDirectories::default(),
             }),
         }
     }
@@ -288,86 +199,6 @@ impl Terminals {
         }
     }
 
-    /// The terminal that a person or a script means: open ones first, then those that only the
-    /// database knows.
-    pub async fn find(&self, reference: &TerminalRef) -> Result<Arc<Terminal>, TerminalError> {
-        let not_found = || TerminalError::NotFound(reference.0.clone());
-        if let Some(found) = self.find_open(reference)? {
-            return Ok(found);
-        }
-        let id = match reference.0.parse::<TerminalId>() {
-            Ok(id) => id,
-            Err(_) => self
-                .stored_id_with_prefix(reference)
-                .await?
-                .ok_or_else(not_found)?,
-        };
-        self.flush_of(&id).await;
-        let row = self
-            .inner
-            .store
-            .terminal(&id)
-            .await?
-            .ok_or_else(not_found)?;
-        Ok(self.stored(&row))
-    }
-
-    fn find_open(&self, reference: &TerminalRef) -> Result<Option<Arc<Terminal>>, TerminalError> {
-        let index = self.index();
-        if let Ok(id) = reference.0.parse::<TerminalId>() {
-            return Ok(index.by_id.get(&id).cloned());
-        }
-        let labelled = reference
-            .0
-            .parse::<Label>()
-            .ok()
-            .and_then(|label| index.labels.get(&label));
-        if let Some(found) = labelled.and_then(|id| index.by_id.get(id)) {
-            return Ok(Some(Arc::clone(found)));
-        }
-        let Some(prefix) = id_prefix(&reference.0) else {
-            return Ok(None);
-        };
-        let mut fitting = index.by_id.values().filter(|terminal| {
-            terminal.id().as_str().starts_with(&*prefix)
-                && terminal.state() != TerminalState::Closed
-        });
-        match (fitting.next(), fitting.next()) {
-            (None, _) => Ok(None),
-            (Some(only), None) => Ok(Some(Arc::clone(only))),
-            (Some(first), Some(second)) => Err(TerminalError::Ambiguous {
-                reference: reference.0.clone(),
-                matches: [first, second]
-                    .into_iter()
-                    .chain(fitting.take(AMBIGUOUS_SHOWN as usize - 2))
-                    .map(|terminal| terminal.id().clone())
-                    .collect(),
-            }),
-        }
-    }
-
-    async fn stored_id_with_prefix(
-        &self,
-        reference: &TerminalRef,
-    ) -> Result<Option<TerminalId>, TerminalError> {
-        let Some(prefix) = id_prefix(&reference.0) else {
-            return Ok(None);
-        };
-        let mut fitting = self
-            .inner
-            .store
-            .ids_with_prefix(&prefix, AMBIGUOUS_SHOWN)
-            .await?;
-        match fitting.len() {
-            0 => Ok(None),
-            1 => Ok(fitting.pop()),
-            _ => Err(TerminalError::Ambiguous {
-                reference: reference.0.clone(),
-                matches: fitting,
-            }),
-        }
-    }
-
     /// A terminal that was closed a moment ago may still have its last rows in the queue.
     async fn flush_of(&self, id: &TerminalId) {
         if let Err(error) = self.inner.store.flush().await {
@@ -397,58 +228,6 @@ impl Terminals {
             .await
             .map(|_| ())
             .map_err(TerminalError::Audit)
-    }
-
-    /// Sees to it that a terminal has its screen, which one that ended long ago has not at once.
-    async fn wake_screen(&self, terminal: &Terminal) -> Result<(), TerminalError> {
-        if terminal.screen.look(|_| ()).is_some() {
-            return Ok(());
-        }
-        let (store, end) = (&self.inner.store, terminal.end());
-        let restored = restore(store, &terminal.record, &terminal.transcript, end).await?;
-        terminal.screen.put(restored.model);
-        Ok(())
-    }
-
-    /// What a terminal's screen shows.
-    pub async fn screen(
-        &self,
-        terminal: &Terminal,
-        options: &ScreenOptions,
-    ) -> Result<Screen, TerminalError> {
-        let tty = terminal.line_discipline().await;
-        let screen = self
-            .look_at(terminal, |model| model.screen(options))
-            .await?;
-        Ok(Screen {
-            echo: tty.map(|tty| tty.echo),
-            canonical: tty.map(|tty| tty.canonical),
-            ..screen
-        })
-    }
-
-    /// Sets a terminal's size, and keeps where in the output it was given, so that a server that
-    /// dies right after it loses nothing. A database that takes nothing holds nobody up.
-    pub async fn resize(&self, terminal: &Terminal, size: Size) {
-        terminal.resize(size).await;
-        let stored = self.inner.store.flush();
-        if tokio::time::timeout(LONGEST_SIZE_STORING, stored)
-            .await
-            .is_err()
-        {
-            tracing::warn!(terminal = %terminal.id(), "a size is not in the database yet");
-        }
-    }
-
-    /// Looks at a terminal's model, for somebody who reads it.
-    pub async fn look_at<T>(
-        &self,
-        terminal: &Terminal,
-        look: impl FnOnce(&Model) -> T,
-    ) -> Result<T, TerminalError> {
-        terminal.touch();
-        self.wake_screen(terminal).await?;
-        terminal.screen.look(look).ok_or(TerminalError::Stopping)
     }
 
     /// Records that a connection types into a terminal, once for each: never what it types.
@@ -593,14 +372,4 @@ impl Terminals {
     fn stored_transcript(&self, id: &TerminalId) -> Transcript {
         Transcript::stored(id.clone(), self.inner.store.clone())
     }
-}
-
-/// The text as the beginning of an id; `None` if no id can begin with it.
-fn id_prefix(text: &str) -> Option<String> {
-    let random = text.strip_prefix("term_").unwrap_or(text);
-    let fits = !random.is_empty()
-        && random
-            .bytes()
-            .all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
-    fits.then(|| format!("term_{random}"))
 }

@@ -198,7 +198,7 @@ impl Scopes {
         match status {
             WaitStatus::Signaled(nix::libc::SIGKILL) if more > 0 => Death::News,
             WaitStatus::Signaled(nix::libc::SIGKILL) if is_recent => Death::Known,
-            WaitStatus::Signaled(_) | WaitStatus::Exited(_) => Death::Other,
+            WaitStatus::Signaled(_) | WaitStatus::Exited(_) | WaitStatus::CpuTimeUp => Death::Other,
         }
     }
 }
@@ -390,3 +390,7 @@ fn enough(scope: &InScope, best_effort: bool) -> Result<(), StartError> {
         Some(_) | None => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "scope_tests.rs"]
+mod tests;

@@ -1,0 +1,168 @@
+//! A server beside a keeper from before held commands, which would run them outside of their scope.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use tempfile::TempDir;
+use termd_proto::terminal::Stdio;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use super::*;
+use crate::config::{ApprovedPlace, Config};
+use crate::control::channel::{self, ChannelError, Packet};
+use crate::control::client::{Connected, KeeperClient};
+use crate::control::confinement::{Confinement, Enforced};
+use crate::control::message::{Hold, LEVEL_CONFINEMENT, PROTOCOL_VERSION, ToKeeper, ToServer};
+use crate::policy::LimitsSpec;
+use crate::store::Store;
+use crate::terminal::tally::InputLog;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The other end of the control socket.
+struct OldKeeper(UnixStream);
+
+impl OldKeeper {
+    fn say(&self, request: u32, message: &ToServer, fds: &[OwnedFd]) {
+        let (kind, body) = message.encode();
+        let packet = Packet {
+            kind,
+            request,
+            body,
+        };
+        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        channel::send(self.0.as_fd(), &packet, &fds).unwrap();
+    }
+
+    async fn hear(&self) -> (u32, ToKeeper) {
+        let receive = || match channel::receive(self.0.as_fd()) {
+            Err(ChannelError::WouldBlock) => Err(std::io::ErrorKind::WouldBlock.into()),
+            received => Ok(received),
+        };
+        let heard = timeout(PATIENCE, self.0.async_io(Interest::READABLE, receive)).await;
+        let packet = heard.unwrap().unwrap().unwrap().packet;
+        let message = ToKeeper::decode(packet.kind, &packet.body).unwrap();
+        (packet.request, message.unwrap())
+    }
+}
+
+/// A server's terminals, and their keeper, which knows sandboxes and no holding.
+async fn beside_an_old_keeper(state: &TempDir) -> (Terminals, OldKeeper) {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (ours, theirs) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+    let ours = UnixStream::from_std(std::os::unix::net::UnixStream::from(ours)).unwrap();
+    let old = OldKeeper(ours);
+    let (version, level) = (PROTOCOL_VERSION, LEVEL_CONFINEMENT);
+    old.say(0, &ToServer::Hello { version, level }, &[]);
+    old.say(0, &ToServer::InventoryEnd, &[]);
+    let Connected { keeper, .. } = KeeperClient::connect(theirs).await.unwrap();
+    assert!(matches!(old.hear().await.1, ToKeeper::Hello { .. }));
+    let config = Config::default();
+    let directory = state.path().to_owned();
+    let options = super::super::TerminalsOptions {
+        kill_grace: config.kill_grace(),
+        spool: config.spool.clone(),
+        store: config.store.clone(),
+        state_dir: directory.clone(),
+        max_running: config.limits.running(),
+        shell: None,
+        policy: Arc::default(),
+        approved: ApprovedPlace {
+            file: directory.join("approved.toml"),
+            state_dir: directory.clone(),
+            config_hash: String::new(),
+            redactor: config.redactor().unwrap(),
+        },
+        config_dir: directory.clone(),
+        input_log: InputLog::default(),
+    };
+    let store = Store::open(directory.join("termd.sqlite")).await.unwrap();
+    (Terminals::new(options, store, keeper), old)
+}
+
+fn limited(best_effort: bool) -> Profile {
+    Profile {
+        limits: LimitsSpec {
+            tasks: Some(10),
+            ..LimitsSpec::default()
+        },
+        scope_best_effort: Some(best_effort),
+        ..Profile::default()
+    }
+}
+
+fn request() -> SpawnRequest {
+    SpawnRequest {
+        id: TerminalId::from_random(1),
+        program: b"/bin/true".to_vec(),
+        argv: vec![b"true".to_vec()],
+        env: Vec::new(),
+        cwd: b"/".to_vec(),
+        cols: 80,
+        rows: 24,
+        notes: Vec::new(),
+        stdio: Stdio::Pty,
+        confinement: Confinement::default(),
+        hold: Hold::No,
+    }
+}
+
+#[tokio::test]
+async fn an_old_keeper_is_not_asked_for_what_needs_a_scope() {
+    let state = tempfile::tempdir().unwrap();
+    let (terminals, old) = beside_an_old_keeper(&state).await;
+    let profile = limited(false);
+    let refused = timeout(PATIENCE, terminals.prepare_command(request(), &profile));
+    let Err(error) = refused.await.unwrap() else {
+        panic!("it was started");
+    };
+    let said = error.to_string();
+    assert!(
+        said.starts_with("tasks_max: ") && said.contains("scopes"),
+        "{said}"
+    );
+    // It was asked for nothing: the next that it hears is this.
+    let asking = tokio::spawn({
+        let keeper = terminals.inner.keeper.clone();
+        async move { keeper.ready().await }
+    });
+    let (number, heard) = old.hear().await;
+    assert!(matches!(heard, ToKeeper::Ready), "{heard:?}");
+    old.say(number, &ToServer::Done, &[]);
+    timeout(PATIENCE, asking).await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn by_best_effort_it_starts_it_without_and_the_answer_says_so() {
+    let state = tempfile::tempdir().unwrap();
+    let (terminals, old) = beside_an_old_keeper(&state).await;
+    let asking = tokio::spawn(async move {
+        let prepared = terminals.prepare_command(request(), &limited(true)).await?;
+        let started = terminals.run_prepared(prepared).await;
+        started.map(|(_, scope)| scope)
+    });
+    let (number, heard) = old.hear().await;
+    let ToKeeper::Spawn(asked) = heard else {
+        panic!("{heard:?}");
+    };
+    assert_eq!(asked.hold, Hold::No, "it would not let it go");
+    let process = ProcessId {
+        pid: 1,
+        start_time: 1,
+    };
+    let enforced = Enforced::default();
+    let fds = [(); 4].map(|()| OwnedFd::from(std::fs::File::open("/dev/null").unwrap()));
+    old.say(number, &ToServer::Spawned { process, enforced }, &fds);
+    let scope = timeout(PATIENCE, asking).await.unwrap().unwrap();
+    let told = scope.unwrap().added_to(Some(Told::default())).unwrap();
+    assert!(told.held.is_empty(), "{told:?}");
+    let [missing] = &told.missing[..] else {
+        panic!("{told:?}");
+    };
+    assert_eq!(missing.wall, "tasks_max");
+    assert!(missing.reason.contains("scopes"), "{}", missing.reason);
+}
