@@ -86,7 +86,12 @@ async fn watch(
                     }
                 }
                 Event::Closed(shown) => {
-                    board.put_away.extend(board.shown.remove(&shown));
+                    let put_away = board.shown.remove(&shown);
+                    if put_away.is_some() {
+                        board.put_away.extend(put_away);
+                        // There is room for one that had to wait.
+                        board.follow(desktop, &listed.approvals).await?;
+                    }
                 }
             }
         };
