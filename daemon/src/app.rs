@@ -121,12 +121,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         max_running: config.limits.running(),
         shell,
         policy: Arc::new(file.policy.with_approved(approved.approved)),
-        approved: ApprovedPlace {
-            file: approved_file(&paths.config_file),
-            state_dir: paths.state_dir.clone(),
-            config_hash,
-            redactor: config.redactor()?,
-        },
+        approved: approved_place(&paths, config_hash, &config)?,
         config_dir: config_dir(&paths),
         input_log: input_log(&config),
     };
@@ -220,6 +215,20 @@ async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppE
             None => Err(error.into()),
         },
     }
+}
+
+/// Where approved.toml and what goes with it are.
+fn approved_place(
+    paths: &Paths,
+    config_hash: String,
+    config: &Config,
+) -> Result<ApprovedPlace, PatternError> {
+    Ok(ApprovedPlace {
+        file: approved_file(&paths.config_file),
+        state_dir: paths.state_dir.clone(),
+        config_hash,
+        redactor: config.redactor()?,
+    })
 }
 
 /// What somebody has agreed to for always, recorded where it has changed, and kept.

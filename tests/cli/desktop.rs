@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use futures_util::StreamExt as _;
 use tokio::runtime::Runtime;
 use zbus::message::Type;
+use zbus::names::MemberName;
 use zbus::wire::OwnedVariant;
 use zbus::{Connection, Message, MessageStream};
 
@@ -18,6 +19,9 @@ use crate::support::{DEADLINE, Home};
 
 const SERVICE: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
+/// Why a notification has gone: a person put it away, or a call did.
+const DISMISSED: u32 = 2;
+const BY_A_CALL: u32 = 3;
 
 /// A bus that nobody else is on, and that starts nobody: whoever is on it was put there.
 #[derive(Debug)]
@@ -166,7 +170,6 @@ impl Server {
 
     /// A person takes a notification away.
     pub(crate) fn dismiss(&self, id: u32) {
-        const DISMISSED: u32 = 2;
         self.put_away.borrow_mut().insert(id);
         self.tell("NotificationClosed", &(id, DISMISSED));
     }
@@ -191,7 +194,7 @@ async fn serve(
         if call.message_type() != Type::MethodCall {
             continue;
         }
-        let asked = match header.member().map(|member| member.as_str()) {
+        let asked = match header.member().map(MemberName::as_str) {
             Some("GetCapabilities") => {
                 bus.reply(&header, &capabilities).await.unwrap();
                 Asked::Capabilities
@@ -204,7 +207,6 @@ async fn serve(
             Some("CloseNotification") => {
                 let id: u32 = call.body().deserialize().unwrap();
                 bus.reply(&header, &()).await.unwrap();
-                const BY_A_CALL: u32 = 3;
                 let closed = (id, BY_A_CALL);
                 bus.emit_signal(None::<&str>, PATH, SERVICE, "NotificationClosed", &closed)
                     .await

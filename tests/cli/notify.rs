@@ -1,7 +1,7 @@
 //! `termctl approvals --notify`: questions on a desktop, which is a real bus with a real peer on it.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 
 use rustix::process::Signal;
@@ -91,7 +91,7 @@ impl Desk {
     }
 
     /// The agent's call goes through, and does what it says.
-    fn assert_runs(&mut self, victim: &PathBuf, params: &Value) {
+    fn assert_runs(&mut self, victim: &Path, params: &Value) {
         self.agent.ok("session.create", params);
         wait_until("it is removed", || !victim.exists());
     }

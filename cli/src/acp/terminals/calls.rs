@@ -210,7 +210,7 @@ fn in_termd_meta(
 ) -> Option<Box<RawValue>> {
     let mut answer: Map<String, Value> = serde_json::from_str(answer.get()).ok()?;
     in_object(&mut answer, "_meta", |meta| {
-        in_object(meta, "termd", change)
+        in_object(meta, "termd", change);
     });
     to_raw_value(&answer).ok()
 }
