@@ -31,8 +31,9 @@ use crate::journal::AnchorKeeper;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, InteractHandler,
-    PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats, serve,
+    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
+    InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats,
+    serve,
 };
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store, StoreError, own_actor};
@@ -104,25 +105,23 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
     let approved = approved_in_force(&paths, &config_hash, &store).await;
-    let faults: Vec<String> = fault.into_iter().chain(approved.fault).collect();
-    let fault = (!faults.is_empty()).then(|| faults.join("; "));
+    let faults = ConfigFaults {
+        config: fault,
+        approved: approved.fault,
+    };
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
     record_start(&store, shell.as_ref()).await;
     let options = TerminalsOptions {
         kill_grace: config.kill_grace(),
+        approval_timeout: config.approval_timeout(),
         spool: config.spool.clone(),
         store: config.store.clone(),
         state_dir: paths.state_dir.clone(),
         max_running: config.limits.running(),
         shell,
         policy: Arc::new(file.policy.with_approved(approved.approved)),
-        approved: ApprovedPlace {
-            file: approved_file(&paths.config_file),
-            state_dir: paths.state_dir.clone(),
-            config_hash,
-            redactor: config.redactor()?,
-        },
+        approved: approved_place(&paths, config_hash, &config)?,
         config_dir: config_dir(&paths),
         input_log: input_log(&config),
     };
@@ -131,7 +130,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     terminals.adopt(inventory).await?;
 
     let stats = Arc::<SocketStats>::default();
-    let module = api(&terminals, &stats, &paths, fault)?;
+    let module = api(&terminals, &stats, &paths, faults)?;
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
@@ -216,6 +215,20 @@ async fn record_change(in_force: InForce, store: &Store) -> Result<InForce, AppE
             None => Err(error.into()),
         },
     }
+}
+
+/// Where approved.toml and what goes with it are.
+fn approved_place(
+    paths: &Paths,
+    config_hash: String,
+    config: &Config,
+) -> Result<ApprovedPlace, PatternError> {
+    Ok(ApprovedPlace {
+        file: approved_file(&paths.config_file),
+        state_dir: paths.state_dir.clone(),
+        config_hash,
+        redactor: config.redactor()?,
+    })
 }
 
 /// What somebody has agreed to for always, recorded where it has changed, and kept.
@@ -327,14 +340,14 @@ fn api(
     terminals: &Terminals,
     stats: &Arc<SocketStats>,
     paths: &Paths,
-    config_fault: Option<String>,
+    faults: ConfigFaults,
 ) -> Result<RpcModule<()>, RegisterMethodError> {
     let daemon = DaemonHandler::new(
         terminals.clone(),
         Arc::clone(stats),
         &paths.socket,
         &paths.database(),
-        config_fault,
+        faults,
     );
     let mut module = RpcModule::new(());
     module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;

@@ -9,6 +9,7 @@ mod store;
 
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +33,12 @@ const MAX_CONFIG_BYTES: u64 = 4 << 20;
 pub const MAX_WINDOW_BYTES: u64 = 64 << 20;
 /// The longest grace, in milliseconds: `systemctl stop` gives up after 90 s.
 const MAX_GRACE_MS: u64 = 60_000;
+/// How long a question of the gate waits for an answer where nothing else is set: a person may be at
+/// lunch, an agent's client seldom waits longer.
+const APPROVAL_TIMEOUT_MS: u64 = 300_000;
+/// The bounds of that, in milliseconds: nobody reads and answers in less than a second; what waits
+/// for more than a day was forgotten.
+const APPROVAL_TIMEOUT_BOUNDS_MS: RangeInclusive<u64> = 1_000..=86_400_000;
 const DAY_MS: i64 = 86_400_000;
 
 /// The whole configuration.
@@ -40,6 +47,8 @@ const DAY_MS: i64 = 86_400_000;
 pub struct Config {
     /// From SIGTERM or SIGHUP to SIGKILL, in milliseconds.
     pub kill_grace_ms: u64,
+    /// How long a question of the gate waits for an answer, in milliseconds; then it is denied.
+    pub approval_timeout_ms: u64,
     /// How much output is kept in memory.
     pub spool: SpoolConfig,
     /// How much of everything there may be.
@@ -147,6 +156,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             kill_grace_ms: 1_500,
+            approval_timeout_ms: APPROVAL_TIMEOUT_MS,
             spool: SpoolConfig::default(),
             limits: LimitsConfig::default(),
             retention: RetentionConfig::default(),
@@ -308,11 +318,16 @@ impl Config {
 
     fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let config: Self = toml::from_str(text).map_err(|error| parse_error(text, path, &error))?;
-        let bounds: [(bool, &'static str, &'static str); 7] = [
+        let bounds: [(bool, &'static str, &'static str); 8] = [
             (
                 config.kill_grace_ms <= MAX_GRACE_MS,
                 "kill_grace_ms",
                 "0 to 60,000",
+            ),
+            (
+                APPROVAL_TIMEOUT_BOUNDS_MS.contains(&config.approval_timeout_ms),
+                "approval_timeout_ms",
+                "1,000 to 86,400,000",
             ),
             (
                 config.spool.max_window_bytes <= MAX_WINDOW_BYTES,
@@ -368,6 +383,11 @@ impl Config {
     /// From SIGTERM or SIGHUP to SIGKILL.
     pub fn kill_grace(&self) -> Duration {
         Duration::from_millis(self.kill_grace_ms)
+    }
+
+    /// How long a question of the gate waits for an answer.
+    pub fn approval_timeout(&self) -> Duration {
+        Duration::from_millis(self.approval_timeout_ms)
     }
 
     /// How long the database keeps what.
@@ -433,6 +453,10 @@ mod tests {
     fn a_fault_is_named_with_its_place() {
         let table = [
             ("kill_grace_ms = 60001", "kill_grace_ms must be"),
+            (
+                "approval_timeout_ms = 999",
+                "approval_timeout_ms must be 1,000 to",
+            ),
             (
                 "[spool]\nmax_window_bytes = 99999999999",
                 "spool.max_window_bytes must be",

@@ -41,6 +41,9 @@ pub struct DaemonInfo {
     /// Why config.toml is not in force, with its line: what it said before is. Absent: it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_fault: Option<String>,
+    /// The same of approved.toml, beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_fault: Option<String>,
 }
 
 /// Answer to `daemon.stats`.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::CommandInfo;
 use crate::id::{Offset, TerminalRef};
 use crate::screen::CommandState;
-use crate::terminal::{ExitStatus, SendResult, TerminalState};
+use crate::terminal::{EndCause, ExitStatus, SendResult, TerminalState};
 
 /// Longest pattern of a wait, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 4_096;
@@ -129,6 +129,9 @@ pub struct Activity {
     pub state: TerminalState,
     /// How it ended, once it has.
     pub exit_status: Option<ExitStatus>,
+    /// The limit that ended it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
     /// For how long nothing was printed, in milliseconds.
     pub quiet_ms: u64,
     /// Whether a full-screen program is on: the alternate screen, or the mouse.

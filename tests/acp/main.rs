@@ -10,6 +10,7 @@ mod support;
 
 mod calls;
 mod display;
+mod end_cause;
 mod endings;
 mod example;
 mod initialize;

@@ -5,8 +5,9 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::pty::Pty;
 use crate::support::{RawClient, TestDaemon, sh};
-use crate::termctl::{command, ok, termctl};
+use crate::termctl::{Said, command, ok, termctl};
 
 /// An agent that wants to remove a directory: its connection, what it asks for, and the question.
 fn question(daemon: &TestDaemon) -> (RawClient, Value, String) {
@@ -114,4 +115,131 @@ fn what_runs_in_an_agents_terminal_may_not_answer() {
     }
     let listed: Value = serde_json::from_str(&ok(&daemon, &["approvals", "--json"])).unwrap();
     assert_eq!(listed[0]["state"], "pending", "{listed}");
+}
+
+#[test]
+fn always_by_termctl_lets_it_run_from_then_on() {
+    let daemon = TestDaemon::start();
+    let (mut agent, params, id) = question(&daemon);
+    let said = ok(&daemon, &["approve", "--always", &id]);
+    let file = daemon.path("config/termd/approved.toml");
+    assert!(
+        said.contains(&format!("; always, by {}:", file.display())),
+        "{said}"
+    );
+    let number: usize = said.rsplit(':').next().unwrap().parse().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().nth(number - 1), Some("[[rules]]"), "{text}");
+    for _ in 0..3 {
+        agent.ok("session.create", &params);
+    }
+    // It is for that very command.
+    let other = json!({ "command": "rm", "args": ["-r", daemon.path("state/other")] });
+    let refused = agent.err("session.create", &other);
+    assert_eq!(refused.kind(), "confirmation_required", "{refused:?}");
+}
+
+#[test]
+fn always_says_where_it_is_only_once() {
+    let daemon = TestDaemon::configured(
+        "kill_grace_ms = 300\n[[policy.rules]]\nprogram = 'true'\neffect = 'confirm'\n",
+    );
+    let mut agent = daemon.client();
+    agent.ok(
+        "daemon.hello",
+        &json!({ "client": "an agent", "front": "mcp" }),
+    );
+    let params = json!({ "command": "true" });
+    let refused = agent.err("session.create", &params);
+    let id = refused.data["approval"].as_str().unwrap().to_owned();
+    let said = termctl(&daemon, &["approve", "--always", &id]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.assert_one_line();
+    assert!(
+        said.err.contains(&format!("{id} is approved once: ")),
+        "{said:?}"
+    );
+    assert!(!daemon.path("config/termd/approved.toml").exists());
+    agent.ok("session.create", &params);
+    agent.err("session.create", &params);
+}
+
+#[test]
+fn the_first_answer_wins() {
+    let daemon = TestDaemon::start();
+    for (first, late, state) in [
+        ("approve", "deny", "approved"),
+        ("deny", "approve", "denied"),
+    ] {
+        let (mut agent, params, id) = question(&daemon);
+        ok(&daemon, &[first, &id]);
+        let said = termctl(&daemon, &[late, &id]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        said.assert_one_line();
+        assert!(said.err.contains(&format!("{state} already")), "{said:?}");
+        let ran = agent.request("session.create", &params);
+        assert_eq!(ran.is_ok(), first == "approve", "{ran:?}");
+    }
+    // All at once: one of them has answered, and what happens is what that one said.
+    let (mut agent, params, id) = question(&daemon);
+    let answers: Vec<_> = ["approve", "deny", "approve", "deny"]
+        .map(|verb| {
+            let child = command(&daemon, &[verb, &id])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn();
+            (verb, child.unwrap())
+        })
+        .into_iter()
+        .map(|(verb, child)| (verb, Said::of(&child.wait_with_output().unwrap())))
+        .collect();
+    let taken: Vec<_> = answers
+        .iter()
+        .filter(|(_, said)| said.code == Some(0))
+        .collect();
+    assert_eq!(taken.len(), 1, "{answers:?}");
+    let ran = agent.request("session.create", &params);
+    assert_eq!(ran.is_ok(), taken[0].0 == "approve", "{answers:?} {ran:?}");
+}
+
+#[test]
+fn what_nobody_answers_in_time_is_denied() {
+    let daemon = TestDaemon::configured("kill_grace_ms = 300\napproval_timeout_ms = 1000\n");
+    let mut watcher = command(&daemon, &["approvals", "--watch", "--all", "--json"]);
+    let mut watcher = watcher.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    let (mut agent, params, id) = question(&daemon);
+    let mut seen = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let over = seen.find(|seen| seen["state"] != "pending").unwrap();
+    assert_eq!(
+        (&over["id"], &over["state"]),
+        (&json!(id), &json!("expired"))
+    );
+    assert!(over["answered_by"].is_null(), "{over}");
+    let late = termctl(&daemon, &["approve", &id]);
+    assert_eq!(late.code, Some(1), "{late:?}");
+    assert!(late.err.contains("expired"), "{late:?}");
+    // Nothing has run; the same call asks anew.
+    assert!(daemon.path("state/victim").exists());
+    let refused = agent.err("session.create", &params);
+    assert_eq!(refused.kind(), "confirmation_required", "{refused:?}");
+    assert_ne!(refused.data["approval"], json!(id));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[test]
+fn a_watcher_at_a_tty_is_told_of_an_answer_by_somebody_else() {
+    let daemon = TestDaemon::start();
+    let (mut agent, params, id) = question(&daemon);
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    tty.read_until("may it run?");
+    ok(&daemon, &["approve", &id]);
+    tty.read_until("answered elsewhere");
+    tty.read_until(&format!("{id} approved: rm -r"));
+    agent.ok("session.create", &params);
+    tty.read_until(&format!("{id} used: rm -r"));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
 }

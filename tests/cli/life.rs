@@ -1,4 +1,5 @@
-//! `create --idle-timeout`, `create --scrollback`, `close --eof`, and what `show` says of them.
+//! `create --idle-timeout`, `create --scrollback`, `close --eof`, what ends a command, and what `show`
+//! says of them.
 
 use serde_json::json;
 
@@ -99,4 +100,39 @@ fn scrollback_is_as_long_as_asked() {
         let screen = termctl(&daemon, &["screen", "--json", &id]).json();
         assert_eq!(screen["scrollback_rows"], kept);
     }
+}
+
+#[test]
+fn a_person_is_told_which_limit_ended_a_command() {
+    let daemon = TestDaemon::configured(
+        "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'held'\n\
+         [policy.profiles.held]\nlimits = { cpu_time = '1s', file_bytes = '4KiB' }\n",
+    );
+    for (script, cause, words, code) in [
+        (
+            "head -c 10000 /dev/zero > grown; exit $?",
+            "file_bytes",
+            "the file size of its profile",
+            153,
+        ),
+        (
+            "while :; do :; done",
+            "cpu_time",
+            "the processor time of its profile",
+            152,
+        ),
+    ] {
+        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+        assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(code));
+        let shown = ok(&daemon, &["show", &id]);
+        let line = shown.lines().find(|line| line.starts_with("ended by"));
+        assert!(line.is_some_and(|line| line.ends_with(words)), "{shown}");
+        let shown = termctl(&daemon, &["show", "--json", &id]).json();
+        assert_eq!(shown["end_cause"], cause, "{shown}");
+    }
+    let id = ok(&daemon, &["create", "--", "sh", "-c", "exit 3"]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(3));
+    let shown = ok(&daemon, &["show", &id]);
+    let line = shown.lines().find(|line| line.starts_with("ended by"));
+    assert!(line.is_some_and(|line| line.ends_with('-')), "{shown}");
 }

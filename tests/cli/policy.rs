@@ -1,8 +1,9 @@
 //! The gate as a person and a script meet it.
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::TestDaemon;
+use crate::support::{DEADLINE, Deadline, Home, TestDaemon};
 use crate::termctl::{ok, termctl};
 
 #[test]
@@ -168,4 +169,48 @@ fn a_table_of_expectations_is_compared() {
     let said = termctl(&daemon, &["policy", "test", path]);
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.err.contains("table.toml:1: "), "{said:?}");
+}
+
+#[test]
+fn status_names_the_file_that_is_not_in_force() {
+    let home = Home::new();
+    home.configure("kill_grace_ms = 300\n");
+    std::fs::write(
+        home.path("config/termd/approved.toml"),
+        "[[rules]]\neffct = 1\n",
+    )
+    .unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let status = ok(&daemon, &["status"]);
+    let line = |status: &str, file: &str| {
+        let begin = format!("{file} is not in force: ");
+        status
+            .lines()
+            .find(|line| line.starts_with(&begin))
+            .map(str::to_owned)
+    };
+    let approved = line(&status, "approved.toml").unwrap();
+    assert!(approved.contains("approved.toml:2:1: "), "{status}");
+    assert_eq!(line(&status, "config.toml"), None, "{status}");
+    let told = termctl(&daemon, &["status", "--json"]).json();
+    assert!(told["daemon"]["approved_fault"].is_string(), "{told}");
+    assert_eq!(told["daemon"].get("config_fault"), None, "{told}");
+
+    // Both are bad: each has its line.
+    daemon.configure("kill_grace_ms = \n");
+    let server = daemon.server();
+    daemon.signal(Signal::HUP);
+    assert!(server.ends_by(Deadline::after(DEADLINE)));
+    let status = ok(&daemon, &["status"]);
+    assert!(line(&status, "approved.toml").is_some(), "{status}");
+    let config = line(&status, "config.toml").unwrap();
+    assert!(config.contains("config.toml:1:"), "{status}");
+
+    // What is mended is in force after the next reload.
+    daemon.configure("kill_grace_ms = 300\n");
+    std::fs::remove_file(daemon.path("config/termd/approved.toml")).unwrap();
+    let server = daemon.server();
+    daemon.signal(Signal::HUP);
+    assert!(server.ends_by(Deadline::after(DEADLINE)));
+    assert!(!ok(&daemon, &["status"]).contains("not in force"));
 }

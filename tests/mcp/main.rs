@@ -7,6 +7,7 @@
 mod support;
 
 mod client;
+mod end_cause;
 mod ends;
 mod gate;
 mod paging;

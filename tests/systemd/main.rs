@@ -63,7 +63,7 @@ fn put_termd_into(home: &Path) -> io::Result<()> {
     fs::copy(termctl(), bin.join("termctl"))?;
     let units = home.join(".config/systemd/user");
     fs::create_dir_all(&units)?;
-    for unit in ["termd.socket", "termd.service"] {
+    for unit in ["termd.socket", "termd.service", "termd-approvals.service"] {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../systemd")
             .join(unit);
@@ -217,7 +217,7 @@ fn text(output: &Output) -> String {
 fn the_units_verify_clean() {
     let Some(installed) = install() else { return };
     let units = Machine::home().join(".config/systemd/user");
-    for unit in ["termd.service", "termd.socket"] {
+    for unit in ["termd.service", "termd.socket", "termd-approvals.service"] {
         let path = units.join(unit);
         let path = path.to_str().expect("our own path");
         let output = installed

@@ -16,6 +16,7 @@ use super::wire::head::Head;
 use super::wire::json::Raw;
 use super::wire::lines::{Lines, Read};
 use super::wire::message::{Message, NotJson, RequestId};
+use super::wire::outlet::Outlet;
 
 pub(super) use super::stray::log;
 
@@ -30,64 +31,72 @@ enum Route {
     Taken,
 }
 
-/// Takes the client's lines until there are no more, or the agent takes none.
-pub(super) async fn from_client<R: AsyncRead + Unpin>(
-    shared: &Arc<Shared>,
-    from: R,
-) -> io::Result<()> {
-    let mut lines = Lines::of(from);
-    let mut refusals = Refusals::default();
-    loop {
-        match lines.next().await {
-            Read::End => return Ok(()),
-            Read::TooLong(head) => {
-                log("the client sent a message of more than 64 MiB; it was dropped");
-                match Head::read(head) {
-                    Head::Request(id) => refusals.refuse(shared, Party::Client, id).await,
-                    Head::Response(id) if !shared.requests.answered(&id, None) => {
-                        shared.agent.answer(&id, Err(&lost())).await?;
-                    }
-                    Head::Response(_) | Head::Unknown => {}
-                }
-            }
-            Read::Line(line) => {
-                match of_client(shared, line) {
-                    Route::On => shared.agent.line(line).await?,
-                    Route::Changed(changed) => shared.agent.line(&ended(changed)).await?,
-                    Route::Taken => {}
-                }
-                shared.awake.stir(line.len());
-            }
+/// Who sends lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Party {
+    Client,
+    Agent,
+}
+
+impl Party {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+
+    /// Where what this one reads is written.
+    fn outlet(self, shared: &Shared) -> &Outlet {
+        match self {
+            Self::Client => &shared.client,
+            Self::Agent => &shared.agent,
         }
     }
 }
 
-/// Takes the agent's lines until there are no more, or the client takes none.
-pub(super) async fn from_agent<R: AsyncRead + Unpin>(
+/// Takes the sender's lines until there are no more, or the other side takes none.
+pub(super) async fn pass<R: AsyncRead + Unpin>(
     shared: &Arc<Shared>,
+    sender: Party,
     from: R,
 ) -> io::Result<()> {
+    let to = sender.other().outlet(shared);
     let mut lines = Lines::of(from);
     let mut refusals = Refusals::default();
     loop {
         match lines.next().await {
             Read::End => return Ok(()),
             Read::TooLong(head) => {
-                log("the agent sent a message of more than 64 MiB; it was dropped");
+                log(&format!(
+                    "the {} sent a message of more than 64 MiB; it was dropped",
+                    sender.name()
+                ));
                 match Head::read(head) {
-                    Head::Request(id) => refusals.refuse(shared, Party::Agent, id).await,
+                    Head::Request(id) => refusals.refuse(shared, sender, id).await,
                     Head::Response(id) => {
-                        shared.agreed.answered(shared, &id, None);
-                        shared.sessions.answered(shared, &id, None);
-                        shared.client.answer(&id, Err(&lost())).await?;
+                        if !tell_of_lost_answer(shared, sender, &id) {
+                            to.answer(&id, Err(&lost())).await?;
+                        }
                     }
                     Head::Unknown => {}
                 }
             }
             Read::Line(line) => {
-                match of_agent(shared, line).await? {
-                    Route::On => shared.client.line(line).await?,
-                    Route::Changed(changed) => shared.client.line(&ended(changed)).await?,
+                let route = match sender {
+                    Party::Client => of_client(shared, line),
+                    Party::Agent => of_agent(shared, line).await?,
+                };
+                match route {
+                    Route::On => to.line(line).await?,
+                    Route::Changed(changed) => to.line(&ended(changed)).await?,
                     Route::Taken => {}
                 }
                 shared.awake.stir(line.len());
@@ -96,11 +105,17 @@ pub(super) async fn from_agent<R: AsyncRead + Unpin>(
     }
 }
 
-/// Who has sent a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Party {
-    Client,
-    Agent,
+/// An answer was dropped: whoever here waits for it hears so. Whether the question was ours alone, so
+/// that the other side waits for nothing.
+fn tell_of_lost_answer(shared: &Arc<Shared>, sender: Party, id: &RequestId) -> bool {
+    match sender {
+        Party::Client => shared.requests.answered(id, None),
+        Party::Agent => {
+            shared.agreed.answered(shared, id, None);
+            shared.sessions.answered(shared, id, None);
+            false
+        }
+    }
 }
 
 /// Refusals of requests that were dropped: one on its way at a time. Not waited for before the next
@@ -116,14 +131,10 @@ impl Refusals {
         }
         let shared = Arc::clone(shared);
         self.0 = Some(tokio::spawn(async move {
-            let to = match sender {
-                Party::Client => &shared.client,
-                Party::Agent => &shared.agent,
-            };
             let why = format!("the message is longer than {MAX_LINE_BYTES} bytes");
             let refusal = ErrorObjectOwned::owned(INVALID_REQUEST_CODE, why, None::<()>);
             // A sender that is gone needs no answer.
-            let _ = to.answer(&id, Err(&refusal)).await;
+            let _ = sender.outlet(&shared).answer(&id, Err(&refusal)).await;
         }));
     }
 }

@@ -5,12 +5,13 @@
 //! cannot be agreed to from there. Must not know D-Bus.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
     ApprovalId, ApprovalInfo, ApprovalState, ApprovalsClient as _, Decision,
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Context;
 use super::approvals::{list, told};
@@ -37,6 +38,29 @@ struct Board {
     put_away: HashSet<ApprovalId>,
 }
 
+/// The signals that end it.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for one. May be dropped.
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
 /// Shows questions until a signal ends it.
 pub(super) async fn run(context: Context, link: &Link) -> Result<ExitCode, CliError> {
     let mut desktop = Desktop::connect().await?;
@@ -45,14 +69,10 @@ pub(super) async fn run(context: Context, link: &Link) -> Result<ExitCode, CliEr
             "this desktop's notifications have no buttons: they name the command to answer",
         );
     }
-    let mut ended = signal(SignalKind::terminate())
-        .map_err(|error| CliError::Io("cannot wait for signals", error))?;
+    let mut signals =
+        Signals::listen().map_err(|error| CliError::Io("cannot wait for signals", error))?;
     let mut board = Board::default();
-    let outcome = tokio::select! {
-        outcome = watch(context, link, &mut desktop, &mut board) => outcome,
-        _ = ended.recv() => Ok(ExitCode::OK),
-        _ = tokio::signal::ctrl_c() => Ok(ExitCode::OK),
-    };
+    let outcome = watch(context, link, &mut desktop, &mut board, &mut signals).await;
     for shown in board.shown.keys() {
         // Where that fails there is no desktop any more.
         let _ = desktop.withdraw(shown).await;
@@ -65,6 +85,7 @@ async fn watch(
     link: &Link,
     desktop: &mut Desktop,
     board: &mut Board,
+    signals: &mut Signals,
 ) -> Result<ExitCode, CliError> {
     let mut listed = list(link, None).await?;
     loop {
@@ -75,6 +96,9 @@ async fn watch(
             let event = tokio::select! {
                 changed = &mut next => break changed?,
                 event = desktop.next() => event?,
+                // Heeded here alone: a notification whose number is not told yet could not be taken
+                // away.
+                () = signals.next() => return Ok(ExitCode::OK),
             };
             match event {
                 Event::Chosen(shown, key) => {
@@ -86,7 +110,12 @@ async fn watch(
                     }
                 }
                 Event::Closed(shown) => {
-                    board.put_away.extend(board.shown.remove(&shown));
+                    let put_away = board.shown.remove(&shown);
+                    if put_away.is_some() {
+                        board.put_away.extend(put_away);
+                        // There is room for one that had to wait.
+                        board.follow(desktop, &listed.approvals).await?;
+                    }
                 }
             }
         };

@@ -58,9 +58,15 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
         ),
     ];
     output::print(facts_as_lines(&facts).as_bytes())?;
-    if let Some(fault) = &info.config_fault {
-        let said = format!("config.toml is not in force: {}\n", escaped(fault));
-        output::print(said.as_bytes())?;
+    let faults = [
+        ("config.toml", &info.config_fault),
+        ("approved.toml", &info.approved_fault),
+    ];
+    for (file, fault) in faults {
+        if let Some(fault) = fault {
+            let said = format!("{file} is not in force: {}\n", escaped(fault));
+            output::print(said.as_bytes())?;
+        }
     }
     Ok(ExitCode::OK)
 }

@@ -34,6 +34,7 @@ mod backend;
 mod call;
 mod confirm;
 mod cursors;
+mod end_cause;
 mod omitted;
 mod progress;
 mod registry;

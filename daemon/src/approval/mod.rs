@@ -12,6 +12,7 @@ mod table;
 mod table_tests;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision};
 use termd_proto::terminal::Owner;
@@ -37,18 +38,17 @@ struct Inner {
     changes: watch::Sender<u64>,
 }
 
-impl Default for Approvals {
-    fn default() -> Self {
+impl Approvals {
+    /// No questions yet; each waits so long for an answer.
+    pub fn new(answer_within: Duration) -> Self {
         Self {
             inner: Arc::new(Inner {
-                table: Mutex::default(),
+                table: Mutex::new(Table::new(answer_within)),
                 changes: watch::Sender::new(0),
             }),
         }
     }
-}
 
-impl Approvals {
     /// A caller comes with this: whether it is approved, denied, or asked about from now on.
     pub fn ask(
         &self,

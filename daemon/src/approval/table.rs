@@ -10,9 +10,6 @@ use termd_proto::terminal::{Front, Owner};
 
 use crate::clock::Moment;
 
-/// How long a question waits for an answer: a person may be at lunch, an agent's client seldom
-/// waits longer.
-pub(super) const ANSWER_WITHIN: Duration = Duration::from_mins(5);
 /// How long an approval waits for the caller to come back.
 pub(super) const USE_WITHIN: Duration = Duration::from_mins(10);
 /// How long what is over is still shown, and a denial still told.
@@ -108,12 +105,22 @@ enum Denial {
 }
 
 /// The questions, oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Table {
     questions: VecDeque<Question>,
+    /// How long a question waits for an answer.
+    answer_within: Duration,
 }
 
 impl Table {
+    /// No questions yet.
+    pub(super) fn new(answer_within: Duration) -> Self {
+        Self {
+            questions: VecDeque::new(),
+            answer_within,
+        }
+    }
+
     /// A caller comes with this. A question is made where none waits; `id` is taken for it.
     pub(super) fn ask(
         &mut self,
@@ -163,7 +170,7 @@ impl Table {
             verdict: doubt.verdict,
             reason: doubt.reason,
             asked_at_ms: now.ms,
-            expires_at_ms: later(now.ms, ANSWER_WITHIN),
+            expires_at_ms: later(now.ms, self.answer_within),
             answered_by: None,
             answered_at_ms: None,
             only_once,
@@ -173,7 +180,7 @@ impl Table {
             subject,
             info: info.clone(),
             rule,
-            until: now.at + ANSWER_WITHIN,
+            until: now.at + self.answer_within,
             denial: Denial::Untold,
         });
         Standing::Asked(info)

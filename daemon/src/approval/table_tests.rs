@@ -7,9 +7,11 @@ use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
 use super::table::{
-    ANSWER_WITHIN, Always, Doubt, MAX_QUESTIONS, NotAnswered, Standing, Subject, Table, USE_WITHIN,
+    Always, Doubt, MAX_QUESTIONS, NotAnswered, Standing, Subject, Table, USE_WITHIN,
 };
 use crate::clock::Moment;
+
+const ANSWER_WITHIN: Duration = Duration::from_mins(5);
 
 fn owner(client: &str) -> Owner {
     Owner {
@@ -45,7 +47,7 @@ struct Story {
 impl Story {
     fn begin() -> Self {
         Self {
-            table: Table::default(),
+            table: Table::new(ANSWER_WITHIN),
             start: Instant::now(),
             now: Duration::ZERO,
             ids: 0,

@@ -137,7 +137,11 @@ impl AcpTerminalsServer for AcpHandler {
             end: tail.end,
         };
         let mut meta = given(meta).unwrap_or_default();
-        meta.insert(META_KEY.to_owned(), json!(range));
+        let mut ours = json!(range);
+        if let Some(cause) = progress.end_cause {
+            ours["end_cause"] = json!(cause);
+        }
+        meta.insert(META_KEY.to_owned(), ours);
         Ok(TerminalOutputResponse {
             output: tail.text,
             truncated: tail.truncated,
@@ -157,7 +161,7 @@ impl AcpTerminalsServer for AcpHandler {
         let exit = terminal.wait_for_exit().await?;
         let mut meta = given(meta);
         if let Some(cause) = terminal.progress().end_cause {
-            let ours = json!({ "endCause": cause });
+            let ours = json!({ "end_cause": cause });
             meta.get_or_insert_default()
                 .insert(META_KEY.to_owned(), ours);
         }

@@ -15,6 +15,15 @@ use super::server::SocketStats;
 use crate::terminal::clock::now_ms;
 use crate::terminal::{TerminalError, Terminals};
 
+/// Why a file is not what this server runs on, each in one line.
+#[derive(Debug, Default)]
+pub struct ConfigFaults {
+    /// config.toml.
+    pub config: Option<String>,
+    /// approved.toml.
+    pub approved: Option<String>,
+}
+
 /// Serves `daemon.*`.
 #[derive(Debug)]
 pub struct DaemonHandler {
@@ -30,7 +39,7 @@ impl DaemonHandler {
         sockets: Arc<SocketStats>,
         socket: &Path,
         database: &Path,
-        config_fault: Option<String>,
+        faults: ConfigFaults,
     ) -> Self {
         let pid =
             |pid: Option<rustix::process::Pid>| pid.map_or(0, |pid| pid.as_raw_nonzero().get());
@@ -42,7 +51,8 @@ impl DaemonHandler {
             server_started_at_ms: now_ms(),
             socket: socket.to_string_lossy().into_owned(),
             database: database.to_string_lossy().into_owned(),
-            config_fault,
+            config_fault: faults.config,
+            approved_fault: faults.approved,
         };
         Self {
             terminals,

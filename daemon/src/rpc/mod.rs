@@ -46,7 +46,7 @@ pub use approval::ApprovalHandler;
 pub use audit::AuditHandler;
 pub use command::CommandHandler;
 pub use context::{ConnectionContext, Introduction, IntroductionError};
-pub use daemon::DaemonHandler;
+pub use daemon::{ConfigFaults, DaemonHandler};
 pub use interact::InteractHandler;
 pub use peer::Peer;
 pub use policy::PolicyHandler;

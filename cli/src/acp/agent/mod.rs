@@ -29,7 +29,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use self::told::Told;
-use super::{Shared, proxy};
+use super::Shared;
+use super::proxy::{self, Party};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 
@@ -146,11 +147,11 @@ impl Agent {
         from_agent: ChildStdout,
     ) -> Result<ExitCode, CliError> {
         let mut told = Told::listen()?;
-        let mut saying = Saying::new(proxy::from_agent(shared, from_agent));
+        let mut saying = Saying::new(proxy::pass(shared, Party::Agent, from_agent));
         let mut cause = tokio::select! {
             // Neither what the client asks for nor what the agent takes is told apart: in both
             // cases the agent hears no more.
-            _ = proxy::from_client(shared, from_client) => Cause::Parting,
+            _ = proxy::pass(shared, Party::Client, from_client) => Cause::Parting,
             cause = saying.next_end() => cause,
             () = told.next() => Cause::Told,
             code = self.ended() => Cause::Over(code),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use termd_proto::terminal::ExitStatus;
+use termd_proto::terminal::{EndCause as Limit, ExitStatus};
 use termd_proto::{ErrorKind, code};
 
 use super::super::Shared;
@@ -14,6 +14,7 @@ use super::super::wire::json::Raw;
 use super::super::wire::message::Members;
 use super::daemon::{self, How, Params, Refused};
 use super::tracked::{EndCause, Ended, Entry};
+use super::watch::show;
 use super::{Answer, Method, errors};
 use crate::error::{CliError, kind_of};
 
@@ -105,7 +106,11 @@ async fn wait(shared: &Shared, entry: &Entry, params: &Params) -> Answer {
             let mut exit = Map::new();
             exit.insert("exitCode".to_owned(), json!(status.exit_code));
             exit.insert("signal".to_owned(), json!(status.signal));
-            with_meta_of(params, exit)?
+            let shown = show(shared, entry).await.ok();
+            with_limit(
+                with_meta_of(params, exit)?,
+                shown.and_then(|it| it.end_cause),
+            )
         }
         Err(error) => return Err(errors::of_daemon(error)),
     };
@@ -180,14 +185,32 @@ fn with_cause(answer: Box<RawValue>, entry: &Entry) -> Box<RawValue> {
     marked(&answer, timeout).unwrap_or(answer)
 }
 
+/// Says in `_meta.termd` which limit has ended a command, as the daemon's own answers do.
+fn with_limit(answer: Box<RawValue>, limit: Option<Limit>) -> Box<RawValue> {
+    let Some(limit) = limit else {
+        return answer;
+    };
+    in_termd_meta(&answer, |termd| {
+        termd.insert("end_cause".to_owned(), json!(limit));
+    })
+    .unwrap_or(answer)
+}
+
 fn marked(answer: &RawValue, timeout: Duration) -> Option<Box<RawValue>> {
-    let mut answer: Map<String, Value> = serde_json::from_str(answer.get()).ok()?;
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    in_termd_meta(answer, |termd| {
+        termd.insert("ended_by".to_owned(), json!("timeout"));
+        termd.insert("timeout_ms".to_owned(), json!(timeout_ms));
+    })
+}
+
+fn in_termd_meta(
+    answer: &RawValue,
+    change: impl FnOnce(&mut Map<String, Value>),
+) -> Option<Box<RawValue>> {
+    let mut answer: Map<String, Value> = serde_json::from_str(answer.get()).ok()?;
     in_object(&mut answer, "_meta", |meta| {
-        in_object(meta, "termd", |termd| {
-            termd.insert("ended_by".to_owned(), json!("timeout"));
-            termd.insert("timeout_ms".to_owned(), json!(timeout_ms));
-        });
+        in_object(meta, "termd", change);
     });
     to_raw_value(&answer).ok()
 }
@@ -234,6 +257,17 @@ mod tests {
             let got: Value = serde_json::from_str(got.get()).unwrap();
             assert_eq!(got, want);
         }
+    }
+
+    #[test]
+    fn a_limit_is_said_as_the_daemon_says_it() {
+        let answer = json!({ "exitCode": 153, "_meta": { "a": 1 } });
+        let raw = || to_raw_value(&answer).unwrap();
+        let told = with_limit(raw(), Some(Limit::FileBytes));
+        let told: Value = serde_json::from_str(told.get()).unwrap();
+        let meta = json!({ "a": 1, "termd": { "end_cause": "file_bytes" } });
+        assert_eq!(told, json!({ "exitCode": 153, "_meta": meta }));
+        assert_eq!(with_limit(raw(), None).get(), raw().get());
     }
 
     #[test]

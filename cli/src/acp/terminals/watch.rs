@@ -62,7 +62,8 @@ async fn exit(shared: &Shared, entry: &Entry) -> ExitStatus {
     }
 }
 
-async fn show(shared: &Shared, entry: &Entry) -> Result<TerminalInfo, CliError> {
+/// The terminal as the daemon knows it, also once it is closed.
+pub(super) async fn show(shared: &Shared, entry: &Entry) -> Result<TerminalInfo, CliError> {
     let id = &entry.tracked.id;
     shared
         .pool

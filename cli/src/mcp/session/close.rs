@@ -32,6 +32,7 @@ pub(super) fn tool() -> Tool {
             Field::integer("exit_status", "The exit code; null where a signal ended it").or_null(),
             Field::integer("exit_code", ""),
             Field::string("signal", ""),
+            fields::end_cause(),
             Field::boolean("already_closed", "It had ended before"),
             Field::string(
                 "closed_because",
@@ -49,8 +50,8 @@ async fn close(call: Call) -> Outcome {
     let backend = call.backend();
     let info = backend.show(&session_id).await?;
     let mut facts: Facts = success();
-    let (status, end) = if info.state == TerminalState::Closed {
-        (info.exit_status, info.end)
+    let (status, limit, end) = if info.state == TerminalState::Closed {
+        (info.exit_status, info.end_cause, info.end)
     } else {
         let closed = backend
             .pool()
@@ -60,7 +61,7 @@ async fn close(call: Call) -> Outcome {
             })
             .await?;
         backend.pool().stop_holding(&info.id).await?;
-        (closed.exit_status, closed.end)
+        (closed.exit_status, closed.end_cause, closed.end)
     };
     let exit_code = status.as_ref().and_then(|status| status.exit_code);
     facts.insert("exit_status".to_owned(), json!(exit_code));
@@ -69,6 +70,7 @@ async fn close(call: Call) -> Outcome {
         json!({
             "exit_code": exit_code,
             "signal": status.and_then(|status| status.signal),
+            "end_cause": limit,
             "already_closed": (info.state != TerminalState::Running).then_some(true),
             "closed_because": info.close_cause.map(cause),
             "offset": end,

@@ -57,6 +57,7 @@ pub(super) fn tool(settings: &Settings) -> Tool {
         ),
         Field::integer("exit_code", ""),
         Field::string("signal", ""),
+        fields::end_cause(),
         Field::boolean("timed_out", "It was ended because the time was over"),
         Field::string("completed_by", ""),
     ]);
@@ -193,7 +194,7 @@ async fn exec(call: Call) -> Outcome {
             "completed_by": done.by,
         }),
     );
-    exit(&mut facts, closed.exit_status.as_ref());
+    exit(&mut facts, closed.exit_status.as_ref(), closed.end_cause);
     Ok(ToolAnswer::Facts(facts.into()))
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::interact::{Activity, InteractionsClient as _, WaitForResult};
 use termd_proto::screen::CommandState;
-use termd_proto::terminal::{CloseCause, ExitStatus, TerminalInfo, TerminalState};
+use termd_proto::terminal::{CloseCause, EndCause, ExitStatus, TerminalInfo, TerminalState};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 
 use crate::error::{CliError, kind_of};
@@ -98,7 +98,7 @@ impl Standing {
                         "closed_because": info.close_cause.map(cause),
                     }),
                 );
-                exit(facts, info.exit_status.as_ref());
+                exit(facts, info.exit_status.as_ref(), info.end_cause);
             }
         }
     }
@@ -119,8 +119,9 @@ fn may_be_closed(error: &CliError) -> bool {
     ))
 }
 
-/// Adds how a program ended.
-pub(super) fn exit(facts: &mut Facts, status: Option<&ExitStatus>) {
+/// Adds how a program ended, and which limit ended it.
+pub(super) fn exit(facts: &mut Facts, status: Option<&ExitStatus>, limit: Option<EndCause>) {
+    add(facts, json!({ "end_cause": limit }));
     if let Some(status) = status {
         facts.remove("exit_code");
         add(
@@ -167,7 +168,7 @@ pub(super) fn describe(facts: &mut Facts, activity: &Activity, command: Option<&
             "cwd": activity.cwd,
         }),
     );
-    exit(facts, activity.exit_status.as_ref());
+    exit(facts, activity.exit_status.as_ref(), activity.end_cause);
 }
 
 /// Adds what a wait found.

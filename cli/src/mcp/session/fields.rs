@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::mcp::end_cause;
 use crate::mcp::omitted::Omitted;
 use crate::mcp::schema::{Field, Schema};
 use crate::mcp::settings::{MAX_TIMEOUT, Settings, TRUNCATIONS, Truncation};
@@ -150,12 +151,18 @@ pub(super) fn facts() -> Vec<Field> {
             "Of the last command, or of the program once it has exited",
         ),
         Field::string("signal", "The signal that ended the program"),
+        end_cause(),
         Field::string("cwd", ""),
         Field::string(
             "closed_because",
             "idle or disconnect, where nobody asked for it",
         ),
     ]
+}
+
+/// Which limit ended a program.
+pub(super) fn end_cause() -> Field {
+    end_cause::field("end_cause")
 }
 
 /// How a wait ended.

@@ -107,7 +107,7 @@ async fn describe(backend: &Backend, info: TerminalInfo, now: i64) -> Value {
             "owner": { "front": info.owner.front, "client": info.owner.client },
         }),
     );
-    exit(&mut facts, info.exit_status.as_ref());
+    exit(&mut facts, info.exit_status.as_ref(), info.end_cause);
     if info.state == TerminalState::Running {
         let activity = backend
             .pool()

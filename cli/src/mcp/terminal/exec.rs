@@ -7,7 +7,7 @@ use serde_json::json;
 use termd_proto::command::CommandInfo;
 use termd_proto::interact::{Activity, DoneBy, TypedInput, Until, WaitEnd, WaitForResult};
 use termd_proto::screen::CommandState;
-use termd_proto::terminal::TerminalInfo;
+use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
@@ -122,6 +122,8 @@ pub(super) struct Ran {
     prompt: Option<String>,
     /// Whether it was still running.
     pub(super) is_running: bool,
+    /// The limit that ended the terminal's program.
+    end_cause: Option<EndCause>,
 }
 
 impl Ran {
@@ -144,6 +146,7 @@ impl Ran {
             json!({
                 "completedBy": self.by,
                 "running": self.is_running.then_some(true),
+                "endCause": self.end_cause,
             }),
         );
         Ok(facts)
@@ -227,6 +230,7 @@ pub(super) async fn execute(
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
         by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
         prompt,
+        end_cause: wait.activity.end_cause,
     })
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::mcp::answer::{ToolAnswer, ToolError};
+use crate::mcp::end_cause;
 use crate::mcp::omitted::Omitted;
 use crate::mcp::schema::{Field, Schema};
 
@@ -95,6 +96,11 @@ pub(super) fn text() -> Vec<Field> {
     ]
 }
 
+/// Which limit ended a program.
+pub(super) fn end_cause() -> Field {
+    end_cause::field("endCause")
+}
+
 /// How a command in a terminal went.
 pub(super) fn ran() -> Vec<Field> {
     let mut fields = text();
@@ -107,6 +113,7 @@ pub(super) fn ran() -> Vec<Field> {
             "How it is known that it is done: marks (certain), foreground (likely), prompt (a guess)",
         ),
         Field::boolean("running", "It still runs"),
+        end_cause(),
     ]);
     fields
 }

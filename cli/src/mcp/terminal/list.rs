@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_proto::terminal::{SessionsClient as _, TerminalInfo, TerminalState};
 
-use super::fields::{self, Facts, set};
+use super::fields::{self, Facts, add, set};
 use super::session::{activity, base_name, is_busy};
 use super::start::NAME_KEY;
 use crate::error::CliError;
@@ -104,6 +104,7 @@ async fn describe(backend: &Backend, info: TerminalInfo, verbose: bool, now: i64
             "busy": now_in_it.as_ref().is_some_and(is_busy),
         }),
     );
+    add(&mut facts, json!({ "endCause": info.end_cause }));
     if verbose {
         let shell = info.argv.first().map_or("", String::as_str);
         let idle_ms = match &now_in_it {

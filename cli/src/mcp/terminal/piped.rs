@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_proto::terminal::{
-    CreateTerminal, Encoding, ExitStatus, OutputStream, ReadFrom, ReadOptions, SessionsClient as _,
-    Stdio, create_terminal, read_terminal,
+    CreateTerminal, Encoding, EndCause, ExitStatus, OutputStream, ReadFrom, ReadOptions,
+    SessionsClient as _, Stdio, create_terminal, read_terminal,
 };
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
@@ -56,6 +56,7 @@ pub(super) struct Finished {
     end: Offset,
     pub(super) exit_code: Option<i64>,
     signal: Option<String>,
+    limit: Option<EndCause>,
     timed_out: bool,
     duration: Duration,
     pub(super) stdout: Stream,
@@ -85,7 +86,10 @@ impl Finished {
                 "stderr": { "raw": self.stderr.text },
             }),
         );
-        add(&mut facts, json!({ "signal": self.signal }));
+        add(
+            &mut facts,
+            json!({ "signal": self.signal, "endCause": self.limit }),
+        );
         if self.is_cut() {
             let cut = [("stdout", &self.stdout), ("stderr", &self.stderr)];
             let omitted: Vec<Value> = cut
@@ -198,6 +202,7 @@ pub(super) async fn execute(
         end: ended.end,
         exit_code: status.as_ref().and_then(|it| it.exit_code).map(i64::from),
         signal: status.and_then(|it| it.signal),
+        limit: ended.limit,
         timed_out: ended.timed_out,
         duration,
         stdout,
@@ -207,6 +212,7 @@ pub(super) async fn execute(
 
 struct Ended {
     status: Option<ExitStatus>,
+    limit: Option<EndCause>,
     end: Offset,
     timed_out: bool,
 }
@@ -227,6 +233,7 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
         if waited.exited {
             return Ok(Ended {
                 status: waited.exit_status,
+                limit: waited.end_cause,
                 end: waited.end,
                 timed_out: false,
             });
@@ -242,6 +249,7 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
                 .await?;
             return Ok(Ended {
                 status: killed.exit_status,
+                limit: killed.end_cause,
                 end: killed.end,
                 timed_out,
             });

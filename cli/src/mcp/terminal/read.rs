@@ -1,11 +1,12 @@
 //! `terminal_read`.
 
 use serde::Deserialize;
+use serde_json::json;
 use termd_proto::Offset;
 use termd_proto::interact::{Until, WaitEnd};
 use termd_proto::terminal::TerminalState;
 
-use super::fields::{self, Facts, bad};
+use super::fields::{self, Facts, add, bad};
 use super::session::{find, milliseconds};
 use super::text::Part;
 use crate::mcp::answer::{Outcome, ToolAnswer};
@@ -27,6 +28,7 @@ pub(super) fn tool() -> Tool {
     let mut output = fields::text();
     output.push(Field::boolean("timedOut", "").required());
     output.push(Field::boolean("alive", "Whether its program runs"));
+    output.push(fields::end_cause());
     Tool {
         name: "terminal_read",
         title: "Read a terminal",
@@ -69,8 +71,13 @@ async fn read(call: Call) -> Outcome {
     }
     let from = since.unwrap_or_else(|| call.shared.cursors.of(&info.id).read);
     let has_some = since.is_some_and(|since| since < info.end);
-    let (until, timed_out, alive) = if info.state != TerminalState::Running || has_some {
-        (info.end, false, info.state == TerminalState::Running)
+    let (until, timed_out, alive, limit) = if info.state != TerminalState::Running || has_some {
+        (
+            info.end,
+            false,
+            info.state == TerminalState::Running,
+            info.end_cause,
+        )
     } else {
         let until = Until {
             settle_ms: Some(arguments.idle_timeout),
@@ -82,7 +89,12 @@ async fn read(call: Call) -> Outcome {
         let wait = call.progress.during(backend, &terminal, waiting).await?;
         let end = wait.end.max(wait.activity.end);
         let runs = wait.activity.state == TerminalState::Running;
-        (end, wait.ended_by == WaitEnd::Timeout, runs)
+        (
+            end,
+            wait.ended_by == WaitEnd::Timeout,
+            runs,
+            wait.activity.end_cause,
+        )
     };
     let part = Part {
         backend,
@@ -100,5 +112,6 @@ async fn read(call: Call) -> Outcome {
     text.describe(&mut facts);
     facts.insert("timedOut".to_owned(), timed_out.into());
     facts.insert("alive".to_owned(), alive.into());
+    add(&mut facts, json!({ "endCause": limit }));
     Ok(ToolAnswer::Facts(facts.into()))
 }

@@ -55,6 +55,7 @@ pub(super) fn result_fields() -> Vec<Field> {
         Field::string("cwd", ""),
         Field::integer("exitCode", "").or_null(),
         Field::string("signal", ""),
+        fields::end_cause(),
         Field::boolean("timedOut", ""),
         Field::integer("durationMs", ""),
         Field::object("stdout", "raw, parsed, summary"),

@@ -35,10 +35,13 @@ pub(super) async fn alive(call: &Call, named: &str) -> Result<TerminalInfo, Tool
 
 /// What is said of a terminal that runs no more.
 pub(super) fn dead(info: &TerminalInfo) -> ToolError {
-    let why = match info.close_cause {
-        Some(CloseCause::Idle) => " It was closed because nobody used it.",
-        Some(CloseCause::Disconnect) => " It was closed with the client that had opened it.",
-        None => "",
+    let why = match (info.close_cause, info.end_cause) {
+        (Some(CloseCause::Idle), _) => " It was closed because nobody used it.".to_owned(),
+        (Some(CloseCause::Disconnect), _) => {
+            " It was closed with the client that had opened it.".to_owned()
+        }
+        (None, Some(limit)) => format!(" Its limit {} has ended it.", limit.as_str()),
+        (None, None) => String::new(),
     };
     ToolError::Failed {
         kind: "session_dead",

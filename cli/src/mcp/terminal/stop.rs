@@ -48,6 +48,7 @@ pub(super) fn tool() -> Tool {
             Field::object("transcript", "path, bytes"),
             Field::integer("exitCode", ""),
             Field::string("signal", ""),
+            fields::end_cause(),
         ])),
         run: run(stop),
         error: fields::error,
@@ -122,6 +123,7 @@ async fn stop(call: Call) -> Outcome {
         json!({
             "exitCode": status.and_then(|status| status.exit_code),
             "signal": status.and_then(|status| status.signal.clone()),
+            "endCause": closed.end_cause,
         }),
     );
     Ok(ToolAnswer::Facts(facts.into()))

@@ -42,6 +42,7 @@ pub(super) fn tool() -> Tool {
         Field::string("matchedText", ""),
         Field::string("matchedLine", ""),
         Field::boolean("exited", "The terminal's program has ended"),
+        fields::end_cause(),
     ]);
     Tool {
         name: "terminal_wait",
@@ -129,6 +130,7 @@ async fn wait(call: Call) -> Outcome {
             "matchedText": wait.matched.as_ref().map(|matched| &matched.text),
             "matchedLine": wait.matched.as_ref().map(|matched| &matched.line),
             "exited": exited.then_some(true),
+            "endCause": wait.activity.end_cause,
         }),
     );
     Ok(ToolAnswer::Facts(facts.into()))

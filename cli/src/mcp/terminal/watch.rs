@@ -11,7 +11,7 @@ use termd_proto::terminal::{TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use super::fields::{self, bad};
+use super::fields::{self, Facts, add, bad, set};
 use super::session::{dead, find, milliseconds};
 use super::text::Part;
 use super::wait::check_pattern;
@@ -98,6 +98,7 @@ pub(super) fn tool() -> Tool {
             Field::list("context", json!({ "type": "string" }), ""),
             Field::integer("position", "Where to go on").required(),
             Field::boolean("timedOut", "").required(),
+            fields::end_cause(),
         ])),
         run: run(move |call| watch(call, Arc::clone(&matches))),
         error: fields::error,
@@ -197,14 +198,20 @@ async fn watch(call: Call, matches: Arc<Matches>) -> Outcome {
             WaitEnd::Settled => "quiet",
             _ => "timeout",
         };
-        return Ok(ToolAnswer::Facts(json!({
-            "reason": reason,
-            "triggerId": null,
-            "matchedLine": null,
-            "context": [],
-            "position": wait.end,
-            "timedOut": reason == "timeout",
-        })));
+        let mut facts = Facts::new();
+        set(
+            &mut facts,
+            json!({
+                "reason": reason,
+                "triggerId": null,
+                "matchedLine": null,
+                "context": [],
+                "position": wait.end,
+                "timedOut": reason == "timeout",
+            }),
+        );
+        add(&mut facts, json!({ "endCause": wait.activity.end_cause }));
+        return Ok(ToolAnswer::Facts(facts.into()));
     };
     let part = Part {
         backend: call.backend(),

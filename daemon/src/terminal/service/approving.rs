@@ -132,14 +132,7 @@ impl Terminals {
     /// The terminal that an agent has started and that this process is in, by its environment and
     /// its parents. A process that wants to can hide from both: docs/security.md.
     fn agents_terminal_of(&self, pid: i32) -> Option<TerminalId> {
-        let of_agents: Vec<(i32, TerminalId)> = self
-            .index()
-            .by_id
-            .values()
-            .filter(|terminal| matches!(terminal.record.owner.front, Front::Acp | Front::Mcp))
-            .filter(|terminal| terminal.state() == TerminalState::Running)
-            .map(|terminal| (terminal.record.pid, terminal.id().clone()))
-            .collect();
+        let of_agents = self.running_of_agents();
         if of_agents.is_empty() {
             return None;
         }
@@ -149,9 +142,25 @@ impl Terminals {
         named.or_else(|| {
             std::iter::successors(Some(pid), |&pid| parent_of(pid))
                 .take(MAX_ANCESTORS)
-                .find_map(|pid| of_agents.iter().find(|(root, _)| *root == pid))
+                .find_map(|pid| of_agents.iter().find(|(root, _)| *root == Some(pid)))
                 .map(|(_, id)| id.clone())
         })
+    }
+
+    /// Their terminals, those included whose command runs and that are not listed yet.
+    fn running_of_agents(&self) -> Vec<(Option<i32>, TerminalId)> {
+        let is_agents = |front| matches!(front, Front::Acp | Front::Mcp);
+        let index = self.index();
+        let listed = index.by_id.values();
+        let listed = listed
+            .filter(|terminal| is_agents(terminal.record.owner.front))
+            .filter(|terminal| terminal.state() == TerminalState::Running)
+            .map(|terminal| (Some(terminal.record.pid), terminal.id().clone()));
+        let starting = index.starting.iter();
+        let starting = starting
+            .filter(|(_, starting)| is_agents(starting.client.front))
+            .map(|(id, starting)| (starting.pid, id.clone()));
+        listed.chain(starting).collect()
     }
 }
 

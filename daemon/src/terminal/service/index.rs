@@ -70,6 +70,8 @@ impl Index {
 pub(super) struct Starting {
     /// For whom.
     pub(super) client: ClientKey,
+    /// Its command's process, from before it runs.
+    pub(super) pid: Option<i32>,
     /// How it ended, if it did before it was listed.
     pub(super) reaped: Option<WaitStatus>,
 }

@@ -67,6 +67,8 @@ const ENDED_LISTED: usize = 4_096;
 pub struct TerminalsOptions {
     /// From SIGTERM or SIGHUP to SIGKILL.
     pub kill_grace: Duration,
+    /// How long a question of the gate waits for an answer.
+    pub approval_timeout: Duration,
     /// How much output is kept in memory.
     pub spool: SpoolConfig,
     /// How much of the disk output may take.
@@ -124,6 +126,7 @@ impl Terminals {
         let events = broadcast::Sender::new(EVENT_QUEUE);
         let index = Mutex::default();
         let policy = Mutex::new(Arc::clone(&options.policy));
+        let approvals = Approvals::new(options.approval_timeout);
         Self {
             inner: Arc::new(Inner {
                 policy,
@@ -135,7 +138,7 @@ impl Terminals {
                 events,
                 index,
                 idle_listed: Notify::new(),
-                approvals: Approvals::default(),
+                approvals,
                 scopes: scope::Scopes::default(),
                 backlog: Backlog::default(),
                 room: watch::Sender::new(Room::Enough),

@@ -50,6 +50,7 @@ impl Terminals {
         index.running += 1;
         let starting = Starting {
             client,
+            pid: None,
             reaped: None,
         };
         index.starting.insert(id.clone(), starting);

@@ -70,6 +70,7 @@ enum How {
     /// It waits for its exec.
     Held {
         id: TerminalId,
+        pid: i32,
         stdio: Stdio,
         cgroup: Vec<u8>,
     },
@@ -224,10 +225,10 @@ impl Terminals {
     ) -> Result<Prepared, StartError> {
         let keeper = &self.inner.keeper;
         let (id, stdio) = (request.id.clone(), request.stdio);
-        let (scope, cgroup) = match profile.limits.scope() {
+        let (pid, scope, cgroup) = match profile.limits.scope() {
             None if keeper.can_hold_before_exec() => {
-                keeper.spawn_held(request, Hold::BeforeExec).await?;
-                (InScope::default(), Vec::new())
+                let process = keeper.spawn_held(request, Hold::BeforeExec).await?;
+                (process.pid, InScope::default(), Vec::new())
             }
             None => return Ok(Prepared::not_yet(request, InScope::default())),
             Some(limits) => {
@@ -243,10 +244,15 @@ impl Terminals {
                     self.give_up(id, stdio).await;
                     return Err(error);
                 }
-                (scope, cgroup)
+                (process.pid, scope, cgroup)
             }
         };
-        let how = How::Held { id, stdio, cgroup };
+        let how = How::Held {
+            id,
+            pid,
+            stdio,
+            cgroup,
+        };
         Ok(Prepared { how, scope })
     }
 
@@ -258,7 +264,16 @@ impl Terminals {
         let keeper = &self.inner.keeper;
         let spawned = match prepared.how {
             How::NotYet(request) => keeper.spawn(*request).await?,
-            How::Held { id, stdio, cgroup } => {
+            How::Held {
+                id,
+                pid,
+                stdio,
+                cgroup,
+            } => {
+                // It may ask for something before it is listed, and is known by this.
+                if let Some(starting) = self.index().starting.get_mut(&id) {
+                    starting.pid = Some(pid);
+                }
                 let spawned = keeper.let_go(&id, stdio, LetGo::Run { cgroup }).await;
                 if spawned.is_err() {
                     self.inner.scopes.forget(&id);

@@ -79,6 +79,7 @@ async fn beside_an_old_keeper(state: &TempDir) -> (Terminals, OldKeeper) {
         },
         config_dir: directory.clone(),
         input_log: InputLog::default(),
+        approval_timeout: config.approval_timeout(),
     };
     let store = Store::open(directory.join("termd.sqlite")).await.unwrap();
     (Terminals::new(options, store, keeper), old)

@@ -45,6 +45,7 @@ pub async fn activity(
         end: progress.end,
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
+        end_cause: progress.end_cause,
         quiet_ms: milliseconds(quiet),
         full_screen: screen.full_screen,
         command_state: screen.command_state,
