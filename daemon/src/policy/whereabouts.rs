@@ -153,8 +153,8 @@ fn named<'a>(args: &'a [Word], names: &[&str]) -> Vec<Option<&'a str>> {
         if names.iter().any(is_long) {
             found.push(value.or_else(next));
         } else if !given.starts_with('-') {
-            let letters = names.iter().filter(|name| name.len() == 1);
-            let cut = letters.filter_map(|letter| given.split_once(letter)).next();
+            let mut letters = names.iter().filter(|name| name.len() == 1);
+            let cut = letters.find_map(|letter| given.split_once(letter));
             found.extend(cut.map(|(_, rest)| match rest {
                 "" => next(),
                 rest => Some(rest),
