@@ -4,25 +4,28 @@
 //! place of the fault; termd never runs on half a configuration.
 
 mod approved;
+mod error;
 mod in_force;
 mod store;
 
 use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
-use thiserror::Error;
 
 use crate::audit::redact::{PatternError, Redactor};
 use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
 
+use error::{parse_error, place, shown};
+
 pub use approved::{
     ApprovedError, ApprovedInForce, ApprovedPlace, Draft, approved_file, keep_approved,
 };
+pub use error::ConfigError;
 pub use in_force::{Change, InForce};
 pub use store::{Bound, StoreConfig};
 
@@ -205,50 +208,6 @@ impl Default for ShellConfig {
     }
 }
 
-/// Why a configuration is refused.
-#[derive(Debug, Error)]
-pub enum ConfigError {
-    /// It is there and cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is not what it should be. One line, as compilers write them: a log or `termctl` may show
-    /// no more than that.
-    #[error("{}:{line}:{column}: {message}", path.display())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// The line of the fault, from 1.
-        line: usize,
-        /// Its column in characters, from 1.
-        column: usize,
-        /// What is wrong there.
-        message: String,
-    },
-    /// A pattern of secrets is none.
-    #[error("{}: audit.redact, {source}", path.display())]
-    Redact {
-        /// The file.
-        path: PathBuf,
-        /// Which, and why.
-        source: PatternError,
-    },
-    /// A value is out of bounds.
-    #[error("{}: {key} must be {bounds}", path.display())]
-    OutOfBounds {
-        /// The file.
-        path: PathBuf,
-        /// The key, dotted.
-        key: &'static str,
-        /// What it may be.
-        bounds: &'static str,
-    },
-}
-
 /// A configuration with the text that it was read from.
 #[derive(Debug, Clone)]
 pub struct ConfigFile {
@@ -398,40 +357,6 @@ impl Config {
             audit_age_ms: i64::from(self.retention.audit_days) * DAY_MS,
         }
     }
-}
-
-/// The parser's error without the picture of the place, which takes four lines.
-fn parse_error(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
-    let fault = error.span().map_or(0, |span| span.start);
-    let (line, column) = place(text, fault);
-    let lines: Vec<&str> = error.message().lines().map(str::trim).collect();
-    ConfigError::Parse {
-        path: path.to_owned(),
-        line,
-        column,
-        message: shown(&lines.join(", ")),
-    }
-}
-
-/// What is wrong, for a log or a tty: names in it are the file's, and may hold anything.
-fn shown(problem: &str) -> String {
-    let mut shown = String::with_capacity(problem.len());
-    for c in problem.chars() {
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
-/// The line and the column, in characters, of a byte of a text, both from 1.
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let column = before.get(line_start..).unwrap_or_default().chars().count();
-    (before.matches('\n').count() + 1, column + 1)
 }
 
 #[cfg(test)]

@@ -115,6 +115,7 @@ fn huge_arguments_and_environments_are_answered() {
     for params in [
         json!({ "command": "true", "args": [huge] }),
         json!({ "command": huge }),
+        json!({ "command": "true", "args": vec!["y"; 600_000] }),
         json!({ "command": "true", "env": { "A": huge } }),
         json!({ "command": "true", "env": { huge.as_str(): "x" } }),
         json!({ "command": "true", "cwd": huge }),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{RawClient, RpcError, TestDaemon, sh};
+use crate::support::{Home, RawClient, RpcError, TestDaemon, sh};
 
 const CONFIRMATION_REQUIRED: i64 = -32011;
 const DENIED: i64 = -32012;
@@ -223,4 +223,37 @@ fn check_runs_nothing_and_takes_one_of_two() {
         assert_eq!(client.err("policy.check", &params).kind(), "invalid_params");
     }
     assert!(records(&mut client, "terminal.create").is_empty());
+}
+
+#[test]
+fn a_typed_line_starts_where_its_shell_is_by_now() {
+    let home = Home::new();
+    let live = home.path("live");
+    std::fs::create_dir(&live).unwrap();
+    let live = live.canonicalize().unwrap();
+    let live = live.display();
+    home.configure(&format!(
+        "[[policy.rules]]\neffect = 'deny'\nprogram = 'touch'\ncwd = '{live}'\n"
+    ));
+    let daemon = TestDaemon::start_with(home, &[]);
+    let mut client = daemon.client();
+    let id = shell(&mut client);
+    let touch = json!({ "id": id, "text": "touch --version | head -1\r" });
+    let run = |client: &mut RawClient, text: &str, done: &str| {
+        let text = format!("{text}\r");
+        client.ok("session.send", &json!({ "id": id, "text": text }));
+        client.wait_for_text(&id, &format!("{done}\r\n"));
+    };
+    run(&mut client, &format!("cd {live}; echo wi''thin"), "within");
+    let error = client.err("session.send", &touch);
+    assert_eq!((error.code, error.kind()), (DENIED, "denied"), "{error:?}");
+
+    // What is printed of a directory says nothing of where the shell is.
+    let printed = r"printf '\033]7;file:///tmp\007'; echo pri''nted";
+    run(&mut client, printed, "printed");
+    let error = client.err("session.send", &touch);
+    assert_eq!(error.kind(), "denied", "{error:?}");
+
+    run(&mut client, "cd /; echo ou''tside", "outside");
+    client.ok("session.send", &touch);
 }

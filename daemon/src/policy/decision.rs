@@ -150,6 +150,11 @@ impl Policy {
         };
         let mut outcomes = Vec::new();
         for seen in &inspector.seen {
+            let whereabouts = whereabouts.of_command(seen);
+            let circumstances = Circumstances {
+                whereabouts: &whereabouts,
+                ..circumstances
+            };
             let ruled = self.rules.ask(Subject::Command(seen), circumstances);
             outcomes.push(Outcome::of(ruled, seen.finding.as_ref(), gate));
         }

@@ -8,14 +8,16 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
-use super::shell::Text;
-
 /// What the grammar's scanner is given at a time. It looks ahead, of some tokens to the text's end,
 /// and what it looks at twice it asks for twice: so what it has asked for is what it has done.
 const CHUNK_BYTES: usize = 256;
 /// How often it may ask for a text in all. Ten times is usual; `x=(x=(x=(…` would be as often as it
 /// has words.
 const MAX_PASSES: usize = 256;
+/// Pipes in a text that it is given. Where a text ends in the midst of a pipeline, it weighs each
+/// stage as the place of the mistake, with all that stands before it: 30,000 took a minute and
+/// gigabytes. Twice the commands that are looked at, so what has more is not safe.
+const MAX_PIPES: usize = 2_000;
 
 thread_local! {
     /// To make a parser costs more than to parse a line.
@@ -24,6 +26,13 @@ thread_local! {
 
 /// The tree of a text; `None` where it would take too long to make.
 pub(super) fn parse(text: &str) -> Option<Tree> {
+    if pipes_too_much(text) {
+        return None;
+    }
+    tree_of(text)
+}
+
+fn tree_of(text: &str) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         if parser.is_none() {
             let mut new = Parser::new();
@@ -50,6 +59,49 @@ pub(super) fn parse(text: &str) -> Option<Tree> {
         let options = ParseOptions::new().progress_callback(&mut go_on);
         parser.parse_with_options(&mut read, None, Some(options))
     })
+}
+
+/// Whether a text has more pipes than the grammar is given.
+///
+/// All its `|` are counted, for what is quoted is only known to the grammar, and a bound that reads
+/// quotes in another way is none. Where many may be text (a table in a here-document), the grammar
+/// is asked about the same with its commands in a row.
+fn pipes_too_much(text: &str) -> bool {
+    let pipes = text.matches('|').count();
+    pipes > MAX_PIPES
+        && quoted_pipes(text).is_none_or(|quoted| pipes.saturating_sub(quoted) > MAX_PIPES)
+}
+
+/// How many `|` of a text are no operators; `None` where it cannot be read in a row.
+fn quoted_pipes(text: &str) -> Option<usize> {
+    let row = text.replace(">|", "> ").replace("||", "&&");
+    let row = row.replace("|&", "; ").replace('|', ";");
+    let tree = tree_of(&row)?;
+    if tree.root_node().has_error() {
+        return None;
+    }
+    let (mut cursor, mut quoted) = (tree.walk(), 0);
+    loop {
+        let node = cursor.node();
+        let is_text = match node.kind() {
+            "raw_string" | "ansi_c_string" | "comment" | "string_content" | "heredoc_content" => {
+                true
+            }
+            "heredoc_body" => node.named_child_count() == 0,
+            _ => false,
+        };
+        if is_text {
+            let within = text.get(node.byte_range()).unwrap_or_default();
+            quoted += within.matches('|').count();
+        } else if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return Some(quoted);
+            }
+        }
+    }
 }
 
 /// Whether a line ends with a `$` alone, behind which the grammar goes on in the next line as if it
@@ -91,10 +143,45 @@ pub(super) fn behind_redirections<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     words
 }
 
-/// Whether a word stands on the line of what is before it. The grammar takes a redirection's word
-/// from the next line, too; to a shell that is an error, after which that line is a command.
-pub(super) fn on_its_line(word: Node<'_>, text: Text<'_>) -> bool {
-    let mut before = text.text.get(..word.start_byte()).unwrap_or_default();
+/// Where a redirection's word stands in the next line, from which the grammar takes it: a file's
+/// name, the word of `<<<`, the end of a here-document. To a shell that is an error, after which that
+/// line is a command.
+pub(super) fn redirection_over_lines<'t>(tree: &'t Tree, text: &str) -> Option<Node<'t>> {
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let redirects = matches!(
+            node.kind(),
+            "file_redirect" | "herestring_redirect" | "heredoc_redirect"
+        );
+        if redirects && !words_on_its_line(node, text) {
+            return Some(node);
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return None;
+            }
+        }
+    }
+}
+
+/// Whether all words of a redirection stand on the line of what is before them. What a here-document
+/// says, and what is piped from it, does not.
+fn words_on_its_line(redirect: Node<'_>, text: &str) -> bool {
+    let mut cursor = redirect.walk();
+    redirect.children(&mut cursor).all(|child| {
+        let is_word = match redirect.kind() {
+            "heredoc_redirect" => child.kind() == "heredoc_start",
+            _ => child.is_named() && child.kind() != "file_descriptor",
+        };
+        !is_word || is_on_its_line(text.get(..child.start_byte()).unwrap_or_default())
+    })
+}
+
+fn is_on_its_line(mut before: &str) -> bool {
     loop {
         let blanks = before.trim_end_matches([' ', '\t']);
         match blanks.strip_suffix("\\\n") {

@@ -18,6 +18,13 @@ pub(super) const MAX_DEPTH: usize = 160;
 /// all that is asked of the server meanwhile waits.
 const MAX_READ_BYTES: usize = 8 * MAX_JUDGED_BYTES;
 
+/// Bytes of words, of all commands of a text together: what starts another holds the other's words,
+/// so `sudo sudo sudo …` holds them as often as it is deep. More than any text has, whose commands
+/// are each read a few times.
+const MAX_WORD_BYTES: usize = 32 * MAX_JUDGED_BYTES;
+/// An argv may be longer than that; then this often.
+const MAX_ARGV_READS: usize = 16;
+
 /// Something that is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
@@ -82,6 +89,9 @@ pub(super) struct Inspector {
     pub(super) variables: Variables,
     commands: usize,
     read_bytes: usize,
+    word_bytes: usize,
+    /// The longest command of it, in bytes of its words.
+    longest: usize,
 }
 
 impl Inspector {
@@ -114,6 +124,19 @@ impl Inspector {
         self.read_bytes <= MAX_READ_BYTES
     }
 
+    /// Whether the words of one more command are read.
+    fn may_read_words(&mut self, words: &[Word], span: Span) -> bool {
+        let bytes = words.iter().map(|word| word.text.len() + 1).sum();
+        self.word_bytes = self.word_bytes.saturating_add(bytes);
+        self.longest = self.longest.max(bytes);
+        let most = MAX_WORD_BYTES.max(self.longest.saturating_mul(MAX_ARGV_READS));
+        if self.word_bytes > most {
+            let reason = "too much of it stands within itself to be looked into";
+            self.note(Verdict::Unknown, reason, span);
+        }
+        self.word_bytes <= most
+    }
+
     /// Whether nesting this deep is looked into.
     pub(super) fn is_too_deep(&mut self, depth: usize, span: Span) -> bool {
         let too_deep = depth > MAX_DEPTH;
@@ -136,7 +159,10 @@ impl Inspector {
             start: name.span.start,
             end: last.span.end.max(name.span.end),
         };
-        if self.is_too_deep(depth, span) || !self.count_command(span) {
+        if self.is_too_deep(depth, span)
+            || !self.count_command(span)
+            || !self.may_read_words(words, span)
+        {
             return;
         }
         let Some(program) = known_name(name) else {

@@ -46,6 +46,9 @@ pub(super) enum Ending {
     Open,
 }
 
+/// How far the end of an extended glob is looked for: each bracket of a text may begin one.
+const MAX_GLOB_BYTES: usize = 1_024;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Word(String, Span),
@@ -223,9 +226,16 @@ fn word_length(rest: &str) -> (usize, Option<Ending>) {
 /// bash(1), Pattern Matching: `@(a|b)`; a subshell has white space, or nothing before it.
 fn is_extended_glob(rest: &str, at: usize) -> bool {
     let before = rest.get(..at).unwrap_or_default();
-    let inner = rest.get(at..).and_then(|rest| rest.split(')').next());
-    before.ends_with(['@', '!', '?', '*', '+'])
-        && inner.is_some_and(|inner| !inner.contains(char::is_whitespace))
+    if !before.ends_with(['@', '!', '?', '*', '+']) {
+        return false;
+    }
+    let end = rest.floor_char_boundary(at.saturating_add(MAX_GLOB_BYTES));
+    let inner = rest.get(at..end).unwrap_or_default();
+    match inner.find(|c: char| c == ')' || c.is_whitespace()) {
+        Some(stop) => inner.as_bytes().get(stop) == Some(&b')'),
+        // Where the text ends here, it would go on in the next line.
+        None => end == rest.len(),
+    }
 }
 
 /// What ends the here-document that a text, which is given without its last newline, ends in.

@@ -11,6 +11,7 @@
 //! Must not know: tokio, files, clocks, terminals, JSON-RPC, the database.
 
 mod approved;
+mod braces;
 mod code;
 mod danger;
 mod decision;

@@ -8,7 +8,9 @@ use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 use tree_sitter::Node;
 
 use super::danger;
-use super::grammar::{behind_redirections, ends_with_dollar, on_its_line, parse, word_over_lines};
+use super::grammar::{
+    behind_redirections, ends_with_dollar, parse, redirection_over_lines, word_over_lines,
+};
 use super::inspect::{Inspector, Place, Stdin};
 use super::lexer;
 use super::program::{self, base_name};
@@ -93,6 +95,10 @@ impl Inspector {
         match parse(read) {
             Some(tree) if !tree.root_node().has_error() && !ends_with_dollar(&tree, read) => {
                 let text = Text { text: read, place };
+                if let Some(redirect) = redirection_over_lines(&tree, read) {
+                    let reason = "a redirection goes on in the next line";
+                    self.note(Verdict::Unknown, reason, text.span(redirect));
+                }
                 self.assignments(tree.root_node(), text);
                 self.statement(tree.root_node(), text, stdin, depth);
             }
@@ -342,10 +348,6 @@ impl Inspector {
         let destinations: Vec<Node<'_>> = node
             .children_by_field_name("destination", &mut cursor)
             .collect();
-        if destinations.iter().any(|word| !on_its_line(*word, text)) {
-            let reason = "a redirection goes on in the next line";
-            self.note(Verdict::Unknown, reason, text.span(node));
-        }
         if let Some(destination) = destinations.first() {
             self.redirect(&operator, text.of(*destination), text.span(*destination));
         }

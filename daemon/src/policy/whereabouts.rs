@@ -1,13 +1,47 @@
-//! Where a text's commands run: where it starts, and where its `cd`s may lead.
+//! Where a text's commands run: where it starts, where its `cd`s may lead, and where a command's own
+//! option leads that one (`make -C`).
 //!
 //! Pure, by the words alone: links are not resolved here. It must not know rules.
 
+use std::borrow::Cow;
+
 use super::inspect::Seen;
 use super::rules::Fit;
-use super::word::UNKNOWN;
+use super::word::{UNKNOWN, Word};
 
 /// Directories that are told apart; a text with more `cd`s may be anywhere.
 const MAX_CANDIDATES: usize = 64;
+
+/// Programs that go elsewhere by an option before they do anything, with the names of it. One letter:
+/// a short one, whose value may stand in the same word.
+const GOERS: &[(&[&str], &[&str])] = &[
+    (&["git"], &["C", "work-tree", "git-dir"]),
+    (
+        &["make", "gmake", "tar", "bsdtar", "gtar"],
+        &["C", "directory", "cd"],
+    ),
+    (&["ninja", "samu", "cargo", "go", "meson"], &["C"]),
+    (&["pnpm", "npm"], &["C", "dir", "prefix"]),
+    (&["yarn", "bun"], &["cwd"]),
+    (&["terraform", "tofu"], &["chdir"]),
+];
+/// Those that start another command there.
+const CARRIERS: &[(&[&str], &[&str])] = &[
+    (&["env"], &["C", "chdir"]),
+    (&["sudo", "sudo-rs", "run0"], &["D", "chdir"]),
+    (&["systemd-run"], &["working-directory"]),
+    (&["nsenter", "unshare"], &["w", "wd", "wdns"]),
+];
+
+fn option_of(
+    table: &[(&[&str], &'static [&'static str])],
+    program: &str,
+) -> &'static [&'static str] {
+    let found = table
+        .iter()
+        .find(|(programs, _)| programs.contains(&program));
+    found.map_or(&[], |(_, names)| names)
+}
 
 /// The directories that a command may be in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,10 +65,27 @@ impl Whereabouts {
             match command.program.as_str() {
                 "cd" | "chdir" | "pushd" => whereabouts.lead(command),
                 "popd" => whereabouts.anywhere = true,
-                _ => {}
+                program => {
+                    for directory in named(&command.args, option_of(CARRIERS, program)) {
+                        whereabouts.lead_to(directory);
+                    }
+                }
             }
         }
         whereabouts
+    }
+
+    /// Those of one command of the text: where it starts, and where its own option leads it.
+    pub(super) fn of_command(&self, command: &Seen) -> Cow<'_, Self> {
+        let directories = named(&command.args, option_of(GOERS, &command.program));
+        if directories.is_empty() || (self.candidates.is_empty() && !self.anywhere) {
+            return Cow::Borrowed(self);
+        }
+        let mut whereabouts = self.clone();
+        for directory in directories {
+            whereabouts.lead_to(directory);
+        }
+        Cow::Owned(whereabouts)
     }
 
     fn lead(&mut self, command: &Seen) {
@@ -42,7 +93,11 @@ impl Whereabouts {
             .args
             .iter()
             .filter(|word| !word.text.starts_with('-'));
-        let target = operands.map(|word| word.text.as_str()).next();
+        self.lead_to(operands.map(|word| word.text.as_str()).next());
+    }
+
+    /// It may be led there; `None`: it cannot be told where.
+    fn lead_to(&mut self, target: Option<&str>) {
         let known = target.filter(|target| !target.contains(UNKNOWN) && !target.starts_with('~'));
         let (Some(target), true) = (known, self.candidates.len() < MAX_CANDIDATES / 2) else {
             self.anywhere = true;
@@ -71,6 +126,42 @@ impl Whereabouts {
             (true | false, false) => Fit::No,
         }
     }
+}
+
+/// The values of these options, wherever they stand: too many are found rather than too few.
+fn named<'a>(args: &'a [Word], names: &[&str]) -> Vec<Option<&'a str>> {
+    let mut found = Vec::new();
+    if names.is_empty() {
+        return found;
+    }
+    for (at, word) in args.iter().enumerate() {
+        let next = || args.get(at + 1).map(|word| word.text.as_str());
+        let Some(given) = word.text.strip_prefix('-') else {
+            // tar(1), in the old style: `tar xC DIR`.
+            if at == 0 && names.contains(&"directory") && word.text.contains('C') {
+                found.push(None);
+            }
+            continue;
+        };
+        let long = given.strip_prefix('-').unwrap_or(given);
+        let (long, value) = match long.split_once('=') {
+            Some((long, value)) => (long, Some(value)),
+            None => (long, None),
+        };
+        // Long options may be abbreviated.
+        let is_long = |name: &&str| name.len() > 1 && long.len() > 1 && name.starts_with(long);
+        if names.iter().any(is_long) {
+            found.push(value.or_else(next));
+        } else if !given.starts_with('-') {
+            let mut letters = names.iter().filter(|name| name.len() == 1);
+            let cut = letters.find_map(|letter| given.split_once(letter));
+            found.extend(cut.map(|(_, rest)| match rest {
+                "" => next(),
+                rest => Some(rest),
+            }));
+        }
+    }
+    found
 }
 
 /// A path as its words lead, `.` and `..` taken out.

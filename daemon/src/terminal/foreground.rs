@@ -2,7 +2,7 @@
 //!
 //! It is a look at a moment: by the time anybody acts on it, another may be there.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 
 use tokio::sync::oneshot;
@@ -38,6 +38,9 @@ pub struct ForegroundProcess {
     /// The leader's name (`/proc/PID/comm`) without control characters; empty where it has ended
     /// and left a group behind.
     pub program: String,
+    /// Its directory (`/proc/PID/cwd`), where that can be read and is there: by the kernel, for the
+    /// marks that shells print of it (OSC 7) can be printed by anybody.
+    pub cwd: Option<String>,
     /// Whether it is the terminal's own program, or a shell started in it that reads lines: not one
     /// that runs a script.
     pub is_root: bool,
@@ -56,6 +59,7 @@ impl Terminal {
         Some(ForegroundProcess {
             pid,
             program,
+            cwd: cwd_of(pid),
             is_root,
         })
     }
@@ -65,6 +69,13 @@ fn name_of(pid: i32) -> Option<String> {
     let comm = read_bounded(&format!("/proc/{pid}/comm"), MAX_COMM)?;
     let name = String::from_utf8_lossy(&comm);
     Some(name.chars().filter(|c| !c.is_control()).collect())
+}
+
+fn cwd_of(pid: i32) -> Option<String> {
+    let cwd = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+    // One that was removed has ` (deleted)` behind its name.
+    cwd.is_dir().then_some(())?;
+    cwd.into_os_string().into_string().ok()
 }
 
 fn is_resting_shell(program: &str, pid: i32) -> bool {

@@ -157,6 +157,20 @@ fn a_directory_is_where_the_text_leads() {
         ("cd; make", "/home", Confirm),
         ("cd src && make", "/home", Allow),
         ("(cd /srv/live); ls", "/home", Allow),
+        ("make -C /srv/live", "/home", Confirm),
+        ("make -kC /srv/live", "/home", Confirm),
+        ("make -C../srv/live all", "/home", Confirm),
+        ("make --directory=/srv/live", "/home", Confirm),
+        ("make --dir /srv -C live", "/home", Confirm),
+        ("make -C \"$x\"", "/home", Confirm),
+        ("make -C src", "/home", Allow),
+        ("make -C x", "/srv/live", Deny),
+        ("make -C /home", "/srv/live", Confirm),
+        ("make -C /srv/live -n; make", "/home", Confirm),
+        ("git -C /srv/live log; make", "/home", Allow),
+        ("env -C /srv/live make", "/home", Confirm),
+        ("sudo -D /srv/live make", "/home", Confirm),
+        ("sudo --chdir=/srv/live make", "/home", Confirm),
     ] {
         let decision = decide_at(&policy, line, &gate_off(), Some(cwd));
         assert_eq!(decision.judgement.effect, effect, "{line} in {cwd}");

@@ -4,6 +4,7 @@ mod approved;
 mod corpus;
 mod decisions;
 mod lines;
+mod programs;
 mod properties;
 mod rules;
 mod safe;

@@ -222,7 +222,11 @@ impl Terminals {
         if secret {
             next.forget();
         }
-        let cwd = terminal.record.cwd.as_str();
+        // It runs where the program is by now, which need not be where the terminal was started.
+        let here = foreground
+            .as_ref()
+            .and_then(|process| process.cwd.as_deref());
+        let cwd = here.unwrap_or(&terminal.record.cwd);
         for line in lines {
             let held_to = terminal.record.held_to.as_ref();
             let decision = self.decide_line(&line, program, typist, Some(cwd));
