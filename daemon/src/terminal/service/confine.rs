@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use termd_proto::terminal::{Confinement as Told, MissingWall};
 
 use super::super::error::TerminalError;
-use super::links::{End, follow};
+use super::links::{End, Ways};
 use crate::control::confinement::{
     Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
     ProtectedPath, Sandbox, Temporary,
@@ -21,11 +21,11 @@ use crate::control::confinement::{
 use crate::policy::{Absent, Bytes, Length, LimitsSpec, Places, Profile, TemporaryFiles, Walls};
 
 /// Where things are for a command that starts in this directory.
-pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
-    let cwd = fs::canonicalize(cwd)?;
+pub(super) fn places(ways: &mut Ways, cwd: &Path, config_dir: &Path) -> io::Result<Places> {
+    let cwd = real(ways, cwd)?;
     let home = env::home_dir().filter(|home| home.is_absolute());
     let home = home.unwrap_or_else(|| PathBuf::from("/"));
-    let home = fs::canonicalize(&home).unwrap_or(home);
+    let home = ways.place(&home).unwrap_or(home);
     let repository = cwd
         .ancestors()
         .take_while(|above| !home.starts_with(above))
@@ -35,12 +35,12 @@ pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
     let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
     let mut temporary: Vec<PathBuf> = Vec::new();
     for directory in set.into_iter().chain(usual) {
-        match fs::canonicalize(directory) {
+        match ways.place(&directory) {
             // Whoever sets it to something that holds everything does not mean this.
-            Ok(real) if !home.starts_with(&real) && !temporary.contains(&real) => {
+            Some(real) if !home.starts_with(&real) && !temporary.contains(&real) => {
                 temporary.push(real);
             }
-            Ok(_) | Err(_) => {}
+            Some(_) | None => {}
         }
     }
     let runtime_dir = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -55,6 +55,11 @@ pub(super) fn places(cwd: &Path, config_dir: &Path) -> io::Result<Places> {
         runtime_dir: runtime_dir.filter(|directory| directory.is_absolute()),
         daemon_config: config_dir.to_owned(),
     })
+}
+
+/// Where something is, without a link in the path; else why nobody can tell.
+fn real(ways: &mut Ways, path: &Path) -> io::Result<PathBuf> {
+    ways.place(path).map_or_else(|| fs::canonicalize(path), Ok)
 }
 
 /// What the keeper is to hold a command to, and what it makes for that.
@@ -87,10 +92,11 @@ pub(super) fn confinement(
         profiles: profile.names.join(", "),
         problem,
     };
-    let places = places(cwd, config_dir);
+    let mut ways = Ways::default();
+    let places = places(&mut ways, cwd, config_dir);
     let places = places.map_err(|error| failed(format!("{}: {error}", cwd.display())))?;
     let walls = profile.walls(&places);
-    let sandbox = walls.map(|walls| sandbox(&walls)).transpose();
+    let sandbox = walls.map(|walls| sandbox(&mut ways, &walls)).transpose();
     let (sandbox, makeable) = sandbox.map_err(failed)?.unzip();
     Ok(Confined {
         confinement: Confinement { limits, sandbox },
@@ -109,10 +115,10 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
     }
 }
 
-fn sandbox(walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
+fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
-        let real = fs::canonicalize(path);
+        let real = real(ways, path);
         let real =
             real.map_err(|error| format!("the writable path {}: {error}", path.display()))?;
         writable.push(real);
@@ -121,7 +127,7 @@ fn sandbox(walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
     writable.dedup();
     let mut protected: Vec<(PathBuf, IfAbsent)> = Vec::new();
     for (path, absent) in &walls.protected {
-        for guarded in guarded(path, *absent) {
+        for guarded in guarded(ways, path, *absent) {
             let is_writable = writable.iter().any(|above| guarded.0.starts_with(above));
             if is_writable && !protected.contains(&guarded) {
                 protected.push(guarded);
@@ -132,8 +138,8 @@ fn sandbox(walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
     let makeable = protected.iter().filter(is_made);
     let makeable = makeable.map(|(path, _)| path.clone()).collect();
     // What is not there cannot be hidden, and need not be shown.
-    let there = |paths: &[PathBuf]| {
-        let real = paths.iter().filter_map(|path| fs::canonicalize(path).ok());
+    let mut there = |paths: &[PathBuf]| {
+        let real = paths.iter().filter_map(|path| ways.place(path));
         real.collect::<BTreeSet<_>>()
     };
     let hidden = there(&walls.hidden);
@@ -180,8 +186,8 @@ fn sandbox(walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
 
 /// What has to be held for a path to stay as it is: what it leads to, and each link on the way,
 /// for whoever can replace one decides what the path means.
-fn guarded(path: &Path, absent: Absent) -> Vec<(PathBuf, IfAbsent)> {
-    let way = follow(path);
+fn guarded(ways: &mut Ways, path: &Path, absent: Absent) -> Vec<(PathBuf, IfAbsent)> {
+    let way = ways.follow(path);
     let links = way.links.into_iter();
     let mut guarded: Vec<_> = links.map(|link| (link, IfAbsent::HoldLink)).collect();
     match (way.end, absent) {

@@ -9,6 +9,7 @@ use termd_proto::terminal::Front;
 use super::super::launch::inherited_environment;
 use super::Terminals;
 use super::confine::places;
+use super::links::Ways;
 use crate::policy::{
     Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxKind, TemporaryFiles,
     Walls, What,
@@ -65,6 +66,7 @@ impl Terminals {
             return None;
         }
         let places = places(
+            &mut Ways::default(),
             Path::new(cwd.unwrap_or("/")),
             &self.inner.options.config_dir,
         );

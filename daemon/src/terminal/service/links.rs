@@ -2,28 +2,39 @@
 //!
 //! It looks at the file system. It must not know profiles, or how a link is held.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, statat};
+use rustix::io::Errno;
 
 /// Links in one path, as many as the kernel follows (`MAXSYMLINKS` of linux/namei.h).
 const MAX_LINKS: usize = 40;
 
+/// To look in it only; it has no link in it.
+const AS_A_PLACE: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
 /// What is at the end of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) enum End {
     /// Something, at this place without a link in it.
     There(PathBuf),
     /// Nothing yet; the directory that it would be in is there.
     Absent(PathBuf),
     /// Nothing, nor the directory above it; or nobody can tell.
+    #[default]
     Nowhere,
 }
 
 /// A path, followed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Way {
     /// The links on it, in order, each by a place without another link in it.
     pub(super) links: Vec<PathBuf>,
@@ -31,17 +42,78 @@ pub(super) struct Way {
     pub(super) end: End,
 }
 
-/// Follows an absolute path as the kernel does.
-pub(super) fn follow(path: &Path) -> Way {
-    let mut links = Vec::new();
-    let end = walk(path, &mut links);
-    Way { links, end }
+/// Follows paths, and looks only once at the directories that they share: what is asked about in one
+/// go is mostly in a few of them.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    directories: HashMap<PathBuf, Directory>,
 }
 
-fn walk(path: &Path, links: &mut Vec<PathBuf>) -> End {
-    let mut names: VecDeque<OsString> = names_of(path).collect();
-    let mut at = PathBuf::from("/");
-    let mut followed = 0;
+/// A directory that paths are followed through.
+#[derive(Debug)]
+struct Directory {
+    way: Way,
+    /// To look in it without the way to it; `None` where it cannot be opened.
+    opened: Option<OwnedFd>,
+}
+
+impl Ways {
+    /// Follows an absolute path as the kernel does.
+    pub(super) fn follow(&mut self, path: &Path) -> Way {
+        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        let (Some(above), Some(name), false) = (path.parent(), path.file_name(), goes_up) else {
+            let mut links = Vec::new();
+            let end = walk(PathBuf::from("/"), names_of(path).collect(), &mut links);
+            return Way { links, end };
+        };
+        self.know(above);
+        let Some(Directory { way, opened }) = self.directories.get(above) else {
+            return Way::default();
+        };
+        let mut links = way.links.clone();
+        let end = match (&way.end, opened) {
+            (End::There(at), Some(opened)) => match statat(opened, name, AtFlags::SYMLINK_NOFOLLOW)
+            {
+                Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Symlink => {
+                    walk(at.clone(), VecDeque::from([name.to_owned()]), &mut links)
+                }
+                Ok(_) => End::There(at.join(name)),
+                Err(Errno::NOENT) => End::Absent(at.join(name)),
+                Err(_) => End::Nowhere,
+            },
+            (End::There(at), None) => {
+                walk(at.clone(), VecDeque::from([name.to_owned()]), &mut links)
+            }
+            (End::Absent(_) | End::Nowhere, _) => End::Nowhere,
+        };
+        Way { links, end }
+    }
+
+    fn know(&mut self, directory: &Path) {
+        if self.directories.contains_key(directory) {
+            return;
+        }
+        let way = self.follow(directory);
+        let opened = match &way.end {
+            End::There(place) => open(place, AS_A_PLACE, Mode::empty()).ok(),
+            End::Absent(_) | End::Nowhere => None,
+        };
+        self.directories
+            .insert(directory.to_owned(), Directory { way, opened });
+    }
+
+    /// The place that a path leads to, without a link in it; `None` where nothing is there.
+    pub(super) fn place(&mut self, path: &Path) -> Option<PathBuf> {
+        match self.follow(path).end {
+            End::There(place) => Some(place),
+            End::Absent(_) | End::Nowhere => None,
+        }
+    }
+}
+
+/// Goes on from a place without a link in it.
+fn walk(mut at: PathBuf, mut names: VecDeque<OsString>, links: &mut Vec<PathBuf>) -> End {
+    let mut followed = links.len();
     while let Some(name) = names.pop_front() {
         if name == ".." {
             at.pop();
@@ -111,6 +183,7 @@ mod tests {
         ] {
             symlink(to, root.join(link)).unwrap();
         }
+        let mut all = Ways::default();
         let there = |place: &str| End::There(root.join(place));
         let absent = |place: &str| End::Absent(root.join(place));
         for (path, links, end) in [
@@ -137,8 +210,13 @@ mod tests {
             ("project/deep", vec!["project/deep"], End::Nowhere),
         ] {
             let links = links.into_iter().map(|link| root.join(link)).collect();
-            assert_eq!(follow(&root.join(path)), Way { links, end }, "{path}");
+            let way = Way { links, end };
+            assert_eq!(Ways::default().follow(&root.join(path)), way, "{path}");
+            assert_eq!(all.follow(&root.join(path)), way, "{path} after others");
         }
+        let up = root.join("project/out/../agent/../../project/in");
+        assert_eq!(all.place(&up), Some(root.join("project/real")));
+        assert_eq!(all.place(Path::new("/")), Some(PathBuf::from("/")));
     }
 
     #[test]
@@ -149,7 +227,7 @@ mod tests {
         symlink("a", root.join("b")).unwrap();
         symlink("c/c", root.join("c")).unwrap();
         for name in ["a", "c"] {
-            let way = follow(&root.join(name));
+            let way = Ways::default().follow(&root.join(name));
             assert_eq!(way.end, End::Nowhere, "{name}");
             assert!(way.links.contains(&root.join(name)), "{name}");
         }
