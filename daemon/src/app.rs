@@ -27,6 +27,7 @@ use crate::config::{
 };
 use crate::control::client::{Connected, KeeperClient, KeeperError};
 use crate::control::message::KeeperEvent;
+use crate::footprint;
 use crate::journal::AnchorKeeper;
 use crate::keeper::InheritedFds;
 use crate::paths::Paths;
@@ -153,6 +154,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         terminals = adopted,
         "serving"
     );
+    footprint::drop_startup_text();
 
     let anchoring = async {
         if tells_journal {

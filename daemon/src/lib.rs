@@ -7,6 +7,7 @@ pub mod audit;
 pub mod clock;
 pub mod config;
 pub mod control;
+mod footprint;
 pub mod journal;
 pub mod keeper;
 pub mod paths;

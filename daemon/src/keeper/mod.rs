@@ -19,7 +19,6 @@ mod ending;
 mod endings;
 mod ends;
 mod event_loop;
-mod footprint;
 mod health;
 mod hold;
 mod inventory;

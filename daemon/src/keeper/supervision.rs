@@ -7,13 +7,13 @@ use nix::libc::SIGKILL;
 use rustix::event::epoll::EventFlags;
 
 use super::event_loop::{Keeper, Source, Token};
-use super::footprint;
 use super::health::{self, Due, Health};
 use super::inventory::{Inventory, RequestNumber, Start};
 use super::link::{Broken, Link};
 use super::stopping::Stage;
 use super::sys::{self, Unreaped};
 use crate::control::message::{KeeperEvent, ToServer, WaitStatus};
+use crate::footprint;
 
 /// How long a server has to leave after it was told to, or closed its control socket.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);

@@ -1,7 +1,8 @@
 //! Giving back the memory that only the start needed.
 //!
-//! Reading arguments and configuration touches a good part of the program's text, and the keeper
-//! will never run it again. The kernel would keep those pages mapped for as long as it has memory.
+//! Reading arguments and configuration, compiling patterns and opening the database touch a good part
+//! of the program's text, which neither the keeper nor the server runs again. The kernel would keep
+//! those pages mapped for as long as it has memory.
 #![allow(unsafe_code)] // madvise(2) takes addresses.
 
 use std::fs;
@@ -11,7 +12,7 @@ use rustix::mm::{Advice, madvise};
 
 /// Unmaps the program text that was touched so far; what is still needed comes back from the page
 /// cache at its next use. Failing costs memory and nothing else, so nobody is told.
-pub(super) fn drop_startup_text() {
+pub(crate) fn drop_startup_text() {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else {
         return;
     };
