@@ -138,9 +138,12 @@ fn pythons_getpass_and_bashs_read() {
 fn a_forced_secret_is_not_echoed_by_the_tty() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
+    // The line is read before the tty echoes again: the program waits for that.
     let id = start(
         &mut client,
-        "printf ready; for n in 1 2 3; do read p; echo len ${#p}; done; stty -a | tr ' ' '\\n' | grep -x -e echo -e icanon; read q",
+        "modes() { stty -a | tr ' ' '\\n'; }; printf ready; \
+         for n in 1 2 3; do read p; echo len ${#p}; done; \
+         until modes | grep -qx echo; do :; done; modes | grep -x -e echo -e icanon; read q",
     );
     client.wait_for_text(&id, "ready");
     for _ in 0..3 {
