@@ -73,7 +73,7 @@ fn limits_end_or_refuse() {
         assert_eq!(end, "Signaled(24)");
         let deaf = "trap '' XCPU; while :; do :; done";
         let (end, _) = exit(deaf, &limited("cpu_seconds", 1));
-        assert_eq!(end, "Signaled(9)");
+        assert_eq!(end, "CpuTimeUp", "by SIGKILL");
         let (end, _) = exit(
             "exec head -c 100000 /dev/zero > grown",
             &limited("file_bytes", 4096),
