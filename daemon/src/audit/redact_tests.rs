@@ -347,3 +347,17 @@ fn time_is_linear_in_the_text() {
         );
     }
 }
+
+/// White space that is no blank of a shell ends a word, too, and is none.
+#[test]
+fn any_white_space_is_passed() {
+    let redactor = Redactor::default();
+    for space in [
+        '\u{b}', '\u{c}', '\u{85}', '\u{a0}', '\u{2003}', '\u{2028}', '\u{3000}',
+    ] {
+        let line = format!("mysql{space}-pHunter2!x{space}{space}db");
+        let left = format!("mysql{space}-p{MARK}{space}{space}db");
+        assert_eq!(redactor.text(&line), left, "{line:?}");
+        assert_eq!(redactor.text(&format!("{space}")), format!("{space}"));
+    }
+}

@@ -189,8 +189,7 @@ fn after_separator(word: &str, from: usize, separator: char) -> Option<Range<usi
 fn words(line: &str) -> impl Iterator<Item = Option<Word<'_>>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
-        let blank = |c: char| c == ' ' || c == '\t';
-        rest += line[rest..].len() - line[rest..].trim_start_matches(blank).len();
+        rest += line[rest..].len() - line[rest..].trim_start_matches(separates).len();
         let first = line[rest..].chars().next()?;
         if ends_command(first) {
             rest += first.len_utf8();
@@ -210,6 +209,12 @@ fn ends_command(character: char) -> bool {
     matches!(character, '|' | '&' | ';' | '\n' | '\r' | '(' | ')' | '`')
 }
 
+/// Whether it stands between words. Whatever ends a word, and no command, is skipped before the next:
+/// a word is never empty.
+fn separates(character: char) -> bool {
+    character.is_whitespace() && !ends_command(character)
+}
+
 fn word_length(text: &str) -> usize {
     let mut quote: Option<char> = None;
     let mut escaped = false;
@@ -222,7 +227,7 @@ fn word_length(text: &str) -> usize {
             (Some('"') | None, '\\') => escaped = true,
             (Some(open), _) if open == character => quote = None,
             (None, '"' | '\'') => quote = Some(character),
-            (None, _) if character.is_whitespace() || ends_command(character) => return at,
+            (None, _) if separates(character) || ends_command(character) => return at,
             _ => {}
         }
     }

@@ -354,6 +354,19 @@ impl Outcome {
     }
 }
 
+/// A reason may name a program as it is spelled, and an argv may spell it with anything.
+fn in_one_line(reason: &str) -> String {
+    let mut line = String::with_capacity(reason.len());
+    for character in reason.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
 fn judgement(inspector: Inspector, outcome: &Outcome) -> Judgement {
     let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
     let all: Vec<Finding> = of_commands.chain(inspector.findings).collect();
@@ -363,7 +376,7 @@ fn judgement(inspector: Inspector, outcome: &Outcome) -> Judgement {
         .find(|finding| Some(finding.verdict) == worst);
     Judgement {
         verdict: worst.unwrap_or(Verdict::Safe),
-        reason: first.as_ref().map(|finding| finding.reason.clone()),
+        reason: first.as_ref().map(|finding| in_one_line(&finding.reason)),
         span: first.map(|finding| finding.span),
         effect: outcome.effect,
         rule: outcome.rule,

@@ -308,6 +308,17 @@ fn git_packages_containers_and_clouds() {
     );
 }
 
+fn asked_by(front: Front, what: What<'_>) -> Request<'_> {
+    Request {
+        what,
+        program: None,
+        front,
+        client: None,
+        uid: None,
+        cwd: None,
+    }
+}
+
 #[test]
 fn an_argv_is_judged_word_by_word() {
     let table: [(&[&str], Verdict); 9] = [
@@ -323,17 +334,15 @@ fn an_argv_is_judged_word_by_word() {
     ];
     for (argv, verdict) in table {
         let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-        let request = Request {
-            what: What::Argv(&argv),
-            program: None,
-            front: Front::Acp,
-            client: None,
-            uid: None,
-            cwd: None,
-        };
+        let request = asked_by(Front::Acp, What::Argv(&argv));
         let judgement = judge(&request, &CompiledGate::default(), &Policy::default());
         assert_eq!(judgement.verdict, verdict, "{argv:?}: {judgement:?}");
     }
+    let argv = ["mkfs.\u{1b}[2J\n", "x"].map(str::to_owned);
+    let what = What::Argv(&argv);
+    let request = asked_by(Front::Acp, what);
+    let reason = judge(&request, &CompiledGate::default(), &Policy::default()).reason;
+    assert_eq!(reason.as_deref(), Some("mkfs.\\u{1b}[2J\\n formats a disk"));
     let argv = ["echo", "it's", "", "$x"].map(str::to_owned);
     assert_eq!(command_text(&argv), r"echo 'it'\''s' '' '$x'");
 }
