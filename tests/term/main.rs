@@ -7,3 +7,4 @@
 mod differential;
 mod generate;
 mod properties;
+mod runner;

@@ -17,7 +17,8 @@ use super::message::{
 };
 use super::wire::Malformed;
 
-/// The longest that a command is held. Whoever holds it bounds its own work well below.
+/// The longest that a command is held. Whoever holds it for a scope bounds its own work well below;
+/// where the disk takes longer than this for the record of a start, the start fails.
 pub const LONGEST_HOLD: Duration = Duration::from_secs(20);
 
 /// Whether and where a command waits.
