@@ -104,10 +104,18 @@ fn pieces(client: &mut RawClient, id: &str) -> (Vec<(u64, Vec<u8>)>, Vec<Value>)
     }
 }
 
+/// Waits until nothing of any terminal is on its way to the database.
+fn is_all_stored(client: &mut RawClient) {
+    wait_until("what waited is stored", || {
+        client.ok("daemon.stats", &json!({}))["unstored_bytes"] == 0
+    });
+    // And what is queued beside output.
+    client.ok("session.list", &json!({ "scope": "all" }));
+}
+
 /// What is not kept of a terminal that printed so many bytes of lines; all else is exact.
 fn only_gap(client: &mut RawClient, id: &str, bytes: u64, cause: &str) -> (u64, u64) {
-    // It waits for what is queued for the database.
-    client.ok("session.list", &json!({ "scope": "all" }));
+    is_all_stored(client);
     let (pieces, gaps) = pieces(client, id);
     assert_eq!(pieces.len(), 2, "{gaps:?}");
     for (start, piece) in &pieces {
@@ -416,9 +424,7 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
         let asked = client.request("session.create", &json!({ "command": "true" }));
         asked.is_ok()
     });
-    wait_until("what waited is stored", || {
-        client.ok("daemon.stats", &json!({}))["unstored_bytes"] == 0
-    });
+    is_all_stored(&mut client);
     let (pieces, gaps) = pieces(&mut client, &id);
     for gap in &gaps {
         assert_eq!(gap["cause"], "free_floor", "{gap}");
