@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod acp;
 mod audit;
 mod policy;
+mod reading;
 mod run;
 mod screen;
 mod setup;
@@ -45,15 +46,23 @@ TERMINAL is an id, a unique prefix of one (with or without term_), or a label.";
 #[derive(Debug, Parser)]
 #[command(name = "termctl", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
 pub(crate) struct Cli {
+    /// What every verb knows
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// The options of every verb.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
     /// Print JSON, and errors as JSON on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Do not start the daemon where none is running
     #[arg(long, global = true)]
     pub(crate) no_start: bool,
-    /// What to do
-    #[command(subcommand)]
-    pub(crate) verb: Verb,
 }
 
 /// The verbs.
@@ -334,9 +343,8 @@ mod tests {
     fn what_follows_the_command_is_the_commands() {
         let cli = Cli::try_parse_from(["termctl", "run", "--keep", "ls", "--json", "-l"]);
         let Ok(Cli {
-            json,
+            common: Common { json, .. },
             verb: Verb::Run(run),
-            ..
         }) = cli
         else {
             panic!("{cli:?}");

@@ -37,7 +37,6 @@ mod transport;
 mod values;
 
 use anyhow::Context as _;
-use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use crate::args::Cli;
@@ -45,11 +44,11 @@ use crate::error::CliError;
 use crate::exit::ExitCode;
 
 fn main() -> anyhow::Result<()> {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => refuse(&error),
     };
-    let json = cli.json;
+    let json = cli.common.json;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -51,8 +51,8 @@ impl Context {
 /// Does what the command line says.
 pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
     let context = Context {
-        json: cli.json,
-        start: if cli.no_start {
+        json: cli.common.json,
+        start: if cli.common.no_start {
             StartPolicy::Never
         } else {
             StartPolicy::Start

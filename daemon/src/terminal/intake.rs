@@ -20,9 +20,11 @@ use super::source::Pipes;
 use super::spool::{Intake, Meanwhile, PumpStop, Spool};
 use crate::term::Event;
 
-/// What the screen is fed while the PTY is empty, in bytes: it takes as long as a program needs to
-/// fill the PTY again.
-const MORSEL_BYTES: u64 = 8 << 10;
+/// What the screen is fed at a time while the PTY is empty, in bytes: 20 µs of log lines.
+const MORSEL_BYTES: u64 = 64 << 10;
+/// So far it is behind before it is fed while more comes: of many lines fed at once only the last
+/// are ever drawn, and of 8 KiB that is a third.
+const LEAST_MORSEL_BYTES: u64 = 32 << 10;
 /// How far the screen may be behind a flood, in bytes; from then on it is fed all the same.
 const LONGEST_LAG_BYTES: u64 = 256 << 10;
 
@@ -111,7 +113,7 @@ impl Reading {
         };
         let follower = &mut self.follower;
         let stop = intake.pump(master, spool, |end| {
-            if follower.fed >= end {
+            if end.since(follower.fed) < LEAST_MORSEL_BYTES {
                 return Meanwhile::Idle;
             }
             let until = end.min(follower.fed + MORSEL_BYTES);

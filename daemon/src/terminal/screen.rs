@@ -29,7 +29,7 @@ const SCROLLBACK_LINE_BYTES: usize = SCROLLBACK_BYTES / DEFAULT_SCROLLBACK_LINES
 
 thread_local! {
     /// The piece being fed: one a thread, however many terminals there are.
-    static PIECE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static PIECE: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE_BYTES]);
 }
 
 /// A model's size.
@@ -149,9 +149,13 @@ impl Screen {
             let mut at = from;
             while at < to {
                 let length = usize::try_from(to.since(at)).unwrap_or(usize::MAX);
-                if !spool.read_into(at, length.min(PIECE_BYTES), piece)? || piece.is_empty() {
+                let Some(read) = spool.read_at(at, &mut piece[..length.min(PIECE_BYTES)])? else {
+                    break;
+                };
+                if read == 0 {
                     break;
                 }
+                let piece = &piece[..read];
                 if let Some(fed) = self.change(|model| model.feed(piece)) {
                     act(fed);
                 }

@@ -252,16 +252,26 @@ impl Spool {
 
     /// The same into memory that there is already; false if the bytes are not here any more.
     pub fn read_into(&self, since: Offset, max: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
-        if since < self.start() {
-            return Ok(false);
-        }
         let available = usize::try_from(self.end().since(since)).unwrap_or(usize::MAX);
         bytes.resize(available.min(max), 0);
+        let read = self.read_at(since, bytes)?;
+        bytes.truncate(read.unwrap_or(0));
+        Ok(read.is_some())
+    }
+
+    /// The same into a buffer: how many bytes of it were filled; `None` if those at `since` are not
+    /// here any more.
+    pub fn read_at(&self, since: Offset, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        if since < self.start() {
+            return Ok(None);
+        }
+        let available = usize::try_from(self.end().since(since)).unwrap_or(usize::MAX);
+        let wanted = available.min(buffer.len());
         let mut filled = 0;
-        while filled < bytes.len() {
+        while filled < wanted {
             match rustix::io::pread(
                 self.file.as_fd(),
-                &mut bytes[filled..],
+                &mut buffer[filled..wanted],
                 since.0 + filled as u64,
             ) {
                 Ok(0) => break,
@@ -270,9 +280,8 @@ impl Spool {
                 Err(error) => return Err(error.into()),
             }
         }
-        bytes.truncate(filled);
         // Punched out while we read: what we have may be zeros.
-        Ok(since >= self.start())
+        Ok((since >= self.start()).then_some(filled))
     }
 
     /// Gives back the memory of bytes before `offset`, when it is worth a system call. The caller
