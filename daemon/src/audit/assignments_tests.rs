@@ -45,7 +45,7 @@ fn they_are_what_the_expression_says() {
         usize::try_from(state >> 33).unwrap() % bound
     };
     for _ in 0..20_000 {
-        let text: String = (0..1 + below(30))
+        let text: String = (0..=below(30))
             .map(|_| PIECES[below(PIECES.len())])
             .collect();
         let expected: Vec<_> = expression

@@ -95,7 +95,7 @@ fn texts_of_what_is_looked_for_are_at_rest() {
         usize::try_from(state >> 33).unwrap() % bound
     };
     for count in 0..TEXTS {
-        let text: String = (0..1 + below(60))
+        let text: String = (0..=below(60))
             .map(|_| PIECES[below(PIECES.len())])
             .collect();
         is_at_rest(&Redactor::default(), &text);

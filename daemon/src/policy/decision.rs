@@ -61,6 +61,8 @@ pub struct Decision {
     pub profiles_by_rule: Vec<String>,
     /// Why nobody may agree to it for always; `None`: somebody may.
     pub only_once: Option<OnlyOnce>,
+    /// Where the next text starts that the same shell reads.
+    pub leads_to: Whereabouts,
 }
 
 /// Where a rule comes from.
@@ -139,8 +141,20 @@ impl Policy {
 
     /// What is decided of a request.
     pub fn decide(&self, request: &Request<'_>, known: Known, gate: &CompiledGate) -> Decision {
+        self.decide_from(&Whereabouts::at(request.cwd), request, known, gate)
+    }
+
+    /// The same of one that starts here, in place of the directory that it names.
+    pub fn decide_from(
+        &self,
+        start: &Whereabouts,
+        request: &Request<'_>,
+        known: Known,
+        gate: &CompiledGate,
+    ) -> Decision {
         let inspector = inspected(request, known, gate);
-        let whereabouts = Whereabouts::of(request.cwd, &inspector.seen);
+        let whereabouts = start.within_text(&inspector.seen);
+        let leads_to = start.behind_text(&inspector, known);
         let circumstances = Circumstances {
             front: request.front,
             client: request.client,
@@ -200,6 +214,7 @@ impl Policy {
             profile,
             profiles_by_rule,
             only_once,
+            leads_to,
         }
     }
 

@@ -53,6 +53,7 @@ pub use sandbox::{Absent, Places, SandboxKind, TemporaryFiles, Walls};
 pub use settings::{CompiledGate, PatternError};
 pub use spec::PolicySpec;
 pub use typed::{Known, TypedLine, TypedLines};
+pub use whereabouts::Whereabouts;
 
 use inspect::{Finding, Inspector, Place, Stdin};
 use program::Reader;
