@@ -4,12 +4,15 @@
 //! It must not know what is dangerous about a command; about a place to write to it asks
 //! [`danger`](super::danger).
 
+use std::ops::ControlFlow;
+
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 use tree_sitter::Node;
 
 use super::danger;
 use super::grammar::{
-    behind_redirections, ends_with_dollar, parse, redirection_over_lines, word_over_lines,
+    Step, behind_redirections, ends_with_dollar, parse, redirection_over_lines, walk,
+    word_over_lines,
 };
 use super::inspect::{Inspector, Place, Stdin};
 use super::lexer;
@@ -394,25 +397,18 @@ fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
         return false;
     };
     let name = text.of(name);
-    let mut cursor = definition.walk();
-    loop {
-        let node = cursor.node();
+    let found = walk(definition, |node| {
         let calls = node.kind() == "command"
             && node
                 .child_by_field_name("name")
                 .is_some_and(|called| text.of(called) == name);
         if calls && is_multiplied(node) {
-            return true;
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(Step::Into)
         }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return false;
-            }
-        }
-    }
+    });
+    found.is_some()
 }
 
 fn is_multiplied(call: Node<'_>) -> bool {
