@@ -1,7 +1,7 @@
 //! `session.*`: terminals, as the native API sees them.
 //!
-//! Every `id` is a [`TerminalRef`]: an id, a unique prefix of one, or a label. Times are
-//! milliseconds; points in time are milliseconds since the Unix epoch.
+//! Every `id` is a [`TerminalRef`](crate::TerminalRef): an id, a unique prefix of one, or a label.
+//! Times are milliseconds; points in time are milliseconds since the Unix epoch.
 
 mod call;
 mod confinement;

@@ -89,8 +89,9 @@ pub struct ReadOptions {
     pub until: Option<Offset>,
     /// Only what was written to this one; absent: both, as they came. Only of a command on pipes.
     pub stream: Option<OutputStream>,
-    /// Most bytes of output to go through, 4 (a whole character) to [`MAX_READ_BYTES`]; absent:
-    /// 65,536. What is returned is not longer, but for plain text by some of a screen's rows.
+    /// Most bytes of output to go through, 4 (a whole character) to
+    /// [`MAX_READ_BYTES`](super::MAX_READ_BYTES); absent: 65,536. What is returned is not longer,
+    /// but for plain text by some of a screen's rows.
     pub max_bytes: Option<u64>,
     /// Most lines to return.
     pub max_lines: Option<u64>,
