@@ -126,11 +126,12 @@ impl<'a> Reader<'a> {
         self.read(max_bytes, None).await
     }
 
-    /// Waits until there is something, or nothing more will come.
+    /// Waits until there is something, or nothing more will come. That output is not kept is
+    /// something, too: what is behind it may have no text.
     pub(crate) async fn follow(&mut self, max_bytes: u64) -> Result<Page, CliError> {
         loop {
             let page = self.read(max_bytes, Some(WAIT_MS)).await?;
-            if !page.bytes.is_empty() || page.is_last() {
+            if !page.bytes.is_empty() || page.gap.is_some() || page.is_last() {
                 return Ok(page);
             }
         }

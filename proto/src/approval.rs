@@ -119,7 +119,7 @@ pub struct ApprovalInfo {
     pub state: ApprovalState,
     /// What would run, or be typed; at most 4,096 bytes of it.
     pub command: String,
-    /// Where.
+    /// Where; of a typed line behind a `cd` of the same call, each place that it may be in.
     pub cwd: String,
     /// Into which terminal it would be typed; absent: it would be a new one.
     pub terminal: Option<TerminalId>,

@@ -4,35 +4,17 @@ use serde_json::{Value, json};
 
 use crate::calls::named;
 use crate::proxied::Proxied;
-use crate::support::TestDaemon;
-
-const LIMITED: &str = "\
-kill_grace_ms = 300
-[policy.fronts.acp]
-profile = 'held'
-[policy.profiles.held]
-limits = { cpu_time = '1s', file_bytes = '4KiB' }
-";
+use crate::support::limited::{BURN, GROW, limited};
 
 #[test]
 fn an_agent_is_told_which_limit_ended_its_command() {
-    let daemon = TestDaemon::configured(LIMITED);
+    let daemon = limited("acp");
     let mut proxied = Proxied::with_session(&daemon, &[]);
     for (script, cause, code, signal) in [
-        (
-            "echo full; head -c 10000 /dev/zero > grown; exit $?",
-            "file_bytes",
-            json!(153),
-            Value::Null,
-        ),
-        (
-            "echo full; while :; do :; done",
-            "cpu_time",
-            Value::Null,
-            json!("SIGXCPU"),
-        ),
+        (GROW, "file_bytes", json!(153), Value::Null),
+        (BURN, "cpu_time", Value::Null, json!("SIGXCPU")),
     ] {
-        let id = proxied.script(script);
+        let id = proxied.script(&format!("echo full; {script}"));
         let exit = proxied.exit(&id);
         assert_eq!(
             (&exit["exitCode"], &exit["signal"]),

@@ -22,12 +22,17 @@ struct Flooded {
 
 impl Flooded {
     fn start() -> Self {
+        Self::with(QUOTA, "seq -w 0 9999999")
+    }
+
+    /// By the first [`BYTES`] of what this prints.
+    fn with(quota: u64, prints: &str) -> Self {
         let daemon = TestDaemon::configured(&format!(
-            "kill_grace_ms = 300\n[store]\nterminal_quota = {QUOTA}\n\
+            "kill_grace_ms = 300\n[store]\nterminal_quota = {quota}\n\
              [spool]\ndefault_window_bytes = 65536\n",
         ));
         let mut client = daemon.client();
-        let script = format!("stty raw -echo; seq -w 0 9999999 | head -c {BYTES}");
+        let script = format!("stty raw -echo; ({prints}) | head -c {BYTES}");
         let params = merged(&sh(&script), &json!({ "output_byte_limit": 65_536 }));
         let info = client.ok("session.create", &params);
         let id = info["id"].as_str().unwrap().to_owned();
@@ -44,7 +49,7 @@ impl Flooded {
                 gap["start"].as_u64().unwrap_or(0),
                 gap["end"].as_u64().unwrap_or(0),
             );
-            is_stored && start + (BYTES - end) <= QUOTA
+            is_stored && start + (BYTES - end) <= quota
         });
         assert!(0 < start && start < end && end < BYTES, "{start} {end}");
         Self {
@@ -77,9 +82,12 @@ impl Flooded {
 
     /// What is kept of what was printed from this offset on.
     fn kept_from(&self, from: u64) -> String {
-        let lines: String = (0..BYTES / 8)
-            .map(|number| format!("{number:07}\n"))
-            .collect();
+        self.kept_of(from, |number| format!("{number:07}\n"))
+    }
+
+    /// The same where its lines are these.
+    fn kept_of(&self, from: u64, line: impl Fn(u64) -> String) -> String {
+        let lines: String = (0..BYTES / 8).map(line).collect();
         let part = |from: u64, to: u64| {
             let (from, to) = (usize::try_from(from).unwrap(), usize::try_from(to).unwrap());
             lines.get(from..to).unwrap_or_default().to_owned()
@@ -123,6 +131,41 @@ fn read_says_once_what_is_not_kept() {
         (&json!(0), &json!(BYTES))
     );
     assert!(object["text"] == flooded.kept_from(0).as_str());
+}
+
+/// What is behind the gap is longer than a page, and none of it is text.
+#[test]
+fn a_gap_without_text_behind_it_is_said_too() {
+    // Of four bytes each, so that the gap cuts none.
+    let flooded = Flooded::with(1 << 20, r"echo top; yes $(printf '\033[0m') | tr -d '\n'");
+    for options in [&["--follow"][..], &[]] {
+        let said = flooded.read(options);
+        assert_eq!(said.err, flooded.note(), "{options:?}");
+        assert_eq!(said.out, "top\n", "{options:?}");
+    }
+}
+
+/// Plain text is read again from where an escape sequence began that is cut.
+#[test]
+fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
+    // Of three bytes, which no block's end is a multiple of together with the first line.
+    let flooded = Flooded::with(1 << 20, r"echo head; yes $(printf '\033[m') | tr -d '\n'");
+    for options in [&["--follow"][..], &[]] {
+        assert_eq!(flooded.read(options).err, flooded.note(), "{options:?}");
+    }
+}
+
+/// Lines of nine bytes, which no block ends with: half a line before the gap and half behind it.
+#[test]
+fn half_a_line_before_a_gap_is_read_as_what_follows_is() {
+    let flooded = Flooded::with(QUOTA, "seq -w 0 99999999");
+    let kept = flooded.kept_of(0, |number| format!("{number:08}\n"));
+    for options in [&["--raw"][..], &[], &["--follow"]] {
+        let said = flooded.read(options);
+        assert_eq!(said.err, flooded.note(), "{options:?}");
+        let length = said.out.len();
+        assert!(said.out == kept, "{options:?}: {length} of {}", kept.len());
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::support::TestDaemon;
+use crate::support::limited::{BURN, GROW, limited};
 use crate::termctl::{ok, termctl};
 
 #[test]
@@ -104,23 +105,10 @@ fn scrollback_is_as_long_as_asked() {
 
 #[test]
 fn a_person_is_told_which_limit_ended_a_command() {
-    let daemon = TestDaemon::configured(
-        "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'held'\n\
-         [policy.profiles.held]\nlimits = { cpu_time = '1s', file_bytes = '4KiB' }\n",
-    );
+    let daemon = limited("cli");
     for (script, cause, words, code) in [
-        (
-            "head -c 10000 /dev/zero > grown; exit $?",
-            "file_bytes",
-            "the file size of its profile",
-            153,
-        ),
-        (
-            "while :; do :; done",
-            "cpu_time",
-            "the processor time of its profile",
-            152,
-        ),
+        (GROW, "file_bytes", "the file size of its profile", 153),
+        (BURN, "cpu_time", "the processor time of its profile", 152),
     ] {
         let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
         assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(code));

@@ -3,15 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::shell::Shell;
+use crate::support::limited::{BURN, GROW, limited};
 use crate::support::{RawClient, TestDaemon, merged, sh};
-
-const LIMITED: &str = "\
-kill_grace_ms = 300
-[policy.fronts.cli]
-profile = 'held'
-[policy.profiles.held]
-limits = { cpu_time = '1s', file_bytes = '4KiB' }
-";
 
 /// The next event of this type.
 fn next_event(watcher: &mut RawClient, kind: &str) -> Value {
@@ -25,18 +18,12 @@ fn next_event(watcher: &mut RawClient, kind: &str) -> Value {
 
 #[test]
 fn limits_of_a_process_end_a_command_by_name() {
-    let daemon = TestDaemon::configured(LIMITED);
+    let daemon = limited("cli");
     let mut client = daemon.client();
     let mut watcher = daemon.client();
     watcher.ok("session.subscribe", &json!({}));
-    let grow = "head -c 10000 /dev/zero > grown";
     for (script, cause, value, status) in [
-        (
-            "while :; do :; done",
-            "cpu_time",
-            1_000,
-            ["signal", "SIGXCPU"],
-        ),
+        (BURN, "cpu_time", 1_000, ["signal", "SIGXCPU"]),
         // What will not hear of it is killed a second later.
         (
             "trap '' XCPU; while :; do :; done",
@@ -45,14 +32,9 @@ fn limits_of_a_process_end_a_command_by_name() {
             ["signal", "SIGKILL"],
         ),
         // A shell passes on what ended its program.
+        (GROW, "file_bytes", 4_096, ["exit_code", "153"]),
         (
-            &format!("{grow}; exit $?"),
-            "file_bytes",
-            4_096,
-            ["exit_code", "153"],
-        ),
-        (
-            &format!("exec {grow}"),
+            "exec head -c 10000 /dev/zero > grown",
             "file_bytes",
             4_096,
             ["signal", "SIGXFSZ"],
@@ -81,7 +63,7 @@ fn limits_of_a_process_end_a_command_by_name() {
 
 #[test]
 fn a_line_in_a_shell_that_hits_a_limit_is_an_event() {
-    let daemon = TestDaemon::configured(LIMITED);
+    let daemon = limited("cli");
     let mut watcher = daemon.client();
     watcher.ok("session.subscribe", &json!({}));
     let mut shell = Shell::start(&daemon, &["bash"]);

@@ -225,17 +225,21 @@ fn check_runs_nothing_and_takes_one_of_two() {
     assert!(records(&mut client, "terminal.create").is_empty());
 }
 
-#[test]
-fn a_typed_line_starts_where_its_shell_is_by_now() {
+/// A daemon by whose rules nothing is touched in a directory, and that directory.
+fn untouched() -> (TestDaemon, String) {
     let home = Home::new();
     let live = home.path("live");
     std::fs::create_dir(&live).unwrap();
-    let live = live.canonicalize().unwrap();
-    let live = live.display();
+    let live = live.canonicalize().unwrap().display().to_string();
     home.configure(&format!(
         "[[policy.rules]]\neffect = 'deny'\nprogram = 'touch'\ncwd = '{live}'\n"
     ));
-    let daemon = TestDaemon::start_with(home, &[]);
+    (TestDaemon::start_with(home, &[]), live)
+}
+
+#[test]
+fn a_typed_line_starts_where_its_shell_is_by_now() {
+    let (daemon, live) = untouched();
     let mut client = daemon.client();
     let id = shell(&mut client);
     let touch = json!({ "id": id, "text": "touch --version | head -1\r" });
@@ -256,4 +260,31 @@ fn a_typed_line_starts_where_its_shell_is_by_now() {
 
     run(&mut client, "cd /; echo ou''tside", "outside");
     client.ok("session.send", &touch);
+}
+
+#[test]
+fn a_typed_line_starts_where_the_one_before_it_in_its_call_leads() {
+    let (daemon, live) = untouched();
+    let mut client = daemon.client();
+    let id = shell(&mut client);
+    let sent = |text: &str| json!({ "id": id, "text": text });
+    client.ok("session.send", &sent("cd /; echo he''re\r"));
+    client.wait_for_text(&id, "here\r\n");
+    for (text, places) in [
+        (format!("cd {live}\rtouch x\r"), format!("/, or {live}")),
+        ("cd -\rtouch x\r".to_owned(), "/, or elsewhere".to_owned()),
+    ] {
+        let error = client.err("session.send", &sent(&text));
+        asks(&error);
+        assert_eq!(error.data["command"], "touch x");
+        let waiting = client.ok("approval.list", &json!({}));
+        let asked = waiting["approvals"].as_array().unwrap();
+        let asked = asked.iter().find(|asked| asked["cwd"] == places.as_str());
+        assert!(asked.is_some(), "{places}: {waiting}");
+    }
+    // Nothing of them was typed; and elsewhere nobody is asked.
+    let text = "cd /tmp\rtouch --version | head -1; echo he''re in $PWD\r";
+    client.ok("session.send", &sent(text));
+    client.wait_for_text(&id, "here in /tmp\r\n");
+    assert!(!std::path::Path::new(&live).join("x").exists());
 }

@@ -30,6 +30,7 @@ mod confine;
 mod confine_user;
 mod database;
 mod disk;
+mod disk_floor;
 mod end_causes;
 mod gate;
 mod hung_up;

@@ -3,18 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::client::McpClient;
-use crate::support::TestDaemon;
+use crate::support::limited::{BURN, GROW, limited};
 use crate::terminal_start::{client as terminal_client, exec, start};
-
-const LIMITED: &str = "\
-kill_grace_ms = 300
-[policy.fronts.mcp]
-profile = 'held'
-[policy.profiles.held]
-limits = { cpu_time = '1s', file_bytes = '4KiB' }
-";
-const GROW: &str = "head -c 10000 /dev/zero > grown; exit $?";
-const BURN: &str = "while :; do :; done";
 
 /// The member that each tool's schema of results has.
 #[track_caller]
@@ -38,7 +28,7 @@ fn entry(listed: &Value, key: &str, id: &str) -> Value {
 
 #[test]
 fn sessions_tell_which_limit_ended_them() {
-    let daemon = TestDaemon::configured(LIMITED);
+    let daemon = limited("mcp");
     let mut client = McpClient::start(&daemon);
     let tools = [
         "session_exec",
@@ -86,7 +76,7 @@ fn sessions_tell_which_limit_ended_them() {
 
 #[test]
 fn terminals_tell_which_limit_ended_them() {
-    let daemon = TestDaemon::configured(LIMITED);
+    let daemon = limited("mcp");
     let mut client = terminal_client(&daemon);
     let tools = [
         "terminal_exec",

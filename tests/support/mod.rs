@@ -12,6 +12,7 @@ mod agent;
 mod client;
 mod daemon;
 mod home;
+pub(crate) mod limited;
 mod process;
 pub(crate) mod registry;
 pub(crate) mod story;

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::{Installed, install, text, wait_until};
+use crate::installed::{DEADLINE, Installed, install, text, wait_until};
 
 /// What each profile is for stands in the test that uses it.
 const CONFIG: &str = r#"
@@ -387,7 +387,7 @@ fn no_scope_outlives_its_service() {
     let begin = Instant::now();
     let stop = "systemctl --user stop termd.service termd.socket";
     installed.ok(&["sh", "-c", stop]);
-    assert!(begin.elapsed() < super::DEADLINE);
+    assert!(begin.elapsed() < DEADLINE);
     assert!(installed.scopes().trim().is_empty());
     let journal = installed.journal();
     assert!(!journal.contains("ordering cycle"), "{journal}");

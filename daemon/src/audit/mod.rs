@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** pure. Nothing here knows the database, a terminal, a file or a clock.
 
+mod assignments;
 pub mod redact;
 mod secret_names;
 mod shapes;

@@ -2,9 +2,14 @@
 //!
 //! Found by name (`--password …`, `AWS_SECRET_ACCESS_KEY=…`), by place (`mysql -p…`,
 //! `Authorization: …`, `https://user:…@`) and by shape (tokens that their services mark, private
-//! keys); each is replaced by [`MARK`]. Promises: time linear in the text (an expression that
-//! matches nowhere is tried once at each place at the worst, by automata), no panic, a text no
+//! keys); each is replaced by [`MARK`]. Promises: time linear in the text, no panic, a text no
 //! longer than [`MARK`] for each of its bytes, and nothing left to do the second time.
+//!
+//! A mark takes quotes away that what follows was read by, so what follows is read again, and may
+//! show a secret that the first reading had within a word. So a text is gone over until a pass finds
+//! nothing, which is what makes the second time find nothing. Nearly all texts are at rest after one
+//! pass or two. One that is made not to be, after [`MAX_PASSES`], loses all behind the first place
+//! that still changes: nothing is left there to be read in another way.
 //!
 //! It is a sieve for what is put on a command line by mistake, not a wall: a secret that looks like
 //! any other word stays. What a terminal printed is never changed: a transcript is what was printed.
@@ -27,9 +32,9 @@ pub const MAX_PATTERNS: usize = 64;
 pub const MAX_PATTERN_BYTES: usize = 1_024;
 /// The largest that one may become when it is compiled, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
-/// Passes over a text in which something was found: what a mark has cut off may be found by what
-/// stands before it now. The last finds nothing, but for texts made to have one more.
-const MAX_ROUNDS: usize = 8;
+/// Passes over a text in which something was found, each of which takes out what it finds. As many
+/// again may cut the text off.
+const MAX_PASSES: usize = 8;
 /// Values in values of a record's details; below that nothing is stored.
 const MAX_DEPTH: usize = 32;
 
@@ -97,26 +102,41 @@ impl Redactor {
     /// A text or a shell line.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for _ in 0..MAX_ROUNDS {
+        for pass in 0..2 * MAX_PASSES {
             let mut found = self.shapes_in(&text);
             shell_words::find_in_line(&text, &mut found);
-            match without(&text, found) {
-                Some(less) => text = Cow::Owned(less),
-                None => break,
-            }
+            let Some(less) = without(&text, found) else {
+                return text;
+            };
+            text = Cow::Owned(if pass < MAX_PASSES {
+                less.text
+            } else {
+                cut_off(&text, less.first)
+            });
         }
-        text
+        // In a mark alone nothing is found but itself.
+        Cow::Borrowed(MARK)
     }
 
     /// A program and its arguments.
     pub fn argv(&self, argv: &[String]) -> Vec<String> {
         let mut argv = argv.to_vec();
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..MAX_PASSES {
             let less = self.argv_once(&argv);
             if less == argv {
-                break;
+                return argv;
             }
             argv = less;
+        }
+        // What is found in a word is found by it and by those before it: these stay as they are.
+        let less = self.argv_once(&argv);
+        let at_rest = argv
+            .iter()
+            .zip(&less)
+            .take_while(|(word, less)| word == less);
+        let at_rest = at_rest.count();
+        for word in argv.iter_mut().skip(at_rest) {
+            MARK.clone_into(word);
         }
         argv
     }
@@ -132,7 +152,9 @@ impl Redactor {
         }
         let words = argv.iter().zip(found);
         words
-            .map(|(word, found)| without(word, found).unwrap_or_else(|| word.clone()))
+            .map(|(word, found)| {
+                without(word, found).map_or_else(|| word.clone(), |less| less.text)
+            })
             .collect()
     }
 
@@ -195,36 +217,41 @@ fn words_of(values: &[Value]) -> Option<Vec<String>> {
         .collect()
 }
 
+/// A text less what was found in it.
+struct Less {
+    text: String,
+    /// The first byte that was not the same before.
+    first: usize,
+}
+
 /// The text with a mark for each range, ranges that touch being one; `None` where that is the text
 /// as it was. What is marked already is left.
-fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<String> {
+fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<Less> {
     found.retain(|range| !range.is_empty());
     if found.is_empty() {
         return None;
     }
+    let mut found = merged(found);
     // A mark that a range reaches into belongs to it.
-    let marks: Vec<_> = text
-        .match_indices(MARK)
-        .map(|(at, mark)| at..at + mark.len())
-        .filter(|mark| found.iter().any(|range| meets(range, mark)))
+    let mut ranges = found.iter().peekable();
+    let marks = text.match_indices(MARK).map(|(at, _)| at..at + MARK.len());
+    let marks: Vec<_> = marks
+        .filter(|mark| {
+            while ranges.next_if(|range| range.end <= mark.start).is_some() {}
+            ranges.peek().is_some_and(|range| range.start < mark.end)
+        })
         .collect();
     found.extend(marks);
-    found.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
-    for range in found {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
     let mut redacted = String::with_capacity(text.len());
     let mut from = 0;
-    for range in merged {
+    let mut first = None;
+    for range in merged(found) {
         let (Some(before), Some(secret)) = (text.get(from..range.start), text.get(range.clone()))
         else {
             continue;
         };
         redacted.push_str(before);
+        let begin = redacted.len();
         // The quotes around a secret are the line's.
         let quote = secret
             .chars()
@@ -238,16 +265,38 @@ fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<String> {
             }
             None => redacted.push_str(MARK),
         }
+        if redacted.get(begin..) != Some(secret) {
+            first.get_or_insert(range.start);
+        }
         from = range.end;
     }
     redacted.push_str(text.get(from..).unwrap_or_default());
-    Some(redacted).filter(|redacted| redacted != text)
+    let text = redacted;
+    first.map(|first| Less { text, first })
 }
 
-fn meets(one: &Range<usize>, other: &Range<usize>) -> bool {
-    one.start < other.end && other.start < one.end
+/// In order, those that touch as one.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
 }
 
+/// What stands before a place, and a mark for the rest.
+fn cut_off(text: &str, at: usize) -> String {
+    let kept = text.get(..at).unwrap_or_default();
+    format!("{kept}{MARK}")
+}
+
+#[cfg(test)]
+#[path = "redact_rest_tests.rs"]
+mod rest_tests;
 #[cfg(test)]
 #[path = "redact_tests.rs"]
 mod tests;

@@ -1,16 +1,20 @@
 //! What is a secret by its shape or by what stands right before it: tokens of well-known services,
 //! keys, headers, addresses with a password, fields and assignments. Pure; regular expressions of
-//! the kind that is matched in linear time.
+//! the kind that is matched in linear time. All that one of them finds is found in linear time as
+//! well: none can look far beyond where it ends, nor begin without an end long before another does.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::Regex;
 
+use super::assignments::assignments;
 use super::secret_names::{is_value, names_key, names_secret_variable};
 
-/// Tokens that their services mark. From the services' documentation of their formats.
-const TOKENS: &str = r"(?x)(?-u:\b)(?:
+/// Tokens that their services mark. From the services' documentation of their formats. Those with a
+/// dot somewhere within are apart: each would be waited for at length while others are found.
+const TOKENS: [&str; 3] = [
+    r"(?x)(?-u:\b)(?:
     gh[pousr]_[A-Za-z0-9]{30,}             # GitHub
   | github_pat_[A-Za-z0-9_]{22,}
   | gl(?:pat|dt|rt|cbt|ptt|ft|oas)-[A-Za-z0-9_-]{20,}  # GitLab
@@ -24,16 +28,19 @@ const TOKENS: &str = r"(?x)(?-u:\b)(?:
   | pypi-[A-Za-z0-9_-]{32,}
   | hf_[A-Za-z0-9]{30,}                    # Hugging Face
   | [rs]k_(?:live|test)_[A-Za-z0-9]{16,}   # Stripe
-  | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}  # SendGrid
   | do[opr]_v1_[a-f0-9]{64}                # DigitalOcean
   | dckr_pat_[A-Za-z0-9_-]{20,}
   | hv[sb]\.[A-Za-z0-9_-]{20,}             # Vault
-  | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # JSON Web Token (RFC 7519)
   | AGE-SECRET-KEY-1[A-Z0-9]{50,}
-)";
+)",
+    // SendGrid
+    r"(?-u:\b)SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    // JSON Web Token (RFC 7519)
+    r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+];
 
 /// What each pattern's group 1 holds is the secret, if the rest of the table agrees.
-const PATTERNS: [(&str, Check); 9] = [
+const PATTERNS: [(&str, Check); 8] = [
     // RFC 7468: the body of a private key, also of one that is cut off.
     (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----((?s:.+?))(?:-----END|\z)",
@@ -73,11 +80,6 @@ const PATTERNS: [(&str, Check); 9] = [
         r#"(?i)\\"(?:[a-z0-9]+[_-])*?(?:password|passwd|passphrase|secret|token|api_?key|access_?key|secret_?key|private_?key)\\"\s*:\s*\\"([^"\\]+)\\""#,
         Check::Value,
     ),
-    // name=value: a variable's, a connection string's, an address's.
-    (
-        r#"[A-Za-z0-9_.-]+=((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&;,|<>()'"`])+)"#,
-        Check::Name,
-    ),
 ];
 
 /// When what a pattern found is a secret.
@@ -88,13 +90,14 @@ enum Check {
     Value,
     /// Where letters and digits are mixed, as in what was made at random.
     Mixed,
-    /// Where the name before it names one.
-    Name,
 }
 
-fn tokens() -> Option<&'static Regex> {
-    static TOKENS_ONCE: OnceLock<Option<Regex>> = OnceLock::new();
-    TOKENS_ONCE.get_or_init(|| Regex::new(TOKENS).ok()).as_ref()
+fn tokens() -> &'static [Regex] {
+    static ONCE: OnceLock<Vec<Regex>> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let compiled = TOKENS.iter().map(|pattern| Regex::new(pattern).ok());
+        compiled.flatten().collect()
+    })
 }
 
 fn patterns() -> &'static [(Regex, Check)] {
@@ -115,7 +118,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     if text.len() < SHORTEST && !text.contains([':', '=']) {
         return;
     }
-    if let Some(tokens) = tokens() {
+    for tokens in tokens() {
         found.extend(tokens.find_iter(text).map(|token| token.range()));
     }
     for (pattern, check) in patterns() {
@@ -124,22 +127,26 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
             continue;
         }
         for captures in pattern.captures_iter(text) {
-            let (Some(whole), Some(secret)) = (captures.get(0), captures.get(1)) else {
+            let Some(secret) = captures.get(1) else {
                 continue;
             };
-            let name = text
-                .get(whole.start()..secret.start())
-                .map(|before| before.trim_end_matches('='))
-                .unwrap_or_default();
             let is_secret = match check {
                 Check::Always => true,
                 Check::Value => is_value(secret.as_str()),
                 Check::Mixed => is_mixed(secret.as_str()),
-                Check::Name => is_value(secret.as_str()) && is_secret_name(name, secret.as_str()),
             };
             if is_secret {
                 found.push(secret.range());
             }
+        }
+    }
+    for assigned in assignments(text) {
+        let (Some(name), Some(value)) = (text.get(assigned.name), text.get(assigned.value.clone()))
+        else {
+            continue;
+        };
+        if is_value(value) && is_secret_name(name, value) {
+            found.push(assigned.value);
         }
     }
 }
@@ -162,7 +169,7 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        assert!(tokens().is_some());
+        assert_eq!(tokens().len(), TOKENS.len());
         assert_eq!(patterns().len(), PATTERNS.len());
     }
 }

@@ -89,30 +89,6 @@ async fn after_a_ping_requests_go_on_without_another_word() {
     }
 }
 
-/// A command on pipes.
-fn plain_request() -> SpawnRequest {
-    SpawnRequest {
-        stdio: Stdio::Pty,
-        ..request()
-    }
-}
-
-fn request() -> SpawnRequest {
-    SpawnRequest {
-        hold: Hold::No,
-        id: TerminalId::from_random(1),
-        program: b"/bin/true".to_vec(),
-        argv: vec![b"true".to_vec()],
-        env: Vec::new(),
-        cwd: b"/".to_vec(),
-        cols: 80,
-        rows: 24,
-        notes: Vec::new(),
-        stdio: Stdio::Pipes,
-        confinement: Confinement::default(),
-    }
-}
-
 /// An old keeper would take it for a terminal: it is not asked at all.
 #[tokio::test]
 async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
@@ -122,7 +98,7 @@ async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
     keeper.say(0, &ToServer::InventoryEnd);
     let connected = timeout(PATIENCE, KeeperClient::connect(control));
     let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
-    let request = request();
+    let request = SpawnRequest::of_true(Stdio::Pipes);
     let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
     assert!(
         matches!(refused, Err(KeeperError::TooOld("pipes"))),
@@ -150,8 +126,7 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
     };
     let request = SpawnRequest {
         confinement: limited,
-        stdio: Stdio::Pty,
-        ..request()
+        ..SpawnRequest::of_true(Stdio::Pty)
     };
     let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
     assert!(
@@ -161,7 +136,7 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
     // An older keeper would run it at once.
     let held = timeout(
         PATIENCE,
-        client.spawn_held(plain_request(), Hold::BeforeWalls),
+        client.spawn_held(SpawnRequest::of_true(Stdio::Pty), Hold::BeforeWalls),
     )
     .await;
     let held = held.unwrap();

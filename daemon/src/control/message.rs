@@ -170,6 +170,26 @@ pub struct SpawnRequest {
     pub hold: Hold,
 }
 
+#[cfg(test)]
+impl SpawnRequest {
+    /// A command for tests: `true`, held to nothing and by nobody.
+    pub(crate) fn of_true(stdio: Stdio) -> Self {
+        Self {
+            id: TerminalId::from_random(1),
+            program: b"/bin/true".to_vec(),
+            argv: vec![b"true".to_vec()],
+            env: Vec::new(),
+            cwd: b"/".to_vec(),
+            cols: 80,
+            rows: 24,
+            notes: Vec::new(),
+            stdio,
+            confinement: Confinement::default(),
+            hold: Hold::No,
+        }
+    }
+}
+
 /// A started command.
 #[derive(Debug)]
 pub struct Spawned {

@@ -299,7 +299,6 @@ mod tests {
     use termd_proto::terminal::Stdio;
 
     use super::*;
-    use crate::control::confinement::Confinement;
 
     #[test]
     fn the_daemons_variables_and_an_older_mark_are_scrubbed() {
@@ -366,17 +365,8 @@ mod tests {
     #[test]
     fn a_nul_byte_is_refused_before_the_fork() {
         let request = SpawnRequest {
-            id: termd_proto::TerminalId::from_random(1),
-            program: b"/bin/true".to_vec(),
             argv: vec![b"true\0".to_vec()],
-            env: Vec::new(),
-            cwd: b"/".to_vec(),
-            cols: 80,
-            rows: 24,
-            notes: Vec::new(),
-            stdio: Stdio::Pty,
-            confinement: Confinement::default(),
-            hold: Hold::No,
+            ..SpawnRequest::of_true(Stdio::Pty)
         };
         let failure = Command::new(&request).err();
         let expected = SpawnFailure {

@@ -6,16 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::policy::{Effect, Judgement};
 use termd_proto::terminal::Front;
 use thiserror::Error;
 use toml::Spanned;
 
 use super::approved::{Approved, OnlyOnce};
 use super::environment::{EnvRules, EnvSpec, Secrets};
-use super::inspect::{Finding, Inspector};
+use super::outcome::{By, Outcome, judgement, strictness};
 use super::profile::{Profile, ProfileName, ProfileSpec};
-use super::rules::{Circumstances, MAX_RULES, Rule, Ruled, Rules, Subject};
+use super::rules::{Circumstances, MAX_RULES, Rule, Rules, Subject};
 use super::settings::CompiledGate;
 use super::spec::{FrontSpec, MAX_ENTRIES, PolicySpec, RuleSpec};
 use super::whereabouts::Whereabouts;
@@ -61,6 +61,8 @@ pub struct Decision {
     pub profiles_by_rule: Vec<String>,
     /// Why nobody may agree to it for always; `None`: somebody may.
     pub only_once: Option<OnlyOnce>,
+    /// Where the next text starts that the same shell reads.
+    pub leads_to: Whereabouts,
 }
 
 /// Where a rule comes from.
@@ -139,8 +141,20 @@ impl Policy {
 
     /// What is decided of a request.
     pub fn decide(&self, request: &Request<'_>, known: Known, gate: &CompiledGate) -> Decision {
+        self.decide_from(&Whereabouts::at(request.cwd), request, known, gate)
+    }
+
+    /// The same of one that starts here, in place of the directory that it names.
+    pub fn decide_from(
+        &self,
+        start: &Whereabouts,
+        request: &Request<'_>,
+        known: Known,
+        gate: &CompiledGate,
+    ) -> Decision {
         let inspector = inspected(request, known, gate);
-        let whereabouts = Whereabouts::of(request.cwd, &inspector.seen);
+        let whereabouts = start.within_text(&inspector.seen);
+        let leads_to = start.behind_text(&inspector, known);
         let circumstances = Circumstances {
             front: request.front,
             client: request.client,
@@ -200,6 +214,7 @@ impl Policy {
             profile,
             profiles_by_rule,
             only_once,
+            leads_to,
         }
     }
 
@@ -293,101 +308,4 @@ fn fault(rule: &RuleSpec) -> Option<String> {
     ];
     let long = lists.into_iter().find(|(_, length)| *length > MAX_ENTRIES);
     long.map(|(key, _)| format!("`{key}` may hold {MAX_ENTRIES} entries at the most"))
-}
-
-/// What decided an effect.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum By {
-    #[default]
-    Verdict,
-    Rule,
-    MayFit,
-}
-
-/// What is done about one command.
-#[derive(Debug, Clone)]
-struct Outcome {
-    effect: Effect,
-    rule: Option<usize>,
-    by: By,
-    profiles: Vec<ProfileName>,
-}
-
-impl Default for Outcome {
-    fn default() -> Self {
-        Self {
-            effect: Effect::Allow,
-            rule: None,
-            by: By::Verdict,
-            profiles: Vec::new(),
-        }
-    }
-}
-
-impl Outcome {
-    fn of(ruled: Ruled, finding: Option<&Finding>, gate: &CompiledGate) -> Self {
-        let by_verdict = match finding {
-            Some(_) if gate.is_enabled() => Effect::Confirm,
-            _ => Effect::Allow,
-        };
-        let profiles = ruled.profiles;
-        let by = if ruled.effect.is_some() {
-            By::Rule
-        } else {
-            By::Verdict
-        };
-        let effect = ruled.effect.unwrap_or(by_verdict);
-        match ruled.may_fit {
-            Some(number) if strictness(effect) < strictness(Effect::Confirm) => Self {
-                effect: Effect::Confirm,
-                rule: Some(number),
-                by: By::MayFit,
-                profiles,
-            },
-            _ => Self {
-                effect,
-                rule: ruled.fits,
-                by,
-                profiles,
-            },
-        }
-    }
-}
-
-/// A reason may name a program as it is spelled, and an argv may spell it with anything.
-fn in_one_line(reason: &str) -> String {
-    let mut line = String::with_capacity(reason.len());
-    for character in reason.chars() {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
-}
-
-fn judgement(inspector: Inspector, outcome: &Outcome) -> Judgement {
-    let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
-    let all: Vec<Finding> = of_commands.chain(inspector.findings).collect();
-    let worst = all.iter().map(|finding| finding.verdict).max();
-    let first = all
-        .into_iter()
-        .find(|finding| Some(finding.verdict) == worst);
-    Judgement {
-        verdict: worst.unwrap_or(Verdict::Safe),
-        reason: first.as_ref().map(|finding| in_one_line(&finding.reason)),
-        span: first.map(|finding| finding.span),
-        effect: outcome.effect,
-        rule: outcome.rule,
-        approved: None,
-    }
-}
-
-fn strictness(effect: Effect) -> u8 {
-    match effect {
-        Effect::Allow => 0,
-        Effect::Confirm => 1,
-        Effect::Deny => 2,
-    }
 }

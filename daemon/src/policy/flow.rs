@@ -3,9 +3,12 @@
 //!
 //! It must not know what is dangerous.
 
+use std::ops::ControlFlow;
+
 use termd_proto::policy::Span;
 use tree_sitter::Node;
 
+use super::grammar::{Step, walk};
 use super::inspect::{Inspector, Stdin};
 use super::program::base_name;
 use super::shell::{Text, operator};
@@ -15,23 +18,14 @@ use super::wrap;
 impl Inspector {
     /// What the text sets variables to, wherever it does.
     pub(super) fn assignments(&mut self, root: Node<'_>, text: Text<'_>) {
-        let mut cursor = root.walk();
-        loop {
-            let node = cursor.node();
+        walk(root, |node| {
             match node.kind() {
                 "variable_assignment" => self.assignment(node, text),
                 "for_statement" => self.for_variable(node, text),
                 _ => {}
             }
-            if cursor.goto_first_child() {
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-            }
-        }
+            ControlFlow::<(), _>::Continue(Step::Into)
+        });
     }
 
     fn assignment(&mut self, node: Node<'_>, text: Text<'_>) {

@@ -61,6 +61,34 @@ fn tree_of(text: &str) -> Option<Tree> {
     })
 }
 
+/// Where a walk goes on behind a node.
+pub(super) enum Step {
+    /// To what is in it, if anything is.
+    Into,
+    /// To what stands behind it.
+    Over,
+}
+
+/// Goes through a node and what is in it, in the order of the text, until one is found.
+pub(super) fn walk<'t, Found>(
+    root: Node<'t>,
+    mut visit: impl FnMut(Node<'t>) -> ControlFlow<Found, Step>,
+) -> Option<Found> {
+    let mut cursor = root.walk();
+    loop {
+        match visit(cursor.node()) {
+            ControlFlow::Break(found) => return Some(found),
+            ControlFlow::Continue(Step::Into) if cursor.goto_first_child() => continue,
+            ControlFlow::Continue(Step::Into | Step::Over) => {}
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return None;
+            }
+        }
+    }
+}
+
 /// Whether a text has more pipes than the grammar is given.
 ///
 /// All its `|` are counted, for what is quoted is only known to the grammar, and a bound that reads
@@ -80,9 +108,8 @@ fn quoted_pipes(text: &str) -> Option<usize> {
     if tree.root_node().has_error() {
         return None;
     }
-    let (mut cursor, mut quoted) = (tree.walk(), 0);
-    loop {
-        let node = cursor.node();
+    let mut quoted = 0;
+    walk(tree.root_node(), |node| {
         let is_text = match node.kind() {
             "raw_string" | "ansi_c_string" | "comment" | "string_content" | "heredoc_content" => {
                 true
@@ -90,18 +117,14 @@ fn quoted_pipes(text: &str) -> Option<usize> {
             "heredoc_body" => node.named_child_count() == 0,
             _ => false,
         };
-        if is_text {
-            let within = text.get(node.byte_range()).unwrap_or_default();
-            quoted += within.matches('|').count();
-        } else if cursor.goto_first_child() {
-            continue;
+        if !is_text {
+            return ControlFlow::<(), _>::Continue(Step::Into);
         }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return Some(quoted);
-            }
-        }
-    }
+        let within = text.get(node.byte_range()).unwrap_or_default();
+        quoted += within.matches('|').count();
+        ControlFlow::Continue(Step::Over)
+    });
+    Some(quoted)
 }
 
 /// Whether a line ends with a `$` alone, behind which the grammar goes on in the next line as if it
@@ -147,25 +170,17 @@ pub(super) fn behind_redirections<'t>(node: Node<'t>) -> Vec<Node<'t>> {
 /// name, the word of `<<<`, the end of a here-document. To a shell that is an error, after which that
 /// line is a command.
 pub(super) fn redirection_over_lines<'t>(tree: &'t Tree, text: &str) -> Option<Node<'t>> {
-    let mut cursor = tree.walk();
-    loop {
-        let node = cursor.node();
+    walk(tree.root_node(), |node| {
         let redirects = matches!(
             node.kind(),
             "file_redirect" | "herestring_redirect" | "heredoc_redirect"
         );
         if redirects && !words_on_its_line(node, text) {
-            return Some(node);
+            ControlFlow::Break(node)
+        } else {
+            ControlFlow::Continue(Step::Into)
         }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return None;
-            }
-        }
-    }
+    })
 }
 
 /// Whether all words of a redirection stand on the line of what is before them. What a here-document

@@ -395,18 +395,3 @@ pub(super) fn is_plain(text: &str) -> bool {
     };
     lexed.ending.is_none() && lexed.tokens.iter().all(calm) && ending(text) == Ending::Complete
 }
-
-/// `name() { … name | name & … }`, however it is spaced.
-pub(super) fn looks_like_a_fork_bomb(text: &str) -> bool {
-    let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let Some((before, after)) = tight.split_once("(){") else {
-        return false;
-    };
-    let name = before
-        .rsplit([';', '&', '|', '"', '\''])
-        .next()
-        .unwrap_or(before);
-    let name = name.strip_prefix("function").unwrap_or(name);
-    let body = after.split('}').next().unwrap_or(after);
-    !name.is_empty() && body.contains(&format!("{name}|{name}"))
-}

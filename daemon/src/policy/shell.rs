@@ -8,9 +8,11 @@ use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 use tree_sitter::Node;
 
 use super::danger;
+use super::fork_bomb::{FORK_BOMB, is_fork_bomb, looks_like_a_fork_bomb};
 use super::grammar::{
     behind_redirections, ends_with_dollar, parse, redirection_over_lines, word_over_lines,
 };
+use super::hidden::hidden_character;
 use super::inspect::{Inspector, Place, Stdin};
 use super::lexer;
 use super::program::{self, base_name};
@@ -109,7 +111,7 @@ impl Inspector {
     /// What the grammar does not take is cut into commands by hand, to find what is plainly
     /// dangerous; the rest of it is not known.
     fn not_parsed(&mut self, text: &str, place: Place, whole: Span, stdin: &Stdin, depth: usize) {
-        if lexer::looks_like_a_fork_bomb(text) {
+        if looks_like_a_fork_bomb(text) {
             self.note(Verdict::Dangerous, FORK_BOMB, whole);
         }
         self.commands_by_hand(text, place, stdin, depth);
@@ -366,8 +368,6 @@ impl Inspector {
     }
 }
 
-const FORK_BOMB: &str = "a function that starts itself twice: a fork bomb";
-
 /// Whether a statement prints what it reads.
 fn passes_through(body: Node<'_>, text: Text<'_>) -> bool {
     let name = text
@@ -386,57 +386,4 @@ pub(super) fn operator<'a>(redirect: Node<'_>, text: Text<'a>) -> &'a str {
     found
         .and_then(|node| text.text.get(node.byte_range()))
         .unwrap_or_default()
-}
-
-/// A function that calls itself in a pipeline or in the background.
-fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
-    let Some(name) = definition.child_by_field_name("name") else {
-        return false;
-    };
-    let name = text.of(name);
-    let mut cursor = definition.walk();
-    loop {
-        let node = cursor.node();
-        let calls = node.kind() == "command"
-            && node
-                .child_by_field_name("name")
-                .is_some_and(|called| text.of(called) == name);
-        if calls && is_multiplied(node) {
-            return true;
-        }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return false;
-            }
-        }
-    }
-}
-
-fn is_multiplied(call: Node<'_>) -> bool {
-    let in_pipeline = call
-        .parent()
-        .is_some_and(|parent| parent.kind() == "pipeline");
-    let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
-    in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
-}
-
-/// The first character that a shell, or whoever reads the text, takes otherwise than it looks: a
-/// control character other than TAB and LF, DEL, or one that turns the direction of text.
-pub(super) fn hidden_character(text: &str) -> Option<(usize, char)> {
-    text.char_indices().find(|(_, c)| {
-        matches!(
-            c,
-            '\0'..='\u{8}'
-                | '\u{b}'..='\u{1f}'
-                | '\u{7f}'..='\u{9f}'
-                | '\u{61c}'
-                | '\u{200e}' | '\u{200f}'
-                | '\u{2028}' | '\u{2029}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2066}'..='\u{2069}'
-        )
-    })
 }

@@ -1,16 +1,21 @@
 //! Where a text's commands run: where it starts, where its `cd`s may lead, and where a command's own
-//! option leads that one (`make -C`).
+//! option leads that one (`make -C`). And where the text behind it starts, that the same shell reads.
 //!
 //! Pure, by the words alone: links are not resolved here. It must not know rules.
 
 use std::borrow::Cow;
 
-use super::inspect::Seen;
+use termd_proto::policy::Verdict;
+
+use super::Known;
+use super::inspect::{Inspector, Seen};
 use super::rules::Fit;
 use super::word::{UNKNOWN, Word};
 
 /// Directories that are told apart; a text with more `cd`s may be anywhere.
 const MAX_CANDIDATES: usize = 64;
+/// Of these, how many are told a person.
+const MAX_NAMED: usize = 4;
 
 /// Programs that go elsewhere by an option before they do anything, with the names of it. One letter:
 /// a short one, whose value may stand in the same word.
@@ -45,31 +50,79 @@ fn option_of(
 
 /// The directories that a command may be in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Whereabouts {
+pub struct Whereabouts {
     candidates: Vec<String>,
     /// It may be in others too.
     anywhere: bool,
 }
 
+/// What of a text is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Followed {
+    /// All that leads one of its commands elsewhere.
+    Text,
+    /// What leads the shell elsewhere that reads it.
+    Shell,
+}
+
 impl Whereabouts {
     /// Of a text that starts in this directory, where that is known.
-    pub(super) fn of(start: Option<&str>, seen: &[Seen]) -> Self {
-        let Some(start) = start else {
-            return Self::default();
-        };
-        let mut whereabouts = Self {
-            candidates: vec![lexical(start, "")],
+    pub fn at(start: Option<&str>) -> Self {
+        Self {
+            candidates: start.map(|start| lexical(start, "")).into_iter().collect(),
             anywhere: false,
-        };
+        }
+    }
+
+    /// For a person, and to tell a question from one about another place.
+    pub fn named(&self) -> String {
+        let named = self.candidates.iter().take(MAX_NAMED);
+        let mut named: Vec<&str> = named.map(String::as_str).collect();
+        if self.anywhere || self.candidates.len() > MAX_NAMED {
+            named.push("elsewhere");
+        }
+        named.join(", or ")
+    }
+
+    /// Those of a text that starts here.
+    pub(super) fn within_text(&self, seen: &[Seen]) -> Self {
+        self.following(Followed::Text, seen)
+    }
+
+    /// Those in which the shell may be that has read the text. What is not understood of it may have
+    /// led anywhere.
+    pub(super) fn behind_text(&self, inspector: &Inspector, known: Known) -> Self {
+        let mut whereabouts = self.following(Followed::Shell, &inspector.seen);
+        let of_commands = inspector
+            .seen
+            .iter()
+            .filter_map(|seen| seen.finding.as_ref());
+        let mut findings = of_commands.chain(&inspector.findings);
+        let not_understood = findings.any(|finding| finding.verdict == Verdict::Unknown)
+            || matches!(known, Known::Recalled | Known::TooLong);
+        whereabouts.anywhere |= not_understood && self.is_known();
+        whereabouts
+    }
+
+    fn is_known(&self) -> bool {
+        self.anywhere || !self.candidates.is_empty()
+    }
+
+    fn following(&self, followed: Followed, seen: &[Seen]) -> Self {
+        let mut whereabouts = self.clone();
+        if !self.is_known() {
+            return whereabouts;
+        }
         for command in seen {
             match command.program.as_str() {
                 "cd" | "chdir" | "pushd" => whereabouts.lead(command),
                 "popd" => whereabouts.anywhere = true,
-                program => {
+                program if followed == Followed::Text => {
                     for directory in named(&command.args, option_of(CARRIERS, program)) {
                         whereabouts.lead_to(directory);
                     }
                 }
+                _ => {}
             }
         }
         whereabouts
@@ -78,7 +131,7 @@ impl Whereabouts {
     /// Those of one command of the text: where it starts, and where its own option leads it.
     pub(super) fn of_command(&self, command: &Seen) -> Cow<'_, Self> {
         let directories = named(&command.args, option_of(GOERS, &command.program));
-        if directories.is_empty() || (self.candidates.is_empty() && !self.anywhere) {
+        if directories.is_empty() || !self.is_known() {
             return Cow::Borrowed(self);
         }
         let mut whereabouts = self.clone();
@@ -93,7 +146,9 @@ impl Whereabouts {
             .args
             .iter()
             .filter(|word| !word.text.starts_with('-'));
-        self.lead_to(operands.map(|word| word.text.as_str()).next());
+        let target = operands.map(|word| word.text.as_str()).next();
+        // `+1` is a place in the stack of directories.
+        self.lead_to(target.filter(|target| !target.starts_with('+')));
     }
 
     /// It may be led there; `None`: it cannot be told where.

@@ -94,10 +94,10 @@ impl Gaps {
         self.0.iter().find(touches)
     }
 
-    /// The one that holds the byte at this offset.
-    pub fn at(&self, offset: Offset) -> Option<Gap> {
-        let holds = |gap: &&Gap| gap.start <= offset && offset < gap.end;
-        self.0.iter().find(holds).copied()
+    /// The first that holds bytes from `from` on and before `to`.
+    pub fn first_within(&self, from: Offset, to: Offset) -> Option<Gap> {
+        let meets = |gap: &&Gap| from < gap.end && gap.start < to && from < to;
+        self.0.iter().find(meets).copied()
     }
 
     /// Adds one; gives what it has become together with those that it touches. The newest cause

@@ -112,8 +112,13 @@ fn gaps_are_joined_where_they_touch_and_where_there_are_too_many() {
     assert_eq!(gaps.add(gap(20, 25)), gap(10, 25));
     assert_eq!(gaps.add(gap(5, 5)), gap(5, 5));
     assert_eq!(gaps.all(), [gap(10, 25), gap(30, 40)]);
-    assert_eq!(gaps.at(Offset(24)), Some(gap(10, 25)));
-    assert_eq!((gaps.at(Offset(25)), gaps.at(Offset(9))), (None, None));
+    let within = |from, to| gaps.first_within(Offset(from), Offset(to));
+    for (from, to) in [(24, 25), (0, 11), (9, 50)] {
+        assert_eq!(within(from, to), Some(gap(10, 25)), "{from} {to}");
+    }
+    for (from, to) in [(25, 30), (9, 10), (40, 50), (12, 12)] {
+        assert_eq!(within(from, to), None, "{from} {to}");
+    }
     assert_eq!(gaps.add(gap(24, 31)), gap(10, 40));
     let mut random = Random(42);
     let mut many = Gaps::default();
@@ -129,7 +134,8 @@ fn gaps_are_joined_where_they_touch_and_where_there_are_too_many() {
         {
             *byte = true;
         }
-        let holds = |(at, gone): (usize, &bool)| !gone || many.at(Offset(at as u64)).is_some();
+        let told = |at: u64| many.first_within(Offset(at), Offset(at + 1)).is_some();
+        let holds = |(at, gone): (usize, &bool)| !gone || told(at as u64);
         assert!(all.iter().enumerate().all(holds), "what is gone stays told");
     }
 }

@@ -204,7 +204,12 @@ impl Reading {
         span.bytes
             .truncate(usize::try_from(published).unwrap_or(usize::MAX));
         if span.start > seen {
-            // What lies between is gone.
+            // What lies between is gone. A line that is open before it ends there.
+            self.plain.give(Until::Final);
+            self.text.push_str(&self.plain.take().text);
+            if !self.text.is_empty() {
+                return Ok(progress);
+            }
             self.start = span.start;
             self.plain = terminal
                 .transcript

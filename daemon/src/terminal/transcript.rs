@@ -141,7 +141,7 @@ impl Transcript {
         if given <= asked {
             return Ok(None);
         }
-        if let Some(gap) = self.gaps().await?.at(asked) {
+        if let Some(gap) = self.gaps().await?.first_within(asked, given) {
             // Its task knows of what goes before it has gone.
             return Ok(Some(Gap { end: given, ..gap }));
         }

@@ -1,9 +1,10 @@
 //! What is typed in pieces and with keys.
 
-use termd_proto::policy::{MAX_JUDGED_BYTES, Verdict};
+use termd_proto::policy::{Effect, MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 
-use super::super::{CompiledGate, Policy, Request, TypedLines, What};
+use super::super::{CompiledGate, Known, Policy, Request, TypedLines, What, Whereabouts};
+use super::rules::rules;
 
 /// The worst verdict of the lines that these pushes make, and how many lines there were.
 fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
@@ -147,4 +148,91 @@ fn memory_is_bounded_and_what_is_too_long_is_unknown() {
     assert_eq!(typed(&[&long, "\r", "ls\r"], None), (Verdict::Unknown, 2));
     let many = format!("cat <<EOF\r{}", "0123456789\r".repeat(7_000));
     assert_eq!(typed(&[&many], None).0, Verdict::Unknown);
+}
+
+/// What is done about the last line that this makes, in a shell that is there.
+fn last_effect(policy: &Policy, typed: &str, start: &str) -> Effect {
+    let mut whereabouts = Whereabouts::at(Some(start));
+    let mut effect = None;
+    for line in TypedLines::default().feed(typed.as_bytes(), Some("bash")) {
+        let request = Request {
+            what: What::Line(&line.text),
+            program: Some("bash"),
+            front: Front::Mcp,
+            client: None,
+            uid: None,
+            cwd: None,
+        };
+        let gate = CompiledGate::default();
+        let decision = policy.decide_from(&whereabouts, &request, line.known, &gate);
+        effect = Some(decision.judgement.effect);
+        whereabouts = decision.leads_to;
+    }
+    effect.unwrap()
+}
+
+#[test]
+fn a_line_starts_where_the_one_before_it_leads() {
+    use Effect::{Allow, Confirm, Deny};
+    let policy = rules("[[rules]]\neffect = 'deny'\nprogram = 'make'\ncwd = '/srv/live'").unwrap();
+    for (typed, start, effect) in [
+        ("make\r", "/srv/live", Deny),
+        ("ls\rmake\r", "/srv/live", Deny),
+        ("ls\rmake\r", "/home", Allow),
+        // A `cd` may also fail.
+        ("cd /srv/live\rmake\r", "/home", Confirm),
+        ("cd /home\rmake\r", "/srv/live", Confirm),
+        ("cd ../srv\rcd live\rmake\r", "/home", Confirm),
+        ("cd src\rls\rmake\r", "/home", Allow),
+        ("cd /srv\rls\rmake -C live\r", "/home", Confirm),
+        ("cd /srv/live && ls\n\nmake\n", "/home", Confirm),
+        ("if cd /srv/live\rthen ls\rfi\rmake\r", "/home", Confirm),
+        ("(cd /srv/live)\rmake\r", "/home", Confirm),
+        ("pushd /srv/live\rmake\r", "/home", Confirm),
+        // Nobody knows where to.
+        ("cd $x\rmake\r", "/home", Confirm),
+        ("cd -\rmake\r", "/home", Confirm),
+        ("cd\rmake\r", "/home", Confirm),
+        ("cd ~/x\rmake\r", "/home", Confirm),
+        ("pushd +1\rmake\r", "/home", Confirm),
+        ("pushd\rmake\r", "/home", Confirm),
+        ("popd\rls\rmake\r", "/home", Confirm),
+        ("cd -\rcd /home\rmake\r", "/home", Confirm),
+        // Not the shell itself is led there.
+        ("env -C /srv/live ls\rmake\r", "/home", Allow),
+        ("git -C /srv/live log\rmake\r", "/home", Allow),
+        // What is run is not known.
+        ("$x /srv/live\rmake\r", "/home", Confirm),
+        ("\u{1b}[A -rf\rmake\r", "/home", Confirm),
+    ] {
+        assert_eq!(
+            last_effect(&policy, typed, start),
+            effect,
+            "{typed:?} in {start}"
+        );
+    }
+    let long = format!("cd {}\rmake\r", "x".repeat(MAX_JUDGED_BYTES));
+    assert_eq!(last_effect(&policy, &long, "/home"), Confirm);
+}
+
+#[test]
+fn a_question_names_each_place_that_it_may_be_about() {
+    let led = |line: &str| {
+        let request = Request {
+            what: What::Line(line),
+            program: None,
+            front: Front::Mcp,
+            client: None,
+            uid: None,
+            cwd: Some("/home"),
+        };
+        let gate = CompiledGate::default();
+        let decision = Policy::default().decide(&request, Known::Whole, &gate);
+        decision.leads_to.named()
+    };
+    assert_eq!(led("ls"), "/home");
+    assert_eq!(led("cd /etc"), "/home, or /etc");
+    assert_eq!(led("cd -"), "/home, or elsewhere");
+    let many = led("cd /1; cd /2; cd /3; cd /4");
+    assert_eq!(many, "/home, or /1, or /2, or /3, or elsewhere");
 }

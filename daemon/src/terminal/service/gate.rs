@@ -14,7 +14,8 @@ use super::typing::Typist;
 use super::{CreateRequest, Terminals};
 use crate::approval::{Always, Doubt, Standing, Subject};
 use crate::policy::{
-    Decision, Known, OnlyOnce, Profile, Request, TypedLine, TypedLines, What, command_text, program,
+    Decision, Known, OnlyOnce, Profile, Request, TypedLine, TypedLines, What, Whereabouts,
+    command_text, program,
 };
 
 /// How much of a command an error or a record shows, in bytes.
@@ -222,14 +223,17 @@ impl Terminals {
         if secret {
             next.forget();
         }
-        // It runs where the program is by now, which need not be where the terminal was started.
+        // It runs where the program is by now, which need not be where the terminal was started; a
+        // line behind another one of the same call, where that may lead.
         let here = foreground
             .as_ref()
             .and_then(|process| process.cwd.as_deref());
-        let cwd = here.unwrap_or(&terminal.record.cwd);
+        let mut whereabouts = Whereabouts::at(Some(here.unwrap_or(&terminal.record.cwd)));
         for line in lines {
             let held_to = terminal.record.held_to.as_ref();
-            let decision = self.decide_line(&line, program, typist, Some(cwd));
+            let decision = self.decide_line(&line, program, typist, &whereabouts);
+            let leads_to = decision.leads_to.clone();
+            let cwd = std::mem::replace(&mut whereabouts, leads_to).named();
             let only_once = decision.only_once.clone().unwrap_or(OnlyOnce::Typed);
             let judged = under_its_profile(decision, held_to);
             let mut judged = without_secret(judged, &line, secret || hidden);
@@ -239,7 +243,7 @@ impl Terminals {
                 let subject = Subject {
                     terminal: Some(terminal.id().clone()),
                     program: program.map(str::to_owned),
-                    ..subject(typist.actor, cwd, &line.text)
+                    ..subject(typist.actor, &cwd, &line.text)
                 };
                 if typist.confirmed {
                     self.confirmed(&judged.judgement, &subject, typist.actor)
@@ -307,7 +311,7 @@ impl Terminals {
         line: &TypedLine,
         program: Option<&str>,
         typist: &Typist<'_>,
-        cwd: Option<&str>,
+        start: &Whereabouts,
     ) -> Decision {
         let asked = Request {
             what: What::Line(&line.text),
@@ -315,9 +319,10 @@ impl Terminals {
             front: typist.actor.front,
             client: typist.actor.client.as_deref(),
             uid: Some(typist.actor.uid),
-            cwd,
+            cwd: None,
         };
-        self.policy().decide(&asked, line.known, typist.gate)
+        self.policy()
+            .decide_from(start, &asked, line.known, typist.gate)
     }
 }
 

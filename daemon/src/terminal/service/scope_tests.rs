@@ -14,7 +14,7 @@ use super::*;
 use crate::config::{ApprovedPlace, Config};
 use crate::control::channel::{self, ChannelError, Packet};
 use crate::control::client::{Connected, KeeperClient};
-use crate::control::confinement::{Confinement, Enforced};
+use crate::control::confinement::Enforced;
 use crate::control::message::{Hold, LEVEL_CONFINEMENT, PROTOCOL_VERSION, ToKeeper, ToServer};
 use crate::policy::LimitsSpec;
 use crate::store::Store;
@@ -96,28 +96,15 @@ fn limited(best_effort: bool) -> Profile {
     }
 }
 
-fn request() -> SpawnRequest {
-    SpawnRequest {
-        id: TerminalId::from_random(1),
-        program: b"/bin/true".to_vec(),
-        argv: vec![b"true".to_vec()],
-        env: Vec::new(),
-        cwd: b"/".to_vec(),
-        cols: 80,
-        rows: 24,
-        notes: Vec::new(),
-        stdio: Stdio::Pty,
-        confinement: Confinement::default(),
-        hold: Hold::No,
-    }
-}
-
 #[tokio::test]
 async fn an_old_keeper_is_not_asked_for_what_needs_a_scope() {
     let state = tempfile::tempdir().unwrap();
     let (terminals, old) = beside_an_old_keeper(&state).await;
     let profile = limited(false);
-    let refused = timeout(PATIENCE, terminals.prepare_command(request(), &profile));
+    let refused = timeout(
+        PATIENCE,
+        terminals.prepare_command(SpawnRequest::of_true(Stdio::Pty), &profile),
+    );
     let Err(error) = refused.await.unwrap() else {
         panic!("it was started");
     };
@@ -142,7 +129,9 @@ async fn by_best_effort_it_starts_it_without_and_the_answer_says_so() {
     let state = tempfile::tempdir().unwrap();
     let (terminals, old) = beside_an_old_keeper(&state).await;
     let asking = tokio::spawn(async move {
-        let prepared = terminals.prepare_command(request(), &limited(true)).await?;
+        let prepared = terminals
+            .prepare_command(SpawnRequest::of_true(Stdio::Pty), &limited(true))
+            .await?;
         let started = terminals.run_prepared(prepared).await;
         started.map(|(_, scope)| scope)
     });

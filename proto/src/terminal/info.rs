@@ -1,0 +1,129 @@
+//! What is known of a terminal: whose it is, where it is in its life, all of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CloseCause, Confinement, EndCause, ExitStatus, Front, Gap, Stdio};
+use crate::acp::Meta;
+use crate::id::{Label, Offset, TerminalId};
+
+/// Who asked for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Through which front.
+    pub front: Front,
+    /// The peer's user id (`SO_PEERCRED`).
+    pub uid: u32,
+    /// The peer's process id (`SO_PEERCRED`).
+    pub pid: i32,
+    /// The peer's executable, where it could be read.
+    pub exe: Option<String>,
+    /// The ACP `sessionId`.
+    pub session: Option<String>,
+    /// The client's name, as it introduced itself.
+    pub client: Option<String>,
+}
+
+/// Where a terminal is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalState {
+    /// Its command runs, or its output is not all read yet.
+    Running,
+    /// Its command was reaped and its output drained.
+    Exited,
+    /// It was closed or released: only its record is left.
+    Closed,
+}
+
+impl TerminalState {
+    /// The word for it in JSON and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Exited => "exited",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// All that is known of one terminal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TerminalInfo {
+    /// Its id.
+    pub id: TerminalId,
+    /// Its label, if it was given one.
+    pub label: Option<Label>,
+    /// The program and its arguments, as run.
+    pub argv: Vec<String>,
+    /// The directory it was started in.
+    pub cwd: String,
+    /// The command's process id; of no use once it has exited.
+    pub pid: i32,
+    /// Where it is in its life.
+    pub state: TerminalState,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// Who asked for it.
+    pub owner: Owner,
+    /// When it was started.
+    pub created_at_ms: i64,
+    /// When its exit was known and its output drained.
+    pub exited_at_ms: Option<i64>,
+    /// Output before this offset is gone (retention).
+    pub start: Offset,
+    /// The offset after the last byte of output so far.
+    pub end: Offset,
+    /// Output after `start` that is not kept, in order. Of terminals that have ended only
+    /// `session.show` tells it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
+    /// How many bytes of output `terminal/output` keeps.
+    pub output_byte_limit: u64,
+    /// What its command has for standard input, output and error.
+    #[serde(default)]
+    pub stdio: Stdio,
+    /// When something was last printed, typed, read or attached to.
+    #[serde(default)]
+    pub last_activity_ms: i64,
+    /// It is closed after so many milliseconds without any of that; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
+    /// Why it was closed, where nobody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_cause: Option<CloseCause>,
+    /// The limit that ended its command, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
+    /// What its command is held to; absent: to nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
+    /// The `_meta` that it was created with.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// One page of `session.list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TerminalPage {
+    /// Oldest first.
+    pub terminals: Vec<TerminalInfo>,
+    /// Give it back to get the next page; absent on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// Which terminals `session.list` lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListScope {
+    /// Those that are not closed.
+    #[default]
+    Open,
+    /// Those whose command runs.
+    Running,
+    /// All that the database knows, closed ones too.
+    All,
+}

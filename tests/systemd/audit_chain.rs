@@ -1,0 +1,73 @@
+//! The audit chain's head in the journal.
+
+use std::io::{self, Write as _};
+
+use serde_json::Value;
+
+use crate::installed::{install, text};
+use crate::machine::Machine;
+
+/// The chain's head is in the journal, and what was cut off or forged since is found out by it.
+#[test]
+fn the_journal_knows_the_end_of_the_audit_chain() {
+    let Some(installed) = install() else { return };
+    installed.enable_socket();
+    for word in ["one", "two"] {
+        installed.termctl(&["run", "--", "echo", word]);
+    }
+    let status = installed.termctl_json(&["status"]);
+    let database = status.pointer("/daemon/database").and_then(Value::as_str);
+    let database = database.expect("a path").to_owned();
+    let verify = || {
+        let termctl = Machine::home().join(".cargo/bin/termctl");
+        let termctl = termctl.to_str().expect("our own path").to_owned();
+        installed
+            .machine
+            .as_user(&[&termctl, "audit", "verify", "--journal"])
+    };
+    // At the stop the head is told, whatever minute it is.
+    installed.ok(&["systemctl", "--user", "stop", "termd.service"]);
+    installed.machine.as_root(&["journalctl", "--sync"]);
+    let whole = verify();
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole));
+    assert!(text(&whole).contains("all agree"), "{}", text(&whole));
+
+    // Anybody of this user can say the same fields, and not that they were termd.
+    let forged = format!(
+        "printf 'MESSAGE_ID={}\\nTERMD_AUDIT_SEQ=999999\\nTERMD_AUDIT_HASH=aa\\n\
+         TERMD_DATABASE={database}\\nMESSAGE=x\\n' | logger --journald",
+        termd_proto::audit::ANCHOR_MESSAGE_ID
+    );
+    installed.ok(&["sh", "-c", &forged]);
+    installed.machine.as_root(&["journalctl", "--sync"]);
+    let forged = verify();
+    assert_eq!(forged.status.code(), Some(0), "{}", text(&forged));
+    assert!(
+        text(&forged).contains("by other programs"),
+        "{}",
+        text(&forged)
+    );
+
+    // The end of the chain is cut off while nobody looks: the file is whole in itself.
+    installed.ok(&["systemctl", "--user", "stop", "termd.service"]);
+    let cut = "DROP TRIGGER audit_is_dropped_by_retention_alone; \
+               DELETE FROM audit WHERE seq > 3;";
+    let sqlite = installed.machine.as_user(&["sqlite3", &database, cut]);
+    if !sqlite.status.success() {
+        let _ = writeln!(
+            io::stderr(),
+            "SKIP the cut: no sqlite3 here: {}",
+            text(&sqlite)
+        );
+        return;
+    }
+    let alone = installed.termctl(&["audit", "verify"]);
+    assert!(alone.contains("none changed or missing"), "{alone}");
+    let missed = verify();
+    assert_eq!(missed.status.code(), Some(1), "{}", text(&missed));
+    assert!(
+        text(&missed).contains("is not the one that the journal") || text(&missed).contains("gone"),
+        "{}",
+        text(&missed)
+    );
+}

@@ -1,0 +1,110 @@
+//! The units: that they are sound, what starts termd, and what keeps it running.
+
+use crate::installed::{install, number, text, wait_until};
+use crate::machine::Machine;
+
+#[test]
+fn the_units_verify_clean() {
+    let Some(installed) = install() else { return };
+    let units = Machine::home().join(".config/systemd/user");
+    for unit in ["termd.service", "termd.socket", "termd-approvals.service"] {
+        let path = units.join(unit);
+        let path = path.to_str().expect("our own path");
+        let output = installed
+            .machine
+            .as_user(&["systemd-analyze", "--user", "verify", path]);
+        assert!(output.status.success(), "{unit}: {}", text(&output));
+        assert!(output.stderr.is_empty(), "{unit}: {}", text(&output));
+    }
+}
+
+#[test]
+fn the_first_connect_starts_termd_and_its_log_is_in_the_journal() {
+    let Some(installed) = install() else { return };
+    installed.enable_socket();
+    assert_eq!(
+        installed.property("termd.service", "ActiveState"),
+        "inactive"
+    );
+    let modes = installed.ok(&[
+        "sh",
+        "-c",
+        r#"stat -c %a "$XDG_RUNTIME_DIR/termd" "$XDG_RUNTIME_DIR/termd/termd.sock""#,
+    ]);
+    assert_eq!(modes, "700\n600\n");
+
+    installed.termctl(&["list"]);
+    assert_eq!(installed.property("termd.service", "ActiveState"), "active");
+    let main_pid = installed.property("termd.service", "MainPID");
+    let keeper_pid = number(&installed.termctl_json(&["status"]), "keeper_pid");
+    assert_eq!(main_pid, keeper_pid.to_string());
+
+    // The word that is printed stands in no argument.
+    let said = installed.termctl(&["run", "--", "sh", "-c", "printf '%s%s\\n' xyl ophone"]);
+    assert_eq!(said, "xylophone\n");
+    wait_until(
+        "a line of termd's own in `journalctl --user -u termd`",
+        || {
+            let argv = [
+                "journalctl",
+                "--user",
+                "-u",
+                "termd",
+                "-o",
+                "cat",
+                "_COMM=termd",
+                "--no-pager",
+            ];
+            !installed.ok(&argv).trim().is_empty()
+        },
+    );
+    let everything = installed
+        .machine
+        .as_root(&["journalctl", "--no-pager", "-o", "export"]);
+    assert!(everything.stdout.len() > 1000, "the journal can be read");
+    let everything = String::from_utf8_lossy(&everything.stdout);
+    assert!(
+        !everything.contains("xylophone"),
+        "terminal output is in the log"
+    );
+}
+
+#[test]
+fn termd_feeds_the_watchdog() {
+    let Some(installed) = install() else { return };
+    let drop_in = "mkdir -p ~/.config/systemd/user/termd.service.d && \
+        printf '[Service]\\nWatchdogSec=1s\\n' >~/.config/systemd/user/termd.service.d/fast.conf";
+    installed.ok(&["bash", "-c", drop_in]);
+    installed.ok(&["systemctl", "--user", "daemon-reload"]);
+    installed.enable_socket();
+    installed.termctl(&["list"]);
+    // Fed for twice as long as a daemon that does not feed it would live.
+    let mut seen = std::collections::BTreeSet::new();
+    wait_until("the watchdog is fed again and again", || {
+        seen.insert(installed.property("termd.service", "WatchdogTimestampMonotonic"));
+        seen.len() >= 8
+    });
+    assert_eq!(installed.property("termd.service", "ActiveState"), "active");
+    assert_eq!(
+        installed.property("termd.service", "NRestarts"),
+        "0",
+        "{}",
+        installed.journal()
+    );
+}
+
+#[test]
+fn the_socket_unit_leaves_a_daemon_started_on_demand_alone() {
+    let Some(installed) = install() else { return };
+    let said = installed.ok(&["termctl", "run", "--", "echo", "on demand"]);
+    assert_eq!(said, "on demand\n");
+    let server = installed.server_pid();
+    let output = installed
+        .machine
+        .as_user(&["systemctl", "--user", "start", "termd.socket"]);
+    assert!(
+        !output.status.success(),
+        "it would take the other daemon's socket away"
+    );
+    assert_eq!(installed.server_pid(), server);
+}
