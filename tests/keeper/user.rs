@@ -12,7 +12,15 @@ pub(crate) enum User {
     Nobody,
     /// Whoever runs the tests, in a user namespace that may have no others in it.
     Cramped,
+    /// Root, with this script in bubblewrap's place; with `/dev/null` there where it is empty.
+    WithABwrap(&'static str),
 }
+
+/// Gets a program and a script, and is alone in seeing what it mounts.
+const WITH_A_BWRAP: &str = "set -e; bwrap=/dev/null; \
+    if [ -n \"$1\" ]; then mount -t tmpfs none /mnt; bwrap=/mnt/bwrap; \
+    printf '#!/bin/sh\n%s\n' \"$1\" > $bwrap; chmod 755 /mnt $bwrap; fi; \
+    mount --bind $bwrap /usr/bin/bwrap; exec \"$0\"";
 
 /// `nobody`, as on every Linux.
 const NOBODYS_ID: u32 = 65534;
@@ -46,9 +54,13 @@ impl User {
                 "-c",
                 "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\"",
             ],
+            Self::WithABwrap(_) => &["unshare", "--mount", "sh", "-c", WITH_A_BWRAP],
         };
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg(program);
+        if let Self::WithABwrap(script) = self {
+            command.arg(script);
+        }
         command
     }
 

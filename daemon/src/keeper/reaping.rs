@@ -42,6 +42,12 @@ impl Keeper {
                 let Some(terminal) = self.inventory.get_mut(&id) else {
                     return;
                 };
+                if let Some(lead) = terminal.lead()
+                    && lead.root_reaped(ended.status)
+                {
+                    reap_pid(ended.pid);
+                    continue;
+                }
                 // Its accounts go with the zombie.
                 let status = told_of(ended, terminal.cpu_limit);
                 if let Some(ending) = &mut terminal.ending {
@@ -59,6 +65,7 @@ impl Keeper {
                 }
             } else {
                 reap_pid(ended.pid);
+                self.inventory.reaped(ended.pid);
             }
         }
         self.inventory.sweep();

@@ -11,6 +11,8 @@
 //! child and not before the fork: a file server that does not answer would stop the keeper.
 
 mod bpf;
+pub(super) mod bubblewrap;
+mod built;
 mod devices;
 mod kernel;
 mod landlock;
@@ -19,6 +21,7 @@ mod mounts;
 mod paths;
 mod privileges;
 mod seccomp;
+pub(super) mod survey;
 mod temporary;
 
 use std::ffi::CStr;
@@ -27,13 +30,16 @@ use std::path::{Path, PathBuf};
 use nix::libc;
 use rustix::process::Rlimit;
 
+use self::bubblewrap::Arguments;
 use self::limits::Limits;
 use self::paths::Places;
 use self::privileges::Identity;
 use self::seccomp::{Filter, Tracing};
+use self::survey::Survey;
 use super::{KeeperOptions, KeeperStartError};
 use crate::control::confinement::{
-    Access, Confinement, Enforced, Enforcement, MissingWall, Sandbox, Temporary, WALLS, Wall,
+    Access, Builder, Confinement, Enforced, Enforcement, MissingWall, Sandbox, Temporary, WALLS,
+    Wall,
 };
 use crate::control::message::{SpawnFailure, SpawnStep};
 
@@ -76,6 +82,17 @@ const MOUNTED: [Wall; 5] = [
 /// Why a child stops before its exec.
 pub(super) type Failure = (SpawnStep, i32);
 
+/// Who has built what is mounted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Built<'a> {
+    /// Nobody yet: this process does.
+    Here,
+    /// Somebody else, for these places as they were found.
+    Elsewhere(&'a Survey),
+    /// Nobody, and nobody will, for this reason.
+    Nowhere(i32),
+}
+
 /// Everything that the child needs to be confined.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -89,6 +106,7 @@ pub(super) struct Plan {
 struct Walls {
     enforcement: Enforcement,
     network: Access,
+    builder: Builder,
     places: Places,
     identity: Identity,
     /// For a child that nothing outside can be traced by, and for one that could trace others.
@@ -129,10 +147,57 @@ impl Plan {
         &self.enforced
     }
 
+    /// Who builds what is mounted.
+    pub(super) fn builder(&self) -> Builder {
+        self.walls
+            .as_ref()
+            .map_or(Builder::Termd, |walls| walls.builder)
+    }
+
+    /// Whether it is built as far as that is possible.
+    pub(super) fn is_best_effort(&self) -> bool {
+        let enforcement = self.walls.as_ref().map(|walls| walls.enforcement);
+        enforcement == Some(Enforcement::BestEffort)
+    }
+
+    /// What somebody else is to build, and what was found for it. In the child.
+    pub(super) fn survey(
+        &self,
+        first_empty_file: i32,
+        missed: &dyn Fn(MissingWall),
+    ) -> Result<Option<(Survey, Arguments)>, Failure> {
+        let Some(walls) = &self.walls else {
+            return Ok(None);
+        };
+        let places = &walls.places;
+        let survey = Survey::new(places, |(wall, errno)| match (wall, walls.enforcement) {
+            // What is to be written to has to be there.
+            (Wall::Writes, _) | (_, Enforcement::Required) => {
+                Err((SpawnStep::Confine(wall), errno))
+            }
+            (_, Enforcement::BestEffort) => {
+                missed(MissingWall { wall, errno });
+                Ok(())
+            }
+        })?;
+        let arguments = Arguments::new(places, &survey, first_empty_file);
+        Ok(Some((survey, arguments)))
+    }
+
+    /// What is done where bubblewrap cannot be had: the command is refused, or by best effort
+    /// confined by what needs no mounts.
+    pub(super) fn without_builder(&self, errno: i32) -> Result<Built<'static>, Failure> {
+        if self.is_best_effort() {
+            return Ok(Built::Nowhere(errno));
+        }
+        Err((SpawnStep::Confine(Wall::Bubblewrap), errno))
+    }
+
     /// Builds the walls and changes to the directory. In the child; 0 is what the command will
     /// have there. `open_files` is the limit that every child gets back.
     pub(super) fn apply(
         &mut self,
+        built: Built<'_>,
         cwd: &CStr,
         open_files: Rlimit,
         missed: &dyn Fn(MissingWall),
@@ -145,10 +210,14 @@ impl Plan {
             self.limits.set()?;
             return chdir();
         };
-        walls.build_mounts(missed)?;
+        match built {
+            Built::Here => walls.build_mounts(missed)?,
+            Built::Elsewhere(survey) => walls.look_at_mounts(survey, missed)?,
+            Built::Nowhere(errno) => walls.do_without_mounts(errno, missed)?,
+        }
         // Only now: a directory from before could be beneath a mount.
         chdir()?;
-        walls.drop_rights(missed)?;
+        walls.drop_rights(built, missed)?;
         limits::give_back(open_files);
         self.limits.set()?;
         walls.filter(missed)
@@ -160,6 +229,7 @@ fn asked(sandbox: &Sandbox) -> impl Iterator<Item = Wall> {
     let denied = sandbox.network == Access::Denied;
     let protects = !sandbox.protected.is_empty();
     let own_temporary = sandbox.temporary == Temporary::Private;
+    let is_built_by_it = sandbox.builder == Builder::Bubblewrap;
     WALLS.into_iter().filter(move |wall| match wall {
         Wall::CpuTime
         | Wall::AddressSpace
@@ -170,6 +240,7 @@ fn asked(sandbox: &Sandbox) -> impl Iterator<Item = Wall> {
         Wall::Tcp | Wall::Network => denied,
         Wall::Protected => protects,
         Wall::Temporary => own_temporary,
+        Wall::Bubblewrap => is_built_by_it,
         Wall::NoNewPrivileges
         | Wall::Namespaces
         | Wall::Devices
@@ -202,6 +273,7 @@ impl Walls {
         Ok(Self {
             enforcement: sandbox.enforcement,
             network: sandbox.network,
+            builder: sandbox.builder,
             places,
             identity: Identity::current(),
             filters: filters.map(|(within, nobody)| [within, nobody]),
@@ -234,11 +306,9 @@ impl Walls {
         let own = self.identity.enter_namespaces();
         let errno = own.err();
         if self.attempt(Wall::Namespaces, own, missed)?.is_none() {
+            let errno = errno.unwrap_or(libc::EPERM);
             for wall in MOUNTED {
-                missed(MissingWall {
-                    wall,
-                    errno: errno.unwrap_or(libc::EPERM),
-                });
+                missed(MissingWall { wall, errno });
             }
             return Ok(());
         }
@@ -273,12 +343,62 @@ impl Walls {
         Ok(())
     }
 
-    fn drop_rights(&mut self, missed: &dyn Fn(MissingWall)) -> Result<(), Failure> {
-        self.attempt(
-            Wall::Capabilities,
-            self.identity.drop_capabilities(),
-            missed,
-        )?;
+    /// The same walls where somebody else has built them: each as it can be seen from inside.
+    fn look_at_mounts(
+        &mut self,
+        survey: &Survey,
+        missed: &dyn Fn(MissingWall),
+    ) -> Result<(), Failure> {
+        self.places
+            .open_writable()
+            .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
+        self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
+        let own = self.attempt(Wall::Namespaces, built::namespaces(survey), missed)?;
+        self.identity.entered = own.is_some();
+        let devices = self.attempt(Wall::Devices, built::devices(survey), missed)?;
+        if devices.is_some() {
+            self.places.devices = paths::Devices::Own;
+        }
+        let read_only = built::read_only_root(&self.places, survey);
+        self.attempt(Wall::ReadOnly, read_only, missed)?;
+        if self.places.temporary == Temporary::Private {
+            let temporary = built::temporary(&mut self.places, survey);
+            self.attempt(Wall::Temporary, temporary, missed)?;
+        }
+        let protected = built::protected(&self.places, survey);
+        self.attempt(Wall::Protected, protected, missed)?;
+        let hidden = built::hidden(&self.places, survey);
+        self.attempt(Wall::Hidden, hidden, missed)?;
+        Ok(())
+    }
+
+    /// Nothing is mounted: what stands without does.
+    fn do_without_mounts(
+        &mut self,
+        errno: i32,
+        missed: &dyn Fn(MissingWall),
+    ) -> Result<(), Failure> {
+        self.places
+            .open_writable()
+            .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
+        self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
+        let gone = [Wall::Bubblewrap, Wall::Namespaces];
+        for wall in gone.into_iter().chain(MOUNTED) {
+            missed(MissingWall { wall, errno });
+        }
+        Ok(())
+    }
+
+    fn drop_rights(
+        &mut self,
+        built: Built<'_>,
+        missed: &dyn Fn(MissingWall),
+    ) -> Result<(), Failure> {
+        let dropped = match built {
+            Built::Elsewhere(_) => privileges::no_capabilities_left(),
+            Built::Here | Built::Nowhere(_) => self.identity.drop_capabilities(),
+        };
+        self.attempt(Wall::Capabilities, dropped, missed)?;
         let abi = landlock::abi();
         let lacking = [
             (Wall::Writes, landlock::ABI_WRITES, true),
