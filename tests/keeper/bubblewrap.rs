@@ -1,9 +1,40 @@
 //! Sandboxes that bubblewrap builds: the walls of the others, crossed the same way; and what is only
 //! about bubblewrap.
 
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
 use crate::Test;
-use crate::support::with_builder;
 use crate::{confine, confine_limits, confine_links, confine_outside, confined_work};
+
+thread_local! {
+    /// Who builds the sandboxes that a test asks for, where it does not say so itself.
+    static BUILDER: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Runs a test with its sandboxes built by this one.
+fn with_builder(builder: &'static str, test: fn()) {
+    struct Back;
+    impl Drop for Back {
+        fn drop(&mut self) {
+            BUILDER.set(None);
+        }
+    }
+    BUILDER.set(Some(builder));
+    let _back = Back;
+    test();
+}
+
+/// A request as it is sent, with who builds its sandbox.
+pub(crate) fn built(request: &Value) -> Value {
+    let mut request = request.clone();
+    let sandbox = request.pointer_mut("/confinement/sandbox");
+    if let (Some(builder), Some(Value::Object(sandbox))) = (BUILDER.get(), sandbox) {
+        sandbox.entry("builder").or_insert(json!(builder));
+    }
+    request
+}
 
 /// Whether bubblewrap is there; without it there is nothing to test.
 pub(crate) fn is_installed() -> bool {

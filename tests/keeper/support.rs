@@ -28,33 +28,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// What the keeper's children are given between SIGHUP and SIGKILL when it stops.
 pub(crate) const STOP_GRACE: Duration = Duration::from_millis(300);
 
-thread_local! {
-    /// Who builds the sandboxes that a test asks for, where it does not say so itself.
-    static BUILDER: Cell<Option<&'static str>> = const { Cell::new(None) };
-}
-
-/// Runs a test with its sandboxes built by this one.
-pub(crate) fn with_builder(builder: &'static str, test: fn()) {
-    struct Back;
-    impl Drop for Back {
-        fn drop(&mut self) {
-            BUILDER.set(None);
-        }
-    }
-    BUILDER.set(Some(builder));
-    let _back = Back;
-    test();
-}
-
-fn built(request: &Value) -> Value {
-    let mut request = request.clone();
-    let sandbox = request.pointer_mut("/confinement/sandbox");
-    if let (Some(builder), Some(Value::Object(sandbox))) = (BUILDER.get(), sandbox) {
-        sandbox.entry("builder").or_insert(json!(builder));
-    }
-    request
-}
-
 /// No process at all.
 pub(crate) const NOBODY: [i32; 0] = [];
 
@@ -193,7 +166,7 @@ impl TestKeeper {
 
     /// Asks the server; whichever is there, or the next.
     pub(crate) fn ask(&self, request: &Value) -> Value {
-        let request = &built(request);
+        let request = &crate::bubblewrap::built(request);
         let mut stream = UnixStream::connect(self.home.socket()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         writeln!(stream, "{request}").unwrap();

@@ -291,7 +291,7 @@ fn step_numbers_are_both_ways_the_same() {
     }
     assert_eq!(SpawnStep::from_number(8), None);
     assert_eq!(SpawnStep::from_number(63), None);
-    assert_eq!(SpawnStep::from_number(64 + 19), None);
+    assert_eq!(SpawnStep::from_number(64 + 20), None);
 }
 
 /// A small generator: the test needs spread, not quality.

@@ -280,3 +280,62 @@ fn parse(mut bytes: &[u8]) -> Option<Said> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use termd_proto::TerminalId;
+    use termd_proto::terminal::Stdio;
+
+    use super::*;
+    use crate::control::confinement::Confinement;
+    use crate::control::message::Hold;
+
+    #[test]
+    fn what_is_passed_by_number_is_named_by_it() {
+        assert_eq!(ARGUMENTS.to_str().unwrap(), ARGUMENTS_FD.to_string());
+        assert_eq!(
+            PROGRAM.to_str().unwrap(),
+            format!("/proc/self/fd/{PROGRAM_FD}")
+        );
+    }
+
+    #[test]
+    fn orders_come_through_whole() {
+        let request = SpawnRequest {
+            id: TerminalId::from_random(7),
+            program: b"/bin/true".to_vec(),
+            argv: vec![b"true".to_vec(), vec![0xff]],
+            env: vec![b"A=b".to_vec()],
+            cwd: b"/work".to_vec(),
+            cols: 80,
+            rows: 24,
+            notes: Vec::new(),
+            stdio: Stdio::Pipes,
+            confinement: Confinement::default(),
+            hold: Hold::BeforeExec,
+        };
+        let own = OwnPlaces {
+            socket_dir: PathBuf::from("/run/termd"),
+            state_dir: PathBuf::from("/state"),
+        };
+        let open_files = Rlimit {
+            current: Some(1024),
+            maximum: None,
+        };
+        let survey = Survey::default();
+        let orders = Orders {
+            request: &request,
+            own: &own,
+            open_files,
+        };
+        let bytes = orders.to_bytes(&survey);
+        let (read_survey, read_request, read_own, limit) = parse(&bytes).unwrap();
+        assert_eq!((read_survey, read_request), (survey, request));
+        assert_eq!(read_own.socket_dir, own.socket_dir);
+        assert_eq!(read_own.state_dir, own.state_dir);
+        assert_eq!((limit.current, limit.maximum), (Some(1024), None));
+        for length in 0..bytes.len() {
+            assert!(parse(&bytes[..length]).is_none(), "{length}");
+        }
+    }
+}

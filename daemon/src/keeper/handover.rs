@@ -164,3 +164,67 @@ impl Lead {
         (length > 0).then_some(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::confinement::MissingWall;
+
+    const ENDED: WaitStatus = WaitStatus::Exited(1);
+
+    fn builder() -> Lead {
+        Lead::of(Builder::Bubblewrap).unwrap().0
+    }
+
+    #[test]
+    fn a_builders_end_is_not_the_commands() {
+        let mut lead = builder();
+        assert!(lead.has_unreaped_root());
+        assert!(lead.root_reaped(ENDED));
+        assert!(!lead.has_unreaped_root());
+        let failure = lead.executed(&Enforced::default()).unwrap_err();
+        assert_eq!(failure.step, SpawnStep::Confine(Wall::Bubblewrap));
+        assert!(!Lead::Child.root_reaped(ENDED));
+    }
+
+    /// By best effort the child that was to become bubblewrap became the command.
+    #[test]
+    fn who_does_without_a_builder_is_the_command() {
+        let without = Enforced {
+            held: Vec::new(),
+            missing: vec![MissingWall {
+                wall: Wall::Bubblewrap,
+                errno: 2,
+            }],
+        };
+        let mut lead = builder();
+        assert_eq!(lead.executed(&without), Ok(None));
+        assert!(matches!(lead, Lead::Child));
+        let mut lead = builder();
+        lead.root_reaped(ENDED);
+        assert_eq!(lead.executed(&without), Ok(Some(ENDED)));
+    }
+
+    #[test]
+    fn who_is_nobodys_child_becomes_no_command() {
+        let root = ProcessId {
+            pid: i32::MAX,
+            start_time: 1,
+        };
+        let ourselves = rustix::process::getpid().as_raw_pid();
+        for pid in [ourselves, root.pid, -1, 0] {
+            assert!(builder().told(root, pid).is_err(), "{pid}");
+        }
+        assert!(Lead::Child.told(root, ourselves).is_err());
+    }
+
+    #[test]
+    fn the_command_goes_on_when_its_builder_is_reaped() {
+        let (gate, _waits_at) = Gate::shut().unwrap();
+        let mut lead = Lead::Leaving { builder: 41, gate };
+        assert!(!lead.reaped(42));
+        assert!(lead.reaped(41));
+        assert!(matches!(lead, Lead::Child));
+        assert!(!lead.reaped(41));
+    }
+}

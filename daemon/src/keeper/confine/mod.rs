@@ -5,6 +5,8 @@
 //! command runs with every wall that was asked for, or not at all, or (best effort) with a
 //! [`MissingWall`] told for each that is not there. It must not know what a profile is.
 //!
+//! Namespaces and mounts can be built by somebody else, behind whom the child goes on ([`Built`]).
+//!
 //! The walls stand in this order, each one on those before: no new privileges, namespaces, mounts
 //! (`mounts`, `devices`), no capabilities, Landlock (which forbids further mounts), limits, and last
 //! the filter of system calls, which would refuse what the others need. Paths are opened in the
@@ -14,6 +16,7 @@ mod bpf;
 pub(super) mod bubblewrap;
 mod built;
 mod devices;
+mod elsewhere;
 mod kernel;
 mod landlock;
 mod limits;
@@ -30,7 +33,6 @@ use std::path::{Path, PathBuf};
 use nix::libc;
 use rustix::process::Rlimit;
 
-use self::bubblewrap::Arguments;
 use self::limits::Limits;
 use self::paths::Places;
 use self::privileges::Identity;
@@ -145,52 +147,6 @@ impl Plan {
     /// What it holds a command to, if everything goes well.
     pub(super) fn enforced(&self) -> &Enforced {
         &self.enforced
-    }
-
-    /// Who builds what is mounted.
-    pub(super) fn builder(&self) -> Builder {
-        self.walls
-            .as_ref()
-            .map_or(Builder::Termd, |walls| walls.builder)
-    }
-
-    /// Whether it is built as far as that is possible.
-    pub(super) fn is_best_effort(&self) -> bool {
-        let enforcement = self.walls.as_ref().map(|walls| walls.enforcement);
-        enforcement == Some(Enforcement::BestEffort)
-    }
-
-    /// What somebody else is to build, and what was found for it. In the child.
-    pub(super) fn survey(
-        &self,
-        first_empty_file: i32,
-        missed: &dyn Fn(MissingWall),
-    ) -> Result<Option<(Survey, Arguments)>, Failure> {
-        let Some(walls) = &self.walls else {
-            return Ok(None);
-        };
-        let places = &walls.places;
-        let survey = Survey::new(places, |(wall, errno)| match (wall, walls.enforcement) {
-            // What is to be written to has to be there.
-            (Wall::Writes, _) | (_, Enforcement::Required) => {
-                Err((SpawnStep::Confine(wall), errno))
-            }
-            (_, Enforcement::BestEffort) => {
-                missed(MissingWall { wall, errno });
-                Ok(())
-            }
-        })?;
-        let arguments = Arguments::new(places, &survey, first_empty_file);
-        Ok(Some((survey, arguments)))
-    }
-
-    /// What is done where bubblewrap cannot be had: the command is refused, or by best effort
-    /// confined by what needs no mounts.
-    pub(super) fn without_builder(&self, errno: i32) -> Result<Built<'static>, Failure> {
-        if self.is_best_effort() {
-            return Ok(Built::Nowhere(errno));
-        }
-        Err((SpawnStep::Confine(Wall::Bubblewrap), errno))
     }
 
     /// Builds the walls and changes to the directory. In the child; 0 is what the command will
@@ -339,52 +295,6 @@ impl Walls {
         if let Some(devices) = devices {
             self.attempt(Wall::Devices, devices.finish(), missed)?;
             self.places.devices = paths::Devices::Own;
-        }
-        Ok(())
-    }
-
-    /// The same walls where somebody else has built them: each as it can be seen from inside.
-    fn look_at_mounts(
-        &mut self,
-        survey: &Survey,
-        missed: &dyn Fn(MissingWall),
-    ) -> Result<(), Failure> {
-        self.places
-            .open_writable()
-            .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
-        self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
-        let own = self.attempt(Wall::Namespaces, built::namespaces(survey), missed)?;
-        self.identity.entered = own.is_some();
-        let devices = self.attempt(Wall::Devices, built::devices(survey), missed)?;
-        if devices.is_some() {
-            self.places.devices = paths::Devices::Own;
-        }
-        let read_only = built::read_only_root(&self.places, survey);
-        self.attempt(Wall::ReadOnly, read_only, missed)?;
-        if self.places.temporary == Temporary::Private {
-            let temporary = built::temporary(&mut self.places, survey);
-            self.attempt(Wall::Temporary, temporary, missed)?;
-        }
-        let protected = built::protected(&self.places, survey);
-        self.attempt(Wall::Protected, protected, missed)?;
-        let hidden = built::hidden(&self.places, survey);
-        self.attempt(Wall::Hidden, hidden, missed)?;
-        Ok(())
-    }
-
-    /// Nothing is mounted: what stands without does.
-    fn do_without_mounts(
-        &mut self,
-        errno: i32,
-        missed: &dyn Fn(MissingWall),
-    ) -> Result<(), Failure> {
-        self.places
-            .open_writable()
-            .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
-        self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
-        let gone = [Wall::Bubblewrap, Wall::Namespaces];
-        for wall in gone.into_iter().chain(MOUNTED) {
-            missed(MissingWall { wall, errno });
         }
         Ok(())
     }
