@@ -27,25 +27,23 @@ pub(crate) const TESTS: &[Test] = &[
         "bubblewrap_of_a_program_that_is_gone",
         of_a_program_that_is_gone,
     ),
-    ("bubblewrap_that_fails_is_refused", that_fails_is_refused),
-    (
-        "bubblewrap_that_builds_nothing_is_refused",
-        that_builds_nothing,
-    ),
-    ("bubblewrap_of_anybody_is_refused", of_anybody_is_refused),
     (
         "bubblewrap_without_user_namespaces",
         without_user_namespaces,
     ),
 ];
 
-fn workspace(ground: &Ground) -> Value {
+pub(crate) fn workspace(ground: &Ground) -> Value {
     let mut spec = ground.workspace();
     spec["sandbox"]["builder"] = json!("bubblewrap");
     spec
 }
 
-fn bash(ground: &Ground, script: &str, spec: &Value) -> (termd_proto::TerminalId, Value) {
+pub(crate) fn bash(
+    ground: &Ground,
+    script: &str,
+    spec: &Value,
+) -> (termd_proto::TerminalId, Value) {
     let argv = ["/bin/bash", "-c", script];
     ground.keeper.try_confined(&argv, &ground.work, spec)
 }
@@ -275,89 +273,6 @@ fn of_a_program_that_is_gone() {
     let (id, answer) = bash(&ground, "echo works", &workspace(&ground));
     assert!(answer.is_number(), "{answer}");
     assert_eq!(ground.keeper.output(&id, ""), "works\n");
-}
-
-/// With another program in bubblewrap's place; `None` where that cannot be.
-fn with_another(user: User) -> Option<Ground> {
-    if !is_installed() || !fs::exists("/usr/bin/bwrap").is_ok_and(|exists| exists) {
-        eprintln!("SKIP: there is no /usr/bin/bwrap to put another program in the place of");
-        return None;
-    }
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIP: only root can put another program in the place of bubblewrap");
-        return None;
-    }
-    Some(Ground::new(user))
-}
-
-const GAVE_UP: i32 = 125;
-
-/// What it says reaches the server; by best effort the command runs without what it builds.
-fn that_fails_is_refused() {
-    let Some(ground) = with_another(User::WithABwrap("echo no such luck >&2; exit 1")) else {
-        return;
-    };
-    let before = ground.keeper.open_fds();
-    let mut spec = workspace(&ground);
-    let (_, answer) = bash(&ground, "touch ran", &spec);
-    let refused = json!({"error": "spawn", "step": "Confine(Bubblewrap)", "errno": GAVE_UP});
-    assert_eq!(answer, refused);
-    let said = ground.home().join("said");
-    eventually("it is told", || {
-        fs::read_to_string(&said).is_ok_and(|said| said == "no such luck\n")
-    });
-    assert_eq!(ground.keeper.children(), NOBODY);
-    assert_eq!(ground.keeper.open_fds(), before);
-    assert!(!ground.work.join("ran").exists());
-    spec["sandbox"]["best_effort"] = json!(true);
-    let script =
-        "[ -t 0 ] && stty -echo && echo tty; touch ../new || echo kept; cat ../.secret/key";
-    let (id, answer) = bash(&ground, script, &spec);
-    assert!(answer.is_number(), "{answer}");
-    let gone = [
-        "bubblewrap",
-        "devices",
-        "hidden",
-        "namespaces",
-        "protected",
-        "read_only",
-    ];
-    let missing = gone.map(|wall| (wall.to_owned(), json!(GAVE_UP)));
-    let enforced = ground.keeper.enforced(&id);
-    assert_eq!(
-        enforced["missing"],
-        Value::Object(missing.into_iter().collect())
-    );
-    let held = enforced["held"].as_array().unwrap();
-    assert!(held.contains(&json!("landlock_writes")), "{enforced}");
-    // Its own, and not that of who was tried.
-    let said = ground.keeper.output(&id, "");
-    assert!(said.starts_with("tty\n"), "{said}");
-    assert!(said.ends_with("kept\nthe key"), "{said}");
-}
-
-/// Nothing is believed that cannot be seen.
-fn that_builds_nothing() {
-    let script = "while [ \"$1\" != -- ]; do shift; done; shift; \"$@\"; exit $?";
-    let Some(ground) = with_another(User::WithABwrap(script)) else {
-        return;
-    };
-    let (_, answer) = bash(&ground, "touch ran", &workspace(&ground));
-    let refused = json!({"error": "spawn", "step": "Confine(Namespaces)", "errno": 1});
-    assert_eq!(answer, refused);
-    assert!(!ground.work.join("ran").exists());
-    eventually("nothing is left", || ground.keeper.children() == NOBODY);
-}
-
-/// `/dev/null` is root's, and everybody may write it.
-fn of_anybody_is_refused() {
-    let Some(ground) = with_another(User::WithABwrap("")) else {
-        return;
-    };
-    let (_, answer) = bash(&ground, "touch ran", &workspace(&ground));
-    let refused = json!({"error": "spawn", "step": "Confine(Bubblewrap)", "errno": 1});
-    assert_eq!(answer, refused);
-    assert_eq!(ground.keeper.children(), NOBODY);
 }
 
 /// Where it can make none it goes on without, and the mounts stand all the same.

@@ -5,6 +5,7 @@
 
 mod attacks;
 mod bubblewrap;
+mod bubblewrap_lies;
 mod bubblewrap_own;
 mod confine;
 mod confine_limits;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         confined_work::TESTS,
         bubblewrap::CROSSINGS,
         bubblewrap_own::TESTS,
+        bubblewrap_lies::TESTS,
     ]
     .concat()
     .into_iter()

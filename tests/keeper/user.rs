@@ -19,6 +19,7 @@ pub(crate) enum User {
 /// Gets a program and a script, and is alone in seeing what it mounts.
 const WITH_A_BWRAP: &str = "set -e; bwrap=/dev/null; \
     if [ -n \"$1\" ]; then mount -t tmpfs none /mnt; bwrap=/mnt/bwrap; \
+    cp /usr/bin/bwrap /mnt/real; \
     printf '#!/bin/sh\n%s\n' \"$1\" > $bwrap; chmod 755 /mnt $bwrap; fi; \
     mount --bind $bwrap /usr/bin/bwrap; exec \"$0\"";
 
