@@ -9,7 +9,7 @@ use crate::Test;
 use crate::bubblewrap::is_installed;
 use crate::bubblewrap_own::{bash, workspace};
 use crate::ground::Ground;
-use crate::support::{NOBODY, User, eventually};
+use crate::support::{NOBODY, User, eventually, is_alive, pid_in};
 
 pub(crate) const TESTS: &[Test] = &[
     ("bubblewrap_that_fails_is_refused", that_fails_is_refused),
@@ -18,6 +18,11 @@ pub(crate) const TESTS: &[Test] = &[
         that_builds_nothing,
     ),
     ("bubblewrap_that_builds_less_is_refused", that_builds_less),
+    (
+        "bubblewrap_that_leaves_something_behind_is_refused",
+        that_leaves_something_behind,
+    ),
+    ("bubblewrap_that_is_setuid_builds", that_is_setuid),
     ("bubblewrap_of_anybody_is_refused", of_anybody_is_refused),
 ];
 
@@ -157,4 +162,60 @@ fn that_builds_less() {
         assert!(!ground.work.join("ran").exists(), "{change}");
         eventually("nothing is left", || ground.keeper.children() == NOBODY);
     }
+}
+
+/// As on systems where only root makes user namespaces.
+fn that_is_setuid() {
+    let user = User::WithASetuidBwrap;
+    let Some(ground) = with_another(user) else {
+        return;
+    };
+    let spec = workspace(&ground);
+    let (id, answer) = bash(&ground, "kill -TERM $$", &spec);
+    assert!(answer.is_number(), "{answer}");
+    assert_eq!(ground.keeper.exit_of(&id), "Signaled(15)");
+    assert_eq!(ground.keeper.enforced(&id)["missing"], json!({}));
+    ground.expect(
+        user,
+        &spec,
+        &[
+            "create ~/project/new = crossed",
+            "create ~/new = EROFS",
+            "chmod ~/other/file = EROFS",
+            "nonempty ~/.secret = empty",
+            "nonempty ~/state = empty",
+            "umount ~/.secret = EPERM",
+            "create ~/project/.git/hooks/new = EROFS",
+            "rename ~/project/.git ~/project/git = EBUSY",
+            "setns /proc/self/ns/user = EPERM",
+            "capabilities = none",
+            "tiocsti = EPERM",
+        ],
+    );
+    eventually("nothing is left", || ground.keeper.children() == NOBODY);
+}
+
+/// As a setuid one does that cannot map this user: its child waits for it for ever.
+fn that_leaves_something_behind() {
+    let Some(ground) = with_another(User::WithABwrap("sleep 1000 & exit 1")) else {
+        return;
+    };
+    let before = ground.keeper.open_fds();
+    let mut spec = workspace(&ground);
+    let (_, answer) = bash(&ground, "touch ran", &spec);
+    let refused = json!({"error": "spawn", "step": "Confine(Bubblewrap)", "errno": GAVE_UP});
+    assert_eq!(answer, refused);
+    eventually("nothing is left", || ground.keeper.children() == NOBODY);
+    assert_eq!(ground.keeper.open_fds(), before);
+    spec["sandbox"]["best_effort"] = json!(true);
+    // What it leaves running in its own group goes on after it.
+    let script = "trap '' HUP; sleep 1000 & echo LEFT=$!; exit 3";
+    let (id, answer) = bash(&ground, script, &spec);
+    assert!(answer.is_number(), "{answer}");
+    assert_eq!(ground.keeper.exit_of(&id), "Exited(3)");
+    let left = pid_in(&ground.keeper.output(&id, "\n"), "LEFT");
+    assert!(is_alive(left));
+    eventually("that is all", || ground.keeper.children() == [left]);
+    assert_eq!(ground.keeper.end(&id, 0), "done");
+    assert_eq!(ground.keeper.children(), NOBODY);
 }

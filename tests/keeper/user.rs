@@ -14,7 +14,15 @@ pub(crate) enum User {
     Cramped,
     /// Root, with this script in bubblewrap's place; with `/dev/null` there where it is empty.
     WithABwrap(&'static str),
+    /// Another ordinary user, with a bubblewrap that is setuid: it can map no `nobody`, whose number it
+    /// takes for that of everybody else.
+    WithASetuidBwrap,
 }
+
+/// Gets a program, which it runs as an ordinary user.
+const WITH_A_SETUID_BWRAP: &str = "set -e; mount -t tmpfs none /mnt; chmod 755 /mnt; \
+    cp /usr/bin/bwrap /mnt/bwrap; chmod 4755 /mnt/bwrap; mount --bind /mnt/bwrap /usr/bin/bwrap; \
+    exec setpriv --reuid=4711 --regid=4711 --clear-groups \"$0\"";
 
 /// Gets a program and a script, and is alone in seeing what it mounts.
 const WITH_A_BWRAP: &str = "set -e; bwrap=/dev/null; \
@@ -25,6 +33,8 @@ const WITH_A_BWRAP: &str = "set -e; bwrap=/dev/null; \
 
 /// `nobody`, as on every Linux.
 const NOBODYS_ID: u32 = 65534;
+/// As in [`WITH_A_SETUID_BWRAP`].
+const ANOTHERS_ID: u32 = 4711;
 
 impl User {
     /// Whom walls have to hold: an ordinary user always, and root where root runs the tests.
@@ -56,6 +66,7 @@ impl User {
                 "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\"",
             ],
             Self::WithABwrap(_) => &["unshare", "--mount", "sh", "-c", WITH_A_BWRAP],
+            Self::WithASetuidBwrap => &["unshare", "--mount", "sh", "-c", WITH_A_SETUID_BWRAP],
         };
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg(program);
@@ -67,8 +78,11 @@ impl User {
 
     /// Makes something this user's.
     pub(crate) fn is_given(self, path: &Path) {
-        if self == Self::Nobody {
-            std::os::unix::fs::lchown(path, Some(NOBODYS_ID), Some(NOBODYS_ID)).unwrap();
-        }
+        let id = match self {
+            Self::Nobody => NOBODYS_ID,
+            Self::WithASetuidBwrap => ANOTHERS_ID,
+            Self::Me | Self::Cramped | Self::WithABwrap(_) => return,
+        };
+        std::os::unix::fs::lchown(path, Some(id), Some(id)).unwrap();
     }
 }

@@ -16,7 +16,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use nix::libc;
-use nix::sys::wait::{WaitStatus, waitpid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -30,7 +30,8 @@ use super::confine::bubblewrap;
 use super::confine::survey::Survey;
 use super::confine::{Built, Failure, OwnPlaces, Plan};
 use super::hold;
-use super::sys::{self, ExecStrings, Forked};
+use super::reaping::reap_pid;
+use super::sys::{self, ExecStrings, Forked, Unreaped};
 use crate::control::confinement::Wall;
 use crate::control::holding::LONGEST_HOLD;
 use crate::control::message::{SpawnRequest, SpawnStep, ToKeeper};
@@ -130,17 +131,23 @@ fn take_back() -> Result<(), i32> {
 fn try_out(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> Result<(), i32> {
     let pid = match sys::fork()? {
         Forked::Child => {
-            sys::execute(program, argv, env);
+            // A group of its own: what it leaves behind is found.
+            if rustix::process::setpgid(None, None).is_ok() {
+                sys::execute(program, argv, env);
+            }
             sys::exit_child(127);
         }
         Forked::Parent(pid) => pid,
     };
     let ended = loop {
-        match waitpid(Pid::from_raw(pid), None) {
+        let kinds = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+        match waitid(Id::Pid(Pid::from_raw(pid)), kinds) {
             Err(nix::errno::Errno::EINTR) => {}
             ended => break ended.map_err(|errno| errno as i32)?,
         }
     };
+    sys::kill_unreaped(Unreaped::GroupOf(pid), libc::SIGKILL);
+    reap_pid(pid);
     match ended {
         WaitStatus::Exited(_, 0) => {}
         _ => return Err(GAVE_UP),

@@ -9,6 +9,7 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
+use super::event_loop::Token;
 use super::handover::Lead;
 use super::hold::Gate;
 use super::process_tree::Identity;
@@ -32,6 +33,8 @@ pub(super) enum Start {
         gate: Gate,
         /// Who becomes the command.
         lead: Lead,
+        /// By which the error pipe is watched.
+        watched: Token,
     },
     /// The command runs, or ran.
     Done,
@@ -111,6 +114,18 @@ impl Terminal {
                 Outcome::Failed(failure) => failure,
             };
             return Some(Err(failed));
+        }
+    }
+
+    /// By which the error pipe of a start is watched whose root is a builder.
+    pub(super) fn with_builder(&mut self) -> Option<Token> {
+        match &self.start {
+            Start::Pending {
+                lead: Lead::Builder { .. },
+                watched,
+                ..
+            } => Some(*watched),
+            Start::Pending { .. } | Start::Done => None,
         }
     }
 

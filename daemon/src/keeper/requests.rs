@@ -198,7 +198,11 @@ impl Keeper {
         }
         let launched = spawn::launch(&spawn, self.open_files, &self.own_places)?;
         let source = Source::ErrorPipe(spawn.id.clone());
-        let watched = self.watch(launched.error_pipe.as_fd(), source);
+        let Some(watched) = self.watch(launched.error_pipe.as_fd(), source) else {
+            // Nobody would ever learn how it went. What the child is doing now does not matter.
+            super::endings::signal_process(launched.root, SIGKILL);
+            return Err(refuse(nix::libc::ENOSPC));
+        };
         // While it is held, the answer is that it is held.
         let asked_by = spawn.hold == Hold::No;
         let terminal = Terminal {
@@ -221,15 +225,11 @@ impl Keeper {
                 asked_by: asked_by.then_some(request),
                 gate: launched.gate,
                 lead: launched.lead,
+                watched,
             },
             ending: None,
             waiters: Vec::new(),
         };
-        if watched.is_none() {
-            // Nobody would ever learn how it went. What the child is doing now does not matter.
-            super::endings::signal_process(terminal.root, nix::libc::SIGKILL);
-            return Err(refuse(nix::libc::ENOSPC));
-        }
         let process = terminal.root;
         self.inventory.insert(spawn.id, terminal);
         if spawn.hold != Hold::No {
