@@ -313,7 +313,7 @@ mod tests {
             program: b"/bin/true".to_vec(),
             argv: vec![b"true".to_vec(), vec![0xff]],
             env: vec![b"A=b".to_vec()],
-            cwd: b"/work".to_vec(),
+            cwd: b"/w".to_vec(),
             cols: 80,
             rows: 24,
             notes: Vec::new(),
