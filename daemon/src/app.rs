@@ -327,6 +327,10 @@ async fn listen_to_keeper(
     while let Some(event) = events.recv().await {
         match event {
             KeeperEvent::Exited { id, status } => terminals.root_was_reaped(&id, status),
+            KeeperEvent::BuilderFailed { id, said } => {
+                let said = String::from_utf8_lossy(&said);
+                tracing::warn!(terminal = %id, said = said.trim(), "bubblewrap built no sandbox");
+            }
             KeeperEvent::HandOver => return Ending::HandOver,
             KeeperEvent::Stopping => {
                 tracing::info!("stopping: terminals are being ended");

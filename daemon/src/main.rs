@@ -24,6 +24,7 @@ const EX_CONFIG: u8 = 78;
 const WORKER_THREADS: usize = 1;
 
 fn main() -> ExitCode {
+    keeper::launch_where_asked();
     let args = Args::parse();
     let run = if args.server { serve() } else { keep(&args) };
     run.unwrap_or_else(|error| {

@@ -195,6 +195,9 @@ pub struct ExplainedSandbox {
     /// Whether `/tmp` and `/var/tmp` are its own.
     #[serde(default)]
     pub private_tmp: bool,
+    /// Whether bubblewrap builds it.
+    #[serde(default)]
+    pub bubblewrap: bool,
 }
 
 /// How one client wants the gate to be.

@@ -51,13 +51,25 @@ fn as_an_ordinary_user(test: &str) {
     }
 }
 
+/// What a profile says of who builds its sandbox.
+const OUR_OWN: &str = "";
+const BUBBLEWRAP: &str = "builder = 'bubblewrap'\n";
+
 fn run(test: &str, program: &Path) {
     match test {
-        "walls" => walls(program),
+        "walls" => walls(program, OUR_OWN),
         "links" => links(program),
-        "made" => made(program),
-        "killed" => killed(program),
-        "temporary" => temporary(program),
+        "made" => made(program, OUR_OWN),
+        "killed" => killed(program, OUR_OWN),
+        "temporary" => temporary(program, OUR_OWN),
+        "bubblewrap" if !fs::exists("/usr/bin/bwrap").unwrap() => {
+            skip(test, "bubblewrap is not installed");
+        }
+        "bubblewrap" => {
+            for test in [walls, made, killed, temporary] {
+                test(program, BUBBLEWRAP);
+            }
+        }
         _ => unreachable!("{test}"),
     }
 }
@@ -91,6 +103,16 @@ fn inside_killed() {
 #[test]
 fn inside_temporary() {
     inside("temporary");
+}
+
+#[test]
+fn inside_bubblewrap() {
+    inside("bubblewrap");
+}
+
+#[test]
+fn what_bubblewrap_builds_holds_as_well() {
+    as_an_ordinary_user("bubblewrap");
 }
 
 #[test]
@@ -140,13 +162,17 @@ impl Ground {
         let ground = Self { daemon, project };
         let params = json!({ "command": "/bin/true", "cwd": ground.project });
         match ground.daemon.client().request("session.create", &params) {
-            Ok(_) => {
+            Ok(started) => {
+                let held = started["confinement"]["held"].as_array().unwrap();
+                let is_told = held.contains(&json!("bubblewrap"));
+                assert_eq!(is_told, profile.contains(BUBBLEWRAP), "{started}");
                 // The last of what was made for it.
                 let last = ground.project.join(".zed");
                 wait_until("the first command leaves nothing", || !last.exists());
                 Some(ground)
             }
             Err(error) => {
+                assert!(!profile.contains(BUBBLEWRAP), "{error:?}");
                 skip(
                     "a user's sandbox",
                     &format!("this kernel holds none: {error:?}"),
@@ -181,10 +207,10 @@ impl Ground {
     }
 }
 
-fn walls(program: &Path) {
+fn walls(program: &Path, builder: &str) {
     let profile = "network = false\nlimits = { cpu_time = '1s', file_bytes = '64KiB', \
                    open_files = 50, processes = 60 }\n";
-    let Some(ground) = Ground::new(program, profile) else {
+    let Some(ground) = Ground::new(program, &format!("{builder}{profile}")) else {
         return;
     };
     let keeper = ground.daemon.keeper_pid();
@@ -271,8 +297,8 @@ fn links(program: &Path) {
     );
 }
 
-fn made(program: &Path) {
-    let Some(ground) = Ground::new(program, "") else {
+fn made(program: &Path, builder: &str) {
+    let Some(ground) = Ground::new(program, builder) else {
         return;
     };
     let husky = ground.project.join(".husky");
@@ -307,8 +333,8 @@ fn made(program: &Path) {
     assert!(before.exists() && ground.project.join(".git/hooks").exists());
 }
 
-fn killed(program: &Path) {
-    let Some(mut ground) = Ground::new(program, "") else {
+fn killed(program: &Path, builder: &str) {
+    let Some(mut ground) = Ground::new(program, builder) else {
         return;
     };
     let [husky, zed] = [".husky", ".zed"].map(|name| ground.project.join(name));
@@ -333,8 +359,8 @@ fn killed(program: &Path) {
     drop(next);
 }
 
-fn temporary(program: &Path) {
-    let Some(ground) = Ground::new(program, "private_tmp = true\n") else {
+fn temporary(program: &Path, builder: &str) {
+    let Some(ground) = Ground::new(program, &format!("{builder}private_tmp = true\n")) else {
         return;
     };
     let mark = format!("termd-private-{}", std::process::id());

@@ -38,7 +38,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-fn writes_stay_in_the_workspace() {
+pub(crate) fn writes_stay_in_the_workspace() {
     for user in User::all() {
         let ground = Ground::new(user);
         ground.expect(
@@ -87,7 +87,7 @@ fn writes_stay_in_the_workspace() {
     }
 }
 
-fn what_is_protected_stays_as_it_is() {
+pub(crate) fn what_is_protected_stays_as_it_is() {
     for user in User::all() {
         let ground = Ground::new(user);
         ground.expect(
@@ -141,7 +141,7 @@ fn what_is_protected_stays_as_it_is() {
     }
 }
 
-fn what_is_hidden_is_not_seen() {
+pub(crate) fn what_is_hidden_is_not_seen() {
     for user in User::all() {
         let ground = Ground::new(user);
         // Somebody outside, through whose eyes it could be seen.
@@ -191,7 +191,7 @@ fn what_is_hidden_is_not_seen() {
     }
 }
 
-fn a_spec_that_cannot_be_held_is_refused() {
+pub(crate) fn a_spec_that_cannot_be_held_is_refused() {
     for user in User::all() {
         let ground = Ground::new(user);
         let before = ground.keeper.open_fds();
@@ -241,7 +241,7 @@ fn a_spec_that_cannot_be_held_is_refused() {
 }
 
 /// A sandbox for the network alone; what is protected, hidden and the daemon's stays so.
-fn everything_may_be_writable() {
+pub(crate) fn everything_may_be_writable() {
     for user in User::all() {
         let ground = Ground::new(user);
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -313,7 +313,7 @@ fn what_holds_is_told() {
 }
 
 /// Below a `/dev` that the sandbox does not share.
-fn a_workspace_may_be_in_memory() {
+pub(crate) fn a_workspace_may_be_in_memory() {
     for user in User::all() {
         let ground = Ground::new(user);
         let in_memory = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -23,7 +23,7 @@ fn limited(name: &str, value: u64) -> Value {
     json!({ "limits": { name: value } })
 }
 
-fn limits_are_hard() {
+pub(crate) fn limits_are_hard() {
     for user in User::all() {
         let ground = Ground::new(user);
         for (name, value, option, shown) in [
@@ -93,7 +93,7 @@ fn limits_end_or_refuse() {
 }
 
 /// The user has more than that outside.
-fn processes_of_this_sandbox_alone() {
+pub(crate) fn processes_of_this_sandbox_alone() {
     let Some(user) = User::all().into_iter().find(|user| *user == User::Nobody) else {
         return;
     };

@@ -83,7 +83,7 @@ fn what_is_no_link_is_not_held() {
     }
 }
 
-fn temporary_files_are_its_own() {
+pub(crate) fn temporary_files_are_its_own() {
     for user in User::all() {
         let ground = Ground::new(user);
         let spec =

@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("confine_sandboxes_are_apart", sandboxes_are_apart),
 ];
 
-fn nobody_outside_is_reached() {
+pub(crate) fn nobody_outside_is_reached() {
     for user in User::all() {
         let ground = Ground::new(user);
         let (other, pid) = ground.keeper.spawn("tty; read line");
@@ -70,7 +70,7 @@ fn nobody_outside_is_reached() {
     }
 }
 
-fn no_rights_are_gained() {
+pub(crate) fn no_rights_are_gained() {
     for user in User::all() {
         let ground = Ground::new(user);
         ground.expect(
@@ -117,7 +117,7 @@ fn no_rights_are_gained() {
 }
 
 /// A sandbox in a sandbox's workspace: neither reaches the other, but through the files.
-fn sandboxes_are_apart() {
+pub(crate) fn sandboxes_are_apart() {
     for user in User::all() {
         let ground = Ground::new(user);
         let argv = ["/bin/sh", "-c", "echo ready; read line"];

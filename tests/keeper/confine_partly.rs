@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[Test] = &[
 /// ENOSPC: the limit on user namespaces (`user_namespaces(7)`).
 const NO_MORE: i32 = 28;
 
-fn cramped() -> Option<Ground> {
+pub(crate) fn cramped() -> Option<Ground> {
     let can = Command::new("unshare")
         .args(["--user", "--map-root-user", "true"])
         .status();

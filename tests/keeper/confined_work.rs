@@ -40,7 +40,7 @@ fn can_run(ground: &Ground, program: &str) -> bool {
     can
 }
 
-fn programs_work() {
+pub(crate) fn programs_work() {
     for user in User::all() {
         let ground = Ground::new(user);
         let spec = ground.workspace();
@@ -78,7 +78,7 @@ fn programs_work() {
     }
 }
 
-fn git_commits() {
+pub(crate) fn git_commits() {
     for user in User::all() {
         let ground = Ground::new(user);
         if !can_run(&ground, "git") {
@@ -111,7 +111,7 @@ fn git_commits() {
     }
 }
 
-fn job_control_works() {
+pub(crate) fn job_control_works() {
     for user in User::all() {
         let ground = Ground::new(user);
         let script = "set -m; sleep 300 & jobs -r | grep -c Running; kill -KILL %1; \
@@ -138,7 +138,7 @@ fn job_control_works() {
 }
 
 /// New ones, and the name of its own.
-fn terminals_work() {
+pub(crate) fn terminals_work() {
     for user in User::all() {
         let ground = Ground::new(user);
         let script = "tty; echo shown > /dev/tty; echo again > $(tty); ls /dev/pts; \
@@ -154,7 +154,7 @@ fn terminals_work() {
     }
 }
 
-fn exits_are_exact() {
+pub(crate) fn exits_are_exact() {
     for user in User::all() {
         let ground = Ground::new(user);
         let spec = ground.workspace();
@@ -181,7 +181,7 @@ fn exits_are_exact() {
 }
 
 /// Also what has a pseudo-terminal of the sandbox's, whose device number is one of the host's, too.
-fn trees_are_ended() {
+pub(crate) fn trees_are_ended() {
     for user in User::all() {
         let ground = Ground::new(user);
         let (bystander, outside) = ground.keeper.spawn("echo ready; sleep 300");
@@ -206,7 +206,7 @@ fn trees_are_ended() {
     }
 }
 
-fn debuggers_see_their_own() {
+pub(crate) fn debuggers_see_their_own() {
     for user in User::all() {
         let ground = Ground::new(user);
         if can_run(&ground, "strace") {
@@ -219,7 +219,7 @@ fn debuggers_see_their_own() {
     }
 }
 
-fn on_pipes() {
+pub(crate) fn on_pipes() {
     for user in User::all() {
         let ground = Ground::new(user);
         let id = ground.keeper.new_id();
@@ -240,7 +240,7 @@ fn on_pipes() {
 }
 
 /// Where everything can be held it is, however it was asked for.
-fn best_effort() {
+pub(crate) fn best_effort() {
     for user in User::all() {
         let ground = Ground::new(user);
         let mut spec = ground.workspace();
@@ -267,7 +267,7 @@ fn micros(time: Duration) -> i64 {
 }
 
 /// Measured in pairs, so that whatever else this machine does slows both.
-fn spawns_are_quick() {
+pub(crate) fn spawns_are_quick() {
     const PAIRS: usize = 101;
     for user in User::all() {
         let ground = Ground::new(user);

@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod attacks;
+mod bubblewrap;
+mod bubblewrap_lies;
+mod bubblewrap_own;
 mod confine;
 mod confine_limits;
 mod confine_links;
@@ -28,6 +31,7 @@ use std::process::ExitCode;
 type Test = (&'static str, fn());
 
 fn main() -> ExitCode {
+    termd::keeper::launch_where_asked();
     let args: Vec<String> = std::env::args().skip(1).collect();
     if args.first().is_some_and(|arg| arg == "--server") {
         return server::run(args.get(1).map(String::as_str));
@@ -52,6 +56,9 @@ fn main() -> ExitCode {
         confine_outside::TESTS,
         confine_partly::TESTS,
         confined_work::TESTS,
+        bubblewrap::CROSSINGS,
+        bubblewrap_own::TESTS,
+        bubblewrap_lies::TESTS,
     ]
     .concat()
     .into_iter()

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use termd::control::client::{Connected, KeeperClient, KeeperError};
 use termd::control::confinement::{
-    Access, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath, Sandbox,
-    Temporary,
+    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath,
+    Sandbox, Temporary,
 };
 use termd::control::message::{
     EndTree, Hold, KeeperEvent, LetGo, ProcessId, SpawnRequest, Spawned, TerminalFds, WaitStatus,
@@ -103,6 +103,9 @@ async fn follow(
                     exits.insert(id, status);
                 });
             }
+            KeeperEvent::BuilderFailed { said, .. } => {
+                std::fs::write(crate::support::said_in(), said).unwrap();
+            }
             KeeperEvent::HandOver | KeeperEvent::Finish => std::process::exit(0),
             KeeperEvent::Stopping => {}
         }
@@ -141,6 +144,10 @@ impl Server {
             }
             "exit" => return self.exit(id.unwrap()).await,
             "enforced" => return enforced(&self.terminals[id.unwrap()].enforced),
+            "type" => {
+                let text = request["text"].as_str().unwrap();
+                return json!(type_into(&self.terminals[id.unwrap()].fds, text));
+            }
             "spool" => {
                 let spool = &self.terminals[id.unwrap()].fds.spool();
                 rustix::io::write(spool, bytes(&request["text"]).as_slice()).unwrap();
@@ -335,6 +342,10 @@ fn sandbox(spec: &Value) -> Sandbox {
             Some(true) => Temporary::Private,
             _ => Temporary::Shared,
         },
+        builder: match spec["builder"].as_str() {
+            Some("bubblewrap") => Builder::Bubblewrap,
+            _ => Builder::Termd,
+        },
     }
 }
 
@@ -350,6 +361,14 @@ async fn read_until(source: &OwnedFd, until: &str) -> String {
         }
     }
     output
+}
+
+/// How much of it the terminal took.
+fn type_into(fds: &TerminalFds, text: &str) -> usize {
+    let TerminalFds::Pty { master, .. } = fds else {
+        return 0;
+    };
+    rustix::io::write(master, text.as_bytes()).unwrap()
 }
 
 fn tty_of(fds: &TerminalFds) -> String {

@@ -54,6 +54,11 @@ pub(crate) fn run_keeper_role() -> Option<ExitCode> {
     }))
 }
 
+/// Where this server leaves what a builder of sandboxes has said.
+pub(crate) fn said_in() -> PathBuf {
+    PathBuf::from(std::env::var_os(HOME_VARIABLE).unwrap()).join("said")
+}
+
 /// A directory for keepers.
 pub(crate) struct Home(TempDir, User);
 
@@ -161,6 +166,7 @@ impl TestKeeper {
 
     /// Asks the server; whichever is there, or the next.
     pub(crate) fn ask(&self, request: &Value) -> Value {
+        let request = &crate::bubblewrap::built(request);
         let mut stream = UnixStream::connect(self.home.socket()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         writeln!(stream, "{request}").unwrap();

@@ -120,6 +120,7 @@ fn explained_as_lines(explanation: &Explanation) -> String {
                 (sandbox.daemon_socket, "may ask termd"),
                 (sandbox.best_effort, "as far as the kernel can"),
                 (sandbox.private_tmp, "its own /tmp"),
+                (sandbox.bubblewrap, "built by bubblewrap"),
             ] {
                 if yes {
                     let _ = write!(kinds, ", {word}");

@@ -15,12 +15,13 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
 use super::channel::{self, ChannelError, Packet, Received};
-use super::confinement::Confinement;
+use super::confinement::{Builder, Confinement};
 pub use super::error::KeeperError;
 use super::error::refusal;
 use super::message::{
-    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_CONFINEMENT, LEVEL_PIPES, MAX_TERMINALS,
-    PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
+    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT,
+    LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper,
+    ToServer,
 };
 
 /// Requests waiting for the task; beyond it whoever asks waits.
@@ -107,6 +108,10 @@ impl KeeperClient {
     pub fn can_confine(&self, confinement: &Confinement) -> Result<(), KeeperError> {
         if confinement.is_more_than_default() && self.level < LEVEL_CONFINEMENT {
             return Err(KeeperError::TooOld("confinement"));
+        }
+        let builder = confinement.sandbox.as_ref().map(|sandbox| sandbox.builder);
+        if builder == Some(Builder::Bubblewrap) && self.level < LEVEL_BUBBLEWRAP {
+            return Err(KeeperError::TooOld("sandboxes that bubblewrap builds"));
         }
         Ok(())
     }

@@ -6,8 +6,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tokio::time::timeout;
 
 use super::*;
-use crate::control::confinement::ProcessLimits;
-use crate::control::message::Hold;
+use crate::control::confinement::{Access, Enforcement, ProcessLimits, Sandbox, Temporary};
+use crate::control::message::{Hold, LEVEL_HOLD_BEFORE_EXEC};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -176,5 +176,36 @@ async fn a_ping_amid_the_inventory_is_answered() {
     assert!(
         request > 0 && matches!(message, ToKeeper::Ready),
         "{message:?}"
+    );
+}
+
+/// It would take the spec for damaged, which says nothing of what to do.
+#[tokio::test]
+async fn a_keeper_below_the_level_is_not_asked_for_bubblewrap() {
+    let (keeper, control) = FakeKeeper::pair();
+    let (version, level) = (PROTOCOL_VERSION, LEVEL_HOLD_BEFORE_EXEC);
+    keeper.say(0, &ToServer::Hello { version, level });
+    keeper.say(0, &ToServer::InventoryEnd);
+    let connected = timeout(PATIENCE, KeeperClient::connect(control));
+    let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
+    let built_by = |builder| Confinement {
+        sandbox: Some(Sandbox {
+            writable: Vec::new(),
+            protected: Vec::new(),
+            hidden: Vec::new(),
+            visible: Vec::new(),
+            network: Access::Denied,
+            daemon_socket: Access::Denied,
+            enforcement: Enforcement::Required,
+            temporary: Temporary::Shared,
+            builder,
+        }),
+        ..Confinement::default()
+    };
+    assert!(client.can_confine(&built_by(Builder::Termd)).is_ok());
+    let refused = client.can_confine(&built_by(Builder::Bubblewrap));
+    assert!(
+        matches!(refused, Err(KeeperError::TooOld(_))),
+        "{refused:?}"
     );
 }

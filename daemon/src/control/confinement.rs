@@ -117,6 +117,8 @@ pub struct Sandbox {
     pub enforcement: Enforcement,
     /// Whose `/tmp` and `/var/tmp` it has.
     pub temporary: Temporary,
+    /// Who builds the namespaces and the mounts.
+    pub builder: Builder,
 }
 
 /// A path that is not to be written although one above it is.
@@ -154,6 +156,19 @@ pub enum Temporary {
     /// with its last process. What of the host's lies there and is named `writable` is mounted back
     /// into them; nothing else is. A keeper that does not know this refuses.
     Private,
+}
+
+/// Who builds a sandbox's namespaces and mounts. Everything else is the keeper's child's own, and so
+/// is the look at what was built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Builder {
+    /// The keeper's child.
+    #[default]
+    Termd,
+    /// bubblewrap, the one that is installed. Only of a keeper at
+    /// [`LEVEL_BUBBLEWRAP`](super::message::LEVEL_BUBBLEWRAP). It can hold no link
+    /// ([`IfAbsent::HoldLink`]): a spec with one is refused.
+    Bubblewrap,
 }
 
 /// Whether something may be reached.
@@ -215,10 +230,12 @@ pub enum Wall {
     Network,
     /// [`Temporary::Private`].
     Temporary,
+    /// [`Builder::Bubblewrap`]: not a wall of its own, but who builds those that are mounts.
+    Bubblewrap,
 }
 
 /// Every wall, by its number on the wire.
-pub const WALLS: [Wall; 19] = [
+pub const WALLS: [Wall; 20] = [
     Wall::CpuTime,
     Wall::AddressSpace,
     Wall::OpenFiles,
@@ -238,6 +255,7 @@ pub const WALLS: [Wall; 19] = [
     Wall::SystemCalls,
     Wall::Network,
     Wall::Temporary,
+    Wall::Bubblewrap,
 ];
 
 impl Wall {
@@ -273,6 +291,7 @@ impl Wall {
             Self::SystemCalls => "seccomp",
             Self::Network => "seccomp_network",
             Self::Temporary => "private_tmp",
+            Self::Bubblewrap => "bubblewrap",
         }
     }
 }

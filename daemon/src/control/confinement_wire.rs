@@ -3,7 +3,7 @@
 //! Both stand at the end of older messages. Nothing there is an older peer's: the default.
 
 use super::confinement::{
-    Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, MissingWall,
+    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, MissingWall,
     ProcessLimits, ProtectedPath, Sandbox, Temporary, WALLS, Wall,
 };
 use super::fields::{Reader, Writer};
@@ -13,6 +13,7 @@ use super::wire::Malformed;
 /// damaged and refuses the start: nothing is left out in silence.
 const BEST_EFFORT: u8 = 1;
 const PRIVATE_TEMPORARY: u8 = 2;
+const BUBBLEWRAP: u8 = 4;
 
 impl Writer {
     pub(super) fn confinement(&mut self, confinement: &Confinement) {
@@ -54,7 +55,8 @@ impl Writer {
         let bit = |holds, bit| if holds { bit } else { 0 };
         self.u8(
             bit(sandbox.enforcement == Enforcement::BestEffort, BEST_EFFORT)
-                | bit(sandbox.temporary == Temporary::Private, PRIVATE_TEMPORARY),
+                | bit(sandbox.temporary == Temporary::Private, PRIVATE_TEMPORARY)
+                | bit(sandbox.builder == Builder::Bubblewrap, BUBBLEWRAP),
         );
     }
 
@@ -102,7 +104,7 @@ impl Reader<'_> {
         let (hidden, visible) = (self.paths()?, self.paths()?);
         let (network, daemon_socket) = (self.access()?, self.access()?);
         let last = self.u8()?;
-        if last & !(BEST_EFFORT | PRIVATE_TEMPORARY) != 0 {
+        if last & !(BEST_EFFORT | PRIVATE_TEMPORARY | BUBBLEWRAP) != 0 {
             return Err(Malformed);
         }
         Ok(Sandbox {
@@ -121,6 +123,11 @@ impl Reader<'_> {
                 Temporary::Shared
             } else {
                 Temporary::Private
+            },
+            builder: if last & BUBBLEWRAP == 0 {
+                Builder::Termd
+            } else {
+                Builder::Bubblewrap
             },
         })
     }

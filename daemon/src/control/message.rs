@@ -17,7 +17,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side can do beyond the first version, said behind the version in its hello: a side
 /// that says nothing there is at level 0. The other side asks for nothing above it, for an older
 /// keeper answers what it does not know by silence, or by doing what it does know.
-pub const LEVEL: u32 = LEVEL_HOLD_BEFORE_EXEC;
+pub const LEVEL: u32 = LEVEL_BUBBLEWRAP;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -26,6 +26,10 @@ pub const LEVEL_CONFINEMENT: u32 = 2;
 pub const LEVEL_HOLD: u32 = 3;
 /// From this level on: commands that wait with their walls built ([`Hold::BeforeExec`]).
 pub const LEVEL_HOLD_BEFORE_EXEC: u32 = 4;
+/// From this level on: sandboxes that bubblewrap builds ([`Builder::Bubblewrap`]).
+///
+/// [`Builder::Bubblewrap`]: super::confinement::Builder::Bubblewrap
+pub const LEVEL_BUBBLEWRAP: u32 = 5;
 
 /// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
 /// well below the usual hard limit of half a million; and as many that have ended and are not
@@ -225,6 +229,13 @@ pub enum KeeperEvent {
         id: TerminalId,
         /// How it ended.
         status: WaitStatus,
+    },
+    /// What the builder of a sandbox said for itself, just before its start is refused: for the log.
+    BuilderFailed {
+        /// Of which terminal.
+        id: TerminalId,
+        /// As it was said.
+        said: Vec<u8>,
     },
     /// The server is to flush and exit 0; the keeper starts the next at once (SIGHUP).
     HandOver,

@@ -46,9 +46,13 @@ mod to_server {
     pub(super) const FINISH: u16 = 110;
     pub(super) const PING: u16 = 111;
     pub(super) const HELD: u16 = 112;
+    pub(super) const BUILDER_FAILED: u16 = 113;
 }
 
 impl ToKeeper {
+    /// The kind of [`ToKeeper::Spawn`].
+    pub const SPAWN: Kind = to_keeper::SPAWN;
+
     /// The message's kind and body.
     pub fn encode(&self) -> (Kind, Vec<u8>) {
         let mut out = Writer::default();
@@ -202,6 +206,11 @@ impl ToServer {
                 out.rest_of_status(Some(*status));
                 to_server::EXITED
             }
+            Self::Event(KeeperEvent::BuilderFailed { id, said }) => {
+                out.id(id);
+                out.bytes(said);
+                to_server::BUILDER_FAILED
+            }
             Self::Event(KeeperEvent::HandOver) => to_server::HAND_OVER,
             Self::Event(KeeperEvent::Stopping) => to_server::STOPPING,
             Self::Event(KeeperEvent::Finish) => to_server::FINISH,
@@ -244,6 +253,10 @@ impl ToServer {
                 let status = input.rest_of_status(status)?.ok_or(Malformed)?;
                 Self::Event(KeeperEvent::Exited { id, status })
             }
+            to_server::BUILDER_FAILED => Self::Event(KeeperEvent::BuilderFailed {
+                id: input.id()?,
+                said: input.bytes()?,
+            }),
             to_server::HAND_OVER => Self::Event(KeeperEvent::HandOver),
             to_server::STOPPING => Self::Event(KeeperEvent::Stopping),
             to_server::FINISH => Self::Event(KeeperEvent::Finish),

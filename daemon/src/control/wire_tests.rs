@@ -3,7 +3,7 @@ use termd_proto::terminal::Stdio;
 
 use super::*;
 use crate::control::confinement::{
-    Access, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
+    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MissingWall, ProcessLimits,
     ProtectedPath, Sandbox, Temporary, WALLS, Wall,
 };
 use crate::control::message::{
@@ -48,6 +48,7 @@ fn confinement() -> Confinement {
             daemon_socket: Access::Allowed,
             enforcement: Enforcement::BestEffort,
             temporary: Temporary::Private,
+            builder: Builder::Bubblewrap,
         }),
     }
 }
@@ -156,6 +157,10 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             id: id(),
             status: WaitStatus::CpuTimeUp,
         }),
+        ToServer::Event(KeeperEvent::BuilderFailed {
+            id: id(),
+            said: b"bwrap: no\n".to_vec(),
+        }),
         ToServer::Event(KeeperEvent::HandOver),
         ToServer::Event(KeeperEvent::Stopping),
         ToServer::Event(KeeperEvent::Finish),
@@ -231,7 +236,7 @@ fn a_confinement_that_makes_no_sense_is_no_confinement() {
     // From the end: enforcement and temporary files, daemon's socket, network.
     for at in last - 2..=last {
         let mut damaged = whole.clone();
-        damaged[at] = 4;
+        damaged[at] = 8;
         assert_eq!(Reader(&damaged).confinement(), Err(Malformed));
     }
     assert_eq!(Reader(&whole[..last]).confinement(), Err(Malformed));
@@ -286,7 +291,7 @@ fn step_numbers_are_both_ways_the_same() {
     }
     assert_eq!(SpawnStep::from_number(8), None);
     assert_eq!(SpawnStep::from_number(63), None);
-    assert_eq!(SpawnStep::from_number(64 + 19), None);
+    assert_eq!(SpawnStep::from_number(64 + 20), None);
 }
 
 /// A small generator: the test needs spread, not quality.

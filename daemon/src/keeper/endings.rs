@@ -182,8 +182,8 @@ impl Keeper {
         let unreaped_root = self
             .inventory
             .iter()
-            .find(|(of, terminal)| *of == id && terminal.status.is_none())
-            .map(|(_, terminal)| terminal.root.pid);
+            .find(|(of, _)| *of == id)
+            .and_then(|(_, terminal)| terminal.unreaped_root());
         let reached = unreaped_root.filter(|&root| {
             group == RootGroup::AsAWhole && sys::kill_unreaped(Unreaped::GroupOf(root), signal)
         });

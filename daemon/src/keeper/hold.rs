@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
-use super::spawn::ABOVE_CHILDS_FDS;
+use super::child::ABOVE_CHILDS_FDS;
 use super::sys;
 use crate::control::message::{Hold, SpawnFailure, SpawnStep};
 
@@ -31,18 +31,23 @@ impl Gate {
         match hold {
             Hold::No => Ok((Self::Open, None)),
             Hold::BeforeWalls | Hold::BeforeExec => {
-                let pipe = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK);
-                let failed = |errno: Errno| SpawnFailure {
-                    step: SpawnStep::Pipe,
-                    errno: errno.raw_os_error(),
-                };
-                let (reader, writer) = pipe.map_err(failed)?;
-                // Not where the child places another one before it.
-                let reader = rustix::io::fcntl_dupfd_cloexec(reader, ABOVE_CHILDS_FDS);
-                let reader = reader.map_err(failed)?;
-                Ok((Self::Shut(writer), Some(reader)))
+                let (gate, reader) = Self::shut()?;
+                Ok((gate, Some(reader)))
             }
         }
+    }
+
+    /// Both sides of one that is shut.
+    pub(super) fn shut() -> Result<(Self, OwnedFd), SpawnFailure> {
+        let pipe = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK);
+        let failed = |errno: Errno| SpawnFailure {
+            step: SpawnStep::Pipe,
+            errno: errno.raw_os_error(),
+        };
+        let (reader, writer) = pipe.map_err(failed)?;
+        // Not where the child places another one before it.
+        let reader = rustix::io::fcntl_dupfd_cloexec(reader, ABOVE_CHILDS_FDS);
+        Ok((Self::Shut(writer), reader.map_err(failed)?))
     }
 
     /// Lets the child go.

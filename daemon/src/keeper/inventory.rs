@@ -9,10 +9,13 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::ending::Ending;
+use super::event_loop::Token;
+use super::handover::Lead;
 use super::hold::Gate;
 use super::process_tree::Identity;
+use super::spawn::{self, Outcome};
 use crate::control::confinement::Enforced;
-use crate::control::message::{MAX_TERMINALS, ProcessId, TerminalFds, WaitStatus};
+use crate::control::message::{MAX_TERMINALS, ProcessId, SpawnFailure, TerminalFds, WaitStatus};
 
 /// Whom to answer: a request of the server that is there now.
 pub(super) type RequestNumber = u32;
@@ -28,6 +31,10 @@ pub(super) enum Start {
         asked_by: Option<RequestNumber>,
         /// Whether the command waits to be let go.
         gate: Gate,
+        /// Who becomes the command.
+        lead: Lead,
+        /// By which the error pipe is watched.
+        watched: Token,
     },
     /// The command runs, or ran.
     Done,
@@ -77,6 +84,66 @@ impl Terminal {
     /// Whether the server may know it: it was started, and not forgotten.
     pub(super) fn is_shown(&self) -> bool {
         matches!(self.start, Start::Done) && self.known == Known::Yes
+    }
+
+    /// Takes what the error pipe of a start says. How the start went, once that is known.
+    pub(super) fn conclude(&mut self) -> Option<Result<(), SpawnFailure>> {
+        loop {
+            let Start::Pending {
+                error_pipe, lead, ..
+            } = &mut self.start
+            else {
+                return None;
+            };
+            let failed = match spawn::outcome(error_pipe, &mut self.enforced) {
+                Outcome::Pending => return None,
+                Outcome::HandedOver(pid) => match lead.told(self.root, pid) {
+                    Ok(root) => {
+                        self.root = root;
+                        continue;
+                    }
+                    Err(failure) => failure,
+                },
+                Outcome::Started => match lead.executed(&self.enforced) {
+                    Ok(ended) => {
+                        self.status = self.status.or(ended);
+                        return Some(Ok(()));
+                    }
+                    Err(failure) => failure,
+                },
+                Outcome::Failed(failure) => failure,
+            };
+            return Some(Err(failed));
+        }
+    }
+
+    /// By which the error pipe of a start is watched whose root is a builder.
+    pub(super) fn with_builder(&mut self) -> Option<Token> {
+        match &self.start {
+            Start::Pending {
+                lead: Lead::Builder { .. },
+                watched,
+                ..
+            } => Some(*watched),
+            Start::Pending { .. } | Start::Done => None,
+        }
+    }
+
+    /// Who becomes its command, while that is to be found out.
+    pub(super) fn lead(&mut self) -> Option<&mut Lead> {
+        match &mut self.start {
+            Start::Pending { lead, .. } => Some(lead),
+            Start::Done => None,
+        }
+    }
+
+    /// Its root's number, while no other process can have it.
+    pub(super) fn unreaped_root(&self) -> Option<i32> {
+        let is_there = match &self.start {
+            Start::Pending { lead, .. } => lead.has_unreaped_root(),
+            Start::Done => true,
+        };
+        (is_there && self.status.is_none()).then_some(self.root.pid)
     }
 
     /// Drops the descriptors. A root that still runs is hung up; one on pipes finds them closed.
@@ -156,8 +223,14 @@ impl Inventory {
         let (id, _) = self
             .0
             .iter()
-            .find(|(_, terminal)| terminal.root.pid == pid && terminal.status.is_none())?;
+            .find(|(_, terminal)| terminal.unreaped_root() == Some(pid))?;
         Some(id.clone())
+    }
+
+    /// A child was reaped that is nobody's root: perhaps somebody's builder.
+    pub(super) fn reaped(&mut self, pid: i32) {
+        let mut leads = self.0.values_mut().filter_map(Terminal::lead);
+        leads.any(|lead| lead.reaped(pid));
     }
 
     /// What tells their processes apart, in the order of [`Inventory::iter`].

@@ -13,12 +13,15 @@
 //! (`event_loop`). What the server asks is in `requests`, what happens to the server in
 //! `supervision`, children in `reaping`, and ending them in `endings`.
 
+mod builder;
+mod child;
 mod confine;
 mod detach;
 mod ending;
 mod endings;
 mod ends;
 mod event_loop;
+mod handover;
 mod health;
 mod hold;
 mod inventory;
@@ -44,6 +47,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+pub use builder::launch_where_asked;
 use event_loop::Keeper;
 pub use server_process::{InheritedFds, inherited_fds};
 

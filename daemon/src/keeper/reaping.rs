@@ -5,8 +5,10 @@
 use std::time::{Duration, Instant};
 
 use nix::libc;
+use termd_proto::TerminalId;
 
 use super::event_loop::Keeper;
+use super::inventory::Terminal;
 use super::procfs;
 use super::sys::{self, Unreaped};
 use crate::control::confinement::CPU_GRACE_SECONDS;
@@ -39,6 +41,9 @@ impl Keeper {
                 reap_pid(ended.pid);
                 self.server_exited(ended.status, now);
             } else if let Some(id) = self.inventory.by_unreaped_root(ended.pid) {
+                if self.is_builders_end(&id, ended) {
+                    continue;
+                }
                 let Some(terminal) = self.inventory.get_mut(&id) else {
                     return;
                 };
@@ -59,9 +64,38 @@ impl Keeper {
                 }
             } else {
                 reap_pid(ended.pid);
+                self.inventory.reaped(ended.pid);
             }
         }
         self.inventory.sweep();
+    }
+
+    /// Whether it was no command that has ended as this terminal's root, but who was to build its
+    /// sandbox; then it is reaped.
+    fn is_builders_end(&mut self, id: &TerminalId, ended: Ended) -> bool {
+        let Some(token) = self.inventory.get_mut(id).and_then(Terminal::with_builder) else {
+            return false;
+        };
+        // What was said before its end comes first: it may be the command after all.
+        self.conclude_start(id, token);
+        let terminal = self.inventory.get_mut(id);
+        let is_root = terminal.is_some_and(|terminal| terminal.root.pid == ended.pid);
+        if !is_root {
+            // It was refused and reaped, or another has become the root.
+            reap_pid(ended.pid);
+            self.inventory.reaped(ended.pid);
+            return true;
+        }
+        let lead = self.inventory.get_mut(id).and_then(Terminal::lead);
+        if !lead.is_some_and(|lead| lead.root_reaped(ended.status)) {
+            // It runs without a builder, and ended.
+            return false;
+        }
+        // What it has left of its building waits for it, perhaps for ever. Who says that it becomes
+        // the command leads a group of its own by then.
+        sys::kill_unreaped(Unreaped::GroupOf(ended.pid), libc::SIGKILL);
+        reap_pid(ended.pid);
+        true
     }
 
     /// Tells an exit, unless the terminal is still to be told of as a whole.

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
-use nix::libc::{EAGAIN, EEXIST, SIGHUP};
+use nix::libc::{EAGAIN, EEXIST, SIGHUP, SIGKILL};
 use rustix::event::epoll::EventFlags;
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
@@ -15,10 +15,10 @@ use super::event_loop::{Keeper, Source, Token};
 use super::hold::Gate;
 use super::inventory::{Known, RequestNumber, Start, Terminal};
 use super::reaping::reap_pid;
-use super::spawn::{self, Outcome};
+use super::spawn;
 use super::stopping::Stage;
 use super::supervision::{Running, Server};
-use super::sys::SIGNALS;
+use super::sys::{self, SIGNALS, Unreaped};
 use crate::control::channel::{ChannelError, Packet};
 use crate::control::message::{
     Hold, KeeperEvent, LEVEL, LEVEL_PIPES, LetGo, MAX_NOTES_BYTES, PROTOCOL_VERSION, Refusal,
@@ -198,7 +198,11 @@ impl Keeper {
         }
         let launched = spawn::launch(&spawn, self.open_files, &self.own_places)?;
         let source = Source::ErrorPipe(spawn.id.clone());
-        let watched = self.watch(launched.error_pipe.as_fd(), source);
+        let Some(watched) = self.watch(launched.error_pipe.as_fd(), source) else {
+            // Nobody would ever learn how it went. What the child is doing now does not matter.
+            super::endings::signal_process(launched.root, SIGKILL);
+            return Err(refuse(nix::libc::ENOSPC));
+        };
         // While it is held, the answer is that it is held.
         let asked_by = spawn.hold == Hold::No;
         let terminal = Terminal {
@@ -220,15 +224,12 @@ impl Keeper {
                 error_pipe: launched.error_pipe,
                 asked_by: asked_by.then_some(request),
                 gate: launched.gate,
+                lead: launched.lead,
+                watched,
             },
             ending: None,
             waiters: Vec::new(),
         };
-        if watched.is_none() {
-            // Nobody would ever learn how it went. What the child is doing now does not matter.
-            super::endings::signal_process(terminal.root, nix::libc::SIGKILL);
-            return Err(refuse(nix::libc::ENOSPC));
-        }
         let process = terminal.root;
         self.inventory.insert(spawn.id, terminal);
         if spawn.hold != Hold::No {
@@ -269,31 +270,33 @@ impl Keeper {
         let Some(terminal) = self.inventory.get_mut(id) else {
             return;
         };
-        let Start::Pending {
-            error_pipe,
-            asked_by,
-            ..
-        } = &terminal.start
-        else {
+        let Some(concluded) = terminal.conclude() else {
             return;
         };
-        let outcome = spawn::outcome(error_pipe, &mut terminal.enforced);
-        if outcome == Outcome::Pending {
-            return;
-        }
-        let asked_by = *asked_by;
+        let said = terminal.lead().and_then(|lead| lead.said());
+        let unreaped = terminal.unreaped_root();
+        let status = terminal.status;
         let start = std::mem::replace(&mut terminal.start, Start::Done);
-        let (root, status) = (terminal.root, terminal.status);
+        let asked_by = match &start {
+            Start::Pending { asked_by, .. } => *asked_by,
+            Start::Done => None,
+        };
         self.unwatch(token);
         if let Start::Pending { error_pipe, .. } = &start {
             self.ignore(error_pipe.as_fd());
         }
-        match (outcome, asked_by) {
-            (Outcome::Failed(failure), _) => {
-                if status.is_none() {
-                    reap_pid(root.pid);
+        match (concluded, asked_by) {
+            (Err(failure), _) => {
+                if let Some(root) = unreaped {
+                    // A builder may not have seen yet that it is over.
+                    sys::kill_unreaped(Unreaped::Child(root), SIGKILL);
+                    reap_pid(root);
                 }
                 self.inventory.remove(id);
+                if let Some(said) = said {
+                    let id = id.clone();
+                    self.tell(&ToServer::Event(KeeperEvent::BuilderFailed { id, said }));
+                }
                 let gate = match start {
                     Start::Pending { gate, .. } => gate,
                     Start::Done => Gate::Open,
@@ -308,7 +311,7 @@ impl Keeper {
                     (None, Gate::Open) => {}
                 }
             }
-            (_, Some(request)) => {
+            (Ok(()), Some(request)) => {
                 if let Some(running) = self.introduced() {
                     let queued = running.link_mut().queue_spawned(request, id.clone());
                     running.or_kill(&queued);
@@ -318,7 +321,7 @@ impl Keeper {
                     self.tell_exit(&KeeperEvent::Exited { id, status });
                 }
             }
-            (_, None) => self.disown(id),
+            (Ok(()), None) => self.disown(id),
         }
     }
 

@@ -108,9 +108,9 @@ impl Keeper {
 
     fn kill_everything(&mut self) {
         for (_, terminal) in self.inventory.iter() {
-            if terminal.status.is_none() {
-                sys::kill_unreaped(Unreaped::GroupOf(terminal.root.pid), SIGKILL);
-                sys::kill_unreaped(Unreaped::Child(terminal.root.pid), SIGKILL);
+            if let Some(root) = terminal.unreaped_root() {
+                sys::kill_unreaped(Unreaped::GroupOf(root), SIGKILL);
+                sys::kill_unreaped(Unreaped::Child(root), SIGKILL);
             }
         }
         let mut killed = BTreeSet::new();

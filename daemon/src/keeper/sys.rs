@@ -130,6 +130,12 @@ pub(super) fn close_from(first: RawFd) {
     unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
 }
 
+/// Closes one descriptor, if it is open. Only in a forked child, which uses it no more.
+pub(super) fn close_one(number: RawFd) {
+    // SAFETY: by this function's contract the child uses it no more.
+    unsafe { libc::syscall(libc::SYS_close_range, number, number, 0) };
+}
+
 /// Closes every descriptor from [`FIRST_PASSED_FD`] on but this one. Only in a forked child that
 /// owns no other: one that is owned would be closed a second time when it is dropped.
 pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
@@ -154,9 +160,15 @@ pub(super) fn lead_session() -> Result<(), i32> {
 
 /// setsid(2) and TIOCSCTTY: this process leads a session on that terminal.
 pub(super) fn lead_session_on(terminal: RawFd) -> Result<(), i32> {
-    // SAFETY: neither call is given a pointer (TIOCSCTTY's argument is an int).
-    let led = unsafe { libc::setsid() != -1 && libc::ioctl(terminal, libc::TIOCSCTTY, 0) != -1 };
-    if led { Ok(()) } else { Err(errno()) }
+    lead_session()?;
+    take_terminal(terminal)
+}
+
+/// TIOCSCTTY: the session that this process leads, and that has none, has that terminal.
+pub(super) fn take_terminal(terminal: RawFd) -> Result<(), i32> {
+    // SAFETY: no pointer is passed (TIOCSCTTY's argument is an int).
+    let taken = unsafe { libc::ioctl(terminal, libc::TIOCSCTTY, 0) };
+    if taken == -1 { Err(errno()) } else { Ok(()) }
 }
 
 /// A NULL-terminated array of strings, as execve(2) takes it.

@@ -52,7 +52,7 @@ pub use decision::{Decision, Origin, Policy, PolicyError};
 pub use environment::EnvRules;
 pub use profile::{LimitsSpec, MAX_PATHS, MIN_TERMINAL_QUOTA_BYTES, Profile};
 pub use quantity::{Bytes, Length, Percent};
-pub use sandbox::{Absent, Places, SandboxKind, TemporaryFiles, Walls};
+pub use sandbox::{Absent, Places, SandboxBuilder, SandboxKind, TemporaryFiles, Walls};
 pub use settings::{CompiledGate, PatternError};
 pub use spec::PolicySpec;
 pub use typed::{Known, TypedLine, TypedLines};

@@ -11,7 +11,8 @@ use termd_proto::terminal::ScopeLimits;
 use super::environment::{EnvRules, EnvSpec};
 use super::quantity::{Bytes, Length, Percent};
 use super::sandbox::{
-    Places, SandboxKind, SandboxSpec, TEMPORARY, TemporaryFiles, Walls, is_placeable,
+    Places, SandboxBuilder, SandboxKind, SandboxSpec, TEMPORARY, TemporaryFiles, Walls,
+    is_placeable,
 };
 
 /// Longest name, in bytes.
@@ -201,6 +202,7 @@ struct WrittenProfile {
     daemon_socket: Option<bool>,
     best_effort: Option<bool>,
     private_tmp: Option<bool>,
+    builder: Option<SandboxBuilder>,
     env: EnvSpec,
 }
 
@@ -218,6 +220,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
             ("daemon_socket", written.daemon_socket.is_some()),
             ("best_effort", written.best_effort.is_some()),
             ("private_tmp", written.private_tmp == Some(true)),
+            ("builder", written.builder.is_some()),
         ];
         let has_scope = written.limits.scope().is_some();
         // What is written and does nothing would be believed to do something.
@@ -272,6 +275,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
                     Some(true) => TemporaryFiles::Private,
                     Some(false) | None => plain.temporary,
                 },
+                builder: written.builder.unwrap_or(plain.builder),
                 kind,
             },
             env: written.env,

@@ -189,6 +189,16 @@ pub enum TemporaryFiles {
     Private,
 }
 
+/// Who builds a sandbox's mounts; the one that is asked for is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxBuilder {
+    /// termd itself.
+    Termd,
+    /// bubblewrap, where it is installed.
+    Bubblewrap,
+}
+
 /// The directories that a sandbox may have of its own.
 pub(super) const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
@@ -232,6 +242,8 @@ pub struct SandboxSpec {
     pub best_effort: bool,
     /// Whose `/tmp` and `/var/tmp` it has.
     pub temporary: TemporaryFiles,
+    /// Who builds its mounts.
+    pub builder: SandboxBuilder,
 }
 
 /// What a command is kept from. Paths are absolute; links in them are not resolved.
@@ -253,6 +265,8 @@ pub struct Walls {
     pub best_effort: bool,
     /// Whose `/tmp` and `/var/tmp` it has.
     pub temporary: TemporaryFiles,
+    /// Who builds its mounts.
+    pub builder: SandboxBuilder,
 }
 
 impl SandboxSpec {
@@ -268,6 +282,7 @@ impl SandboxSpec {
             daemon_socket: false,
             best_effort: false,
             temporary: TemporaryFiles::Shared,
+            builder: SandboxBuilder::Termd,
         }
     }
 
@@ -332,6 +347,7 @@ impl SandboxSpec {
             daemon_socket: self.daemon_socket,
             best_effort: self.best_effort,
             temporary: self.temporary,
+            builder: self.builder,
         })
     }
 
@@ -390,6 +406,7 @@ impl Walls {
             daemon_socket: self.daemon_socket && other.daemon_socket,
             best_effort: self.best_effort && other.best_effort,
             temporary: self.temporary.max(other.temporary),
+            builder: self.builder.max(other.builder),
         }
         .tidied()
     }

@@ -4,10 +4,12 @@
 use std::io;
 
 use jsonrpsee::types::ErrorObjectOwned;
+use nix::libc;
 use serde_json::{Map, Value, json};
 use termd_proto::{ErrorKind, TerminalId, code};
 
 use super::context::IntroductionError;
+use crate::control::confinement::Wall;
 use crate::control::message::{SpawnFailure, SpawnStep};
 use crate::store::StoreError;
 use crate::terminal::TerminalError;
@@ -100,8 +102,9 @@ impl From<TerminalError> for ErrorObjectOwned {
             } => {
                 let command = command.display().to_string();
                 let reason = io::Error::from_raw_os_error(errno);
+                let advice = advice(step, errno);
                 let step = step_name(step);
-                let message = format!("cannot start {command}: {step}: {reason}");
+                let message = format!("cannot start {command}: {step}: {reason}{advice}");
                 spawn_failed(&message, &command, step, errno, "command")
             }
             TerminalError::DiskFloor { floor, free } => {
@@ -312,6 +315,24 @@ fn spawn_failed(
         message.to_owned(),
         more,
     )
+}
+
+/// What to do about a step that failed, where there is something.
+fn advice(step: SpawnStep, errno: i32) -> &'static str {
+    match (step, errno) {
+        (SpawnStep::Confine(Wall::Bubblewrap), libc::ENOENT) => {
+            "; install bubblewrap (bwrap in /usr/local/bin, /usr/bin or /bin), or leave `builder` out \
+             of the profile"
+        }
+        (SpawnStep::Confine(Wall::Bubblewrap), libc::EPERM) => {
+            "; bwrap and its directory must be root's, and nobody else's to write"
+        }
+        (SpawnStep::Confine(Wall::Bubblewrap), _) => "; what bubblewrap said is in termd's log",
+        (SpawnStep::Confine(Wall::Protected), libc::EOPNOTSUPP) => {
+            "; bubblewrap can hold no symbolic link: leave `builder` out of the profile"
+        }
+        _ => "",
+    }
 }
 
 fn step_name(step: SpawnStep) -> &'static str {

@@ -5,13 +5,18 @@
 //! command runs with every wall that was asked for, or not at all, or (best effort) with a
 //! [`MissingWall`] told for each that is not there. It must not know what a profile is.
 //!
+//! Namespaces and mounts can be built by somebody else, behind whom the child goes on ([`Built`]).
+//!
 //! The walls stand in this order, each one on those before: no new privileges, namespaces, mounts
 //! (`mounts`, `devices`), no capabilities, Landlock (which forbids further mounts), limits, and last
 //! the filter of system calls, which would refuse what the others need. Paths are opened in the
 //! child and not before the fork: a file server that does not answer would stop the keeper.
 
 mod bpf;
+pub(super) mod bubblewrap;
+mod built;
 mod devices;
+mod elsewhere;
 mod kernel;
 mod landlock;
 mod limits;
@@ -19,6 +24,7 @@ mod mounts;
 mod paths;
 mod privileges;
 mod seccomp;
+pub(super) mod survey;
 mod temporary;
 
 use std::ffi::CStr;
@@ -31,9 +37,11 @@ use self::limits::Limits;
 use self::paths::Places;
 use self::privileges::Identity;
 use self::seccomp::{Filter, Tracing};
+use self::survey::Survey;
 use super::{KeeperOptions, KeeperStartError};
 use crate::control::confinement::{
-    Access, Confinement, Enforced, Enforcement, MissingWall, Sandbox, Temporary, WALLS, Wall,
+    Access, Builder, Confinement, Enforced, Enforcement, MissingWall, Sandbox, Temporary, WALLS,
+    Wall,
 };
 use crate::control::message::{SpawnFailure, SpawnStep};
 
@@ -76,6 +84,17 @@ const MOUNTED: [Wall; 5] = [
 /// Why a child stops before its exec.
 pub(super) type Failure = (SpawnStep, i32);
 
+/// Who has built what is mounted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Built<'a> {
+    /// Nobody yet: this process does.
+    Here,
+    /// Somebody else, for these places as they were found.
+    Elsewhere(&'a Survey),
+    /// Nobody, and nobody will, for this reason.
+    Nowhere(i32),
+}
+
 /// Everything that the child needs to be confined.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -89,6 +108,7 @@ pub(super) struct Plan {
 struct Walls {
     enforcement: Enforcement,
     network: Access,
+    builder: Builder,
     places: Places,
     identity: Identity,
     /// For a child that nothing outside can be traced by, and for one that could trace others.
@@ -133,6 +153,7 @@ impl Plan {
     /// have there. `open_files` is the limit that every child gets back.
     pub(super) fn apply(
         &mut self,
+        built: Built<'_>,
         cwd: &CStr,
         open_files: Rlimit,
         missed: &dyn Fn(MissingWall),
@@ -145,10 +166,14 @@ impl Plan {
             self.limits.set()?;
             return chdir();
         };
-        walls.build_mounts(missed)?;
+        match built {
+            Built::Here => walls.build_mounts(missed)?,
+            Built::Elsewhere(survey) => walls.look_at_mounts(survey, missed)?,
+            Built::Nowhere(errno) => walls.do_without_mounts(errno, missed)?,
+        }
         // Only now: a directory from before could be beneath a mount.
         chdir()?;
-        walls.drop_rights(missed)?;
+        walls.drop_rights(built, missed)?;
         limits::give_back(open_files);
         self.limits.set()?;
         walls.filter(missed)
@@ -160,6 +185,7 @@ fn asked(sandbox: &Sandbox) -> impl Iterator<Item = Wall> {
     let denied = sandbox.network == Access::Denied;
     let protects = !sandbox.protected.is_empty();
     let own_temporary = sandbox.temporary == Temporary::Private;
+    let is_built_by_it = sandbox.builder == Builder::Bubblewrap;
     WALLS.into_iter().filter(move |wall| match wall {
         Wall::CpuTime
         | Wall::AddressSpace
@@ -170,6 +196,7 @@ fn asked(sandbox: &Sandbox) -> impl Iterator<Item = Wall> {
         Wall::Tcp | Wall::Network => denied,
         Wall::Protected => protects,
         Wall::Temporary => own_temporary,
+        Wall::Bubblewrap => is_built_by_it,
         Wall::NoNewPrivileges
         | Wall::Namespaces
         | Wall::Devices
@@ -202,6 +229,7 @@ impl Walls {
         Ok(Self {
             enforcement: sandbox.enforcement,
             network: sandbox.network,
+            builder: sandbox.builder,
             places,
             identity: Identity::current(),
             filters: filters.map(|(within, nobody)| [within, nobody]),
@@ -234,11 +262,9 @@ impl Walls {
         let own = self.identity.enter_namespaces();
         let errno = own.err();
         if self.attempt(Wall::Namespaces, own, missed)?.is_none() {
+            let errno = errno.unwrap_or(libc::EPERM);
             for wall in MOUNTED {
-                missed(MissingWall {
-                    wall,
-                    errno: errno.unwrap_or(libc::EPERM),
-                });
+                missed(MissingWall { wall, errno });
             }
             return Ok(());
         }
@@ -273,12 +299,16 @@ impl Walls {
         Ok(())
     }
 
-    fn drop_rights(&mut self, missed: &dyn Fn(MissingWall)) -> Result<(), Failure> {
-        self.attempt(
-            Wall::Capabilities,
-            self.identity.drop_capabilities(),
-            missed,
-        )?;
+    fn drop_rights(
+        &mut self,
+        built: Built<'_>,
+        missed: &dyn Fn(MissingWall),
+    ) -> Result<(), Failure> {
+        let dropped = match built {
+            Built::Elsewhere(_) => privileges::no_capabilities_left(),
+            Built::Here | Built::Nowhere(_) => self.identity.drop_capabilities(),
+        };
+        self.attempt(Wall::Capabilities, dropped, missed)?;
         let abi = landlock::abi();
         let lacking = [
             (Wall::Writes, landlock::ABI_WRITES, true),

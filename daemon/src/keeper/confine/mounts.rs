@@ -124,7 +124,7 @@ fn hold(numbers: &[usize], pins: &mut [Pin]) -> Result<Above, i32> {
 }
 
 /// Makes an absent place, with what is missing above it, one name at a time.
-fn make(guard: &Guard, pins: &[Pin]) -> Result<(), i32> {
+pub(super) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), i32> {
     let mut above = resolve(&guard.beneath)?;
     for pin in guard.pins.iter().filter_map(|&index| pins.get(index)) {
         make_directory(above.as_fd(), last_name(&pin.path), DIRECTORY_MODE)?;

@@ -208,6 +208,21 @@ impl Places {
         self.opened.push(place);
     }
 
+    /// Whether a path is the host's, and not beneath a directory of the sandbox's own; what is
+    /// writable there is mounted back.
+    pub(super) fn is_hosts(&self, path: &CStr) -> bool {
+        let path = path.to_bytes();
+        let is_own = |path: &[u8]| temporary::is_own(path, self.temporary);
+        let mut back = self.writable.iter().map(|place| place.to_bytes());
+        !is_own(path) || back.any(|place| is_own(place) && is_within(path, place))
+    }
+
+    /// Whether what is mounted there may be written, as far as mounts say so.
+    pub(super) fn may_be_written_at(&self, path: &[u8]) -> bool {
+        let mut writable = self.writable.iter().map(|place| place.to_bytes());
+        writable.any(|place| is_within(path, place)) || temporary::is_own(path, self.temporary)
+    }
+
     /// The writable places as they were opened.
     pub(super) fn opened_writable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.opened.iter().map(AsFd::as_fd)

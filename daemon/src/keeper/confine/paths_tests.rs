@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::control::confinement::{Enforcement, ProtectedPath};
+use crate::control::confinement::{Builder, Enforcement, ProtectedPath};
 
 fn own() -> OwnPlaces {
     OwnPlaces {
@@ -27,6 +27,7 @@ fn sandbox(writable: &[&str], protected: &[&str], hidden: &[&str]) -> Sandbox {
         daemon_socket: Access::Denied,
         enforcement: Enforcement::Required,
         temporary: Temporary::Shared,
+        builder: Builder::Termd,
     }
 }
 

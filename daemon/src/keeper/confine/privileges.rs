@@ -84,6 +84,28 @@ impl Identity {
     }
 }
 
+/// None, where somebody else has taken them: nothing can be locked without one. An empty bounding set
+/// is what keeps uid 0 from having them again by an exec.
+pub(super) fn no_capabilities_left() -> Result<(), i32> {
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    rustix::thread::set_capabilities(None, none).map_err(Errno::raw_os_error)?;
+    for number in 0..CAPABILITY_BITS {
+        let one = CapabilitySet::from_bits_retain(1 << number);
+        match rustix::thread::capability_is_in_bounding_set(one) {
+            Ok(false) => {}
+            Ok(true) => return Err(nix::libc::EPERM),
+            // Past the last one that the kernel knows.
+            Err(Errno::INVAL) => break,
+            Err(errno) => return Err(errno.raw_os_error()),
+        }
+    }
+    Ok(())
+}
+
 fn write(path: &std::ffi::CStr, text: &[u8]) -> Result<(), i32> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).map_err(Errno::raw_os_error)?;

@@ -48,15 +48,31 @@ pub(super) fn names_to(path: &[u8], temporary: Temporary) -> Vec<CString> {
     names.filter_map(|name| CString::new(name).ok()).collect()
 }
 
-/// Mounts them, and lets them be written to. A `/var/tmp` that is not there or leads elsewhere, as
-/// on systems where it is `/tmp`, is left as it is: nothing of it is writable.
-pub(super) fn mount(places: &mut Places) -> Result<(), i32> {
+/// Whether a path is a directory of the sandbox's own, or beneath one.
+pub(super) fn is_own(path: &[u8], temporary: Temporary) -> bool {
+    let is_itself = |own: &CStr| own.to_bytes() == path;
+    split(path, temporary).is_some()
+        || is_itself(DEVICES)
+        || (temporary == Temporary::Private && DIRECTORIES.into_iter().any(is_itself))
+}
+
+/// Those that are there to be mounted over. A `/var/tmp` that is not there or leads elsewhere, as on
+/// systems where it is `/tmp`, is left as it is: nothing of it is writable.
+pub(super) fn mount_points() -> Result<Vec<(&'static CStr, OwnedFd)>, i32> {
+    let mut there = Vec::with_capacity(COUNT);
     for (number, directory) in DIRECTORIES.into_iter().enumerate() {
-        let place = match resolve(directory) {
-            Ok(place) => place,
-            Err(libc::ENOENT | libc::ELOOP) if number > 0 => continue,
+        match resolve(directory) {
+            Ok(place) => there.push((directory, place)),
+            Err(libc::ENOENT | libc::ELOOP) if number > 0 => {}
             Err(errno) => return Err(errno),
-        };
+        }
+    }
+    Ok(there)
+}
+
+/// Mounts them, and lets them be written to.
+pub(super) fn mount(places: &mut Places) -> Result<(), i32> {
+    for (directory, place) in mount_points()? {
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         let own = file_system(c"tmpfs", &[(c"mode", c"1777"), (c"size", SIZE)], attributes)?;
         attach(own.as_fd(), place.as_fd())?;

@@ -6,7 +6,8 @@ use termd_proto::policy::{Effect, GateSettings, MAX_JUDGED_COMMANDS};
 use termd_proto::terminal::Front;
 
 use super::super::{
-    Bytes, CompiledGate, Decision, Known, Length, Places, Policy, Request, SandboxKind, Walls, What,
+    Bytes, CompiledGate, Decision, Known, Length, Places, Policy, Request, SandboxBuilder,
+    SandboxKind, Walls, What,
 };
 use super::properties::Noise;
 use super::rules::rules;
@@ -255,6 +256,7 @@ limits = { open_files = 50 }
 sandbox = 'read-only'
 writable = ['/opt/shared']
 best_effort = true
+builder = 'bubblewrap'
 env = { pass = ['CARGO_TOKEN'] }
 [profiles.offline]
 sandbox = 'workspace'
@@ -299,7 +301,7 @@ fn a_profile_is_the_rules_else_the_fronts() {
         "{}",
         build.why
     );
-    assert_eq!(build.rule_line, Some(21));
+    assert_eq!(build.rule_line, Some(22));
     let none = decide(&policy, "git push", &CompiledGate::default());
     assert_eq!(none.profile.walls(&places()), None);
     let kinds = decide(&policy, "npm test", &CompiledGate::default())
@@ -338,6 +340,7 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
         let writable = paths(&["/home/u/src/x", "/opt/shared/a", "/tmp"]);
         assert_eq!(walls.writable, writable, "{line}");
         assert!(!walls.best_effort, "one of them requires");
+        assert_eq!(walls.builder, SandboxBuilder::Bubblewrap, "one asks for it");
         assert!(walls.network);
         for hidden in ["/etc/secret", "/home/u/.ssh", "/run/user/1000"] {
             assert!(walls.hidden.contains(&hidden.into()), "{hidden}");
@@ -345,6 +348,9 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
         // The other profile's filter still drops it.
         assert!(!profile.env.passes("CARGO_TOKEN".as_ref()));
     }
+    let agent = decide(&policy, "ls", &gate).profile;
+    let walls = agent.walls(&places()).unwrap();
+    assert_eq!(walls.builder, SandboxBuilder::Termd, "nobody asks for it");
     let alone = decide(&policy, "cargo build", &gate).profile;
     assert!(alone.env.passes("CARGO_TOKEN".as_ref()));
     assert!(!alone.env.passes("NPM_TOKEN".as_ref()));

@@ -273,6 +273,14 @@ fn bad_rules_are_named() {
             "2: `hidden` needs a `sandbox`",
         ),
         (
+            "\n[profiles.x]\nbuilder = \"bubblewrap\"",
+            "2: `builder` needs a `sandbox`",
+        ),
+        (
+            "[profiles.x]\nsandbox = \"workspace\"\nbuilder = \"docker\"",
+            "3: unknown variant `docker`",
+        ),
+        (
             "\n[profiles.workspace]\ntimeout = \"1s\"",
             "2: the profile workspace is built in",
         ),

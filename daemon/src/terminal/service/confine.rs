@@ -15,10 +15,12 @@ use termd_proto::terminal::{Confinement as Told, MissingWall};
 use super::super::error::TerminalError;
 use super::links::{End, Ways};
 use crate::control::confinement::{
-    Access, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
-    ProtectedPath, Sandbox, Temporary,
+    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS,
+    ProcessLimits, ProtectedPath, Sandbox, Temporary,
 };
-use crate::policy::{Absent, Bytes, Length, LimitsSpec, Places, Profile, TemporaryFiles, Walls};
+use crate::policy::{
+    Absent, Bytes, Length, LimitsSpec, Places, Profile, SandboxBuilder, TemporaryFiles, Walls,
+};
 
 /// Where things are for a command that starts in this directory.
 pub(super) fn places(ways: &mut Ways, cwd: &Path, config_dir: &Path) -> io::Result<Places> {
@@ -179,6 +181,10 @@ fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), St
         temporary: match walls.temporary {
             TemporaryFiles::Private => Temporary::Private,
             TemporaryFiles::Shared => Temporary::Shared,
+        },
+        builder: match walls.builder {
+            SandboxBuilder::Termd => Builder::Termd,
+            SandboxBuilder::Bubblewrap => Builder::Bubblewrap,
         },
     };
     Ok((sandbox, makeable))

@@ -11,8 +11,8 @@ use super::Terminals;
 use super::confine::places;
 use super::links::Ways;
 use crate::policy::{
-    Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxKind, TemporaryFiles,
-    Walls, What,
+    Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxBuilder, SandboxKind,
+    TemporaryFiles, Walls, What,
 };
 
 impl Terminals {
@@ -106,5 +106,6 @@ fn sandbox(kinds: Vec<SandboxKind>, walls: &Walls) -> ExplainedSandbox {
         daemon_socket: walls.daemon_socket,
         best_effort: walls.best_effort,
         private_tmp: walls.temporary == TemporaryFiles::Private,
+        bubblewrap: walls.builder == SandboxBuilder::Bubblewrap,
     }
 }
