@@ -14,7 +14,7 @@ fn main() {
     // At a fixed address, so that the loader has no 21,000 pointers to set right, on a hundred pages
     // that are copied for it: 0.3 ms of 1.6. Stack, heap and libraries are placed at random as ever.
     println!("cargo:rustc-link-arg-bins=-no-pie");
-    // The unwinder alone. All of libgcc_s.so asks the processor what it can before main, and on a
+    // The unwinder alone. All of `libgcc_s.so` asks the processor what it can before main, and on a
     // virtual machine each such question (CPUID) goes to the host.
     println!("cargo:rustc-link-lib=static:-bundle=gcc_eh");
 }

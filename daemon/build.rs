@@ -1,4 +1,4 @@
-//! How `termd` is linked: with the unwinder alone, not with all of libgcc_s.so, which would be one
+//! How `termd` is linked: with the unwinder alone, not with all of `libgcc_s.so`, which would be one
 //! library more in each of its processes.
 
 use std::env;

@@ -27,6 +27,8 @@ mod show;
 mod status;
 mod wait;
 
+use std::pin::Pin;
+
 use crate::args::{Cli, Verb};
 use crate::client::{Link, StartPolicy};
 use crate::error::CliError;
@@ -48,8 +50,12 @@ impl Context {
     }
 }
 
-/// Does what the command line says.
-pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
+/// What a verb is doing.
+pub(crate) type Doing = Pin<Box<dyn Future<Output = Result<ExitCode, CliError>>>>;
+
+/// Does what the command line says. Each verb's future is on the heap, so that the one that runs
+/// does not take the stack of the largest.
+pub(crate) fn dispatch(cli: Cli) -> Doing {
     let context = Context {
         json: cli.common.json,
         start: if cli.common.no_start {
@@ -59,31 +65,31 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         },
     };
     match cli.verb {
-        Verb::Run(args) => run::run(context, args).await,
-        Verb::Create(args) => create::run(context, args).await,
-        Verb::Read(args) => read::run(context, args).await,
-        Verb::Screen(args) => screen::run(context, args).await,
-        Verb::Screenshot(args) => screenshot::run(context, &args).await,
-        Verb::Wait(args) => wait::run(context, args).await,
-        Verb::Send(args) => send::run(context, args).await,
-        Verb::Kill(args) => kill::run(context, args).await,
-        Verb::Close(args) => close::run(context, args).await,
-        Verb::List(args) => list::run(context, args).await,
-        Verb::Show(args) => show::run(context, args).await,
-        Verb::Attach(args) => attach::run(context, args).await,
-        Verb::Resize(args) => resize::run(context, args).await,
-        Verb::Mcp(args) => mcp::run(context, &args).await,
-        Verb::Acp(args) => acp::run(context, args).await,
-        Verb::AcpAgent(args) => acp::hold(args).await,
-        Verb::Status => status::run(context).await,
-        Verb::History(args) => history::run(context, args).await,
-        Verb::Audit(args) => audit::run(context, args).await,
-        Verb::Approvals(args) => approvals::run(context, &args).await,
-        Verb::Approve(args) => answer::approve(context, &args).await,
-        Verb::Deny(args) => answer::deny(context, &args).await,
-        Verb::Policy(args) => policy::run(context, args).await,
-        Verb::Setup(args) => setup::run(context, &args),
-        Verb::Completions(args) => completions::run(&args),
-        Verb::Man(args) => man::run(&args),
+        Verb::Run(args) => Box::pin(run::run(context, args)),
+        Verb::Create(args) => Box::pin(create::run(context, args)),
+        Verb::Read(args) => Box::pin(read::run(context, args)),
+        Verb::Screen(args) => Box::pin(screen::run(context, args)),
+        Verb::Screenshot(args) => Box::pin(async move { screenshot::run(context, &args).await }),
+        Verb::Wait(args) => Box::pin(wait::run(context, args)),
+        Verb::Send(args) => Box::pin(send::run(context, args)),
+        Verb::Kill(args) => Box::pin(kill::run(context, args)),
+        Verb::Close(args) => Box::pin(close::run(context, args)),
+        Verb::List(args) => Box::pin(list::run(context, args)),
+        Verb::Show(args) => Box::pin(show::run(context, args)),
+        Verb::Attach(args) => Box::pin(attach::run(context, args)),
+        Verb::Resize(args) => Box::pin(resize::run(context, args)),
+        Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),
+        Verb::Acp(args) => Box::pin(acp::run(context, args)),
+        Verb::AcpAgent(args) => Box::pin(acp::hold(args)),
+        Verb::Status => Box::pin(status::run(context)),
+        Verb::History(args) => Box::pin(history::run(context, args)),
+        Verb::Audit(args) => Box::pin(audit::run(context, args)),
+        Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
+        Verb::Approve(args) => Box::pin(async move { answer::approve(context, &args).await }),
+        Verb::Deny(args) => Box::pin(async move { answer::deny(context, &args).await }),
+        Verb::Policy(args) => Box::pin(policy::run(context, args)),
+        Verb::Setup(args) => Box::pin(async move { setup::run(context, &args) }),
+        Verb::Completions(args) => Box::pin(async move { completions::run(&args) }),
+        Verb::Man(args) => Box::pin(async move { man::run(&args) }),
     }
 }

@@ -82,10 +82,13 @@ impl Terminals {
         let program = launch.program.clone();
         let asked = spawn_request(launch, &record, held.confinement.clone());
         // The record is written while the command is prepared, and it runs once that is on the disk.
-        let (prepared, recorded) = tokio::join!(
-            self.prepare_command(asked, &profile),
+        let (prepared, recorded) = tokio::join!(self.prepare_command(asked, &profile), async {
+            // The request is on its way first: the thread that writes takes the processor that
+            // sending needs, and the keeper would wait for it.
+            tokio::task::yield_now().await;
             self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
-        );
+                .await
+        });
         let started = match (prepared, recorded) {
             (Ok(prepared), Ok(())) => self.run_prepared(prepared).await,
             (Ok(prepared), Err(error)) => {
