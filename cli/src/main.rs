@@ -18,6 +18,7 @@ mod desktop;
 mod error;
 mod escape;
 mod exit;
+mod footprint;
 mod input;
 mod interrupt;
 mod mcp;

@@ -58,6 +58,7 @@ use crate::args::ToolsetArg;
 use crate::client::StartPolicy;
 use crate::error::CliError;
 use crate::exit::ExitCode;
+use crate::footprint;
 
 pub(crate) use settings::Settings;
 
@@ -89,11 +90,14 @@ pub(crate) async fn serve(
     let (transport, ended) = stdio::Stdio::open();
     let serving = async move {
         match server.serve(transport).await {
-            Ok(running) => match running.waiting().await {
-                Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
-                Ok(reason) => Err(CliError::Nonsense(format!("{reason:?}"))),
-                Err(error) => Err(CliError::Nonsense(error.to_string())),
-            },
+            Ok(running) => {
+                footprint::drop_startup_text();
+                match running.waiting().await {
+                    Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
+                    Ok(reason) => Err(CliError::Nonsense(format!("{reason:?}"))),
+                    Err(error) => Err(CliError::Nonsense(error.to_string())),
+                }
+            }
             Err(error) => Err(CliError::Usage(format!(
                 "the client does not speak MCP: {error}"
             ))),

@@ -128,6 +128,7 @@ struct Connection {
 impl Connection {
     /// Writes what can be written, then waits for one thing and deals with it.
     async fn step(&mut self) -> Result<(), End> {
+        self.begin_before_answering()?;
         self.work.flush(&self.stream)?;
         self.end_if_finished()?;
         let interest = self.interest();
@@ -170,6 +171,17 @@ impl Connection {
             }
             Step::Deadline => self.on_deadline(),
         }
+    }
+
+    /// Where answers are to be sent and calls wait too, these are begun first: a peer that an answer
+    /// wakes runs on this processor as a rule, and what it asked for in the same breath would wait.
+    fn begin_before_answering(&mut self) -> Result<(), End> {
+        if !self.work.is_flushed()
+            && let Some(Some(ended)) = self.work.calls.next().now_or_never()
+        {
+            self.work.call_ended(ended)?;
+        }
+        Ok(())
     }
 
     /// Whether the peer may be about to ask again, and nothing else is to be waited for.
