@@ -8,7 +8,7 @@
 //! A mark takes quotes away that what follows was read by, so what follows is read again, and may
 //! show a secret that the first reading had within a word. So a text is gone over until a pass finds
 //! nothing, which is what makes the second time find nothing. Nearly all texts are at rest after one
-//! pass or two. One that is made not to be, after [`MAX_PASSES`], loses all behind the first place
+//! pass or two. One that is made not to be, after `MAX_PASSES`, loses all behind the first place
 //! that still changes: nothing is left there to be read in another way.
 //!
 //! It is a sieve for what is put on a command line by mistake, not a wall: a secret that looks like
