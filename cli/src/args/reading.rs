@@ -57,6 +57,11 @@ fn read_as<A: Args>(
 mod tests {
     use super::*;
 
+    fn words(line: &str) -> Vec<OsString> {
+        let words = std::iter::once("termctl").chain(line.split_ascii_whitespace());
+        words.map(OsString::from).collect()
+    }
+
     #[test]
     fn a_verb_alone_is_read_as_among_all() {
         let lines = [
@@ -79,10 +84,7 @@ mod tests {
             "show --no-start x",
         ];
         for line in lines {
-            let words: Vec<OsString> = std::iter::once("termctl")
-                .chain(line.split(' '))
-                .map(OsString::from)
-                .collect();
+            let words = words(line);
             let whole = Cli::try_parse_from(&words).expect(line);
             let alone = alone(&words).expect(line);
             assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
@@ -104,10 +106,7 @@ mod tests {
             "help",
         ];
         for line in lines {
-            let words: Vec<OsString> = std::iter::once("termctl")
-                .chain(line.split_ascii_whitespace())
-                .map(OsString::from)
-                .collect();
+            let words = words(line);
             assert!(alone(&words).is_none(), "{line}");
         }
     }
