@@ -20,7 +20,7 @@ use super::source::Pipes;
 use super::spool::{Intake, Meanwhile, PumpStop, Spool};
 use crate::term::Event;
 
-/// What the screen is fed at a time while the PTY is empty, in bytes: 20 µs of log lines.
+/// What the screen is fed at a time while the PTY is empty, in bytes: some tens of µs of log lines.
 const MORSEL_BYTES: u64 = 64 << 10;
 /// So far it is behind before it is fed while more comes: of many lines fed at once only the last
 /// are ever drawn, and of 8 KiB that is a third.
