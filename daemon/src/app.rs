@@ -147,7 +147,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         shutdown.clone(),
     ));
     let tells_journal = config.audit.journal;
-    tokio::spawn(keep_retention(store.clone(), config));
+    tokio::spawn(keep_retention(terminals.clone(), config));
     keeper.ready().await?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -368,14 +368,18 @@ fn api(
     Ok(module)
 }
 
-async fn keep_retention(store: Store, config: Config) {
+async fn keep_retention(terminals: Terminals, config: Config) {
     let retention = config.store_retention();
     let mut pause = FIRST_RETENTION;
     loop {
         tokio::time::sleep(pause).await;
         pause = RETENTION_PERIOD;
-        match store.apply_retention(&retention, now_ms()).await {
-            Ok(()) => {}
+        match terminals
+            .store()
+            .apply_retention(&retention, now_ms())
+            .await
+        {
+            Ok(dropped) => terminals.forget_output(&dropped).await,
             Err(StoreError::Closed) => return,
             Err(error) => tracing::error!(%error, "retention failed"),
         }

@@ -364,13 +364,13 @@ impl Store {
         Ok(verify::verify(&mut snapshot, &written).await?)
     }
 
-    /// Drops what is past retention, and records what was dropped. Cancel safe: the next pass
-    /// goes on.
+    /// Drops what is past retention, records what was dropped, and gives the terminals whose
+    /// transcripts that were. Cancel safe: the next pass goes on.
     pub async fn apply_retention(
         &self,
         retention: &Retention,
         now_ms: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<String>, StoreError> {
         retention::apply(&self.readers, &self.urgent, retention, now_ms).await
     }
 

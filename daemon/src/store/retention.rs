@@ -69,27 +69,20 @@ pub(super) enum Pruned {
     All,
 }
 
-/// Drops what is past retention.
+/// Drops what is past retention. Gives the terminals whose transcripts were dropped.
 pub(super) async fn apply(
     readers: &SqlitePool,
     writer: &mpsc::Sender<Urgent>,
     retention: &Retention,
     now_ms: i64,
-) -> Result<(), StoreError> {
-    for (terminal, from, reason) in transcripts_to_drop(readers, retention, now_ms).await? {
-        let step = Step::Blocks {
-            terminal,
-            from,
-            reason,
-            at_ms: now_ms,
-        };
-        run_all(writer, step).await?;
-    }
+) -> Result<Vec<String>, StoreError> {
+    let dropped = drop_transcripts(readers, writer, retention, now_ms).await?;
     let before_ms = now_ms.saturating_sub(retention.audit_age_ms);
     let at_ms = now_ms;
     run_all(writer, Step::Anchor { before_ms, at_ms }).await?;
     run_all(writer, Step::Records).await?;
-    run_all(writer, Step::Pages).await
+    run_all(writer, Step::Pages).await?;
+    Ok(dropped)
 }
 
 /// Drops the transcripts of ended terminals, oldest first, until all together take no more than
@@ -105,8 +98,19 @@ pub(super) async fn shrink(
         transcript_bytes,
         audit_age_ms: i64::MAX,
     };
+    let dropped = drop_transcripts(readers, writer, &retention, now_ms).await?;
+    run_all(writer, Step::Pages).await?;
+    Ok(dropped)
+}
+
+async fn drop_transcripts(
+    readers: &SqlitePool,
+    writer: &mpsc::Sender<Urgent>,
+    retention: &Retention,
+    now_ms: i64,
+) -> Result<Vec<String>, StoreError> {
     let mut dropped = Vec::new();
-    for (terminal, from, reason) in transcripts_to_drop(readers, &retention, now_ms).await? {
+    for (terminal, from, reason) in transcripts_to_drop(readers, retention, now_ms).await? {
         let step = Step::Blocks {
             terminal: terminal.clone(),
             from,
@@ -116,7 +120,6 @@ pub(super) async fn shrink(
         run_all(writer, step).await?;
         dropped.push(terminal);
     }
-    run_all(writer, Step::Pages).await?;
     Ok(dropped)
 }
 

@@ -107,6 +107,15 @@ pub struct TaskEnds {
 }
 
 impl Terminal {
+    /// Gives back the memory of its output: from now on the database is read. It must have ended,
+    /// and be stored.
+    pub fn leave_memory(&self) {
+        self.screen.discard();
+        if let Err(error) = self.transcript.discard() {
+            tracing::warn!(terminal = %self.id(), %error, "cannot give back a spool");
+        }
+    }
+
     /// A terminal, and the ends for its task. Without a task the ends are dropped.
     pub fn new(
         record: Record,

@@ -150,7 +150,8 @@ impl Transcript {
         Ok(Some(if asked < kept_from {
             Gap {
                 start: Offset::ZERO,
-                end: kept_from,
+                // What was dropped a moment ago may still have been read from memory.
+                end: given,
                 cause: GapCause::Retention,
             }
         } else {

@@ -171,6 +171,7 @@ impl Terminals {
         let target = total - total / TOTAL_SLACK_PART;
         let dropped = store.shrink_transcripts(target, now_ms()).await?;
         if !dropped.is_empty() {
+            self.forget_output(&dropped).await;
             self.tell_of_dropped(total, &dropped).await;
         }
         let left = store.transcript_bytes().await?;

@@ -317,12 +317,7 @@ impl Terminals {
             )
         };
         if let Some(older) = &discarded {
-            older.screen.discard();
-        }
-        if let Some(older) = &discarded
-            && let Err(error) = older.transcript.discard()
-        {
-            tracing::warn!(%error, "cannot give back a spool");
+            older.leave_memory();
         }
         if let Some(oldest) = closed {
             let terminals = self.clone();
@@ -332,6 +327,19 @@ impl Terminals {
                     tracing::warn!(terminal = %oldest.id(), %error, "cannot close an old terminal");
                 }
             });
+        }
+    }
+
+    /// The store has dropped the transcripts of these ended terminals: nothing of them is to be
+    /// read from memory either.
+    pub async fn forget_output(&self, dropped: &[String]) {
+        for id in dropped {
+            let id = id.parse::<TerminalId>().ok();
+            let terminal = id.and_then(|id| self.index().by_id.get(&id).cloned());
+            if let Some(terminal) = terminal {
+                terminal.leave_memory();
+                *terminal.transcript.kept().lock().await = None;
+            }
         }
     }
 
