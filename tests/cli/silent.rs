@@ -21,7 +21,7 @@ struct Silenced(Process);
 impl Silenced {
     fn the_server_of(daemon: &TestDaemon) -> Self {
         let server = daemon.server();
-        server.signal(Signal::STOP);
+        server.stop();
         Self(server)
     }
 }

@@ -70,7 +70,7 @@ fn however_long_the_gap_is() {
     let id = agent.script(&script);
     let child = agent.printed_processes(&id, 1).remove(0);
     let server = daemon.server();
-    daemon.signal(rustix::process::Signal::STOP);
+    daemon.keeper().stop();
     server.signal(rustix::process::Signal::KILL);
     fs::write(&gate, "").unwrap();
     // It cannot be reaped while the keeper is stopped: it is seen to end as a zombie.

@@ -95,9 +95,14 @@ impl TestDaemon {
         Process::must(info["server_pid"].as_i64().unwrap())
     }
 
+    /// The main process.
+    pub(crate) fn keeper(&self) -> Process {
+        Process::must(self.keeper.child.id().into())
+    }
+
     /// Signals the main process.
     pub(crate) fn signal(&self, signal: Signal) {
-        Process::must(self.keeper.child.id().into()).signal(signal);
+        self.keeper().signal(signal);
     }
 
     /// Waits for the main process's end, which the test has asked for.

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::{Pid, PidfdFlags, Signal, getuid, pidfd_open, pidfd_send_signal};
 
-use super::wait::{Deadline, wait_readable};
+use super::wait::{Deadline, wait_readable, wait_until};
 
 /// A process held by a pidfd, so that its number cannot come to mean another.
 #[derive(Debug)]
@@ -41,6 +41,19 @@ impl Process {
     /// Sends it a signal; one that has ended is none to signal.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = pidfd_send_signal(&self.pidfd, signal);
+    }
+
+    /// Stops it, until `SIGCONT`. The signal alone is not enough: a thread of it runs on until the
+    /// one that takes the signal has had its turn.
+    #[track_caller]
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::STOP);
+        wait_until("every thread has stopped", || {
+            let tasks = fs::read_dir(format!("/proc/{}/task", self.pid)).unwrap();
+            let task_pid = |task: fs::DirEntry| task.file_name().to_str()?.parse().ok();
+            let mut pids = tasks.flatten().filter_map(task_pid);
+            pids.all(|pid| process_state(pid).as_deref() == Some("T"))
+        });
     }
 }
 
