@@ -150,6 +150,42 @@ fn the_scrollback_is_read_by_range() {
 }
 
 /// An exited terminal, a closed one, and one that only the database knows.
+/// The screen is behind a flood; whoever looks sees what there was at some moment, and all of it.
+#[test]
+fn a_flood_of_lines_is_whole_whenever_it_is_looked_at() {
+    const LINE_BYTES: u64 = "0000000\r\n".len() as u64;
+    const LINES: u64 = 2_000_000;
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let script = format!("seq -w 0 9999999 | head -n {LINES}; printf '\\033]2;done\\007'; cat");
+    let id = started(&mut client, &script, "0000000");
+    let (mut shown, mut looks) = (0, 0);
+    loop {
+        let view = screen(&mut client, &id, &json!({ "from_row": -10_000 }));
+        let is_done = view["title"] == "done";
+        let mut expected = None;
+        let whole = rows(&view);
+        // The last is not whole yet.
+        for (_, text) in &whole[..whole.len() - 1] {
+            let number: u64 = text.parse().unwrap();
+            assert_eq!(number, expected.unwrap_or(number), "{}", view["end"]);
+            expected = Some(number + 1);
+        }
+        let end = view["end"].as_u64().unwrap();
+        if !is_done {
+            assert_eq!(expected, Some(end / LINE_BYTES), "what is at {end}");
+        }
+        looks += u64::from(end > shown);
+        shown = end;
+        if is_done {
+            assert_eq!(expected, Some(LINES));
+            assert_eq!(whole.len(), 10_000, "no answer has more");
+            break;
+        }
+    }
+    assert!(looks > 3, "it followed: {looks}");
+}
+
 #[test]
 fn a_screen_outlives_its_terminal() {
     let daemon = TestDaemon::start();

@@ -15,6 +15,16 @@ class Skip(Exception):
     """This machine lacks what a check needs."""
 
 
+def cause(error):
+    """What a check raised inside a connection: the SDKs' task groups wrap it, with what its end broke."""
+    causes = [error]
+    while groups := [one for one in causes if isinstance(one, BaseExceptionGroup)]:
+        causes = [one for one in causes if one not in groups]
+        causes += [one for group in groups for one in group.exceptions]
+    own = [one for one in causes if isinstance(one, (AssertionError, Skip))]
+    return (own or causes)[0]
+
+
 class Report:
     """Lines of `ok`, `FAIL` and `SKIP`, written as they come."""
 
@@ -33,9 +43,7 @@ class Report:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, the check has failed
-            # The SDKs' task groups wrap what a check raises inside a connection.
-            while isinstance(error, BaseExceptionGroup):
-                error = error.exceptions[0]
+            error = cause(error)
             if isinstance(error, Skip):
                 self.line("SKIP", name, str(error))
                 return

@@ -112,7 +112,9 @@ impl Actor {
         self.backlog.set(self.flow.unstored());
         self.terminal.set_unstored(self.flow.unstored());
         let transcript = &self.terminal.transcript;
-        if let Err(error) = transcript.give_back_before(self.flow.expendable()) {
+        // The screen may be behind: it reads from the spool alone.
+        let expendable = self.flow.expendable().min(self.reading.fed());
+        if let Err(error) = transcript.give_back_before(expendable) {
             tracing::warn!(terminal = %self.terminal.id(), %error, "cannot shrink the spool");
         }
     }

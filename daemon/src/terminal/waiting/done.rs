@@ -27,6 +27,9 @@ const EDITOR_QUIET: Duration = Duration::from_millis(150);
 const COOKED_QUIET: Duration = Duration::from_millis(500);
 /// The same within a command whose end a mark will tell: it waits for somebody, or seems to.
 const WITHIN_COMMAND_QUIET: Duration = Duration::from_millis(400);
+/// So much longer where less was printed than the echo of what was typed, which may be on its way:
+/// a shell's prompt, too, comes late on a machine that is busy.
+const ECHO_PATIENCE: Duration = Duration::from_secs(1);
 /// How much a last line must look like a prompt.
 const PROMPT_CONFIDENCE: f32 = 0.6;
 
@@ -171,16 +174,30 @@ pub struct Seen {
     pub canonical: bool,
     /// How much the last line looks like a prompt.
     pub prompt: f32,
-    /// Whether anything was printed since the typing, its echo included; without input: yes.
-    pub answered: bool,
+    /// What was printed since the typing.
+    pub answer: Answer,
+}
+
+/// What was printed since the typing, its echo included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing.
+    None,
+    /// Less than the tty's echo of it.
+    Part,
+    /// As much at least; or nothing was typed, or not where the tty echoes.
+    Whole,
 }
 
 /// What the foreground says after so much time without output.
 pub fn by_process(seen: &Seen, within: Within, quiet: Duration) -> Verdict {
     let reads = matches!(seen.doing, Doing::Sleeps | Doing::ReadsTty);
-    if !reads || !seen.answered {
-        return Verdict::NotYet;
-    }
+    let quiet = match seen.answer {
+        _ if !reads => return Verdict::NotYet,
+        Answer::None => return Verdict::NotYet,
+        Answer::Part => quiet.saturating_sub(ECHO_PATIENCE),
+        Answer::Whole => quiet,
+    };
     let looks_like_prompt = seen.prompt >= PROMPT_CONFIDENCE;
     if within == Within::Command {
         // Its end will be told; only who surely waits for somebody ends the wait before.

@@ -126,7 +126,7 @@ const PYTHON_AT_PROMPT: Seen = Seen {
     is_home: true,
     canonical: false,
     prompt: 0.95,
-    answered: true,
+    answer: Answer::Whole,
 };
 
 #[test]
@@ -176,7 +176,7 @@ fn who_reads_the_tty_is_done() {
         ),
         (
             Seen {
-                answered: false,
+                answer: Answer::None,
                 ..python
             },
             None,
@@ -230,6 +230,23 @@ fn who_reads_the_tty_is_done() {
         let early = by_process(&seen, Within::Nothing, Duration::ZERO);
         assert!(!matches!(early, Verdict::Done(_)), "{seen:?}");
     }
+}
+
+/// A prompt that comes before the echo of a line is not the prompt after it.
+#[test]
+fn where_the_echo_is_still_to_come_more_patience_is_needed() {
+    let early = Seen {
+        answer: Answer::Part,
+        ..PYTHON_AT_PROMPT
+    };
+    let by = |quiet| by_process(&early, Within::Nothing, quiet);
+    let whole = Duration::from_millis(150);
+    assert_eq!(by(whole), Verdict::NotBefore(whole));
+    assert_eq!(by(Duration::from_secs(1)), Verdict::NotBefore(whole));
+    assert_eq!(
+        by(Duration::from_secs(1) + whole),
+        Verdict::Done(DoneBy::Prompt)
+    );
 }
 
 #[test]

@@ -7,13 +7,14 @@ use termd_proto::interact::DoneBy;
 use termd_proto::screen::CommandState;
 
 use super::Typing;
-use super::done::{Doing, Marks, Seen, Verdict, by_marks, by_process};
+use super::done::{Answer, Doing, Marks, Seen, Verdict, by_marks, by_process};
 use super::process::foreground;
 use super::prompt::{self, CursorLine};
 use crate::term::Model;
 use crate::terminal::handle::Terminal;
 use crate::terminal::record::Progress;
 use crate::terminal::shell_log::Step;
+use crate::terminal::typed::Typed;
 
 /// The first pause between two looks at processes, and the longest: they say nothing by themselves.
 const FIRST_POLL: Duration = Duration::from_millis(20);
@@ -82,8 +83,11 @@ impl Doneness {
         let quiet = now.saturating_duration_since(last);
         let verdict = match by_marks(&marks, quiet) {
             Verdict::AskProcess(within) => {
-                let answered = typed_at.is_none_or(|at| progress.end > at);
-                let seen = self.see(terminal, answered).await;
+                let answer =
+                    typed_at.map_or(Answer::Whole, |at| answer(&typed, progress.end.since(at)));
+                let seen = self.see(terminal, answer).await;
+                // What was printed while it was looked has ended the quiet.
+                let seen = seen.filter(|_| terminal.end() == progress.end);
                 let verdict = seen.map_or(Verdict::NotYet, |seen| by_process(&seen, within, quiet));
                 self.polled(verdict)
             }
@@ -107,7 +111,7 @@ impl Doneness {
         }
     }
 
-    async fn see(&self, terminal: &Terminal, answered: bool) -> Option<Seen> {
+    async fn see(&self, terminal: &Terminal, answer: Answer) -> Option<Seen> {
         let program = foreground(terminal.record.pid)?;
         if program.doing == Doing::Runs {
             return None;
@@ -125,7 +129,19 @@ impl Doneness {
             is_home: home == Some(program.pid) || (program.is_roots_group && program.is_leader),
             canonical: tty.canonical,
             prompt: prompt::confidence(line),
-            answered,
+            answer,
         })
+    }
+}
+
+/// What so many bytes of output are to these inputs.
+fn answer(typed: &[Typed], output: u64) -> Answer {
+    let echoed = typed.iter().filter(|it| it.tty.echo && it.tty.canonical);
+    // No character's echo is shorter than it is.
+    let echo = echoed.map(|it| it.text.len() as u64).sum::<u64>();
+    match output {
+        0 => Answer::None,
+        _ if output < echo => Answer::Part,
+        _ => Answer::Whole,
     }
 }
