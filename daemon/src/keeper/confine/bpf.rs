@@ -1,7 +1,7 @@
 //! The few instructions of classic BPF that a filter of system calls needs (seccomp(2)).
 //!
-//! A program is a list of rules, each of which ends in a verdict or lets the call pass on to the
-//! next; so no jump is longer than its rule.
+//! A program is a list of rules, one a call, each of which ends in a verdict. Which one it is is found
+//! by halves.
 
 use nix::libc::{self, sock_filter};
 
@@ -50,7 +50,23 @@ pub(super) enum If {
 
 /// A program in the making.
 #[derive(Debug)]
-pub(super) struct Program(Vec<sock_filter>);
+pub(super) struct Program {
+    /// What every call goes through.
+    head: Vec<sock_filter>,
+    rules: Vec<Rule>,
+}
+
+/// What becomes of one call: its number is known where its instructions begin, and each way through
+/// them ends in a verdict.
+#[derive(Debug)]
+struct Rule {
+    number: u32,
+    body: Vec<sock_filter>,
+}
+
+/// So many numbers are compared one after the other; more are halved first. To install a filter the
+/// kernel goes through it once for every call that there is.
+const MOST_IN_A_ROW: usize = 3;
 
 fn instruction(code: u16, value: u32, if_true: u8, if_false: u8) -> sock_filter {
     sock_filter {
@@ -61,70 +77,96 @@ fn instruction(code: u16, value: u32, if_true: u8, if_false: u8) -> sock_filter 
     }
 }
 
+fn verdict_of_all(verdict: Verdict) -> sock_filter {
+    instruction(RETURN, verdict.value(), 0, 0)
+}
+
 impl Program {
     /// Begins with the check without which numbers mean nothing: another architecture's call ends
     /// the process.
     pub(super) fn for_architecture(architecture: u32) -> Self {
-        Self(vec![
+        let head = vec![
             instruction(LOAD, ARCHITECTURE, 0, 0),
             instruction(EQUAL, architecture, 1, 0),
-            instruction(RETURN, Verdict::Kill.value(), 0, 0),
+            verdict_of_all(Verdict::Kill),
             instruction(LOAD, NUMBER, 0, 0),
-        ])
+        ];
+        let rules = Vec::new();
+        Self { head, rules }
     }
 
     /// All numbers from this one on.
     pub(super) fn from(mut self, number: u32, verdict: Verdict) -> Self {
-        self.0.push(instruction(AT_LEAST, number, 0, 1));
-        self.0.push(instruction(RETURN, verdict.value(), 0, 0));
+        self.head.push(instruction(AT_LEAST, number, 0, 1));
+        self.head.push(verdict_of_all(verdict));
         self
     }
 
     /// This call, whatever its arguments.
-    pub(super) fn call(mut self, number: libc::c_long, verdict: Verdict) -> Self {
-        let Ok(number) = u32::try_from(number) else {
-            return self;
-        };
-        self.0.push(instruction(EQUAL, number, 0, 1));
-        self.0.push(instruction(RETURN, verdict.value(), 0, 0));
-        self
+    pub(super) fn call(self, number: libc::c_long, verdict: Verdict) -> Self {
+        self.rule(number, vec![verdict_of_all(verdict)])
     }
 
     /// This call, where one of these is so of that argument (0 to 5); it passes otherwise. A call
     /// has one such rule.
     pub(super) fn call_if(
-        mut self,
+        self,
         number: libc::c_long,
         argument: u32,
         conditions: &[If],
         verdict: Verdict,
     ) -> Self {
-        let Ok(number) = u32::try_from(number) else {
-            return self;
-        };
-        // The load, two instructions a condition, and the verdict of the rest.
-        let length = u8::try_from(2 + 2 * conditions.len()).unwrap_or(u8::MAX);
-        self.0.push(instruction(EQUAL, number, 0, length));
-        self.0.push(instruction(LOAD, low_half_of(argument), 0, 0));
+        let mut body = vec![instruction(LOAD, low_half_of(argument), 0, 0)];
         for condition in conditions {
-            self.0.push(match *condition {
+            body.push(match *condition {
                 If::Is(value) => instruction(EQUAL, value, 0, 1),
                 If::IsNot(value) => instruction(EQUAL, value, 1, 0),
                 If::HasAnyOf(bits) => instruction(ANY_BIT, bits, 0, 1),
             });
-            self.0.push(instruction(RETURN, verdict.value(), 0, 0));
+            body.push(verdict_of_all(verdict));
         }
-        self.0
-            .push(instruction(RETURN, Verdict::Allow.value(), 0, 0));
+        body.push(verdict_of_all(Verdict::Allow));
+        self.rule(number, body)
+    }
+
+    /// Numbers that are none name no call.
+    fn rule(mut self, number: libc::c_long, body: Vec<sock_filter>) -> Self {
+        if let Ok(number) = u32::try_from(number) {
+            self.rules.push(Rule { number, body });
+        }
         self
     }
 
     /// Everything else may pass.
     pub(super) fn finish(mut self) -> Vec<sock_filter> {
-        self.0
-            .push(instruction(RETURN, Verdict::Allow.value(), 0, 0));
-        self.0
+        self.rules.sort_by_key(|rule| rule.number);
+        let mut program = self.head;
+        program.extend(chosen_among(&self.rules));
+        program
     }
+}
+
+/// The rule of a number among these, which ascend.
+fn chosen_among(rules: &[Rule]) -> Vec<sock_filter> {
+    if let [lower @ .., _] = rules
+        && lower.len() >= MOST_IN_A_ROW
+    {
+        let (lower, upper) = rules.split_at(rules.len() / 2);
+        let below = chosen_among(lower);
+        // A jump is a byte long.
+        if let (Some(first), Ok(over)) = (upper.first(), u8::try_from(below.len())) {
+            let halved = instruction(AT_LEAST, first.number, over, 0);
+            return [vec![halved], below, chosen_among(upper)].concat();
+        }
+    }
+    let mut row = Vec::new();
+    for Rule { number, body } in rules {
+        let over = u8::try_from(body.len()).unwrap_or(u8::MAX);
+        row.push(instruction(EQUAL, *number, 0, over));
+        row.extend_from_slice(body);
+    }
+    row.push(verdict_of_all(Verdict::Allow));
+    row
 }
 
 const fn low_half_of(argument: u32) -> u32 {
@@ -147,11 +189,23 @@ pub(super) mod testing {
         number: u32,
         arguments: [u64; 6],
     ) -> u32 {
+        walk(program, architecture, number, arguments).0
+    }
+
+    /// The same, and how many instructions it took.
+    pub(in super::super) fn walk(
+        program: &[sock_filter],
+        architecture: u32,
+        number: u32,
+        arguments: [u64; 6],
+    ) -> (u32, usize) {
         let mut accumulator = 0;
         let mut at = 0;
+        let mut steps = 0;
         loop {
             let step = &program[at];
             at += 1;
+            steps += 1;
             let jump = |is_so: bool| usize::from(if is_so { step.jt } else { step.jf });
             match step.code {
                 LOAD if step.k == NUMBER => accumulator = number,
@@ -166,7 +220,7 @@ pub(super) mod testing {
                 EQUAL => at += jump(accumulator == step.k),
                 AT_LEAST => at += jump(accumulator >= step.k),
                 ANY_BIT => at += jump(accumulator & step.k != 0),
-                RETURN => return step.k,
+                RETURN => return (step.k, steps),
                 other => panic!("no such instruction: {other:#x}"),
             }
         }

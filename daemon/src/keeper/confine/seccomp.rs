@@ -141,7 +141,7 @@ impl Filter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bpf::testing::run;
+    use super::super::bpf::testing::{run, walk};
     use super::*;
 
     const UPPER: u64 = 0xffff_ffff_0000_0000;
@@ -217,6 +217,31 @@ mod tests {
         );
         for call in TRACING {
             assert_eq!(verdict(&open, call, [0; 6]), refused, "{call}");
+        }
+    }
+
+    #[test]
+    fn everything_else_passes_and_is_found_soon() {
+        for (network, tracing) in [
+            (Access::Denied, Tracing::Within),
+            (Access::Denied, Tracing::Nobody),
+            (Access::Allowed, Tracing::Within),
+        ] {
+            let filter = Filter::new(network, tracing).unwrap();
+            let mut named = REFUSED.to_vec();
+            named.extend([libc::SYS_clone3, libc::SYS_socket]);
+            if tracing == Tracing::Nobody {
+                named.extend(TRACING);
+            }
+            for number in 0..1_000 {
+                let (value, steps) = walk(filter.program(), ARCHITECTURE.unwrap(), number, [0; 6]);
+                let allowed = value == libc::SECCOMP_RET_ALLOW;
+                let is_named = named.contains(&i64::from(number));
+                let may_pass = number == u32::try_from(libc::SYS_socket).unwrap()
+                    && network == Access::Allowed;
+                assert_eq!(allowed, !is_named || may_pass, "{number}");
+                assert!(steps <= 20, "{number} takes {steps} instructions");
+            }
         }
     }
 
