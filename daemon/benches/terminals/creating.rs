@@ -13,7 +13,7 @@ use crate::figures::{Limit, Report, median, micros, millis};
 const WARM_UP_ROUNDS: usize = 20;
 const ROUNDS: usize = 201;
 /// Whole processes take milliseconds.
-const PROCESS_ROUNDS: usize = 51;
+const PROCESS_ROUNDS: usize = 151;
 /// How many bare fork+exec+wait a create may cost, a synced audit record aside.
 const MOST_FORKS: f64 = 2.0;
 
