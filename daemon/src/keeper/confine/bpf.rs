@@ -77,7 +77,8 @@ fn instruction(code: u16, value: u32, if_true: u8, if_false: u8) -> sock_filter 
     }
 }
 
-fn verdict_of_all(verdict: Verdict) -> sock_filter {
+/// Ends the program with this.
+fn giving(verdict: Verdict) -> sock_filter {
     instruction(RETURN, verdict.value(), 0, 0)
 }
 
@@ -88,7 +89,7 @@ impl Program {
         let head = vec![
             instruction(LOAD, ARCHITECTURE, 0, 0),
             instruction(EQUAL, architecture, 1, 0),
-            verdict_of_all(Verdict::Kill),
+            giving(Verdict::Kill),
             instruction(LOAD, NUMBER, 0, 0),
         ];
         let rules = Vec::new();
@@ -98,13 +99,13 @@ impl Program {
     /// All numbers from this one on.
     pub(super) fn from(mut self, number: u32, verdict: Verdict) -> Self {
         self.head.push(instruction(AT_LEAST, number, 0, 1));
-        self.head.push(verdict_of_all(verdict));
+        self.head.push(giving(verdict));
         self
     }
 
     /// This call, whatever its arguments.
     pub(super) fn call(self, number: libc::c_long, verdict: Verdict) -> Self {
-        self.rule(number, vec![verdict_of_all(verdict)])
+        self.rule(number, vec![giving(verdict)])
     }
 
     /// This call, where one of these is so of that argument (0 to 5); it passes otherwise. A call
@@ -123,9 +124,9 @@ impl Program {
                 If::IsNot(value) => instruction(EQUAL, value, 1, 0),
                 If::HasAnyOf(bits) => instruction(ANY_BIT, bits, 0, 1),
             });
-            body.push(verdict_of_all(verdict));
+            body.push(giving(verdict));
         }
-        body.push(verdict_of_all(Verdict::Allow));
+        body.push(giving(Verdict::Allow));
         self.rule(number, body)
     }
 
@@ -165,7 +166,7 @@ fn chosen_among(rules: &[Rule]) -> Vec<sock_filter> {
         row.push(instruction(EQUAL, *number, 0, over));
         row.extend_from_slice(body);
     }
-    row.push(verdict_of_all(Verdict::Allow));
+    row.push(giving(Verdict::Allow));
     row
 }
 

@@ -10,27 +10,36 @@ use crate::control::confinement::{
 /// A home with a workspace, a key in it, and the daemon's directories.
 fn places(home: &Path, temporary: Temporary) -> Places {
     let bytes = |name: &str| home.join(name).as_os_str().as_bytes().to_vec();
-    for directory in ["work/.git/hooks", "work/.keys", "state", "run/shell"] {
+    for directory in [
+        "workspace/.git/hooks",
+        "workspace/.keys",
+        "state",
+        "run/shell",
+    ] {
         fs::create_dir_all(home.join(directory)).unwrap();
     }
-    fs::write(home.join("work/.env"), "").unwrap();
+    fs::write(home.join("workspace/.env"), "").unwrap();
     let own = OwnPlaces {
         socket_dir: home.join("run"),
         state_dir: home.join("state"),
     };
     let sandbox = Sandbox {
-        writable: vec![bytes("work")],
+        writable: vec![bytes("workspace")],
         protected: vec![
             ProtectedPath {
-                path: bytes("work/.git/hooks"),
+                path: bytes("workspace/.git/hooks"),
                 if_absent: IfAbsent::Leave,
             },
             ProtectedPath {
-                path: bytes("work/none/at/all"),
+                path: bytes("workspace/none/at/all"),
                 if_absent: IfAbsent::Leave,
             },
         ],
-        hidden: vec![bytes("work/.env"), bytes("work/.keys"), bytes("absent")],
+        hidden: vec![
+            bytes("workspace/.env"),
+            bytes("workspace/.keys"),
+            bytes("absent"),
+        ],
         visible: Vec::new(),
         network: Access::Denied,
         daemon_socket: Access::Denied,
@@ -56,12 +65,12 @@ fn nothing_that_is_asked_for_takes_away_what_was_before() {
     let asked: Vec<&str> = text.split_terminator('\0').collect();
     let asked = asked.join(" ").replace(home, "~");
     let expected = "--unshare-user-try --cap-drop ALL --die-with-parent --chdir / \
-        --ro-bind / / --dev /dev --perms 1777 --tmpfs /dev/shm --bind ~/work ~/work \
-        --bind ~/work/.git ~/work/.git --ro-bind ~/work/.git/hooks ~/work/.git/hooks \
+        --ro-bind / / --dev /dev --perms 1777 --tmpfs /dev/shm --bind ~/workspace ~/workspace \
+        --bind ~/workspace/.git ~/workspace/.git --ro-bind ~/workspace/.git/hooks ~/workspace/.git/hooks \
         --perms 0755 --tmpfs ~/run --ro-bind ~/run/shell ~/run/shell --remount-ro ~/run \
         --perms 0755 --tmpfs ~/state --remount-ro ~/state \
-        --perms 0444 --ro-bind-data 40 ~/work/.env \
-        --perms 0755 --tmpfs ~/work/.keys --remount-ro ~/work/.keys --remount-ro /dev";
+        --perms 0444 --ro-bind-data 40 ~/workspace/.env \
+        --perms 0755 --tmpfs ~/workspace/.keys --remount-ro ~/workspace/.keys --remount-ro /dev";
     assert_eq!(asked, expected);
     assert_eq!(arguments.empty_files, 1);
 }
