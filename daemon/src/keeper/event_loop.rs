@@ -350,6 +350,7 @@ fn take_signals() -> nix::Result<SignalFd> {
         sys::default_disposition(number as i32);
     }
     nix::sys::signal::sigprocmask(SigmaskHow::SIG_BLOCK, Some(&taken), None)?;
+    sys::remember_dispositions();
     SignalFd::with_flags(&taken, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
 }
 

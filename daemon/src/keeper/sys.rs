@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::sync::OnceLock;
 
 use nix::libc;
 
@@ -14,6 +15,9 @@ pub(super) const FIRST_PASSED_FD: RawFd = 3;
 
 /// The signals that there are, real-time ones included.
 pub(super) const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
+
+/// As long as the kernel's set of signals is (`rt_sigaction(2)`).
+const SIGNAL_MASK_BYTES: libc::size_t = 8;
 
 /// Takes ownership of a descriptor that was passed by number, and makes it close-on-exec.
 /// Fails with EBADF where nothing is open. To be called once a number.
@@ -62,7 +66,34 @@ pub(super) fn exit_child(code: i32) -> ! {
 /// Default dispositions: what Rust's runtime ignores (SIGPIPE), and what termd's own parent may have
 /// ignored, is not the child's business.
 pub(super) fn default_dispositions() {
-    SIGNALS.for_each(default_disposition);
+    for signal in remember_dispositions() {
+        default_disposition(*signal);
+    }
+}
+
+/// The signals that have another disposition than the default, when this is first asked. The keeper
+/// asks once it has taken its own, and changes none after that: its children need not ask the kernel
+/// 64 times each.
+pub(super) fn remember_dispositions() -> &'static [i32] {
+    static NOT_DEFAULT: OnceLock<Vec<i32>> = OnceLock::new();
+    NOT_DEFAULT.get_or_init(|| SIGNALS.filter(|signal| !has_default(*signal)).collect())
+}
+
+fn has_default(signal: i32) -> bool {
+    let mut now = [0_u64; 4];
+    let nothing = ptr::null::<u64>();
+    // SAFETY: the array is as large as the kernel's structure on every architecture or larger.
+    let asked = unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigaction,
+            signal,
+            nothing,
+            now.as_mut_ptr(),
+            SIGNAL_MASK_BYTES,
+        )
+    };
+    // SIG_DFL, no flags, an empty mask.
+    asked == 0 && now == [0; 4]
 }
 
 /// An empty mask: what the keeper blocks is not the child's business, either.
@@ -80,7 +111,6 @@ pub(super) fn default_disposition(signal: i32) {
     // The kernel's struct sigaction, all zero: SIG_DFL, no flags, an empty mask. By the system call,
     // because libc refuses its own two real-time signals, which an ancestor may have ignored.
     let default = [0_u64; 4];
-    let mask_bytes: libc::size_t = 8;
     let nowhere = ptr::null_mut::<u64>();
     // SAFETY: the array is as large as the kernel's structure on every architecture or larger, and
     // SIG_DFL installs no handler.
@@ -90,7 +120,7 @@ pub(super) fn default_disposition(signal: i32) {
             signal,
             default.as_ptr(),
             nowhere,
-            mask_bytes,
+            SIGNAL_MASK_BYTES,
         )
     };
 }

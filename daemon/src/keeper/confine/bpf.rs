@@ -1,7 +1,8 @@
 //! The few instructions of classic BPF that a filter of system calls needs (seccomp(2)).
 //!
 //! A program is a list of rules, one a call, each of which ends in a verdict. Which one it is is found
-//! by halves.
+//! by halves, and neighbours are one: what a filter costs to install is its instructions, and the
+//! kernel going through it once for every call that there is.
 
 use nix::libc::{self, sock_filter};
 
@@ -41,7 +42,7 @@ impl Verdict {
 /// A condition on the lower half of an argument. The upper half is not looked at: for those calls
 /// that are judged by one the kernel does not either (a `int` or `unsigned int` parameter), and a
 /// filter that compares 64 bits is passed by setting one of them (CVE-2019-10063).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum If {
     Is(u32),
     IsNot(u32),
@@ -51,22 +52,31 @@ pub(super) enum If {
 /// A program in the making.
 #[derive(Debug)]
 pub(super) struct Program {
-    /// What every call goes through.
-    head: Vec<sock_filter>,
-    rules: Vec<Rule>,
+    architecture: u32,
+    rules: Vec<(u32, Way)>,
+    /// All numbers from this one on.
+    last: Option<(u32, Verdict)>,
 }
 
-/// What becomes of one call: its number is known where its instructions begin, and each way through
-/// them ends in a verdict.
-#[derive(Debug)]
-struct Rule {
-    number: u32,
-    body: Vec<sock_filter>,
+/// What a call whose number is known goes through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    /// It ends at once.
+    Ends(Verdict),
+    /// It ends so where one of these holds of that argument, and passes otherwise.
+    Depends(u32, Vec<If>, Verdict),
 }
 
-/// So many numbers are compared one after the other; more are halved first. To install a filter the
-/// kernel goes through it once for every call that there is.
-const MOST_IN_A_ROW: usize = 3;
+/// A place in a program that is written from its end, counted from there.
+#[derive(Debug, Clone, Copy)]
+struct Place(usize);
+
+/// A program, its last instruction first: a jump leads forward only, to what is written already.
+#[derive(Debug, Default)]
+struct Backwards {
+    instructions: Vec<sock_filter>,
+    endings: Vec<(Verdict, Place)>,
+}
 
 fn instruction(code: u16, value: u32, if_true: u8, if_false: u8) -> sock_filter {
     sock_filter {
@@ -86,26 +96,22 @@ impl Program {
     /// Begins with the check without which numbers mean nothing: another architecture's call ends
     /// the process.
     pub(super) fn for_architecture(architecture: u32) -> Self {
-        let head = vec![
-            instruction(LOAD, ARCHITECTURE, 0, 0),
-            instruction(EQUAL, architecture, 1, 0),
-            giving(Verdict::Kill),
-            instruction(LOAD, NUMBER, 0, 0),
-        ];
-        let rules = Vec::new();
-        Self { head, rules }
+        Self {
+            architecture,
+            rules: Vec::new(),
+            last: None,
+        }
     }
 
-    /// All numbers from this one on.
-    pub(super) fn from(mut self, number: u32, verdict: Verdict) -> Self {
-        self.head.push(instruction(AT_LEAST, number, 0, 1));
-        self.head.push(giving(verdict));
-        self
+    /// All numbers from this one on, which is above every other.
+    pub(super) fn from(self, number: u32, verdict: Verdict) -> Self {
+        let last = Some((number, verdict));
+        Self { last, ..self }
     }
 
     /// This call, whatever its arguments.
     pub(super) fn call(self, number: libc::c_long, verdict: Verdict) -> Self {
-        self.rule(number, vec![giving(verdict)])
+        self.rule(number, Way::Ends(verdict))
     }
 
     /// This call, where one of these is so of that argument (0 to 5); it passes otherwise. A call
@@ -117,57 +123,106 @@ impl Program {
         conditions: &[If],
         verdict: Verdict,
     ) -> Self {
-        let mut body = vec![instruction(LOAD, low_half_of(argument), 0, 0)];
-        for condition in conditions {
-            body.push(match *condition {
-                If::Is(value) => instruction(EQUAL, value, 0, 1),
-                If::IsNot(value) => instruction(EQUAL, value, 1, 0),
-                If::HasAnyOf(bits) => instruction(ANY_BIT, bits, 0, 1),
-            });
-            body.push(giving(verdict));
-        }
-        body.push(giving(Verdict::Allow));
-        self.rule(number, body)
+        self.rule(number, Way::Depends(argument, conditions.to_vec(), verdict))
     }
 
     /// Numbers that are none name no call.
-    fn rule(mut self, number: libc::c_long, body: Vec<sock_filter>) -> Self {
+    fn rule(mut self, number: libc::c_long, way: Way) -> Self {
         if let Ok(number) = u32::try_from(number) {
-            self.rules.push(Rule { number, body });
+            self.rules.push((number, way));
         }
         self
     }
 
-    /// Everything else may pass.
-    pub(super) fn finish(mut self) -> Vec<sock_filter> {
-        self.rules.sort_by_key(|rule| rule.number);
-        let mut program = self.head;
-        program.extend(chosen_among(&self.rules));
-        program
+    /// Everything else may pass. `None` where a jump would be longer than one can be.
+    pub(super) fn finish(self) -> Option<Vec<sock_filter>> {
+        let architecture = self.architecture;
+        let mut backwards = Backwards::default();
+        backwards.choice(&self.ranges())?;
+        let head = [
+            instruction(LOAD, ARCHITECTURE, 0, 0),
+            instruction(EQUAL, architecture, 1, 0),
+            giving(Verdict::Kill),
+            instruction(LOAD, NUMBER, 0, 0),
+        ];
+        let choice = backwards.instructions.into_iter().rev();
+        Some(head.into_iter().chain(choice).collect())
+    }
+
+    /// Where each way begins to be that of the numbers that follow: the first at 0, neighbours of
+    /// one way together.
+    fn ranges(mut self) -> Vec<(u32, Way)> {
+        let passes = Way::Ends(Verdict::Allow);
+        self.rules.sort_by_key(|(number, _)| *number);
+        let mut ranges = vec![(0, passes.clone())];
+        for (number, way) in self.rules {
+            ranges.pop_if(|(start, _)| *start == number);
+            ranges.push((number, way));
+            ranges.push((number.saturating_add(1), passes.clone()));
+        }
+        if let Some((number, verdict)) = self.last {
+            ranges.push((number, Way::Ends(verdict)));
+        }
+        ranges.dedup_by(|(_, way), (_, before)| way == before);
+        ranges
     }
 }
 
-/// The rule of a number among these, which ascend.
-fn chosen_among(rules: &[Rule]) -> Vec<sock_filter> {
-    if let [lower @ .., _] = rules
-        && lower.len() >= MOST_IN_A_ROW
-    {
-        let (lower, upper) = rules.split_at(rules.len() / 2);
-        let below = chosen_among(lower);
-        // A jump is a byte long.
-        if let (Some(first), Ok(over)) = (upper.first(), u8::try_from(below.len())) {
-            let halved = instruction(AT_LEAST, first.number, over, 0);
-            return [vec![halved], below, chosen_among(upper)].concat();
+impl Backwards {
+    /// The way of a number among these, found by halves.
+    fn choice(&mut self, ranges: &[(u32, Way)]) -> Option<Place> {
+        let (lower, upper) = ranges.split_at(ranges.len() / 2);
+        match (lower, upper) {
+            ([], [(_, way)]) => self.way(way),
+            (_, [(first, _), ..]) => {
+                let above = self.choice(upper)?;
+                let below = self.choice(lower)?;
+                self.branch(AT_LEAST, *first, above, below)
+            }
+            (_, []) => None,
         }
     }
-    let mut row = Vec::new();
-    for Rule { number, body } in rules {
-        let over = u8::try_from(body.len()).unwrap_or(u8::MAX);
-        row.push(instruction(EQUAL, *number, 0, over));
-        row.extend_from_slice(body);
+
+    fn way(&mut self, way: &Way) -> Option<Place> {
+        let (argument, conditions, verdict) = match way {
+            Way::Ends(verdict) => return Some(self.ending(*verdict)),
+            Way::Depends(argument, conditions, verdict) => (*argument, conditions, *verdict),
+        };
+        let held = self.ending(verdict);
+        let mut otherwise = self.ending(Verdict::Allow);
+        for condition in conditions.iter().rev() {
+            otherwise = match *condition {
+                If::Is(value) => self.branch(EQUAL, value, held, otherwise),
+                If::IsNot(value) => self.branch(EQUAL, value, otherwise, held),
+                If::HasAnyOf(bits) => self.branch(ANY_BIT, bits, held, otherwise),
+            }?;
+        }
+        Some(self.push(instruction(LOAD, low_half_of(argument), 0, 0)))
     }
-    row.push(giving(Verdict::Allow));
-    row
+
+    /// One for all that end so.
+    fn ending(&mut self, verdict: Verdict) -> Place {
+        let known = self.endings.iter().find(|(known, _)| *known == verdict);
+        if let Some((_, place)) = known {
+            return *place;
+        }
+        let place = self.push(giving(verdict));
+        self.endings.push((verdict, place));
+        place
+    }
+
+    fn branch(&mut self, code: u16, value: u32, if_so: Place, if_not: Place) -> Option<Place> {
+        // A jump is a byte long, and counts from the instruction after it.
+        let here = self.instructions.len();
+        let over = |to: Place| u8::try_from(here.checked_sub(to.0 + 1)?).ok();
+        let branch = instruction(code, value, over(if_so)?, over(if_not)?);
+        Some(self.push(branch))
+    }
+
+    fn push(&mut self, instruction: sock_filter) -> Place {
+        self.instructions.push(instruction);
+        Place(self.instructions.len() - 1)
+    }
 }
 
 const fn low_half_of(argument: u32) -> u32 {

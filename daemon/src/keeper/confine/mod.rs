@@ -36,7 +36,7 @@ use rustix::process::Rlimit;
 use self::limits::Limits;
 use self::paths::Places;
 use self::privileges::Identity;
-use self::seccomp::{Filter, Tracing};
+use self::seccomp::Filter;
 use self::survey::Survey;
 use super::{KeeperOptions, KeeperStartError};
 use crate::control::confinement::{
@@ -112,7 +112,7 @@ struct Walls {
     places: Places,
     identity: Identity,
     /// For a child that nothing outside can be traced by, and for one that could trace others.
-    filters: Option<[Filter; 2]>,
+    filters: Option<&'static [Filter; 2]>,
 }
 
 impl Plan {
@@ -224,15 +224,13 @@ impl Walls {
             step: SpawnStep::Confine(wall),
             errno,
         })?;
-        let filter = |tracing| Filter::new(sandbox.network, tracing);
-        let filters = filter(Tracing::Within).zip(filter(Tracing::Nobody));
         Ok(Self {
             enforcement: sandbox.enforcement,
             network: sandbox.network,
             builder: sandbox.builder,
             places,
             identity: Identity::current(),
-            filters: filters.map(|(within, nobody)| [within, nobody]),
+            filters: Filter::each(sandbox.network),
         })
     }
 

@@ -11,6 +11,8 @@
 //! trace those inside alone, which a filter, that sees a number of a process, cannot tell apart; and
 //! debuggers work. Where neither is there, they are refused here.
 
+use std::sync::OnceLock;
+
 use nix::libc::{self, sock_filter};
 
 use super::bpf::{If, Program, Verdict};
@@ -86,7 +88,7 @@ const TRACING: [libc::c_long; 5] = [
 
 /// Whom a process may trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tracing {
+enum Tracing {
     /// Those inside: something else sees to that.
     Within,
     /// Nobody.
@@ -99,7 +101,7 @@ pub(super) struct Filter(Vec<sock_filter>);
 
 impl Filter {
     /// None on an architecture that it was not written for.
-    pub(super) fn new(network: Access, tracing: Tracing) -> Option<Self> {
+    fn new(network: Access, tracing: Tracing) -> Option<Self> {
         let refused = Verdict::Fail(libc::EPERM);
         let mut program = Program::for_architecture(ARCHITECTURE?);
         if cfg!(target_arch = "x86_64") {
@@ -131,7 +133,23 @@ impl Filter {
             let denied = Verdict::Fail(libc::EACCES);
             program = program.call_if(libc::SYS_socket, 0, &[If::IsNot(local)], denied);
         }
-        Some(Self(program.finish()))
+        program.finish().map(Self)
+    }
+
+    /// One for each of [`Tracing`], in its order: made once in a process.
+    pub(super) fn each(network: Access) -> Option<&'static [Self; 2]> {
+        static ALLOWED: OnceLock<Option<[Filter; 2]>> = OnceLock::new();
+        static DENIED: OnceLock<Option<[Filter; 2]>> = OnceLock::new();
+        let made = match network {
+            Access::Allowed => &ALLOWED,
+            Access::Denied => &DENIED,
+        };
+        let made = made.get_or_init(|| {
+            let within = Self::new(network, Tracing::Within);
+            let both = within.zip(Self::new(network, Tracing::Nobody));
+            both.map(|(within, nobody)| [within, nobody])
+        });
+        made.as_ref()
     }
 
     pub(super) fn program(&self) -> &[sock_filter] {
@@ -242,6 +260,8 @@ mod tests {
                 assert_eq!(allowed, !is_named || may_pass, "{number}");
                 assert!(steps <= 20, "{number} takes {steps} instructions");
             }
+            let length = filter.program().len();
+            assert!(length <= 64, "{length} instructions");
         }
     }
 
