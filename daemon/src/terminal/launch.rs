@@ -113,8 +113,8 @@ pub struct LaunchRequest {
     pub env: BTreeMap<String, String>,
     /// Absolute.
     pub cwd: PathBuf,
-    /// The user's shell by passwd(5), where the environment names none.
-    pub login_shell: PathBuf,
+    /// Finds the user's shell by passwd(5); asked where the environment names none.
+    pub login_shell: fn() -> PathBuf,
 }
 
 /// The daemon's own environment, without what is its own business.
@@ -160,7 +160,7 @@ impl LaunchRequest {
             env.get(OsStr::new("SHELL"))
                 .map(PathBuf::from)
                 .filter(|shell| shell.is_absolute() && executable(shell).is_ok())
-                .unwrap_or(self.login_shell)
+                .unwrap_or_else(self.login_shell)
         };
         let (program, argv) = match self.command {
             None => {

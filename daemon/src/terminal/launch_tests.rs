@@ -15,7 +15,7 @@ fn request(command: &str, args: &[&str]) -> LaunchRequest {
         ]),
         env: BTreeMap::new(),
         cwd: "/".into(),
-        login_shell: "/bin/sh".into(),
+        login_shell: || "/bin/sh".into(),
     }
 }
 

@@ -109,7 +109,6 @@ impl Bounds {
 }
 
 pub(super) fn launch_request(request: &CreateRequest) -> LaunchRequest {
-    let user = User::from_uid(Uid::current()).ok().flatten();
     let home = || {
         std::env::home_dir()
             .filter(|home| home.is_absolute())
@@ -128,8 +127,13 @@ pub(super) fn launch_request(request: &CreateRequest) -> LaunchRequest {
         base_env,
         env: request.env.clone(),
         cwd: request.cwd.clone().unwrap_or_else(home),
-        login_shell: user.map_or_else(|| PathBuf::from("/bin/sh"), |user| user.shell),
+        login_shell,
     }
+}
+
+fn login_shell() -> PathBuf {
+    let user = User::from_uid(Uid::current()).ok().flatten();
+    user.map_or_else(|| PathBuf::from("/bin/sh"), |user| user.shell)
 }
 
 /// The request's own idle timeout, or that of its profile, whichever is shorter.

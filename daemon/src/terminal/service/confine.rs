@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use termd_proto::terminal::{Confinement as Told, MissingWall};
 
 use super::super::error::TerminalError;
-use super::links::{End, Ways};
+use super::links::{End, Kind, Ways};
+use super::made::Needed;
 use crate::control::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS,
     ProcessLimits, ProtectedPath, Sandbox, Temporary,
@@ -69,7 +70,7 @@ fn real(ways: &mut Ways, path: &Path) -> io::Result<PathBuf> {
 pub(super) struct Confined {
     pub(super) confinement: Confinement,
     /// Directories that are protected, and made where they are not there.
-    pub(super) makeable: Vec<PathBuf>,
+    pub(super) makeable: Vec<Needed>,
 }
 
 /// What the keeper is to hold a command to.
@@ -117,7 +118,7 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
     }
 }
 
-fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), String> {
+fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<Needed>), String> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
         let real = real(ways, path);
@@ -127,18 +128,21 @@ fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), St
     }
     writable.sort();
     writable.dedup();
-    let mut protected: Vec<(PathBuf, IfAbsent)> = Vec::new();
+    let mut protected: Vec<Guarded> = Vec::new();
     for (path, absent) in &walls.protected {
         for guarded in guarded(ways, path, *absent) {
-            let is_writable = writable.iter().any(|above| guarded.0.starts_with(above));
+            let is_writable = writable.iter().any(|above| guarded.path.starts_with(above));
             if is_writable && !protected.contains(&guarded) {
                 protected.push(guarded);
             }
         }
     }
-    let is_made = |(_, if_absent): &&(PathBuf, IfAbsent)| *if_absent == IfAbsent::MakeDirectory;
-    let makeable = protected.iter().filter(is_made);
-    let makeable = makeable.map(|(path, _)| path.clone()).collect();
+    let is_made = |guarded: &&Guarded| guarded.if_absent == IfAbsent::MakeDirectory;
+    let makeable = protected.iter().filter(is_made).map(|guarded| Needed {
+        path: guarded.path.clone(),
+        is_there: guarded.is_there,
+    });
+    let makeable = makeable.collect();
     // What is not there cannot be hidden, and need not be shown.
     let mut there = |paths: &[PathBuf]| {
         let real = paths.iter().filter_map(|path| ways.place(path));
@@ -160,12 +164,10 @@ fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), St
             Access::Denied
         }
     };
-    let protected = protected
-        .into_iter()
-        .map(|(path, if_absent)| ProtectedPath {
-            path: bytes(path),
-            if_absent,
-        });
+    let protected = protected.into_iter().map(|guarded| ProtectedPath {
+        path: bytes(guarded.path),
+        if_absent: guarded.if_absent,
+    });
     let sandbox = Sandbox {
         protected: protected.collect(),
         writable: writable.into_iter().map(bytes).collect(),
@@ -190,20 +192,35 @@ fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<PathBuf>), St
     Ok((sandbox, makeable))
 }
 
+/// A path that is protected.
+#[derive(Debug, PartialEq, Eq)]
+struct Guarded {
+    path: PathBuf,
+    if_absent: IfAbsent,
+    is_there: bool,
+}
+
 /// What has to be held for a path to stay as it is: what it leads to, and each link on the way,
 /// for whoever can replace one decides what the path means.
-fn guarded(ways: &mut Ways, path: &Path, absent: Absent) -> Vec<(PathBuf, IfAbsent)> {
+fn guarded(ways: &mut Ways, path: &Path, absent: Absent) -> Vec<Guarded> {
     let way = ways.follow(path);
+    let held = |path, if_absent, is_there| Guarded {
+        path,
+        if_absent,
+        is_there,
+    };
     let links = way.links.into_iter();
-    let mut guarded: Vec<_> = links.map(|link| (link, IfAbsent::HoldLink)).collect();
+    let mut guarded: Vec<_> = links
+        .map(|link| held(link, IfAbsent::HoldLink, true))
+        .collect();
     match (way.end, absent) {
         // Said of one that is there, too: it may be gone when the command starts.
-        (End::There(place), Absent::MakeDirectory) if place.is_dir() => {
-            guarded.push((place, IfAbsent::MakeDirectory));
+        (End::There(place, Kind::Directory), Absent::MakeDirectory) => {
+            guarded.push(held(place, IfAbsent::MakeDirectory, true));
         }
-        (End::There(place), _) => guarded.push((place, IfAbsent::Leave)),
+        (End::There(place, _), _) => guarded.push(held(place, IfAbsent::Leave, true)),
         (End::Absent(place), Absent::MakeDirectory) => {
-            guarded.push((place, IfAbsent::MakeDirectory));
+            guarded.push(held(place, IfAbsent::MakeDirectory, false));
         }
         (End::Absent(_), Absent::Leave) | (End::Nowhere, _) => {}
     }

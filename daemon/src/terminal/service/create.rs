@@ -23,13 +23,13 @@ use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::Terminals;
 use super::asked::{
-    Bounds, CreateRequest, audit_detail, launch_request, shorter, spawn_request, with_environment,
-    with_temporary,
+    Bounds, CreateRequest, audit_detail, shorter, spawn_request, with_environment, with_temporary,
 };
 use super::confine::{told, told_of};
 use super::limits::monotonic_ms;
+use super::looking::{Allowed, Looked};
 use super::making::Held;
-use super::scope::StartError;
+use super::starting::StartError;
 use crate::control::client::KeeperError;
 use crate::control::message::Spawned;
 use crate::policy::Profile;
@@ -46,32 +46,46 @@ impl Terminals {
         })?;
         let id = random_id()?;
         let reservation = self.reserve(&id, &request)?;
-        let detail = audit_detail(&request);
+        let mut detail = audit_detail(&request);
         if let Err(error) = self.may_create() {
             let outcome = format!("not started: {error}");
             self.audit("terminal.create", &outcome, &request.owner, None, detail)
                 .await?;
             return Err(error);
         }
-        let asked = launch_request(&request);
-        let base_env = asked.base_env.clone();
-        // It looks at directories that may be on a file system which does not answer.
-        let resolved = tokio::task::spawn_blocking(|| asked.resolve());
-        let launch = match resolved.await.map_err(|_| TerminalError::Stopping)? {
-            Ok(launch) => launch,
-            Err(error @ LaunchError::Invalid { .. }) => return Err(error.into()),
-            Err(error) => {
+        let (request, looked) = self.look(&id, request).await?;
+        let allowed = match looked {
+            Looked::Allowed(allowed) => *allowed,
+            Looked::Refused(judged, more) => {
+                detail.extend(more);
+                self.audit(
+                    "terminal.create",
+                    judged.outcome(),
+                    &request.owner,
+                    None,
+                    detail,
+                )
+                .await?;
+                return Err(judged.into_error());
+            }
+            Looked::NotThere(error @ LaunchError::Invalid { .. }) => return Err(error.into()),
+            Looked::NotThere(error) => {
                 let outcome = format!("not started: {error}");
                 self.audit("terminal.create", &outcome, &request.owner, None, detail)
                     .await?;
                 return Err(error.into());
             }
         };
-        let (detail, profile) = self.judge_creation(&request, &launch, detail).await?;
+        let Allowed {
+            launch,
+            base_env,
+            profile,
+            held,
+            detail: more,
+        } = allowed;
+        detail.extend(more);
         let (launch, detail) = with_environment(launch, &profile, &request, base_env, detail);
-        let (held, detail) = self
-            .confine(&id, &launch, &profile, &request, detail)
-            .await?;
+        let (held, detail) = self.confine(held, &profile, &request, detail).await?;
         let launch = with_temporary(launch, &held.confinement, &request);
         // What is recorded is what was asked for.
         let record = Record {
@@ -81,25 +95,11 @@ impl Terminals {
         let (launch, record) = self.with_shell_integration(launch, record)?;
         let program = launch.program.clone();
         let asked = spawn_request(launch, &record, held.confinement.clone());
-        // The record is written while the command is prepared, and it runs once that is on the disk.
-        let (prepared, recorded) = tokio::join!(self.prepare_command(asked, &profile), async {
-            // The request is on its way first: the thread that writes takes the processor that
-            // sending needs, and the keeper would wait for it.
-            tokio::task::yield_now().await;
-            self.audit("terminal.create", "ok", &request.owner, Some(&id), detail)
-                .await
-        });
-        let started = match (prepared, recorded) {
-            (Ok(prepared), Ok(())) => self.run_prepared(prepared).await,
-            (Ok(prepared), Err(error)) => {
-                self.drop_prepared(prepared).await;
-                return Err(error);
-            }
-            (Err(_), Err(error)) => return Err(error),
-            (Err(error), Ok(())) => Err(error),
-        };
+        let recorded = self.audit("terminal.create", "ok", &request.owner, Some(&id), detail);
+        let started = self.start_recorded(recorded, asked, &profile).await;
         let (spawned, in_scope) = match started {
             Ok(started) => started,
+            Err(StartError::NotRecorded(error)) => return Err(error),
             Err(error) => return Err(self.not_started(&record, program, error).await),
         };
         let record = Record {
@@ -119,8 +119,7 @@ impl Terminals {
     /// What the keeper is asked to hold it to. What cannot be is recorded and said.
     async fn confine(
         &self,
-        id: &TerminalId,
-        launch: &Launch,
+        found: Result<Held, TerminalError>,
         profile: &Profile,
         request: &CreateRequest,
         mut detail: Map<String, Value>,
@@ -129,7 +128,6 @@ impl Terminals {
             let told = serde_json::to_value(told).unwrap_or_default();
             detail.insert("confinement".to_owned(), told);
         }
-        let found = self.find_confinement(id, profile, &launch.cwd).await;
         let possible = found.and_then(|held| {
             let possible = self.inner.keeper.can_confine(&held.confinement);
             let possible = possible.map_err(|error| TerminalError::Unconfinable {
@@ -255,6 +253,7 @@ impl Terminals {
             tracing::error!(%error, "cannot record that a command did not start");
         }
         match error {
+            StartError::NotRecorded(error) => error,
             StartError::Keeper(KeeperError::Spawn(failure)) => {
                 TerminalError::Spawn { command, failure }
             }

@@ -59,7 +59,7 @@ impl Consent {
 }
 
 impl Judged {
-    fn allows(&self) -> bool {
+    pub(super) fn allows(&self) -> bool {
         match self.judgement.effect {
             Effect::Allow => true,
             Effect::Confirm => self.consent.is_given(),
@@ -104,7 +104,7 @@ impl Judged {
         detail
     }
 
-    fn outcome(&self) -> &'static str {
+    pub(super) fn outcome(&self) -> &'static str {
         match (self.allows(), self.judgement.effect) {
             (true, _) => "ok",
             (false, Effect::Deny) => "refused: a rule forbids it",
@@ -113,7 +113,7 @@ impl Judged {
         }
     }
 
-    fn into_error(self) -> TerminalError {
+    pub(super) fn into_error(self) -> TerminalError {
         let denied = self.judgement.effect == Effect::Deny;
         let rejected = matches!(self.consent, Consent::Denied(_));
         let refusal = Box::new(Refusal {
@@ -135,14 +135,12 @@ fn shown(text: &str) -> String {
 }
 
 impl Terminals {
-    /// Judges what a new terminal would run, and says what it runs under. Where it may not, that
-    /// is recorded and said.
-    pub(super) async fn judge_creation(
+    /// Judges what a new terminal would run, and says what it runs under.
+    pub(super) fn judge_creation(
         &self,
         request: &CreateRequest,
         launch: &Launch,
-        mut detail: Map<String, Value>,
-    ) -> Result<(Map<String, Value>, Profile), TerminalError> {
+    ) -> Result<(Judged, Profile), TerminalError> {
         let cwd = launch.cwd.to_string_lossy();
         // A line that our own shell was put before is judged as it was given.
         let line = request
@@ -177,18 +175,7 @@ impl Terminals {
             judgement,
             command: Some(shown(&command)),
         };
-        if let Some(program) = launch.argv.first() {
-            let name = program.rsplit('/').next().unwrap_or(program);
-            detail.insert("program".to_owned(), name.into());
-        }
-        detail.extend(judged.detail());
-        if judged.allows() {
-            return Ok((detail, decision.profile));
-        }
-        let outcome = judged.outcome();
-        self.audit("terminal.create", outcome, &request.owner, None, detail)
-            .await?;
-        Err(judged.into_error())
+        Ok((judged, decision.profile))
     }
 
     /// Judges what is about to be typed, together with what was typed before it: each line that it

@@ -2,11 +2,12 @@
 //!
 //! It looks at the file system. It must not know profiles, or how a link is held.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, statat};
@@ -25,12 +26,30 @@ const AS_A_PLACE: OFlags = OFlags::PATH
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) enum End {
     /// Something, at this place without a link in it.
-    There(PathBuf),
+    There(PathBuf, Kind),
     /// Nothing yet; the directory that it would be in is there.
     Absent(PathBuf),
     /// Nothing, nor the directory above it; or nobody can tell.
     #[default]
     Nowhere,
+}
+
+/// What something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Something can be in it.
+    Directory,
+    /// Nothing can.
+    Other,
+}
+
+impl Kind {
+    fn of(found: FileType) -> Self {
+        match found {
+            FileType::Directory => Self::Directory,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A path, followed.
@@ -46,7 +65,8 @@ pub(super) struct Way {
 /// go is mostly in a few of them.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
-    directories: HashMap<PathBuf, Directory>,
+    /// A few, and each looked for by its very bytes: a hash of a path goes through its names.
+    directories: Vec<(PathBuf, Directory)>,
 }
 
 /// A directory that paths are followed through.
@@ -60,28 +80,34 @@ struct Directory {
 impl Ways {
     /// Follows an absolute path as the kernel does.
     pub(super) fn follow(&mut self, path: &Path) -> Way {
-        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        let goes_up = path
+            .as_os_str()
+            .as_bytes()
+            .windows(2)
+            .any(|two| two == b"..");
         let (Some(above), Some(name), false) = (path.parent(), path.file_name(), goes_up) else {
             let mut links = Vec::new();
             let end = walk(PathBuf::from("/"), names_of(path).collect(), &mut links);
             return Way { links, end };
         };
-        self.know(above);
-        let Some(Directory { way, opened }) = self.directories.get(above) else {
+        let Some(Directory { way, opened }) = self.known(above) else {
             return Way::default();
         };
         let mut links = way.links.clone();
         let end = match (&way.end, opened) {
-            (End::There(at), Some(opened)) => match statat(opened, name, AtFlags::SYMLINK_NOFOLLOW)
-            {
-                Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Symlink => {
-                    walk(at.clone(), VecDeque::from([name.to_owned()]), &mut links)
+            (End::There(at, _), Some(opened)) => {
+                match statat(opened, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(found) => match FileType::from_raw_mode(found.st_mode) {
+                        FileType::Symlink => {
+                            walk(at.clone(), VecDeque::from([name.to_owned()]), &mut links)
+                        }
+                        other => End::There(at.join(name), Kind::of(other)),
+                    },
+                    Err(Errno::NOENT) => End::Absent(at.join(name)),
+                    Err(_) => End::Nowhere,
                 }
-                Ok(_) => End::There(at.join(name)),
-                Err(Errno::NOENT) => End::Absent(at.join(name)),
-                Err(_) => End::Nowhere,
-            },
-            (End::There(at), None) => {
+            }
+            (End::There(at, _), None) => {
                 walk(at.clone(), VecDeque::from([name.to_owned()]), &mut links)
             }
             (End::Absent(_) | End::Nowhere, _) => End::Nowhere,
@@ -89,23 +115,25 @@ impl Ways {
         Way { links, end }
     }
 
-    fn know(&mut self, directory: &Path) {
-        if self.directories.contains_key(directory) {
-            return;
+    fn known(&mut self, directory: &Path) -> Option<&Directory> {
+        let is_it = |(known, _): &(PathBuf, Directory)| known.as_os_str() == directory.as_os_str();
+        if let Some(place) = self.directories.iter().position(is_it) {
+            return self.directories.get(place).map(|(_, known)| known);
         }
         let way = self.follow(directory);
         let opened = match &way.end {
-            End::There(place) => open(place, AS_A_PLACE, Mode::empty()).ok(),
+            End::There(place, _) => open(place, AS_A_PLACE, Mode::empty()).ok(),
             End::Absent(_) | End::Nowhere => None,
         };
         self.directories
-            .insert(directory.to_owned(), Directory { way, opened });
+            .push((directory.to_owned(), Directory { way, opened }));
+        self.directories.last().map(|(_, known)| known)
     }
 
     /// The place that a path leads to, without a link in it; `None` where nothing is there.
     pub(super) fn place(&mut self, path: &Path) -> Option<PathBuf> {
         match self.follow(path).end {
-            End::There(place) => Some(place),
+            End::There(place, _) => Some(place),
             End::Absent(_) | End::Nowhere => None,
         }
     }
@@ -114,9 +142,11 @@ impl Ways {
 /// Goes on from a place without a link in it.
 fn walk(mut at: PathBuf, mut names: VecDeque<OsString>, links: &mut Vec<PathBuf>) -> End {
     let mut followed = links.len();
+    let mut kind = Kind::Directory;
     while let Some(name) = names.pop_front() {
         if name == ".." {
             at.pop();
+            kind = Kind::Directory;
             continue;
         }
         let next = at.join(&name);
@@ -133,20 +163,28 @@ fn walk(mut at: PathBuf, mut names: VecDeque<OsString>, links: &mut Vec<PathBuf>
                 if followed > MAX_LINKS {
                     return End::Nowhere;
                 }
+                kind = Kind::Directory;
                 if target.is_absolute() {
                     at = PathBuf::from("/");
                 }
                 let rest = std::mem::take(&mut names);
                 names = names_of(&target).chain(rest).collect();
             }
-            Ok(_) => at = next,
+            Ok(found) => {
+                at = next;
+                kind = if found.is_dir() {
+                    Kind::Directory
+                } else {
+                    Kind::Other
+                };
+            }
             Err(error) if error.kind() == ErrorKind::NotFound && names.is_empty() => {
                 return End::Absent(next);
             }
             Err(_) => return End::Nowhere,
         }
     }
-    End::There(at)
+    End::There(at, kind)
 }
 
 /// The names of a path, `..` among them.
@@ -184,7 +222,7 @@ mod tests {
             symlink(to, root.join(link)).unwrap();
         }
         let mut all = Ways::default();
-        let there = |place: &str| End::There(root.join(place));
+        let there = |place: &str| End::There(root.join(place), Kind::Directory);
         let absent = |place: &str| End::Absent(root.join(place));
         for (path, links, end) in [
             ("project/real", vec![], there("project/real")),

@@ -26,6 +26,14 @@ const LIST_NAME: &str = "made-directories";
 /// The longest list that is read back: some ten thousand paths.
 const MAX_LIST_BYTES: u64 = 1 << 20;
 
+/// A directory that a terminal needs, to be made where it is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Needed {
+    pub(super) path: PathBuf,
+    /// Whether it was there a moment ago.
+    pub(super) is_there: bool,
+}
+
 /// Which directories were made, and for which terminals.
 #[derive(Debug)]
 pub(super) struct MadeDirectories {
@@ -95,15 +103,14 @@ impl MadeDirectories {
         &self,
         id: &TerminalId,
         find: impl FnOnce() -> Result<T, E>,
-        needed: impl FnOnce(&T) -> &[PathBuf],
+        needed: impl FnOnce(&T) -> &[Needed],
     ) -> Result<(T, Vec<PathBuf>), E> {
         let mut made = self.lock();
         let found = find()?;
         let mut claimed = Vec::new();
         let before = made.len();
-        for path in needed(&found) {
-            let is_absent = fs::symlink_metadata(path).is_err();
-            if is_absent || made.contains_key(path) {
+        for Needed { path, is_there } in needed(&found) {
+            if !is_there || made.contains_key(path) {
                 made.entry(path.clone()).or_default().insert(id.clone());
                 claimed.push(path.clone());
             }
@@ -279,7 +286,12 @@ mod tests {
 
     /// Claims these for a terminal, which then makes them as the keeper does.
     fn start(made: &MadeDirectories, number: u64, paths: &[PathBuf]) -> Vec<PathBuf> {
-        let claimed = made.claim(&id(number), || Ok::<_, ()>(paths.to_vec()), |paths| paths);
+        let needed = paths.iter().map(|path| Needed {
+            path: path.clone(),
+            is_there: path.exists(),
+        });
+        let found = || Ok::<Vec<_>, ()>(needed.collect());
+        let claimed = made.claim(&id(number), found, |needed| needed);
         for path in paths {
             let _ = fs::create_dir(path);
         }

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use super::super::error::TerminalError;
 use super::super::handle::Terminal;
 use super::Terminals;
-use super::confine::{Confined, confinement};
+use super::confine::confinement;
 use super::made::{Left, is_notable};
 use crate::control::confinement::Confinement;
 use crate::policy::Profile;
@@ -61,42 +61,27 @@ impl Drop for Held {
 
 impl Terminals {
     /// What the keeper is to be asked for. It looks for repositories and resolves paths.
-    pub(super) async fn find_confinement(
+    pub(super) fn find_confinement(
         &self,
         id: &TerminalId,
         profile: &Profile,
         cwd: &Path,
     ) -> Result<Held, TerminalError> {
-        if profile.sandboxes.is_empty() {
-            // Nothing of it is in the file system: no thread has to be woken.
-            let config_dir = &self.inner.options.config_dir;
-            let Confined { confinement, .. } = confinement(profile, cwd, config_dir)?;
-            return Ok(self.held(id, confinement, Vec::new()));
-        }
-        let (terminals, of) = (self.clone(), id.clone());
-        let (profile, cwd) = (profile.clone(), cwd.to_owned());
-        let found = tokio::task::spawn_blocking(move || {
-            let config_dir = &terminals.inner.options.config_dir;
-            let find = || confinement(&profile, &cwd, config_dir);
-            terminals
-                .inner
-                .made
-                .claim(&of, find, |found| &found.makeable)
-        });
-        let found = found.await.map_err(|_| TerminalError::Stopping)?;
-        let (Confined { confinement, .. }, made) = found?;
-        let made = made.into_iter().filter(|path| is_notable(path)).collect();
-        Ok(self.held(id, confinement, made))
-    }
-
-    fn held(&self, id: &TerminalId, confinement: Confinement, made: Vec<PathBuf>) -> Held {
-        Held {
-            confinement,
-            made,
+        let config_dir = &self.inner.options.config_dir;
+        let find = || confinement(profile, cwd, config_dir);
+        let (found, made) = if profile.sandboxes.is_empty() {
+            // Nothing of it is in the file system, for which another one may be waiting.
+            (find()?, Vec::new())
+        } else {
+            self.inner.made.claim(id, find, |found| &found.makeable)?
+        };
+        Ok(Held {
+            confinement: found.confinement,
+            made: made.into_iter().filter(|path| is_notable(path)).collect(),
             terminals: self.clone(),
             id: id.clone(),
             is_started: false,
-        }
+        })
     }
 
     /// What an earlier server began.

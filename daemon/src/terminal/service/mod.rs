@@ -17,11 +17,13 @@ mod index;
 mod limits;
 mod links;
 mod list;
+mod looking;
 mod made;
 mod making;
 mod reserving;
 mod scope;
 mod screens;
+mod starting;
 mod typing;
 
 use std::path::PathBuf;

@@ -1,9 +1,8 @@
-//! Commands in scopes of their own: started held, put into a scope, and let go; and what the kernel
-//! kills in one for memory.
+//! Commands in scopes of their own: put there before they run, and what the kernel kills in one for
+//! memory.
 //!
-//! Promises: none of the command's code runs before the scope's limits hold; where one does not, the
-//! start fails and names it, unless the profile says `best_effort`. A root that was killed for
-//! memory has [`EndCause::OutOfMemory`] before its exit is told; another process of a terminal that
+//! Promises: each limit of a scope is told as held or as missing. A root that was killed for memory
+//! has [`EndCause::OutOfMemory`] before its exit is told; another process of a terminal that
 //! was is an event, and the terminal lives on.
 
 use std::collections::HashMap;
@@ -14,87 +13,28 @@ use std::time::{Duration, Instant};
 use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
-    Confinement as Told, EndCause, MissingWall, ReachedLimit, ScopeLimits, Stdio,
+    Confinement as Told, EndCause, MissingWall, ReachedLimit, ScopeLimits,
 };
 
 use super::super::handle::Terminal;
 use super::Terminals;
-use crate::control::client::KeeperError;
-use crate::control::holding::{Hold, LetGo};
-use crate::control::message::{ProcessId, SpawnRequest, Spawned, WaitStatus};
-use crate::policy::Profile;
+use crate::control::message::{ProcessId, WaitStatus};
 use crate::scope::{Cgroup, ScopeError, ScopeWall, enclose};
 
 /// A kill that was seen this long before a root's death by SIGKILL was the root's: the keeper tells
 /// of the death, and the cgroup of the kill, each in its own time.
 const ONE_MOMENT: Duration = Duration::from_secs(2);
 
-/// Why a command was not started.
-#[derive(Debug)]
-pub(super) enum StartError {
-    /// The keeper did not.
-    Keeper(KeeperError),
-    /// A limit of its scope would not hold.
-    Scope {
-        /// Which.
-        wall: ScopeWall,
-        /// Why not.
-        problem: String,
-    },
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Keeper(error) => error.fmt(f),
-            Self::Scope { wall, problem } => write!(f, "{}: {problem}", wall.name()),
-        }
-    }
-}
-
-impl From<KeeperError> for StartError {
-    fn from(error: KeeperError) -> Self {
-        Self::Keeper(error)
-    }
-}
-
-/// A command that has come as far as it can without running.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    how: How,
-    scope: InScope,
-}
-
-#[derive(Debug)]
-enum How {
-    /// It waits for its exec.
-    Held {
-        id: TerminalId,
-        pid: i32,
-        stdio: Stdio,
-        cgroup: Vec<u8>,
-    },
-    /// The keeper is too old for that.
-    NotYet(Box<SpawnRequest>),
-}
-
-impl Prepared {
-    fn not_yet(request: SpawnRequest, scope: InScope) -> Self {
-        let how = How::NotYet(Box::new(request));
-        Self { how, scope }
-    }
-}
-
 /// What a scope holds, and does not.
 #[derive(Debug, Default)]
 pub(super) struct InScope {
     held: Vec<ScopeWall>,
-    missing: Vec<(ScopeWall, String)>,
+    pub(super) missing: Vec<(ScopeWall, String)>,
 }
 
 impl InScope {
     /// None of it.
-    fn nothing(limits: &ScopeLimits, why: &impl fmt::Display) -> Self {
+    pub(super) fn nothing(limits: &ScopeLimits, why: &impl fmt::Display) -> Self {
         let missing = ScopeWall::asked(limits).into_iter();
         Self {
             held: Vec::new(),
@@ -166,7 +106,7 @@ impl Scopes {
         known.by_id.insert(id.clone(), seen);
     }
 
-    fn forget(&self, id: &TerminalId) {
+    pub(super) fn forget(&self, id: &TerminalId) {
         self.known().by_id.remove(id);
     }
 
@@ -217,88 +157,7 @@ impl Seen {
 }
 
 impl Terminals {
-    /// Prepares a command up to its exec, in a scope where its profile asks for one.
-    pub(super) async fn prepare_command(
-        &self,
-        request: SpawnRequest,
-        profile: &Profile,
-    ) -> Result<Prepared, StartError> {
-        let keeper = &self.inner.keeper;
-        let (id, stdio) = (request.id.clone(), request.stdio);
-        let (pid, scope, cgroup) = match profile.limits.scope() {
-            None if keeper.can_hold_before_exec() => {
-                let process = keeper.spawn_held(request, Hold::BeforeExec).await?;
-                (process.pid, InScope::default(), Vec::new())
-            }
-            None => return Ok(Prepared::not_yet(request, InScope::default())),
-            Some(limits) => {
-                let best_effort = profile.scope_best_effort == Some(true);
-                if let Err(error) = keeper.can_hold() {
-                    let scope = InScope::nothing(&limits, &error);
-                    enough(&scope, best_effort)?;
-                    return Ok(Prepared::not_yet(request, scope));
-                }
-                let process = keeper.spawn_held(request, Hold::BeforeWalls).await?;
-                let (scope, cgroup) = self.put_into_scope(&id, process, &limits).await;
-                if let Err(error) = enough(&scope, best_effort) {
-                    self.give_up(id, stdio).await;
-                    return Err(error);
-                }
-                (process.pid, scope, cgroup)
-            }
-        };
-        let how = How::Held {
-            id,
-            pid,
-            stdio,
-            cgroup,
-        };
-        Ok(Prepared { how, scope })
-    }
-
-    /// Lets a prepared command run.
-    pub(super) async fn run_prepared(
-        &self,
-        prepared: Prepared,
-    ) -> Result<(Spawned, InScope), StartError> {
-        let keeper = &self.inner.keeper;
-        let spawned = match prepared.how {
-            How::NotYet(request) => keeper.spawn(*request).await?,
-            How::Held {
-                id,
-                pid,
-                stdio,
-                cgroup,
-            } => {
-                // It may ask for something before it is listed, and is known by this.
-                if let Some(starting) = self.index().starting.get_mut(&id) {
-                    starting.pid = Some(pid);
-                }
-                let spawned = keeper.let_go(&id, stdio, LetGo::Run { cgroup }).await;
-                if spawned.is_err() {
-                    self.inner.scopes.forget(&id);
-                }
-                spawned?
-            }
-        };
-        Ok((spawned, prepared.scope))
-    }
-
-    /// Ends a prepared command, of which nothing has run.
-    pub(super) async fn drop_prepared(&self, prepared: Prepared) {
-        if let How::Held { id, stdio, .. } = prepared.how {
-            self.give_up(id, stdio).await;
-        }
-    }
-
-    async fn give_up(&self, id: TerminalId, stdio: Stdio) {
-        self.inner.scopes.forget(&id);
-        // Its answer is how it ended, which is as it was meant.
-        let keeper = &self.inner.keeper;
-        let _ = keeper.let_go(&id, stdio, LetGo::GiveUp).await;
-    }
-
-    async fn put_into_scope(
+    pub(super) async fn put_into_scope(
         &self,
         id: &TerminalId,
         process: ProcessId,
@@ -394,18 +253,3 @@ impl Terminals {
         let _ = self.inner.events.send(event);
     }
 }
-
-/// Whether what holds is enough.
-fn enough(scope: &InScope, best_effort: bool) -> Result<(), StartError> {
-    match scope.missing.first() {
-        Some((wall, problem)) if !best_effort => Err(StartError::Scope {
-            wall: *wall,
-            problem: problem.clone(),
-        }),
-        Some(_) | None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-#[path = "scope_tests.rs"]
-mod tests;

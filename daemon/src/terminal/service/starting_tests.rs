@@ -1,11 +1,12 @@
 //! A server beside a keeper from before held commands, which would run them outside of their scope.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tempfile::TempDir;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::Confinement as Told;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -15,7 +16,7 @@ use crate::config::{ApprovedPlace, Config};
 use crate::control::channel::{self, ChannelError, Packet};
 use crate::control::client::{Connected, KeeperClient};
 use crate::control::confinement::Enforced;
-use crate::control::message::{Hold, LEVEL_CONFINEMENT, PROTOCOL_VERSION, ToKeeper, ToServer};
+use crate::control::message::{LEVEL_CONFINEMENT, PROTOCOL_VERSION, ProcessId, ToKeeper, ToServer};
 use crate::policy::LimitsSpec;
 use crate::store::Store;
 use crate::terminal::tally::InputLog;
@@ -101,10 +102,9 @@ async fn an_old_keeper_is_not_asked_for_what_needs_a_scope() {
     let state = tempfile::tempdir().unwrap();
     let (terminals, old) = beside_an_old_keeper(&state).await;
     let profile = limited(false);
-    let refused = timeout(
-        PATIENCE,
-        terminals.prepare_command(SpawnRequest::of_true(Stdio::Pty), &profile),
-    );
+    let of_true = SpawnRequest::of_true(Stdio::Pty);
+    let started = terminals.start_recorded(async { Ok(()) }, of_true, &profile);
+    let refused = timeout(PATIENCE, started);
     let Err(error) = refused.await.unwrap() else {
         panic!("it was started");
     };
@@ -129,11 +129,9 @@ async fn by_best_effort_it_starts_it_without_and_the_answer_says_so() {
     let state = tempfile::tempdir().unwrap();
     let (terminals, old) = beside_an_old_keeper(&state).await;
     let asking = tokio::spawn(async move {
-        let prepared = terminals
-            .prepare_command(SpawnRequest::of_true(Stdio::Pty), &limited(true))
-            .await?;
-        let started = terminals.run_prepared(prepared).await;
-        started.map(|(_, scope)| scope)
+        let (of_true, profile) = (SpawnRequest::of_true(Stdio::Pty), limited(true));
+        let started = terminals.start_recorded(async { Ok(()) }, of_true, &profile);
+        started.await.map(|(_, scope)| scope)
     });
     let (number, heard) = old.hear().await;
     let ToKeeper::Spawn(asked) = heard else {

@@ -1,0 +1,87 @@
+//! What is found out about a command before it is recorded or started: what is to be executed, what
+//! the gate says, and what it is to be held to.
+//!
+//! One look on a thread of its own: it reads directories that may be on a file system which does not
+//! answer, and judges texts of any length. It must not know what becomes of the command.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use serde_json::{Map, Value};
+use termd_proto::TerminalId;
+
+use super::super::error::TerminalError;
+use super::super::launch::{Launch, LaunchError};
+use super::asked::launch_request;
+use super::gate::Judged;
+use super::making::Held;
+use super::{CreateRequest, Terminals};
+use crate::policy::Profile;
+
+/// What was found.
+#[derive(Debug)]
+pub(super) enum Looked {
+    /// There is nothing that could be executed.
+    NotThere(LaunchError),
+    /// It may not run. With what the record says of it.
+    Refused(Judged, Map<String, Value>),
+    /// It may.
+    Allowed(Box<Allowed>),
+}
+
+/// A command that may run.
+#[derive(Debug)]
+pub(super) struct Allowed {
+    pub(super) launch: Launch,
+    /// What its environment is made of.
+    pub(super) base_env: BTreeMap<OsString, OsString>,
+    pub(super) profile: Profile,
+    /// What the keeper is to hold it to, or why nobody can.
+    pub(super) held: Result<Held, TerminalError>,
+    /// What the record says of it.
+    pub(super) detail: Map<String, Value>,
+}
+
+impl Terminals {
+    /// Looks, and gives the request back.
+    pub(super) async fn look(
+        &self,
+        id: &TerminalId,
+        request: CreateRequest,
+    ) -> Result<(CreateRequest, Looked), TerminalError> {
+        let (terminals, id) = (self.clone(), id.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            let looked = terminals.look_now(&id, &request);
+            (request, looked)
+        });
+        let (request, looked) = looked.await.map_err(|_| TerminalError::Stopping)?;
+        Ok((request, looked?))
+    }
+
+    fn look_now(&self, id: &TerminalId, request: &CreateRequest) -> Result<Looked, TerminalError> {
+        let asked = launch_request(request);
+        let base_env = asked.base_env.clone();
+        let launch = match asked.resolve() {
+            Ok(launch) => launch,
+            Err(error) => return Ok(Looked::NotThere(error)),
+        };
+        let (judged, profile) = self.judge_creation(request, &launch)?;
+        let mut detail = Map::new();
+        if let Some(program) = launch.argv.first() {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            detail.insert("program".to_owned(), name.into());
+        }
+        detail.extend(judged.detail());
+        if !judged.allows() {
+            return Ok(Looked::Refused(judged, detail));
+        }
+        let held = self.find_confinement(id, &profile, &launch.cwd);
+        Ok(Looked::Allowed(Box::new(Allowed {
+            launch,
+            base_env,
+            profile,
+            held,
+            detail,
+        })))
+    }
+}
