@@ -13,19 +13,13 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
 use super::kernel::{self, READ_ONLY};
 use super::mounts::{
-    EMPTY_DIRECTORY, EMPTY_FILE, attach, attach_at, copy, make_directory, make_file, open_beneath,
+    EMPTY_DIRECTORY, EMPTY_FILE, attach, attach_at, copy, copy_at, make_directory, make_file,
+    open_beneath,
 };
 use super::paths::{Places, resolve};
 
 /// The devices that are the host's: each gives and takes nothing of anybody else's.
-const NODES: [(&CStr, &CStr); 6] = [
-    (c"/dev/null", c"null"),
-    (c"/dev/zero", c"zero"),
-    (c"/dev/full", c"full"),
-    (c"/dev/random", c"random"),
-    (c"/dev/urandom", c"urandom"),
-    (c"/dev/tty", c"tty"),
-];
+const NODES: [&CStr; 6] = [c"null", c"zero", c"full", c"random", c"urandom", c"tty"];
 
 /// As every `/dev` has them.
 const LINKS: [(&CStr, &CStr); 5] = [
@@ -56,8 +50,9 @@ pub(super) struct HostNodes {
 /// Copies the mounts of the host's devices, while they still are mounts with devices.
 pub(super) fn host_nodes(places: &Places) -> Result<HostNodes, i32> {
     let mut nodes = [const { None }; NODES.len()];
-    for (node, (path, _)) in nodes.iter_mut().zip(NODES) {
-        *node = Some(copy(resolve(path)?.as_fd())?);
+    let devices = resolve(c"/dev")?;
+    for (node, name) in nodes.iter_mut().zip(NODES) {
+        *node = Some(copy_at(devices.as_fd(), name)?);
     }
     let tty = match &places.tty {
         Some(path) => Some(copy(resolve(path)?.as_fd())?),
@@ -75,7 +70,7 @@ pub(super) fn mount(host: &HostNodes) -> Result<Mounted, i32> {
         &[(c"ptmxmode", c"0666"), (c"mode", c"0600")],
         nosuid | MountAttrFlags::MOUNT_ATTR_NOEXEC,
     )?;
-    for (_, name) in NODES {
+    for name in NODES {
         make_file(root.as_fd(), name)?;
     }
     for (target, name) in LINKS {
@@ -93,7 +88,7 @@ pub(super) fn mount(host: &HostNodes) -> Result<Mounted, i32> {
     make_file(store.as_fd(), EMPTY_FILE)?;
 
     attach(root.as_fd(), resolve(c"/dev")?.as_fd())?;
-    for (node, (_, name)) in host.nodes.iter().flatten().zip(NODES) {
+    for (node, name) in host.nodes.iter().flatten().zip(NODES) {
         attach_at(node.as_fd(), root.as_fd(), name)?;
     }
     if let Some(tty) = &host.tty {

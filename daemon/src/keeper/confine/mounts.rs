@@ -236,6 +236,15 @@ pub(super) fn copy(place: BorrowedFd<'_>) -> Result<OwnedFd, i32> {
     rustix::mount::open_tree(place, c"", flags).map_err(Errno::raw_os_error)
 }
 
+/// The same at a name, which is no link that is followed.
+pub(super) fn copy_at(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, i32> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
+        | OpenTreeFlags::AT_RECURSIVE;
+    rustix::mount::open_tree(above, name, flags).map_err(Errno::raw_os_error)
+}
+
 /// Attaches a mount at a place.
 pub(super) fn attach(mount: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(), i32> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;

@@ -1,5 +1,8 @@
 //! Rights that go beyond a user's: setuid programs, namespaces, capabilities.
 
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd};
+
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::MountPropagationFlags;
@@ -46,9 +49,12 @@ impl Identity {
     pub(super) fn enter_namespaces(&self) -> Result<(), i32> {
         kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
         // user_namespaces(7): without it an ordinary user may not write a gid_map.
-        write(c"/proc/self/setgroups", b"deny")?;
-        write(c"/proc/self/uid_map", self.uid_map.as_bytes())?;
-        write(c"/proc/self/gid_map", self.gid_map.as_bytes())?;
+        let own = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let own = rustix::fs::open(c"/proc/self", own, Mode::empty());
+        let own = own.map_err(Errno::raw_os_error)?;
+        write(own.as_fd(), c"setgroups", b"deny")?;
+        write(own.as_fd(), c"uid_map", self.uid_map.as_bytes())?;
+        write(own.as_fd(), c"gid_map", self.gid_map.as_bytes())?;
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
         rustix::mount::mount_change(c"/", private).map_err(Errno::raw_os_error)
     }
@@ -106,9 +112,10 @@ pub(super) fn no_capabilities_left() -> Result<(), i32> {
     Ok(())
 }
 
-fn write(path: &std::ffi::CStr, text: &[u8]) -> Result<(), i32> {
+fn write(above: BorrowedFd<'_>, name: &CStr, text: &[u8]) -> Result<(), i32> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(Errno::raw_os_error)?;
+    let file = rustix::fs::openat(above, name, flags, Mode::empty());
+    let file = file.map_err(Errno::raw_os_error)?;
     rustix::io::write(&file, text).map_err(Errno::raw_os_error)?;
     Ok(())
 }
