@@ -44,6 +44,7 @@ mod other_uid;
 mod peers;
 mod pipes;
 mod policy;
+mod postgres;
 mod protocol;
 mod runtime_dir;
 mod screen;

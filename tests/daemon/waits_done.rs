@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::postgres::Postgres;
 use crate::shell::{Shell, is_installed};
 use crate::support::{RawClient, TestDaemon, sh};
 use crate::waits::{interact, line, text};
@@ -162,6 +163,40 @@ fn python_is_done_at_its_prompt() {
 fn sqlite_is_done_at_its_prompt() {
     let cases = [("select 1+1;", 0, "2\n"), ("select 'x';", 0, "x\n")];
     program(&["sqlite3", ":memory:"], "sqlite> $", &cases, "prompt");
+}
+
+#[test]
+fn psql_is_done_at_its_prompt() {
+    let Some(postgres) = Postgres::start("psql_is_done_at_its_prompt") else {
+        return;
+    };
+    let psql = [
+        "psql",
+        "-XAt",
+        "-h",
+        postgres.host(),
+        "-U",
+        "tester",
+        "postgres",
+    ];
+    let cases = [
+        ("select 6*7;", 0, "42\n"),
+        ("select pg_sleep(1), 'slept';", 1_000, "|slept\n"),
+        // It asks for the rest of a statement by another prompt.
+        ("select 'on'", 0, ""),
+        ("  || 'wards';", 0, "onwards\n"),
+        (
+            "select * from nowhere;",
+            0,
+            "ERROR:  relation \"nowhere\" does not exist\n",
+        ),
+        (
+            "\\conninfo",
+            0,
+            "You are connected to database \"postgres\"",
+        ),
+    ];
+    program(&psql, "postgres=# $", &cases, "prompt");
 }
 
 #[test]
