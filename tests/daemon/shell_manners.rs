@@ -113,6 +113,43 @@ fn bash_tells_a_text_only_where_its_history_makes_it_certain() {
 }
 
 #[test]
+fn the_users_mark_for_an_unfinished_line_stays_his_in_zsh() {
+    if !is_installed(
+        "zsh",
+        "the_users_mark_for_an_unfinished_line_stays_his_in_zsh",
+    ) {
+        return;
+    }
+    let is_root = nix::unistd::geteuid().is_root();
+    let rc = "setopt nounset glob_subst prompt_subst\nPS1='$ '\n";
+    let daemon = daemon_with(".zshrc", rc);
+    let mut shell = Shell::start(&daemon, &["zsh"]);
+    for (line, code, shown) in [
+        ("printf a", 0, if is_root { "a#" } else { "a%" }),
+        ("PROMPT_EOL_MARK='<%B!%b>'; printf b", 0, "b<!>"),
+        ("printf c; (exit 6)", 6, "c<!>"),
+        ("unsetopt prompt_sp; (exit 7)", 7, ""),
+        (
+            "setopt prompt_sp; typeset -r PROMPT_EOL_MARK; printf d",
+            0,
+            "d<!>",
+        ),
+        ("printf e; (exit 8)", 8, "e<!>"),
+    ] {
+        shell.run(line);
+        let said = line.replace(';', "\\x3b");
+        shell.expect_newest(&expected(&[(&said, code)])[2..]);
+        let screen = json!({ "id": shell.id, "format": "text" });
+        let screen = shell.client.ok("session.screen", &screen);
+        let screen = screen["rendering"].as_str().unwrap();
+        assert!(
+            screen.lines().any(|on| on.starts_with(shown)),
+            "{line}\n{screen}"
+        );
+    }
+}
+
+#[test]
 fn hooks_and_traps_of_the_user_work_beside_ours_in_zsh() {
     if !is_installed("zsh", "hooks_and_traps_of_the_user_work_beside_ours_in_zsh") {
         return;

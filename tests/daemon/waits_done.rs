@@ -205,6 +205,34 @@ fn node_is_done_at_its_prompt() {
     program(&["node"], "> $", &cases, "prompt");
 }
 
+/// What a shell prints to begin its prompt on a line of its own is not the command's.
+#[test]
+fn output_without_a_last_line_break_ends_where_it_ends() {
+    let daemon = TestDaemon::start();
+    for name in ["bash", "zsh", "fish"] {
+        if !is_installed(name, "output_without_a_last_line_break_ends_where_it_ends") {
+            continue;
+        }
+        let mut shell = Shell::start(&daemon, &[name]);
+        shell.wait_for_prompts(1);
+        let id = shell.id.clone();
+        for (typed, output, code) in [
+            ("printf hi", "hi", 0),
+            ("echo hi", "hi\n", 0),
+            ("printf no; sh -c 'exit 5'", "no", 5),
+            ("true", "", 0),
+        ] {
+            let until = json!({ DONE: true });
+            let ended = interact(&mut shell.client, &id, &line(typed), &until);
+            let command = &ended["command"];
+            assert_eq!(command["exit_code"], code, "{name} {typed}: {ended}");
+            let (start, end) = (&ended["output_start"], &command["end"]);
+            let shown = text(&mut shell.client, &id, start, end);
+            assert_eq!(shown, output, "{name} {typed}: {ended}");
+        }
+    }
+}
+
 /// In a shell with marks: a program that it runs, and back.
 #[test]
 fn a_program_in_a_shell_with_marks_is_waited_for_by_its_prompt() {

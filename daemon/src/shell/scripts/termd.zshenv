@@ -23,11 +23,17 @@ fi
 
     # The first of precmd_functions: what the user's own print comes after the command has ended.
     __termd_precmd() {
-        builtin local -i code=$?
+        builtin local -i code=$? has_eol_mark=0
+        # zsh has printed that one already, and with it that the command has ended.
+        [[ -o prompt_sp && -o prompt_cr && ${PROMPT_EOL_MARK-} == "$__termd_d"* ]] && has_eol_mark=1
         builtin emulate -L zsh
         builtin trap - DEBUG
+        if [[ ${PROMPT_EOL_MARK-} == "$__termd_d"* && ${(t)PROMPT_EOL_MARK} != *readonly* ]]; then
+            PROMPT_EOL_MARK=${PROMPT_EOL_MARK#"$__termd_d"}
+            if (( __termd_made_eol_mark )); then builtin unset PROMPT_EOL_MARK; fi
+        fi
         {
-            if (( __termd_ran )); then builtin print -rn -- $'\e]133;D;'$code$'\e\\'; fi
+            if (( __termd_ran && ! has_eol_mark )); then builtin print -rn -- $'\e]133;D;'$code$'\e\\'; fi
             # Before A: whoever waits for the prompt knows then where the command has led.
             __termd_cwd
             builtin print -rn -- $'\e]133;A\e\\'
@@ -55,6 +61,12 @@ fi
         builtin trap - DEBUG
         __termd_ran=1
         PS1=${PS1%$__termd_b}
+        # Where output does not end its last line, zsh prints a mark and spaces before anything of
+        # ours: D comes first in it, so that they are not the command's.
+        if [[ ${(t)PROMPT_EOL_MARK-} != *readonly* ]]; then
+            __termd_made_eol_mark=$(( ! ${+PROMPT_EOL_MARK} ))
+            builtin typeset -g PROMPT_EOL_MARK=$__termd_d${PROMPT_EOL_MARK-'%B%S%#%s%b'}
+        fi
         {
             __termd_say "$1"
             builtin print -rn -- $'\e]133;C\e\\'
@@ -91,8 +103,9 @@ fi
         builtin print -rn -- $'\e]7;file://'$HOST$__termd_url$'\e\\'
     }
 
-    typeset -gi __termd_ran=0
+    typeset -gi __termd_ran=0 __termd_made_eol_mark=0
     typeset -g __termd_pwd= __termd_url= __termd_b=$'%{\e]133;B\e\\%}'
+    typeset -g __termd_d=$'%{\e]133;D;%?\e\\%}'
     typeset -ga precmd_functions preexec_functions
     precmd_functions=(__termd_precmd $precmd_functions __termd_wrap)
     preexec_functions+=(__termd_preexec)
