@@ -104,8 +104,9 @@ impl Terminals {
         };
         let let_go = async {
             if walls_take_longer {
-                // The keeper is asked first: the thread that writes takes the processor that asking
-                // needs. Without walls the disk takes longer.
+                // What is woken last runs first: the record, for the disk takes longest. Walls take
+                // longer still, so here the keeper is asked before the thread that writes is woken,
+                // which would take the processor.
                 tokio::task::yield_now().await;
             }
             recorded.await.map_err(StartError::NotRecorded)?;
