@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::skip;
 
-/// Who runs it where the test is root, which PostgreSQL refuses to be: `nobody`.
+/// Who runs it where the test is root, which it refuses to be: `nobody`.
 const NOBODY: u32 = 65_534;
 
 /// A server that listens on a socket in its own directory, until this is dropped.

@@ -24,7 +24,7 @@ pub(super) enum Looked {
     /// There is nothing that could be executed.
     NotThere(LaunchError),
     /// It may not run. With what the record says of it.
-    Refused(Judged, Map<String, Value>),
+    Refused(Box<Judged>, Map<String, Value>),
     /// It may.
     Allowed(Box<Allowed>),
 }
@@ -73,7 +73,7 @@ impl Terminals {
         }
         detail.extend(judged.detail());
         if !judged.allows() {
-            return Ok(Looked::Refused(judged, detail));
+            return Ok(Looked::Refused(Box::new(judged), detail));
         }
         let held = self.find_confinement(id, &profile, &launch.cwd);
         Ok(Looked::Allowed(Box::new(Allowed {
