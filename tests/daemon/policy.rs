@@ -2,6 +2,7 @@
 //! a command, and a file that is bad.
 
 use std::fs;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -355,4 +356,24 @@ fn a_workspace_is_held_to_by_the_kernel() {
         json!(["workspace"]),
         "{record}"
     );
+}
+
+/// There is one thread for all calls, and 64 KiB are long work for the gate.
+#[test]
+fn a_long_line_is_judged_beside_the_calls_of_others() {
+    let daemon = TestDaemon::start();
+    let (mut asker, mut other) = (daemon.client(), daemon.client());
+    let line = "echo ".to_owned() + &"word ".repeat(13_000);
+    asker.send("policy.check", &json!({ "line": line }));
+    let mut served = 0;
+    let judged = loop {
+        if let Some(judged) = asker.message_by(Deadline::after(Duration::ZERO)) {
+            break judged;
+        }
+        other.ok("daemon.info", &json!({}));
+        served += 1;
+    };
+    assert_eq!(judged["result"]["verdict"], "safe", "{judged}");
+    // One may come before it begins, and one when it has ended.
+    assert!(served > 2, "{served} calls");
 }

@@ -71,6 +71,16 @@ pub enum What<'a> {
     Argv(&'a [String]),
 }
 
+impl What<'_> {
+    /// In bytes.
+    pub fn length(&self) -> usize {
+        match self {
+            Self::Line(line) => line.len(),
+            Self::Argv(argv) => argv.iter().map(String::len).sum(),
+        }
+    }
+}
+
 /// What is to be judged, and where it would run.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {

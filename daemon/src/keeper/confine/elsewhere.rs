@@ -6,7 +6,7 @@
 
 use super::bubblewrap::Arguments;
 use super::survey::Survey;
-use super::{Built, Failure, MOUNTED, Plan, Walls, built, paths, privileges};
+use super::{Built, Failure, MOUNTED, Plan, Walls, built, paths};
 use crate::control::confinement::{Builder, Enforcement, MissingWall, Temporary, Wall};
 use crate::control::message::SpawnStep;
 
@@ -65,10 +65,7 @@ impl Walls {
         survey: &Survey,
         missed: &dyn Fn(MissingWall),
     ) -> Result<(), Failure> {
-        self.places
-            .open_writable()
-            .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
-        self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
+        self.stand_before_mounts(missed)?;
         let own = self.attempt(Wall::Namespaces, built::namespaces(survey), missed)?;
         self.identity.entered = own.is_some();
         let devices = self.attempt(Wall::Devices, built::devices(survey), missed)?;
@@ -94,10 +91,7 @@ impl Walls {
         errno: i32,
         missed: &dyn Fn(MissingWall),
     ) -> Result<(), Failure> {
-        self.places
-            .open_writable()
-            .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
-        self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
+        self.stand_before_mounts(missed)?;
         let gone = [Wall::Bubblewrap, Wall::Namespaces];
         for wall in gone.into_iter().chain(MOUNTED) {
             missed(MissingWall { wall, errno });

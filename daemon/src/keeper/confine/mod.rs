@@ -251,12 +251,18 @@ impl Walls {
         }
     }
 
-    fn build_mounts(&mut self, missed: &dyn Fn(MissingWall)) -> Result<(), Failure> {
+    /// What stands before the mounts, whoever builds those.
+    fn stand_before_mounts(&mut self, missed: &dyn Fn(MissingWall)) -> Result<(), Failure> {
         // What is to be written to has to be there, whatever else the kernel can do.
         self.places
             .open_writable()
             .map_err(|errno| (SpawnStep::Confine(Wall::Writes), errno))?;
         self.attempt(Wall::NoNewPrivileges, privileges::no_new(), missed)?;
+        Ok(())
+    }
+
+    fn build_mounts(&mut self, missed: &dyn Fn(MissingWall)) -> Result<(), Failure> {
+        self.stand_before_mounts(missed)?;
         let own = self.identity.enter_namespaces();
         let errno = own.err();
         if self.attempt(Wall::Namespaces, own, missed)?.is_none() {

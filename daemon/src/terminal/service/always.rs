@@ -15,6 +15,7 @@ use termd_proto::terminal::{Front, Owner};
 use super::super::clock::{now_ms, utc};
 use super::super::error::TerminalError;
 use super::Terminals;
+use super::gate::judged_apart;
 use crate::approval::Always;
 use crate::config::{Draft, keep_approved};
 use crate::policy::quoted_toml as quoted;
@@ -35,7 +36,8 @@ impl Terminals {
         known: Known,
         gate: &CompiledGate,
     ) -> Decision {
-        let decision = policy.decide(request, known, gate);
+        let decide = || policy.decide(request, known, gate);
+        let decision = judged_apart(request.what.length(), decide);
         if policy.approved().is_empty() {
             return decision;
         }

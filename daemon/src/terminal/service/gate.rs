@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use termd_proto::approval::{ApprovalId, ApprovalInfo};
 use termd_proto::policy::{Effect, Judgement, Verdict};
 use termd_proto::terminal::{Confinement, Owner};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::super::error::{Refusal, TerminalError};
 use super::super::handle::Terminal;
@@ -18,6 +19,9 @@ use crate::policy::{
     command_text, program,
 };
 
+/// The longest text that is judged on the thread that serves everybody: some two milliseconds' work,
+/// where 64 KiB are thirty to fifty.
+const MAX_AT_ONCE_BYTES: usize = 4_096;
 /// How much of a command an error or a record shows, in bytes.
 const MAX_SHOWN_BYTES: usize = 4_096;
 
@@ -132,6 +136,18 @@ impl Judged {
 fn shown(text: &str) -> String {
     let end = text.floor_char_boundary(MAX_SHOWN_BYTES);
     text.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Judges a text of this length, in bytes, where nobody else has to wait for that.
+pub(super) fn judged_apart<T>(length: usize, judge: impl FnOnce() -> T) -> T {
+    let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    // Only then is there another thread that goes on with the calls of others.
+    let has_others = matches!(runtime, Ok(RuntimeFlavor::MultiThread));
+    if length > MAX_AT_ONCE_BYTES && has_others {
+        tokio::task::block_in_place(judge)
+    } else {
+        judge()
+    }
 }
 
 impl Terminals {
@@ -308,8 +324,11 @@ impl Terminals {
             uid: Some(typist.actor.uid),
             cwd: None,
         };
-        self.policy()
-            .decide_from(start, &asked, line.known, typist.gate)
+        let decide = || {
+            let policy = self.policy();
+            policy.decide_from(start, &asked, line.known, typist.gate)
+        };
+        judged_apart(line.text.len(), decide)
     }
 }
 
