@@ -13,7 +13,8 @@
 //!   posix mode and reads the login files as bash(1) says. Hooks: one in `PROMPT_COMMAND` before
 //!   the user's, and the ends of PS0 and PS1. No DEBUG trap: that is the user's.
 //! - **zsh**: `ZDOTDIR` leads to our `.zshenv`, which puts it back; zsh finds all further files
-//!   itself. Hooks: `precmd_functions` and `preexec_functions`.
+//!   itself. Hooks: `precmd_functions` and `preexec_functions`; and while a command runs,
+//!   `PROMPT_EOL_MARK` begins with D, for zsh prints that one before its first hook.
 //! - **fish**: `XDG_DATA_DIRS` leads to a vendor snippet, which puts it back. Hooks: fish's
 //!   events; no function of the user's is touched, and so there is no B.
 //!
