@@ -161,7 +161,11 @@ fn python_is_done_at_its_prompt() {
 
 #[test]
 fn sqlite_is_done_at_its_prompt() {
-    let cases = [("select 1+1;", 0, "2\n"), ("select 'x';", 0, "x\n")];
+    let cases = [
+        ("select 1+1;", 0, "2\n"),
+        ("select 'x';", 0, "x\n"),
+        ("select 3\n+\n4;", 0, "7\n"),
+    ];
     program(&["sqlite3", ":memory:"], "sqlite> $", &cases, "prompt");
 }
 
@@ -185,6 +189,7 @@ fn psql_is_done_at_its_prompt() {
         // It asks for the rest of a statement by another prompt.
         ("select 'on'", 0, ""),
         ("  || 'wards';", 0, "onwards\n"),
+        ("select 'all'\n|| ' at'\n|| ' once';", 0, "all at once\n"),
         (
             "select * from nowhere;",
             0,

@@ -93,6 +93,8 @@ pub struct Echo {
     lines_ahead: usize,
     /// Inputs so far.
     inputs: u64,
+    /// Whether the line that was found last holds nothing else, or a prompt before it.
+    is_whole: bool,
 }
 
 impl Echo {
@@ -159,6 +161,12 @@ impl Echo {
         !self.expected.is_empty()
     }
 
+    /// Whether the last line that was taken for an echo can be nothing else: the typed line alone, or
+    /// behind a prompt. Another one only contains it.
+    pub fn was_whole(&self) -> bool {
+        self.is_whole
+    }
+
     fn of(&self, known_by: KnownBy) -> Option<usize> {
         let mut all = self.expected.iter();
         all.position(|expected| expected.known_by == known_by)
@@ -192,6 +200,7 @@ impl Echo {
 
     /// What a line is, which begins at `start`, is `line` without its LF.
     pub fn judge(&mut self, line: &str, start: u64, line_is: LineIs) -> Verdict {
+        self.is_whole = false;
         if let Some(verdict) = self.typed_ahead(line, line_is) {
             return verdict;
         }
@@ -216,6 +225,11 @@ impl Echo {
         };
         match line_is {
             LineIs::Ended if holds => {
+                self.is_whole = match &next.shape {
+                    Shape::Line(typed) => is_behind_prompt(behind, typed),
+                    Shape::Enter => true,
+                    Shape::Edited => false,
+                };
                 if let Shape::Line(typed) = &next.shape {
                     self.found.push_back(typed.clone());
                     self.lines_since = 0;
@@ -294,18 +308,14 @@ impl Echo {
                 self.found.clear();
             }
         }
-        let is_again = self.found.iter().any(|typed| {
-            let shown = line.trim_end();
-            let first = typed.chars().next().unwrap_or(' ');
-            bare(shown).ends_with(typed.as_str())
-                && shown.match_indices(first).any(|(at, _)| {
-                    let (prompt, rest) = shown.split_at(at);
-                    is_prompt(prompt) && bare(rest) == *typed
-                })
-        });
+        let mut found = self.found.iter();
+        let is_again = found.any(|typed| bare(line) != *typed && is_behind_prompt(line, typed));
         match (is_again, line_is) {
             (false, _) => Verdict::Output,
-            (true, LineIs::Ended) => Verdict::Echo,
+            (true, LineIs::Ended) => {
+                self.is_whole = true;
+                Verdict::Echo
+            }
             (true, _) => Verdict::NotYet,
         }
     }
@@ -318,6 +328,19 @@ pub enum ShowsControls {
     Yes,
     /// A line editor obeys them.
     No,
+}
+
+/// Whether a line is one that was typed, without blanks, alone or behind a prompt.
+fn is_behind_prompt(line: &str, typed: &str) -> bool {
+    let shown = line.trim_end();
+    let whole = bare(shown);
+    let first = typed.chars().next().unwrap_or(' ');
+    whole == typed
+        || whole.ends_with(typed)
+            && shown.match_indices(first).any(|(at, _)| {
+                let (prompt, rest) = shown.split_at(at);
+                is_prompt(prompt) && bare(rest) == typed
+            })
 }
 
 /// Without blanks, and no longer than is compared.

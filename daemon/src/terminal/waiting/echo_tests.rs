@@ -117,3 +117,13 @@ fn the_tty_echoes_what_is_typed_while_another_inputs_command_runs() {
     assert_eq!(echo.judge("c", 0, LineIs::Ended), Verdict::Echo);
     assert_eq!(echo.judge("c", 0, LineIs::Ended), Verdict::Output);
 }
+
+#[test]
+fn a_line_that_only_contains_what_was_typed_is_no_whole_echo() {
+    let mut echo = Echo::default();
+    echo.typed(0, "one\ntwo\nx\n", KnownBy::Text, ShowsControls::No);
+    for (line, is_whole) in [("$ one", true), ("two", true), ("xyz", false)] {
+        assert_eq!(echo.judge(line, 0, LineIs::Ended), Verdict::Echo, "{line}");
+        assert_eq!(echo.was_whole(), is_whole, "{line}");
+    }
+}

@@ -22,7 +22,7 @@ use termd_proto::screen::CommandState;
 use super::echo::{Echo, KnownBy, ShowsControls};
 use super::pattern::Pattern;
 use super::placed::Text;
-use super::sieve::{Cut, Last, Sieve, sift};
+use super::sieve::{Cut, Last, OutputStart, Sieve, sift};
 use crate::term::plain::{PlainSize, PlainText, Screen};
 use crate::terminal::shell_log::Step;
 
@@ -88,8 +88,7 @@ pub struct Looking {
     start: u64,
     /// What was looked at.
     looked_to: u64,
-    /// The raw offset behind the first echo.
-    output_start: Option<u64>,
+    output_start: OutputStart,
 }
 
 impl Looking {
@@ -106,7 +105,7 @@ impl Looking {
             state,
             start,
             looked_to: start,
-            output_start: None,
+            output_start: OutputStart::Unknown,
         }
     }
 
@@ -115,9 +114,10 @@ impl Looking {
         Offset(self.plain.fed())
     }
 
-    /// Where the echo of what was typed first ends, once that is known.
+    /// Where the echo of what was typed first ends, with that of the lines that follow it at once, as
+    /// soon as that is known.
     pub fn output_start(&self) -> Option<Offset> {
-        self.output_start.map(Offset)
+        self.output_start.offset().map(Offset)
     }
 
     /// Whether anything that was typed may still be echoed.
@@ -166,7 +166,7 @@ impl Looking {
                 self.close_cut(at);
                 self.echo.command_began();
                 let fed = self.plain.fed();
-                self.output_start.get_or_insert(fed);
+                self.output_start.marked(fed);
             }
             // A line was given up, or was empty.
             Stop::Mark(Step::PromptStart) if before == CommandState::Input => {

@@ -120,6 +120,49 @@ fn a_line_without_marks_is_left_out_by_its_text() {
     assert_eq!(looking.output_start(), Some(Offset(28)));
 }
 
+/// The echoes of lines that were typed together are left out together, where nothing is between them.
+#[test]
+fn output_begins_behind_all_echoes_that_follow_each_other() {
+    let lines = "select 1\nfrom v\nwhere 1>0;\n";
+    for (before, input, raw, output) in [
+        // A paste in brackets: shown in reverse, and once more when it is taken.
+        (
+            "=# ",
+            lines,
+            "\x1b[7mselect 1\x1b[27m\r\n\r\x1b[7mfrom v\x1b[27m\r\n\r\x1b[7mwhere 1>0;\x1b[27m\
+             \x1b[A\x1b[A\r=# select 1\r\n\rfrom v\r\n\rwhere 1>0;\r\n",
+            " a \r\n---\r\n 1\r\n=# ",
+        ),
+        (">>> ", "a=1\nb=2\n", "a=1\r\n>>> b=2\r\n", "3\r\n>>> "),
+        (">>> ", "f()\nb=2\n", "f()\r\n", "1\r\n>>> b=2\r\n>>> "),
+        (">>> ", "f()\nb=2\n", "f()\r\n", "\r\n>>> b=2\r\n>>> "),
+        // It only contains the next line that was typed.
+        ("$ ", "echo xyz\nx\n", "echo xyz\r\n", "xyz\r\n$ x\r\n"),
+        // cat, whose tty has echoed both before it says them.
+        ("", "a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n"),
+        ("", "a\nb\n", "a\r\n", "a\r\nb\r\nb\r\n"),
+    ] {
+        let start = (before.len() + raw.len()) as u64;
+        let raw = raw.to_owned() + output;
+        // However it comes, in one go or a byte at a time with a look behind each.
+        for step in [raw.len(), 1] {
+            let mut looking = looking(CommandState::Unknown);
+            looking.feed(before.as_bytes());
+            looking.stop(typed(input, KnownBy::Text));
+            for part in raw.as_bytes().chunks(step) {
+                looking.feed(part);
+                looking.look(None, Quiet::No);
+            }
+            looking.look(None, Quiet::Yes);
+            assert_eq!(
+                looking.output_start(),
+                Some(Offset(start)),
+                "{raw:?} by {step}"
+            );
+        }
+    }
+}
+
 /// The tty's echo stays on the screen, and is none of the output however long it is quiet.
 #[test]
 fn an_echo_that_was_found_is_not_given_up() {

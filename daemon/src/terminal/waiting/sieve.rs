@@ -25,6 +25,53 @@ pub(super) enum Last {
     IsQuiet,
 }
 
+/// Where in the raw output what follows the echo of the first input begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutputStart {
+    /// No echo has come.
+    Unknown,
+    /// Behind so much of the echo: its next line may follow at once.
+    BehindEcho(u64),
+    /// Here.
+    At(u64),
+}
+
+impl OutputStart {
+    pub(super) fn offset(self) -> Option<u64> {
+        match self {
+            Self::Unknown => None,
+            Self::BehindEcho(offset) | Self::At(offset) => Some(offset),
+        }
+    }
+
+    /// A line has ended here, which is an echo or only looks like one. Lines are judged again until
+    /// they are final.
+    fn echo_ended(&mut self, at: u64, is_whole: bool) {
+        *self = match *self {
+            Self::Unknown => Self::BehindEcho(at),
+            Self::BehindEcho(before) if at <= before => Self::BehindEcho(before),
+            Self::BehindEcho(_) if is_whole => Self::BehindEcho(at),
+            Self::BehindEcho(before) | Self::At(before) => Self::At(before),
+        };
+    }
+
+    /// A line of output has ended here.
+    fn output_ended(&mut self, at: u64) {
+        if let Self::BehindEcho(before) = *self
+            && at > before
+        {
+            *self = Self::At(before);
+        }
+    }
+
+    /// It is known by a mark.
+    pub(super) fn marked(&mut self, offset: u64) {
+        if *self == Self::Unknown {
+            *self = Self::At(offset);
+        }
+    }
+}
+
 /// What text goes through on its way to where the pattern is looked for.
 pub(super) struct Sieve<'a> {
     pub(super) echo: &'a mut Echo,
@@ -34,7 +81,7 @@ pub(super) struct Sieve<'a> {
     pub(super) from_at: u64,
     pub(super) to: &'a mut Text,
     pub(super) otherwise: u64,
-    pub(super) output_start: &'a mut Option<u64>,
+    pub(super) output_start: &'a mut OutputStart,
 }
 
 impl Sieve<'_> {
@@ -131,13 +178,18 @@ pub(super) fn sift(sieve: &mut Sieve<'_>, last: Last) -> usize {
         let echo_from = sieve.echo.begins_in(start).min(body.len());
         let verdict = sieve.echo.judge(body, start, line_is);
         match verdict {
-            Verdict::Output => sieve.keep(line.clone()),
+            Verdict::Output => {
+                sieve.keep(line.clone());
+                // An open line may be the prompt of the next that was typed.
+                if let (LineIs::Ended, Some(at)) = (line_is, sieve.from.raw_behind(line.end)) {
+                    sieve.output_start.output_ended(at);
+                }
+            }
             Verdict::Echo => {
                 sieve.keep(at..at + echo_from);
                 sieve.end_line();
-                if last == Last::IsFinal || sieve.output_start.is_none() {
-                    let behind = sieve.from.raw_behind(line.end);
-                    *sieve.output_start = sieve.output_start.or(behind);
+                if let Some(at) = sieve.from.raw_behind(line.end) {
+                    sieve.output_start.echo_ended(at, sieve.echo.was_whole());
                 }
             }
             Verdict::NotYet => {
