@@ -226,7 +226,7 @@ impl Echo {
         match line_is {
             LineIs::Ended if holds => {
                 self.is_whole = match &next.shape {
-                    Shape::Line(typed) => is_behind_prompt(behind, typed),
+                    Shape::Line(typed) => is_alone(behind, &part, typed),
                     Shape::Enter => true,
                     Shape::Edited => false,
                 };
@@ -308,8 +308,9 @@ impl Echo {
                 self.found.clear();
             }
         }
+        let whole = bare(line.trim_end());
         let mut found = self.found.iter();
-        let is_again = found.any(|typed| bare(line) != *typed && is_behind_prompt(line, typed));
+        let is_again = found.any(|typed| whole != *typed && is_alone(line, &whole, typed));
         match (is_again, line_is) {
             (false, _) => Verdict::Output,
             (true, LineIs::Ended) => {
@@ -330,10 +331,9 @@ pub enum ShowsControls {
     No,
 }
 
-/// Whether a line is one that was typed, without blanks, alone or behind a prompt.
-fn is_behind_prompt(line: &str, typed: &str) -> bool {
+/// Whether a line, `whole` without blanks, is one that was typed, with nothing or a prompt before it.
+fn is_alone(line: &str, whole: &str, typed: &str) -> bool {
     let shown = line.trim_end();
-    let whole = bare(shown);
     let first = typed.chars().next().unwrap_or(' ');
     whole == typed
         || whole.ends_with(typed)
