@@ -27,9 +27,9 @@ use super::asked::{
 };
 use super::confine::{told, told_of};
 use super::limits::monotonic_ms;
-use super::looking::{Allowed, Looked};
 use super::making::Held;
 use super::starting::StartError;
+use super::vetting::{Allowed, Vetted};
 use crate::control::client::KeeperError;
 use crate::control::message::Spawned;
 use crate::policy::Profile;
@@ -53,10 +53,10 @@ impl Terminals {
                 .await?;
             return Err(error);
         }
-        let (request, looked) = self.look(&id, request).await?;
-        let allowed = match looked {
-            Looked::Allowed(allowed) => *allowed,
-            Looked::Refused(judged, more) => {
+        let (request, vetted) = self.vet(&id, request).await?;
+        let allowed = match vetted {
+            Vetted::Allowed(allowed) => *allowed,
+            Vetted::Refused(judged, more) => {
                 detail.extend(more);
                 self.audit(
                     "terminal.create",
@@ -68,8 +68,8 @@ impl Terminals {
                 .await?;
                 return Err(judged.into_error());
             }
-            Looked::NotThere(error @ LaunchError::Invalid { .. }) => return Err(error.into()),
-            Looked::NotThere(error) => {
+            Vetted::NotThere(error @ LaunchError::Invalid { .. }) => return Err(error.into()),
+            Vetted::NotThere(error) => {
                 let outcome = format!("not started: {error}");
                 self.audit("terminal.create", &outcome, &request.owner, None, detail)
                     .await?;

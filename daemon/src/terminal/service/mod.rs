@@ -17,7 +17,6 @@ mod index;
 mod limits;
 mod links;
 mod list;
-mod looking;
 mod made;
 mod making;
 mod reserving;
@@ -25,6 +24,7 @@ mod scope;
 mod screens;
 mod starting;
 mod typing;
+mod vetting;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! What is found out about a command before it is recorded or started: what is to be executed, what
 //! the gate says, and what it is to be held to.
 //!
-//! One look on a thread of its own: it reads directories that may be on a file system which does not
+//! All of it at once, on a thread of its own: it reads directories that may be on a file system which does not
 //! answer, and judges texts of any length. It must not know what becomes of the command.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::policy::Profile;
 
 /// What was found.
 #[derive(Debug)]
-pub(super) enum Looked {
+pub(super) enum Vetted {
     /// There is nothing that could be executed.
     NotThere(LaunchError),
     /// It may not run. With what the record says of it.
@@ -43,27 +43,27 @@ pub(super) struct Allowed {
 }
 
 impl Terminals {
-    /// Looks, and gives the request back.
-    pub(super) async fn look(
+    /// Finds it out, and gives the request back.
+    pub(super) async fn vet(
         &self,
         id: &TerminalId,
         request: CreateRequest,
-    ) -> Result<(CreateRequest, Looked), TerminalError> {
+    ) -> Result<(CreateRequest, Vetted), TerminalError> {
         let (terminals, id) = (self.clone(), id.clone());
-        let looked = tokio::task::spawn_blocking(move || {
-            let looked = terminals.look_now(&id, &request);
-            (request, looked)
+        let vetted = tokio::task::spawn_blocking(move || {
+            let vetted = terminals.vet_now(&id, &request);
+            (request, vetted)
         });
-        let (request, looked) = looked.await.map_err(|_| TerminalError::Stopping)?;
-        Ok((request, looked?))
+        let (request, vetted) = vetted.await.map_err(|_| TerminalError::Stopping)?;
+        Ok((request, vetted?))
     }
 
-    fn look_now(&self, id: &TerminalId, request: &CreateRequest) -> Result<Looked, TerminalError> {
+    fn vet_now(&self, id: &TerminalId, request: &CreateRequest) -> Result<Vetted, TerminalError> {
         let asked = launch_request(request);
         let base_env = asked.base_env.clone();
         let launch = match asked.resolve() {
             Ok(launch) => launch,
-            Err(error) => return Ok(Looked::NotThere(error)),
+            Err(error) => return Ok(Vetted::NotThere(error)),
         };
         let (judged, profile) = self.judge_creation(request, &launch)?;
         let mut detail = Map::new();
@@ -73,10 +73,10 @@ impl Terminals {
         }
         detail.extend(judged.detail());
         if !judged.allows() {
-            return Ok(Looked::Refused(Box::new(judged), detail));
+            return Ok(Vetted::Refused(Box::new(judged), detail));
         }
         let held = self.find_confinement(id, &profile, &launch.cwd);
-        Ok(Looked::Allowed(Box::new(Allowed {
+        Ok(Vetted::Allowed(Box::new(Allowed {
             launch,
             base_env,
             profile,
