@@ -21,15 +21,11 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::redact::PatternError;
 use crate::config::{
     ApprovedInForce, ApprovedPlace, Change, Config, InForce, approved_file, keep_approved,
 };
-use crate::control::client::{Connected, KeeperClient, KeeperError};
-use crate::control::message::KeeperEvent;
-use crate::footprint;
 use crate::journal::AnchorKeeper;
-use crate::keeper::InheritedFds;
+use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
@@ -41,6 +37,9 @@ use crate::store::{AuditEntry, Store, StoreError, own_actor};
 use crate::terminal::clock::now_ms;
 use crate::terminal::tally::InputLog;
 use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
+use termd_keeper::InheritedFds;
+use termd_keeper::protocol::message::KeeperEvent;
+use termd_policy::secrets::redact::PatternError;
 
 /// How often the database is looked through for what is past retention.
 const RETENTION_PERIOD: Duration = Duration::from_hours(1);
@@ -154,7 +153,6 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         terminals = adopted,
         "serving"
     );
-    footprint::drop_startup_text();
 
     let anchoring = async {
         if tells_journal {

@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::audit::redact::{PatternError, Redactor};
-use crate::policy::{Origin, Policy, PolicySpec};
 use crate::store::Retention;
+use termd_policy::secrets::redact::{PatternError, Redactor};
+use termd_policy::{Origin, Policy, PolicySpec};
 
 use error::{parse_error, place, shown};
 

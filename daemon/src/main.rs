@@ -8,9 +8,9 @@ use clap::Parser;
 use termd::app;
 use termd::args::Args;
 use termd::config::{Config, InForce};
-use termd::keeper::{self, Detach, KeeperOptions, KeeperStartError};
 use termd::paths::Paths;
 use termd::telemetry;
+use termd_keeper::{Detach, KeeperOptions, KeeperStartError};
 
 /// sysexits.h `EX_UNAVAILABLE`: the database is not to be used by this termd.
 const EX_UNAVAILABLE: u8 = 69;
@@ -24,7 +24,7 @@ const EX_CONFIG: u8 = 78;
 const WORKER_THREADS: usize = 1;
 
 fn main() -> ExitCode {
-    keeper::launch_where_asked();
+    termd_keeper::launch_where_asked();
     let args = Args::parse();
     let run = if args.server { serve() } else { keep(&args) };
     run.unwrap_or_else(|error| {
@@ -64,7 +64,7 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
         server_args: Vec::new(),
         detach,
     };
-    match keeper::run(options) {
+    match termd_keeper::run(options) {
         Err(error @ KeeperStartError::AlreadyRunning { .. }) => {
             complain(&error.into());
             Ok(ExitCode::from(EX_TEMPFAIL))
@@ -83,7 +83,7 @@ fn serve() -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(EX_CONFIG));
         }
     };
-    let inherited = keeper::inherited_fds().context("--server is for the keeper to use")?;
+    let inherited = termd_keeper::inherited_fds().context("--server is for the keeper to use")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .enable_all()

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use termd_fuzz::term::plain::{PlainSize, PlainText};
-use termd_fuzz::term::render::{View, render};
+use termd_vt::plain::{PlainSize, PlainText};
+use termd_vt::render::{View, render};
 use termd_fuzz::sized;
 use termd_proto::screen::{ScreenFormat, ScreenOptions};
 

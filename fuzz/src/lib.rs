@@ -3,8 +3,7 @@
 pub mod acp;
 pub mod parsers;
 
-pub use termd::term;
-pub use term::{Model, Scrollback, Size};
+pub use termd_vt::{Model, Scrollback, Size};
 
 /// A terminal of which the first two bytes say the size; and the bytes after them.
 pub fn sized(data: &[u8]) -> Option<(Model, &[u8])> {

@@ -8,15 +8,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use termd::control::client::{Connected, KeeperClient, KeeperError};
-use termd::control::confinement::{
+use termd::keeper_client::{Connected, KeeperClient, KeeperError};
+use termd_keeper::inherited_fds;
+use termd_keeper::protocol::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath,
     Sandbox, Temporary,
 };
-use termd::control::message::{
+use termd_keeper::protocol::message::{
     EndTree, Hold, KeeperEvent, LetGo, ProcessId, SpawnRequest, Spawned, TerminalFds, WaitStatus,
 };
-use termd::keeper::inherited_fds;
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};

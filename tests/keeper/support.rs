@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use termd::keeper::{Detach, KeeperOptions};
+use termd_keeper::{Detach, KeeperOptions};
 use termd_proto::TerminalId;
 
 pub(crate) use crate::user::User;
@@ -48,7 +48,7 @@ pub(crate) fn run_keeper_role() -> Option<ExitCode> {
             _ => Detach::Foreground,
         },
     };
-    Some(termd::keeper::run(options).unwrap_or_else(|error| {
+    Some(termd_keeper::run(options).unwrap_or_else(|error| {
         eprintln!("{error}");
         ExitCode::from(3)
     }))

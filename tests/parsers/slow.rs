@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use termd::policy::{CompiledGate, Policy, Request, TypedLines, What, judge};
+use termd_policy::{CompiledGate, Policy, Request, TypedLines, What, judge};
 use termd_proto::policy::MAX_JUDGED_BYTES;
 use termd_proto::terminal::Front;
 

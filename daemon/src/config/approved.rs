@@ -19,8 +19,8 @@ use thiserror::Error;
 
 use super::in_force::{Change, hash, keep_text, kept};
 use super::{ConfigError, MAX_CONFIG_BYTES, parse_error, place};
-use crate::audit::redact::Redactor;
-use crate::policy::{Approved, ApprovedSpec};
+use termd_policy::secrets::redact::Redactor;
+use termd_policy::{Approved, ApprovedSpec};
 
 /// The file's name, beside config.toml.
 const NAME: &str = "approved.toml";

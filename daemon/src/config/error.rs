@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::audit::redact::PatternError;
+use termd_policy::secrets::redact::PatternError;
 
 /// Why a configuration is refused.
 #[derive(Debug, Error)]

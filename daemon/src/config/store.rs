@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::policy::{Bytes, MIN_TERMINAL_QUOTA_BYTES};
+use termd_policy::{Bytes, MIN_TERMINAL_QUOTA_BYTES};
 
 /// Of one terminal, where nothing else is set: a week of a chatty server, and so little that forty
 /// that print without end stay within the ten gibibytes of retention.

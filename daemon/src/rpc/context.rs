@@ -16,7 +16,7 @@ use super::account::Account;
 use super::backlog::{Backlog, Turn};
 use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
 use super::peer::Peer;
-use crate::policy::{CompiledGate, PatternError};
+use termd_policy::{CompiledGate, PatternError};
 
 /// What a client said of itself in `daemon.hello`. Nothing of it is checked against the peer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use termd_proto::{ErrorKind, TerminalId, code};
 
 use super::context::IntroductionError;
-use crate::control::confinement::Wall;
-use crate::control::message::{SpawnFailure, SpawnStep};
 use crate::store::StoreError;
 use crate::terminal::TerminalError;
 use crate::terminal::error::Refusal;
 use crate::terminal::launch::LaunchError;
+use termd_keeper::protocol::confinement::Wall;
+use termd_keeper::protocol::message::{SpawnFailure, SpawnStep};
 
 /// An error answer: `kind` and the other members of `data`.
 pub(super) fn error_object(

@@ -10,8 +10,8 @@ use termd_proto::terminal::Front;
 use super::caller::connection;
 use super::error::invalid_params;
 use crate::config::ConfigFile;
-use crate::policy::{Known, Request, What};
 use crate::terminal::{TerminalError, Terminals};
+use termd_policy::{Known, Request, What};
 
 /// Serves `policy.*`.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use thiserror::Error;
 pub use cgroup::{Cgroup, MemoryEvents};
 
 /// From the first word to systemd to its last; a manager that is busy for longer is taken for one
-/// that does not answer. Well below [`crate::control::holding::LONGEST_HOLD`].
+/// that does not answer. Well below [`termd_keeper::protocol::exec_gate::LONGEST_HOLD`].
 pub const LONGEST_ENCLOSING: Duration = Duration::from_secs(8);
 
 /// The slice that holds all terminals' scopes, beneath `app.slice` as systemd's own advice is

@@ -44,7 +44,7 @@ use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::redact::Redactor;
+use termd_policy::secrets::redact::Redactor;
 
 use self::audit::Head;
 pub use self::error::StoreError;

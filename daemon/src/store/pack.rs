@@ -15,7 +15,7 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::model::{BLOCK_BYTES, Block, CommandChange, CommandWrite, TerminalRow};
 use super::queue::{Packed, PackedScreen, PackedWrite, Write};
-use crate::audit::redact::Redactor;
+use termd_policy::secrets::redact::Redactor;
 
 /// The lowest level: log-like output shrinks six-fold and costs less than writing it would.
 const LEVEL: i32 = 1;

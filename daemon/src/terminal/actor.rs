@@ -28,10 +28,10 @@ use super::limit_shown::{limit_of_command, limit_shown};
 use super::record::{Exit, ScreenState, exit_status};
 use super::source::Source;
 use super::spool::PumpStop;
-use crate::control::client::KeeperClient;
-use crate::control::message::WaitStatus;
+use crate::keeper_client::KeeperClient;
 use crate::store::{CommandWrite, Store};
-use crate::term::Model;
+use termd_keeper::protocol::message::WaitStatus;
+use termd_vt::Model;
 
 /// After the exit, how long a PTY that somebody still holds open must be quiet before its output
 /// counts as drained. The kernel hangs the PTY up when a session leader ends, so this is only for

@@ -3,7 +3,7 @@
 
 use termd_proto::Offset;
 
-use crate::term::plain::{PlainText, Until};
+use termd_vt::plain::{PlainText, Until};
 
 /// Which part of the stretch a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use termd_proto::Offset;
 use super::handle::Terminal;
 use super::record::Size;
 use crate::store::{ScreenCheckpoint, SizeChange, Store, StoreError};
-use crate::term::Model;
+use termd_vt::Model;
 
 /// So much output after a checkpoint is worth another one: it is fed again in milliseconds.
 const CHECKPOINT_BYTES: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use super::bounded::{Part, page};
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::text::{Completeness, Front, LineEnds, render};
-use crate::term::plain::{PlainText, Screen};
+use termd_vt::plain::{PlainText, Screen};
 
 /// What a read returns at the most, unless asked otherwise, in bytes.
 const DEFAULT_READ_BYTES: u64 = 64 << 10;

@@ -12,10 +12,10 @@ use super::activity::IdleTimeout;
 use super::launch::LaunchError;
 use super::transcript::TranscriptError;
 use crate::config::ApprovedError;
-use crate::control::client::KeeperError;
-use crate::control::message::SpawnFailure;
+use crate::keeper_client::KeeperError;
 use crate::scope::ScopeWall;
 use crate::store::StoreError;
+use termd_keeper::protocol::message::SpawnFailure;
 
 /// What the gate did not let through.
 #[derive(Debug, Clone, PartialEq, Eq)]

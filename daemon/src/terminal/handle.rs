@@ -25,9 +25,9 @@ use super::shell_log::ShellLog;
 use super::tally::Tallies;
 use super::transcript::Transcript;
 use super::typed::{Typed, TypedLog};
-use crate::control::message::WaitStatus;
-use crate::policy::TypedLines;
 use crate::store::TerminalRow;
+use termd_keeper::protocol::message::WaitStatus;
+use termd_policy::TypedLines;
 
 /// Requests that wait for a terminal's task; each sender waits for its place.
 pub const COMMAND_QUEUE: usize = 64;

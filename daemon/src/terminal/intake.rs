@@ -18,7 +18,7 @@ use super::input::InputQueue;
 use super::shell_log::Step;
 use super::source::Pipes;
 use super::spool::{Intake, Meanwhile, PumpStop, Spool};
-use crate::term::Event;
+use termd_vt::Event;
 
 /// What the screen is fed at a time while the PTY is empty, in bytes: some tens of µs of log lines.
 const MORSEL_BYTES: u64 = 64 << 10;

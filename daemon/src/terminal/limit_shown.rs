@@ -8,7 +8,7 @@
 use nix::libc::{SIGXCPU, SIGXFSZ};
 use termd_proto::terminal::{Confinement, EndCause};
 
-use crate::control::message::WaitStatus;
+use termd_keeper::protocol::message::WaitStatus;
 
 /// What a shell adds to the number of the signal that ended its program (POSIX, 2.8.2).
 const SHELLS_BASE: i32 = 128;

@@ -3,7 +3,7 @@
 //!
 //! Without a wait a reader gets all there is. With one it follows: it is given ended lines at once;
 //! where there are none, a prompt or a redraw after [`SETTLED_AFTER`] without output, or when its
-//! wait is over. [`crate::term::plain`] says what is given again when it changes.
+//! wait is over. [`termd_vt::plain`] says what is given again when it changes.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::origins::OriginMap;
 use super::record::{Progress, Size};
 use super::streams::{Back, MAX_SEARCH_BYTES, Piece, pieces};
 use super::transcript::MAX_LINE_SEARCH_BYTES;
-use crate::term::plain::{PlainSize, PlainText, Until};
+use termd_vt::plain::{PlainSize, PlainText, Until};
 
 /// A terminal that has printed nothing for this long waits for somebody: its prompt is shown to
 /// those who follow. Longer than the pauses of a spinner, shorter than a person's patience.

@@ -16,7 +16,7 @@ use super::shell_log::Step;
 use super::streams;
 use super::text::{Completeness, Front, LineEnds, render};
 use super::transcript::Span;
-use crate::term::plain::{PlainText, Screen};
+use termd_vt::plain::{PlainText, Screen};
 
 /// What a read returns at the most, unless asked otherwise, in bytes.
 const DEFAULT_READ_BYTES: u64 = 64 << 10;

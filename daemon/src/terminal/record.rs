@@ -11,10 +11,10 @@ use termd_proto::{Label, Offset, TerminalId};
 
 use super::activity::IdleTimeout;
 use super::screen::ScrollbackLines;
-use crate::control::message::WaitStatus;
 use crate::shell::ShellNonce;
 use crate::store::TerminalRow;
-use crate::term::Model;
+use termd_keeper::protocol::message::WaitStatus;
+use termd_vt::Model;
 
 /// Longest notes that the keeper takes; argv and `_meta` are left out of longer ones, and the
 /// database has them.

@@ -18,7 +18,7 @@ pub use self::kept::Kept;
 use self::kept::{RING_SLACK_BYTES, raw_offset};
 use super::streams::{Piece, pieces};
 use super::transcript::{Tail, Transcript, TranscriptError};
-use crate::term::plain::{PlainSize, PlainText, Screen, Until, first_switch, last_switch};
+use termd_vt::plain::{PlainSize, PlainText, Screen, Until, first_switch, last_switch};
 
 /// Readers' states kept for each running terminal: some readers, and the last answer of each asked
 /// for again. One takes the size of a screen.

@@ -8,7 +8,7 @@ use super::record::{Record, Size};
 use super::screen::{as_fed_by, fresh_model};
 use super::transcript::{Transcript, TranscriptError};
 use crate::store::{SizeChange, Store};
-use crate::term::{Event, Model};
+use termd_vt::{Event, Model};
 
 /// The most that is fed again, in bytes; before that, a screen begins empty. A checkpoint is never
 /// so far behind unless the database took none.

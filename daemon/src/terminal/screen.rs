@@ -14,7 +14,7 @@ use termd_proto::terminal::Stdio;
 use super::error::TerminalError;
 use super::record::Size;
 use super::spool::Spool;
-use crate::term::{self, Fed, Model, Scrollback};
+use termd_vt::{self, Fed, Model, Scrollback};
 
 /// How much is fed at a time, in bytes: what stays in the processor's cache.
 const PIECE_BYTES: usize = 64 << 10;
@@ -33,7 +33,7 @@ thread_local! {
 }
 
 /// A model's size.
-impl From<Size> for term::Size {
+impl From<Size> for termd_vt::Size {
     fn from(size: Size) -> Self {
         Self {
             cols: usize::from(size.cols),

@@ -13,7 +13,7 @@ use termd_proto::screen::CommandState;
 use termd_proto::{Offset, TerminalId};
 
 use super::commands::CommandChange;
-use crate::term::Event;
+use termd_vt::Event;
 
 /// Marks remembered at the most: some 250 commands, and 16 KiB. Waits look back to their caller's
 /// last read or send.

@@ -16,7 +16,7 @@ use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
 use super::master;
 use super::origins::Origins;
 use super::spool::{Intake, PumpStop, Spool};
-use crate::control::message::TerminalFds;
+use termd_keeper::protocol::message::TerminalFds;
 
 /// The most that is taken of one pipe before it is the other's turn: what a pipe holds. Less would
 /// cut the output of a program that writes to both into smaller pieces, and show it no more truly.

@@ -20,7 +20,7 @@ use termd_proto::terminal::MAX_SEND_BYTES;
 use super::error::TerminalError;
 use super::handle::LineDiscipline;
 use super::keys::{Key, KeyModes, KeyPress};
-use crate::term::Model;
+use termd_vt::Model;
 
 /// The longest line that a tty in canonical mode holds, in bytes, without what ends it: Linux's
 /// `N_TTY_BUF_SIZE` less one (termios(3)).

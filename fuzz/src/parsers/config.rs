@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use termd::config::{ConfigError, ConfigFile};
-use termd::policy::{CompiledGate, Known, Request, What};
+use termd_policy::{CompiledGate, Known, Request, What};
 use termd_proto::terminal::Front;
 
 const LINES: [&str; 4] = [

@@ -8,8 +8,8 @@ use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     sendmsg, socketpair,
 };
-use termd::control::channel::receive;
-use termd::control::message::{ToKeeper, ToServer};
+use termd_keeper::protocol::channel::receive;
+use termd_keeper::protocol::message::{ToKeeper, ToServer};
 
 /// Kinds that there are, and a few more.
 const KINDS_TO_KEEPER: u16 = 12;

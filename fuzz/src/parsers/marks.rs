@@ -1,7 +1,7 @@
 //! What shells and programs say of themselves (OSC): any text makes sound facts or none, whole and
 //! byte by byte the same.
 
-use termd::term::{Event, Model, Scrollback, Size};
+use termd_vt::{Event, Model, Scrollback, Size};
 
 /// Longest path: `PATH_MAX`.
 const MAX_PATH_BYTES: usize = 4_096;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use termd::config::ConfigFile;
-use termd::policy::{CompiledGate, Known, Policy, Request, What, command_text, judge};
+use termd_policy::{CompiledGate, Known, Policy, Request, What, command_text, judge};
 use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 

@@ -2,7 +2,7 @@
 //! pass finds nothing; nothing grows beyond its bound.
 
 use serde_json::Value;
-use termd::audit::redact::{MARK, Redactor};
+use termd_policy::secrets::redact::{MARK, Redactor};
 
 /// Secrets that are known by their shape, with the words that they stand in.
 const PLANTED: [(&str, &str); 4] = [

@@ -1,6 +1,6 @@
 //! What is typed in pieces: any bytes, cut anywhere, make lines; none is longer than is judged.
 
-use termd::policy::{CompiledGate, Known, Policy, TypedLines, What};
+use termd_policy::{CompiledGate, Known, Policy, TypedLines, What};
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
 use super::policy::{PROGRAMS, request};

@@ -10,7 +10,7 @@ mod parse;
 
 pub use parse::UnknownKey;
 
-use crate::term::Model;
+use termd_vt::Model;
 
 /// F1 to F24 are there; xterm and terminfo have F13 to F24 as F1 to F12 with shift.
 const LAST_FUNCTION_KEY: u8 = 24;

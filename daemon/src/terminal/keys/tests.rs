@@ -410,9 +410,9 @@ fn kittys_protocol() {
 /// A model that a program has switched tells the modes.
 #[test]
 fn modes_come_from_the_model() {
-    let size = crate::term::Size { cols: 80, rows: 24 };
+    let size = termd_vt::Size { cols: 80, rows: 24 };
     let of = |bytes: &[u8]| {
-        let mut model = Model::new(size, crate::term::Scrollback::new(10, 1 << 20));
+        let mut model = Model::new(size, termd_vt::Scrollback::new(10, 1 << 20));
         model.feed(bytes);
         KeyModes::of(&model)
     };

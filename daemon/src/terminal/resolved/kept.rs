@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use termd_proto::Offset;
 
 use super::super::transcript::Tail;
-use crate::term::plain::{Anchor, PlainSize, PlainText, Screen};
+use termd_vt::plain::{Anchor, PlainSize, PlainText, Screen};
 
 /// Output resolved before text beyond the limit is cut: a few bytes can make a whole row of it.
 const PART_BYTES: usize = 4 << 10;

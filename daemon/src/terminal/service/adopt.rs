@@ -22,9 +22,9 @@ use super::super::screen::Screen;
 use super::super::source::Opened;
 use super::super::transcript::Transcript;
 use super::{ENDED_LISTED, Terminals};
-use crate::control::message::InventoryTerminal;
 use crate::store::TerminalRow;
-use crate::term::Model;
+use termd_keeper::protocol::message::InventoryTerminal;
+use termd_vt::Model;
 
 /// How long a terminal that is to end with its connection waits for that client to come back
 /// after the server was replaced.

@@ -18,8 +18,8 @@ use super::Terminals;
 use super::gate::judged_apart;
 use crate::approval::Always;
 use crate::config::{Draft, keep_approved};
-use crate::policy::quoted_toml as quoted;
-use crate::policy::{AlwaysRule, CompiledGate, Decision, Known, OnlyOnce, Policy, Request};
+use termd_policy::quoted_toml as quoted;
+use termd_policy::{AlwaysRule, CompiledGate, Decision, Known, OnlyOnce, Policy, Request};
 
 impl Terminals {
     /// What is decided of commands, now.

@@ -11,8 +11,8 @@ use super::super::error::TerminalError;
 use super::Terminals;
 use crate::approval::{Approvals, NotAnswered};
 use crate::config::Draft;
-use crate::control::message::TERMINAL_VARIABLE;
 use crate::store::own_actor;
+use termd_keeper::protocol::message::TERMINAL_VARIABLE;
 
 /// Parents that are looked at: nobody nests deeper, and a loop must end.
 const MAX_ANCESTORS: usize = 64;

@@ -18,9 +18,9 @@ use super::super::launch::{Launch, LaunchRequest, environment, inherited_environ
 use super::super::record::{Record, Size};
 use super::super::screen::ScrollbackLines;
 use super::Terminals;
-use crate::control::confinement::{Confinement, Temporary};
-use crate::control::message::{Hold, SpawnRequest};
-use crate::policy::{CompiledGate, Profile};
+use termd_keeper::protocol::confinement::{Confinement, Temporary};
+use termd_keeper::protocol::message::{Hold, SpawnRequest};
+use termd_policy::{CompiledGate, Profile};
 
 /// What programs take the place for temporary files from.
 const TEMPORARY_VARIABLES: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];

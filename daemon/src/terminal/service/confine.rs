@@ -15,11 +15,11 @@ use termd_proto::terminal::{Confinement as Told, MissingWall};
 use super::super::error::TerminalError;
 use super::links::{End, Kind, Ways};
 use super::made::Needed;
-use crate::control::confinement::{
+use termd_keeper::protocol::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS,
     ProcessLimits, ProtectedPath, Sandbox, Temporary,
 };
-use crate::policy::{
+use termd_policy::{
     Absent, Bytes, Length, LimitsSpec, Places, Profile, SandboxBuilder, TemporaryFiles, Walls,
 };
 

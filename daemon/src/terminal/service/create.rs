@@ -30,10 +30,10 @@ use super::limits::monotonic_ms;
 use super::making::Held;
 use super::starting::StartError;
 use super::vetting::{Allowed, Vetted};
-use crate::control::client::KeeperError;
-use crate::control::message::Spawned;
-use crate::policy::Profile;
+use crate::keeper_client::KeeperError;
 use crate::shell;
+use termd_keeper::protocol::message::Spawned;
+use termd_policy::Profile;
 
 impl Terminals {
     /// Starts a command in a new terminal. Not to be dropped half-way: run it in a task.

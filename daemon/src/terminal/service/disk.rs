@@ -20,8 +20,8 @@ use super::super::error::TerminalError;
 use super::super::handle::Terminal;
 use super::super::keeping::level;
 use super::Terminals;
-use crate::policy::MIN_TERMINAL_QUOTA_BYTES;
 use crate::store::{StoreError, own_actor};
+use termd_policy::MIN_TERMINAL_QUOTA_BYTES;
 
 /// How often it is looked, while there is plenty.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);

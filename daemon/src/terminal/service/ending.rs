@@ -13,8 +13,8 @@ use super::super::handle::Terminal;
 use super::super::input::{Care, LineCare, Secrecy};
 use super::super::record::signal_number;
 use super::Terminals;
-use crate::control::client::KeeperError;
-use crate::control::message::EndTree;
+use crate::keeper_client::KeeperError;
+use termd_keeper::protocol::message::EndTree;
 
 /// After every process is gone, how long the exit may take to be published: the drain's own
 /// deadline and some more.

@@ -10,7 +10,7 @@ use super::super::launch::inherited_environment;
 use super::Terminals;
 use super::confine::places;
 use super::links::Ways;
-use crate::policy::{
+use termd_policy::{
     Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxBuilder, SandboxKind,
     TemporaryFiles, Walls, What,
 };

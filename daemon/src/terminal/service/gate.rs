@@ -14,7 +14,7 @@ use super::create::random_bits;
 use super::typing::Typist;
 use super::{CreateRequest, Terminals};
 use crate::approval::{Always, Doubt, Standing, Subject};
-use crate::policy::{
+use termd_policy::{
     Decision, Known, OnlyOnce, Profile, Request, TypedLine, TypedLines, What, Whereabouts,
     command_text, program,
 };

@@ -11,7 +11,7 @@ use termd_proto::{Label, TerminalId};
 use super::super::error::RunningLimit;
 use super::super::handle::Terminal;
 use crate::config::MaxRunning;
-use crate::control::message::WaitStatus;
+use termd_keeper::protocol::message::WaitStatus;
 
 /// Which terminals there are. Held for look-ups only, never across a wait.
 #[derive(Debug, Default)]

@@ -16,8 +16,8 @@ use super::super::handle::Terminal;
 use super::Terminals;
 use super::confine::confinement;
 use super::made::{Left, is_notable};
-use crate::control::confinement::Confinement;
-use crate::policy::Profile;
+use termd_keeper::protocol::confinement::Confinement;
+use termd_policy::Profile;
 
 /// What was made for a command stays so long after its end.
 const LINGER: Duration = Duration::from_secs(5);

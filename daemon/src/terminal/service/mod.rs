@@ -51,11 +51,11 @@ use super::tally::InputLog;
 use super::transcript::Transcript;
 use crate::approval::Approvals;
 use crate::config::{ApprovedPlace, MaxRunning, SpoolConfig, StoreConfig};
-use crate::control::client::KeeperClient;
-use crate::control::message::WaitStatus;
-use crate::policy::Policy;
+use crate::keeper_client::KeeperClient;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
+use termd_keeper::protocol::message::WaitStatus;
+use termd_policy::Policy;
 
 /// Events that a subscriber may be behind before it is told that it lags.
 const EVENT_QUEUE: usize = 1_024;

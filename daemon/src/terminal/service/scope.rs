@@ -18,8 +18,8 @@ use termd_proto::terminal::{
 
 use super::super::handle::Terminal;
 use super::Terminals;
-use crate::control::message::{ProcessId, WaitStatus};
 use crate::scope::{Cgroup, ScopeError, ScopeWall, enclose};
+use termd_keeper::protocol::message::{ProcessId, WaitStatus};
 
 /// A kill that was seen this long before a root's death by SIGKILL was the root's: the keeper tells
 /// of the death, and the cgroup of the kill, each in its own time.

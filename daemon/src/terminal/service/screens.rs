@@ -9,7 +9,7 @@ use super::super::handle::Terminal;
 use super::super::record::Size;
 use super::super::restore::restore;
 use super::Terminals;
-use crate::term::Model;
+use termd_vt::Model;
 
 /// How long a new size may take into the database before whoever gave it is answered all the same.
 const LONGEST_SIZE_STORING: Duration = Duration::from_secs(1);

@@ -13,11 +13,11 @@ use termd_proto::terminal::{ScopeLimits, Stdio};
 use super::super::error::TerminalError;
 use super::Terminals;
 use super::scope::InScope;
-use crate::control::client::KeeperError;
-use crate::control::holding::{Hold, LetGo};
-use crate::control::message::{SpawnRequest, Spawned};
-use crate::policy::Profile;
+use crate::keeper_client::KeeperError;
 use crate::scope::ScopeWall;
+use termd_keeper::protocol::exec_gate::{Hold, LetGo};
+use termd_keeper::protocol::message::{SpawnRequest, Spawned};
+use termd_policy::Profile;
 
 /// Why a command was not started.
 #[derive(Debug)]

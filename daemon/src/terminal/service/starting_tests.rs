@@ -13,13 +13,15 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::config::{ApprovedPlace, Config};
-use crate::control::channel::{self, ChannelError, Packet};
-use crate::control::client::{Connected, KeeperClient};
-use crate::control::confinement::Enforced;
-use crate::control::message::{LEVEL_CONFINEMENT, PROTOCOL_VERSION, ProcessId, ToKeeper, ToServer};
-use crate::policy::LimitsSpec;
+use crate::keeper_client::{Connected, KeeperClient};
 use crate::store::Store;
 use crate::terminal::tally::InputLog;
+use termd_keeper::protocol::channel::{self, ChannelError, Packet};
+use termd_keeper::protocol::confinement::Enforced;
+use termd_keeper::protocol::message::{
+    LEVEL_CONFINEMENT, PROTOCOL_VERSION, ProcessId, ToKeeper, ToServer,
+};
+use termd_policy::LimitsSpec;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -102,7 +104,7 @@ async fn an_old_keeper_is_not_asked_for_what_needs_a_scope() {
     let state = tempfile::tempdir().unwrap();
     let (terminals, old) = beside_an_old_keeper(&state).await;
     let profile = limited(false);
-    let of_true = SpawnRequest::of_true(Stdio::Pty);
+    let of_true = SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty);
     let started = terminals.start_recorded(async { Ok(()) }, of_true, &profile);
     let refused = timeout(PATIENCE, started);
     let Err(error) = refused.await.unwrap() else {
@@ -129,7 +131,10 @@ async fn by_best_effort_it_starts_it_without_and_the_answer_says_so() {
     let state = tempfile::tempdir().unwrap();
     let (terminals, old) = beside_an_old_keeper(&state).await;
     let asking = tokio::spawn(async move {
-        let (of_true, profile) = (SpawnRequest::of_true(Stdio::Pty), limited(true));
+        let (of_true, profile) = (
+            SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty),
+            limited(true),
+        );
         let started = terminals.start_recorded(async { Ok(()) }, of_true, &profile);
         started.await.map(|(_, scope)| scope)
     });

@@ -13,7 +13,7 @@ use super::super::input::{Care, LineCare, Secrecy};
 use super::super::tally::Piece;
 use super::super::typing::{Lines, Typing, TypingModes, echo_of};
 use super::Terminals;
-use crate::policy::CompiledGate;
+use termd_policy::CompiledGate;
 
 /// Who types.
 #[derive(Debug, Clone, Copy)]

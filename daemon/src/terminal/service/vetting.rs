@@ -16,7 +16,7 @@ use super::asked::launch_request;
 use super::gate::Judged;
 use super::making::Held;
 use super::{CreateRequest, Terminals};
-use crate::policy::Profile;
+use termd_policy::Profile;
 
 /// What was found.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ pub async fn activity(
         to_row: Some(0),
         ..ScreenOptions::default()
     };
-    let look = |model: &crate::term::Model| (model.screen(&options), model.cursor_line());
+    let look = |model: &termd_vt::Model| (model.screen(&options), model.cursor_line());
     let (screen, (before, after)) = terminals.look_at(terminal, look).await?;
     let program = is_running
         .then(|| process::foreground(terminal.record.pid))

@@ -10,11 +10,11 @@ use super::Typing;
 use super::done::{Answer, Doing, Marks, Seen, Verdict, by_marks, by_process};
 use super::process::foreground;
 use super::prompt::{self, CursorLine};
-use crate::term::Model;
 use crate::terminal::handle::Terminal;
 use crate::terminal::record::Progress;
 use crate::terminal::shell_log::Step;
 use crate::terminal::typed::Typed;
+use termd_vt::Model;
 
 /// The first pause between two looks at processes, and the longest: they say nothing by themselves.
 const FIRST_POLL: Duration = Duration::from_millis(20);

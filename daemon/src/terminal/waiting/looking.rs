@@ -23,8 +23,8 @@ use super::echo::{Echo, KnownBy, ShowsControls};
 use super::pattern::Pattern;
 use super::placed::Text;
 use super::sieve::{Cut, Last, OutputStart, Sieve, sift};
-use crate::term::plain::{PlainSize, PlainText, Screen};
 use crate::terminal::shell_log::Step;
+use termd_vt::plain::{PlainSize, PlainText, Screen};
 
 /// Text that a match may go back to from what is new, in bytes.
 pub const WINDOW_BYTES: usize = 64 << 10;

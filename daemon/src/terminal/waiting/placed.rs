@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::term::plain::Output;
+use termd_vt::plain::Output;
 
 /// Text, and which raw offset its rows began at.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,400 @@
+//! The server's side of the control socket.
+//!
+//! One task owns the socket: it sends what [`KeeperClient`] is asked for, hands each answer to
+//! whoever asked, passes events on, and answers the keeper's pings, which is how the keeper knows
+//! that this process still turns.
+
+mod error;
+mod exec_gate;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot};
+
+use termd_keeper::protocol::channel::{self, ChannelError, Packet, Received};
+use termd_keeper::protocol::confinement::{Builder, Confinement};
+use termd_keeper::protocol::message::{
+    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT,
+    LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper,
+    ToServer,
+};
+
+pub use self::error::KeeperError;
+use self::error::refusal;
+
+/// Requests waiting for the task; beyond it whoever asks waits.
+const QUEUED_REQUESTS: usize = 64;
+
+/// Requests unanswered at once; beyond it the task takes no more. Kills of every terminal and
+/// starts of as many fit.
+const MAX_UNANSWERED: usize = 2 * MAX_TERMINALS;
+
+/// Events that the server has not taken yet. Each terminal has one, its exit, and the daemon three;
+/// a server that leaves more lying is stuck, and the keeper's pings find that out.
+const QUEUED_EVENTS: usize = MAX_TERMINALS + 16;
+
+/// The keeper, as the server asks it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct KeeperClient {
+    asks: mpsc::Sender<Ask>,
+    /// What the keeper can do.
+    level: u32,
+}
+
+/// What a server starts with.
+#[derive(Debug)]
+pub struct Connected {
+    /// The keeper.
+    pub keeper: KeeperClient,
+    /// Every terminal there is.
+    pub inventory: Vec<InventoryTerminal>,
+    /// What the keeper says from now on.
+    pub events: mpsc::Receiver<KeeperEvent>,
+}
+
+#[derive(Debug)]
+struct Ask {
+    message: ToKeeper,
+    answer: oneshot::Sender<Answer>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    message: ToServer,
+    fds: Vec<OwnedFd>,
+}
+
+impl KeeperClient {
+    /// Says hello on the inherited control socket and receives the inventory. Must be called
+    /// inside a tokio runtime with I/O; the task that it spawns there ends with the socket.
+    pub async fn connect(control: OwnedFd) -> Result<Connected, KeeperError> {
+        // tokio's one type for any Unix socket. Only its readiness is used: packets go through
+        // `channel`, for a stream's read and write know no descriptors.
+        let socket = std::os::unix::net::UnixStream::from(control);
+        socket
+            .set_nonblocking(true)
+            .map_err(|_| KeeperError::Gone)?;
+        let socket = UnixStream::from_std(socket).map_err(|_| KeeperError::Gone)?;
+        let mut link = Link {
+            socket,
+            out: VecDeque::new(),
+            unanswered: HashMap::new(),
+            next_request: 1,
+        };
+        let (version, level) = (PROTOCOL_VERSION, LEVEL);
+        link.queue(0, &ToKeeper::Hello { version, level });
+        let (level, inventory) = link.receive_inventory().await?;
+        let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
+        let (asks, ask_receiver) = mpsc::channel(QUEUED_REQUESTS);
+        tokio::spawn(link.run(ask_receiver, event_sender));
+        Ok(Connected {
+            keeper: Self { asks, level },
+            inventory,
+            events,
+        })
+    }
+
+    /// Whether the keeper can start a command that has this; older ones know only terminals.
+    pub fn can_start(&self, stdio: Stdio) -> Result<(), KeeperError> {
+        match stdio {
+            Stdio::Pipes if self.level < LEVEL_PIPES => Err(KeeperError::TooOld("pipes")),
+            Stdio::Pty | Stdio::Pipes => Ok(()),
+        }
+    }
+
+    /// Whether the keeper can hold a command to this. An older one would run it unconfined.
+    pub fn can_confine(&self, confinement: &Confinement) -> Result<(), KeeperError> {
+        if confinement.is_more_than_default() && self.level < LEVEL_CONFINEMENT {
+            return Err(KeeperError::TooOld("confinement"));
+        }
+        let builder = confinement.sandbox.as_ref().map(|sandbox| sandbox.builder);
+        if builder == Some(Builder::Bubblewrap) && self.level < LEVEL_BUBBLEWRAP {
+            return Err(KeeperError::TooOld("sandboxes that bubblewrap builds"));
+        }
+        Ok(())
+    }
+
+    /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
+    /// Dropping the future does not undo the start: whoever drops it leaves a terminal behind.
+    pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
+        let (id, stdio) = (request.id.clone(), request.stdio);
+        self.can_start(stdio)?;
+        self.can_confine(&request.confinement)?;
+        let (message, fds) = self.ask_for(ToKeeper::Spawn(Box::new(request))).await?;
+        Self::spawned(message, fds, stdio, &id)
+    }
+
+    /// What the keeper can do.
+    pub(super) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// The answer to a start.
+    pub(super) fn spawned(
+        message: ToServer,
+        fds: Vec<OwnedFd>,
+        stdio: Stdio,
+        id: &TerminalId,
+    ) -> Result<Spawned, KeeperError> {
+        match message {
+            ToServer::Spawned { process, enforced } => Ok(Spawned {
+                process,
+                fds: terminal_fds(stdio, fds)?,
+                enforced,
+            }),
+            other => Err(refusal(&other, id)),
+        }
+    }
+
+    /// Asks, and waits for the answer and the descriptors beside it.
+    pub(super) async fn ask_for(
+        &self,
+        message: ToKeeper,
+    ) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
+        let answer = self.ask(message).await?;
+        Ok((answer.message, answer.fds))
+    }
+
+    /// Ends everything that belongs to a terminal, also after its root has exited. Resolves when
+    /// no process of it is left. Asking again while it runs is fine; the shorter grace wins.
+    pub async fn end_tree(&self, id: &TerminalId, end: EndTree) -> Result<(), KeeperError> {
+        let id = id.clone();
+        self.done(ToKeeper::EndTree { id, end }).await
+    }
+
+    /// Sends one signal to everything that belongs to a terminal, once. Resolves when it is sent.
+    pub async fn signal_tree(&self, id: &TerminalId, signal: i32) -> Result<(), KeeperError> {
+        let id = id.clone();
+        self.done(ToKeeper::SignalTree { id, signal }).await
+    }
+
+    /// Replaces the notes on a terminal, for the next server. At most
+    /// [`termd_keeper::protocol::message::MAX_NOTES_BYTES`]; longer ones are refused and the old ones stay.
+    pub async fn set_notes(&self, id: &TerminalId, notes: Vec<u8>) -> Result<(), KeeperError> {
+        let id = id.clone();
+        self.done(ToKeeper::SetNotes { id, notes }).await
+    }
+
+    /// Lets the keeper drop its file descriptors of a terminal that has ended and is stored.
+    /// One that has not ended is hung up, as by closing a window.
+    pub async fn release(&self, id: &TerminalId) -> Result<(), KeeperError> {
+        self.done(ToKeeper::Release { id: id.clone() }).await
+    }
+
+    /// Lets the keeper forget a terminal that is closed: its processes can be ended no more. One
+    /// that has not ended is hung up, as by closing a window.
+    pub async fn forget(&self, id: &TerminalId) -> Result<(), KeeperError> {
+        self.done(ToKeeper::Forget { id: id.clone() }).await
+    }
+
+    /// Tells the keeper that this server serves.
+    pub async fn ready(&self) -> Result<(), KeeperError> {
+        self.done(ToKeeper::Ready).await
+    }
+
+    async fn done(&self, message: ToKeeper) -> Result<(), KeeperError> {
+        let id = match &message {
+            ToKeeper::EndTree { id, .. }
+            | ToKeeper::SignalTree { id, .. }
+            | ToKeeper::SetNotes { id, .. }
+            | ToKeeper::Release { id }
+            | ToKeeper::Forget { id } => Some(id.clone()),
+            _ => None,
+        };
+        match (self.ask(message).await?.message, id) {
+            (ToServer::Done, _) => Ok(()),
+            (other, Some(id)) => Err(refusal(&other, &id)),
+            (_, None) => Err(KeeperError::Protocol("not an answer to this request")),
+        }
+    }
+
+    async fn ask(&self, message: ToKeeper) -> Result<Answer, KeeperError> {
+        let (answer, answered) = oneshot::channel();
+        let ask = Ask { message, answer };
+        self.asks.send(ask).await.map_err(|_| KeeperError::Gone)?;
+        answered.await.map_err(|_| KeeperError::Gone)
+    }
+}
+
+fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {
+    let sent = <[OwnedFd; 4]>::try_from(fds)
+        .map_err(|_| KeeperError::Protocol("a terminal without its four descriptors"))?;
+    Ok(TerminalFds::from_sent(stdio, sent))
+}
+
+/// The socket and what is under way on it.
+struct Link {
+    socket: UnixStream,
+    out: VecDeque<Packet>,
+    unanswered: HashMap<u32, oneshot::Sender<Answer>>,
+    next_request: u32,
+}
+
+impl Link {
+    fn queue(&mut self, request: u32, message: &ToKeeper) {
+        let (kind, body) = message.encode();
+        self.out.push_back(Packet {
+            kind,
+            request,
+            body,
+        });
+    }
+
+    /// The keeper's level, and what it has.
+    async fn receive_inventory(&mut self) -> Result<(u32, Vec<InventoryTerminal>), KeeperError> {
+        let mut keepers_level = 0;
+        let mut inventory = Vec::new();
+        loop {
+            let Some(Received { packet, fds }) = self.turn().await? else {
+                continue;
+            };
+            match decode(&packet)? {
+                Some(ToServer::Hello { version, .. }) if version != PROTOCOL_VERSION => {
+                    return Err(KeeperError::Protocol("the keeper is of another protocol"));
+                }
+                Some(ToServer::Hello { level, .. }) => keepers_level = level,
+                Some(ToServer::Inventory {
+                    id,
+                    process,
+                    status,
+                    notes,
+                    stdio,
+                }) => inventory.push(InventoryTerminal {
+                    id,
+                    process,
+                    status,
+                    notes,
+                    fds: if fds.is_empty() {
+                        None
+                    } else {
+                        Some(terminal_fds(stdio, fds)?)
+                    },
+                }),
+                Some(ToServer::InventoryEnd) => return Ok((keepers_level, inventory)),
+                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
+                _ => {}
+            }
+        }
+    }
+
+    /// Ends when the socket closes or nobody asks any more; the answers still owed are dropped,
+    /// which those who wait see as [`KeeperError::Gone`].
+    async fn run(mut self, mut asks: mpsc::Receiver<Ask>, events: mpsc::Sender<KeeperEvent>) {
+        loop {
+            let may_ask = self.unanswered.len() < MAX_UNANSWERED && self.out.is_empty();
+            let arrived = tokio::select! {
+                arrived = self.turn() => arrived,
+                ask = asks.recv(), if may_ask => match ask {
+                    Some(ask) => {
+                        self.accept(ask);
+                        continue;
+                    }
+                    None => return,
+                },
+            };
+            let taken = match arrived {
+                Ok(Some(received)) => self.take(received, &events).await,
+                Ok(None) => continue,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                tracing::error!(%error, "the control socket failed");
+                return;
+            }
+        }
+    }
+
+    fn accept(&mut self, ask: Ask) {
+        let request = self.next_request;
+        // 0 is the number of what is no request.
+        self.next_request = self.next_request.checked_add(1).unwrap_or(1);
+        self.queue(request, &ask.message);
+        self.unanswered.insert(request, ask.answer);
+    }
+
+    async fn take(
+        &mut self,
+        received: Received,
+        events: &mpsc::Sender<KeeperEvent>,
+    ) -> Result<(), KeeperError> {
+        let Received { packet, fds } = received;
+        match decode(&packet)? {
+            None => {}
+            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
+            // A server that dropped its events has no use for them.
+            Some(ToServer::Event(event)) => drop(events.send(event).await),
+            Some(message) => {
+                if let Some(answer) = self.unanswered.remove(&packet.request) {
+                    // Whoever asked may have left.
+                    drop(answer.send(Answer { message, fds }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what is queued and returns the next packet that arrives, or `None` when the queue
+    /// has become empty: there may be something to ask then. Cancel safe: a packet is sent or
+    /// received whole, and leaves the queue only once it is sent.
+    async fn turn(&mut self) -> Result<Option<Received>, KeeperError> {
+        loop {
+            let interest = if self.out.is_empty() {
+                Interest::READABLE
+            } else {
+                Interest::READABLE | Interest::WRITABLE
+            };
+            let ready = self
+                .socket
+                .ready(interest)
+                .await
+                .map_err(|_| KeeperError::Gone)?;
+            if ready.is_writable() && !self.out.is_empty() {
+                while let Some(packet) = self.out.front() {
+                    let send = || channel::send(self.socket.as_fd(), packet, &[]);
+                    match attempt(&self.socket, Interest::WRITABLE, send) {
+                        Ok(()) => drop(self.out.pop_front()),
+                        Err(ChannelError::WouldBlock) => break,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                if self.out.is_empty() {
+                    return Ok(None);
+                }
+            }
+            if ready.is_readable() {
+                let receive = || channel::receive(self.socket.as_fd());
+                match attempt(&self.socket, Interest::READABLE, receive) {
+                    Ok(received) => return Ok(Some(received)),
+                    Err(ChannelError::WouldBlock) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+}
+
+/// Tries to send or receive, and lets tokio know where the socket was not ready after all.
+fn attempt<T>(
+    socket: &UnixStream,
+    interest: Interest,
+    transfer: impl FnOnce() -> Result<T, ChannelError>,
+) -> Result<T, ChannelError> {
+    let tried = socket.try_io(interest, || match transfer() {
+        Err(ChannelError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        other => Ok(other),
+    });
+    tried.unwrap_or(Err(ChannelError::WouldBlock))
+}
+
+fn decode(packet: &Packet) -> Result<Option<ToServer>, KeeperError> {
+    ToServer::decode(packet.kind, &packet.body)
+        .map_err(|_| KeeperError::Protocol("a malformed message"))
+}

@@ -1,0 +1,79 @@
+//! Designating and shifting character sets: SCS, LS0 to LS3R, SS2, SS3, DOCS, S7C1T, S8C1T.
+
+use crate::charset::{Charset, Repertoire, SetSize};
+use crate::core::Core;
+
+/// How answers write C1 controls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum C1 {
+    /// S7C1T: ESC and a byte.
+    SevenBit,
+    /// S8C1T: one byte.
+    EightBit,
+}
+
+/// How text is coded (DOCS).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coding {
+    /// `ESC % G`
+    Utf8,
+    /// `ESC % @`: bytes, by G0 to G3.
+    Iso2022,
+}
+
+impl Core {
+    /// SCS: puts a set into G0 to G3.
+    pub(super) fn designate(&mut self, which: u8, intermediates: &[u8], byte: u8) {
+        let (slot, size) = match which {
+            b'('..=b'+' => (which - b'(', SetSize::NinetyFour),
+            // G0 has 94 characters.
+            _ => (which - b',', SetSize::NinetySix),
+        };
+        let set = Charset::named(size, intermediates, byte, self.repertoire());
+        if let Some(slot) = self.cursor.charsets.designated.get_mut(usize::from(slot)) {
+            *slot = set;
+        }
+        self.choose_way_of_text();
+    }
+
+    /// The sets that can be designated now.
+    pub(super) fn repertoire(&self) -> Repertoire {
+        Repertoire {
+            level: self.modes.level,
+            national: self.modes.national,
+        }
+    }
+
+    /// LS0 (SI), LS1 (SO), LS2, LS3.
+    pub(super) fn shift_left(&mut self, set: u8) {
+        self.cursor.charsets.gl = set;
+        self.choose_way_of_text();
+    }
+
+    /// LS1R, LS2R, LS3R.
+    pub(super) fn shift_right(&mut self, set: u8) {
+        self.cursor.charsets.gr = set;
+    }
+
+    /// SS2, SS3; a VT100 has not got them.
+    pub(super) fn single_shift(&mut self, set: u8) {
+        if self.modes.level == 1 {
+            return;
+        }
+        self.cursor.charsets.single_shift = Some(set);
+        self.choose_way_of_text();
+    }
+
+    /// DOCS: `ESC % G` and `ESC % @`.
+    pub(super) fn set_coding(&mut self, coding: Coding) {
+        self.modes.utf8 = coding == Coding::Utf8;
+        self.choose_way_of_text();
+    }
+
+    /// S7C1T, S8C1T; a VT100 has not got them.
+    pub(super) fn answer_with(&mut self, c1: C1) {
+        if self.modes.level > 1 {
+            self.modes.eight_bit_replies = c1 == C1::EightBit;
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Moving the cursor: CUU to CUP, HPA, VPA, CNL, CPL, CR, LF, IND, NEL, RI, BS with reverse wrap,
+//! DECSC and DECRC.
+//!
+//! Margins stop a cursor that is inside them, and nobody else. All but DECSC end a pending wrap.
+
+use crate::core::{Core, Shown};
+use crate::cursor::Cursor;
+
+impl Core {
+    /// CUU.
+    pub(super) fn cursor_up(&mut self, count: usize) {
+        let top = if self.cursor.row < self.margins.top {
+            0
+        } else {
+            self.margins.top
+        };
+        self.cursor.row = self.cursor.row.saturating_sub(count).max(top);
+        self.cursor.wrap_pending = false;
+    }
+
+    /// CUD.
+    pub(super) fn cursor_down(&mut self, count: usize) {
+        let bottom = if self.cursor.row > self.margins.bottom {
+            self.size.rows - 1
+        } else {
+            self.margins.bottom
+        };
+        self.cursor.row = (self.cursor.row + count).min(bottom);
+        self.cursor.wrap_pending = false;
+    }
+
+    /// CUF.
+    pub(super) fn cursor_forward(&mut self, count: usize) {
+        let edge = self.row_cols(self.cursor.row) - 1;
+        let last = if self.modes.left_right_margins && self.cursor.col <= self.margins.right {
+            self.margins.right
+        } else {
+            edge
+        };
+        self.cursor.col = (self.cursor.col + count).min(last);
+        self.cursor.wrap_pending = false;
+    }
+
+    /// CUB, BS: with reverse wrap (45) on into the line's row before, with extended reverse wrap
+    /// (1045) into any row before, and from the top margin to the bottom one.
+    pub(super) fn cursor_back(&mut self, count: usize) {
+        let inside = self.cursor.col >= self.margins.left;
+        let left = if inside { self.margins.left } else { 0 };
+        let wraps =
+            self.modes.autowrap && (self.modes.reverse_wrap || self.modes.extended_reverse_wrap);
+        if wraps {
+            self.cursor_back_wrapping(count, left);
+        } else {
+            self.cursor.col = self.cursor.col.saturating_sub(count).max(left);
+        }
+        self.cursor.wrap_pending = false;
+    }
+
+    fn cursor_back_wrapping(&mut self, count: usize, left: usize) {
+        let (top, bottom, right) = (self.margins.top, self.margins.bottom, self.margins.right);
+        // Once round all of the screen is enough of it.
+        let mut count = count.min(self.size.rows * self.size.cols);
+        if self.cursor.wrap_pending {
+            // The cursor is really one further than it shows.
+            count -= 1;
+        }
+        let (mut row, mut col) = (self.cursor.row, self.cursor.col);
+        while count > 0 {
+            count -= 1;
+            if col > left {
+                col -= 1;
+                continue;
+            }
+            let before = if self.modes.extended_reverse_wrap && row == top {
+                Some(bottom)
+            } else {
+                row.checked_sub(1)
+            };
+            match before {
+                Some(before)
+                    if self.modes.extended_reverse_wrap || self.grid.row(before).wrapped =>
+                {
+                    row = before;
+                    col = right;
+                }
+                _ => break,
+            }
+        }
+        self.cursor.row = row;
+        self.cursor.col = col;
+    }
+
+    /// Puts the cursor into a row and column that count from the origin (DECOM), and from 0.
+    pub(super) fn set_cursor(&mut self, row: usize, col: usize) {
+        let (top, left, bottom, right) = if self.cursor.origin {
+            let margins = self.margins;
+            (margins.top, margins.left, margins.bottom, margins.right)
+        } else {
+            (0, 0, self.size.rows - 1, self.size.cols - 1)
+        };
+        self.cursor.row = (top + row).min(bottom);
+        self.cursor.col = (left + col).min(right);
+        self.cursor.wrap_pending = false;
+    }
+
+    /// The cursor's row and column as [`set_cursor`](Self::set_cursor) counts them.
+    fn place(&self) -> (usize, usize) {
+        if self.cursor.origin {
+            (
+                self.cursor.row.saturating_sub(self.margins.top),
+                self.cursor.col.saturating_sub(self.margins.left),
+            )
+        } else {
+            (self.cursor.row, self.cursor.col)
+        }
+    }
+
+    /// CUP, HVP, from 1.
+    pub(super) fn cursor_position(&mut self, row: usize, col: usize) {
+        self.set_cursor(row - 1, col - 1);
+    }
+
+    /// CHA, HPA, from 1.
+    pub(super) fn cursor_column(&mut self, col: usize) {
+        let (row, _) = self.place();
+        self.set_cursor(row, col - 1);
+    }
+
+    /// VPA, from 1.
+    pub(super) fn cursor_row_position(&mut self, row: usize) {
+        let (_, col) = self.place();
+        self.set_cursor(row - 1, col);
+    }
+
+    /// HPR: unlike CUF it does not stop at the right margin.
+    pub(super) fn cursor_right(&mut self, count: usize) {
+        let (row, col) = self.place();
+        self.set_cursor(row, col + count);
+    }
+
+    /// VPR: unlike CUD it does not stop at the bottom margin.
+    pub(super) fn cursor_down_position(&mut self, count: usize) {
+        let (row, col) = self.place();
+        self.set_cursor(row + count, col);
+    }
+
+    /// HPB: ECMA-48's, unlike CUB without margins or reverse wrap. xterm has not got it, but it
+    /// means nothing else there.
+    pub(super) fn cursor_left(&mut self, count: usize) {
+        let (row, col) = self.place();
+        self.set_cursor(row, col.saturating_sub(count));
+    }
+
+    /// VPB: ECMA-48's, unlike CUU without margins.
+    pub(super) fn cursor_up_position(&mut self, count: usize) {
+        let (row, col) = self.place();
+        self.set_cursor(row.saturating_sub(count), col);
+    }
+
+    /// CNL.
+    pub(super) fn cursor_next_line(&mut self, count: usize) {
+        self.cursor_down(count);
+        self.carriage_return();
+    }
+
+    /// CPL.
+    pub(super) fn cursor_preceding_line(&mut self, count: usize) {
+        self.cursor_up(count);
+        self.carriage_return();
+    }
+
+    /// LF, VT, FF: IND, and CR where LNM is set.
+    #[inline]
+    pub(crate) fn line_feed(&mut self) {
+        self.line_down();
+        if self.modes.line_feed_new_line {
+            self.carriage_return();
+        }
+    }
+
+    /// IND.
+    #[inline]
+    pub(super) fn line_down(&mut self) {
+        self.cursor.wrap_pending = false;
+        self.index();
+    }
+
+    /// NEL.
+    pub(super) fn next_line(&mut self) {
+        self.line_down();
+        self.carriage_return();
+    }
+
+    /// RI: up one row; at the top margin the region scrolls down.
+    pub(super) fn reverse_index(&mut self) {
+        self.cursor.wrap_pending = false;
+        if self.cursor.row != self.margins.top {
+            self.cursor.row = self.cursor.row.saturating_sub(1);
+        } else if self.is_col_inside() {
+            self.scroll_down(1);
+        }
+    }
+
+    /// CR: to the left margin, or to the first column from left of it.
+    #[inline]
+    pub(crate) fn carriage_return(&mut self) {
+        self.cursor.wrap_pending = false;
+        let left = self.margins.left;
+        self.cursor.col = if self.cursor.col < left && !self.cursor.origin {
+            0
+        } else {
+            left
+        };
+    }
+
+    /// Whether the cursor's column is inside the margins.
+    #[inline]
+    pub(super) fn is_col_inside(&self) -> bool {
+        (self.margins.left..=self.margins.right).contains(&self.cursor.col)
+    }
+
+    /// Whether the cursor is inside the margins.
+    pub(super) fn is_inside(&self) -> bool {
+        self.is_col_inside() && (self.margins.top..=self.margins.bottom).contains(&self.cursor.row)
+    }
+
+    /// DECSC, SCOSC: each screen has its own.
+    pub(super) fn save_cursor(&mut self) {
+        *self.saved_cursor() = Some(self.cursor.clone());
+    }
+
+    /// DECRC, SCORC. What was never saved is the home position and the defaults.
+    pub(super) fn restore_cursor(&mut self) {
+        let saved = self.saved_cursor().clone().unwrap_or_default();
+        // A link is opened and closed by OSC 8 alone.
+        let link = self.cursor.style.link;
+        let (row, col) = (saved.row, saved.col);
+        let wrap_pending = saved.wrap_pending;
+        self.cursor = saved;
+        self.cursor.style.link = link;
+        self.style_changed();
+        if self.cursor.origin {
+            let (top, left) = (self.margins.top, self.margins.left);
+            self.set_cursor(row.saturating_sub(top), col.saturating_sub(left));
+        } else {
+            self.set_cursor(row, col);
+        }
+        self.cursor.wrap_pending = wrap_pending;
+        self.choose_way_of_text();
+    }
+
+    pub(super) fn saved_cursor(&mut self) -> &mut Option<Cursor> {
+        let [primary, alternate] = &mut self.saved;
+        match self.shown {
+            Shown::Primary => primary,
+            Shown::Alternate => alternate,
+        }
+    }
+}

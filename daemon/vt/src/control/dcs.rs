@@ -1,0 +1,140 @@
+//! Device control strings: DECRQSS, XTGETTCAP, DECRSPS. Pictures are counted, and the rest is
+//! passed over: key definitions, soft fonts, and tmux's and screen's pass-through, which would
+//! run what another terminal was meant to.
+
+use std::fmt::Write;
+
+use crate::core::Core;
+use crate::input::Gathered;
+use crate::marks::MarkKind;
+use crate::terminfo;
+
+/// Most capabilities that one XTGETTCAP is answered for.
+const MAX_CAPABILITIES: usize = 64;
+
+impl Core {
+    /// DCS.
+    pub(super) fn dcs(&mut self, gathered: &Gathered) {
+        let Some(string) = ControlString::parse(gathered.bytes()) else {
+            return;
+        };
+        match (string.prefix, string.intermediate, string.function) {
+            // Sixel, ReGIS. They may be longer than what is kept.
+            (0, 0, b'q' | b'p') => self.picture(),
+            _ if !gathered.is_whole() => {}
+            (0, b'$', b'q') => self.report_setting(string.text()),
+            (0, b'+', b'q') => self.report_capabilities(string.text()),
+            (0, b'$', b't') => self.restore_presentation(string.param, string.text()),
+            _ => {}
+        }
+    }
+
+    /// XTGETTCAP: names in hexadecimal, and values too. The first that is not known ends the
+    /// answer; where it is the first of all the answer says no.
+    fn report_capabilities(&mut self, names: &str) {
+        let mut answer = String::new();
+        for name in names.split(';').take(MAX_CAPABILITIES) {
+            let bytes = unhexed(name.as_bytes()).unwrap_or_default();
+            let known = std::str::from_utf8(&bytes)
+                .ok()
+                .and_then(|known| Some((known, terminfo::capability(known)?)));
+            let Some((known, value)) = known else {
+                break;
+            };
+            if !answer.is_empty() {
+                answer.push(';');
+            }
+            push_hexed(&mut answer, known);
+            if !value.is_empty() {
+                answer.push('=');
+                push_hexed(&mut answer, value);
+            }
+        }
+        if answer.is_empty() {
+            self.answer_dcs(format_args!("0+r"));
+        } else {
+            self.answer_dcs(format_args!("1+r{answer}"));
+        }
+    }
+
+    /// APC: kitty's pictures are counted when they are shown. Its question whether there are any
+    /// gets no answer, which says no.
+    pub(super) fn apc(&mut self, gathered: &Gathered) {
+        let Some(control) = gathered.bytes().strip_prefix(b"G") else {
+            return;
+        };
+        let control = control.split(|byte| *byte == b';').next();
+        let shows = |key: &[u8]| matches!(key, b"a=T" | b"a=p");
+        if control.is_some_and(|control| control.split(|byte| *byte == b',').any(shows)) {
+            self.picture();
+        }
+    }
+
+    /// A picture is counted, and its place marked.
+    pub(super) fn picture(&mut self) {
+        self.extras.pictures += 1;
+        self.mark(MarkKind::Picture);
+    }
+}
+
+/// A device control string, taken apart (ECMA-48 §5.6, DEC STD 070).
+struct ControlString<'a> {
+    prefix: u8,
+    /// The first parameter.
+    param: u16,
+    intermediate: u8,
+    function: u8,
+    data: &'a [u8],
+}
+
+impl<'a> ControlString<'a> {
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (prefix, rest) = match bytes.first()? {
+            prefix @ b'<'..=b'?' => (*prefix, &bytes[1..]),
+            _ => (0, bytes),
+        };
+        let digits = rest
+            .iter()
+            .position(|byte| !byte.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let param = std::str::from_utf8(&rest[..digits])
+            .ok()
+            .and_then(|digits| digits.parse().ok())
+            .unwrap_or(0);
+        let after = rest.iter().position(|byte| !matches!(byte, b'0'..=b';'))?;
+        let (intermediate, at) = match rest.get(after)? {
+            intermediate @ 0x20..=0x2f => (*intermediate, after + 1),
+            _ => (0, after),
+        };
+        Some(Self {
+            prefix,
+            param,
+            intermediate,
+            function: *rest.get(at).filter(|byte| (0x40..=0x7e).contains(*byte))?,
+            data: &rest[at + 1..],
+        })
+    }
+
+    /// The data; nothing of it where it is not UTF-8.
+    fn text(&self) -> &'a str {
+        std::str::from_utf8(self.data).unwrap_or_default()
+    }
+}
+
+/// What hexadecimal digits stand for.
+pub(super) fn unhexed(digits: &[u8]) -> Option<Vec<u8>> {
+    let value = |digit: u8| char::from(digit).to_digit(16);
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    digits
+        .chunks_exact(2)
+        .map(|pair| u8::try_from(value(pair[0])? << 4 | value(pair[1])?).ok())
+        .collect()
+}
+
+fn push_hexed(hexed: &mut String, text: &str) {
+    for byte in text.bytes() {
+        let _ = write!(hexed, "{byte:02X}");
+    }
+}

@@ -1,0 +1,83 @@
+//! Inserting, deleting and repeating: ICH, DCH, IL, DL, REP.
+
+use crate::core::Core;
+
+impl Core {
+    /// ICH.
+    pub(super) fn insert_characters(&mut self, count: usize) {
+        self.cursor.wrap_pending = false;
+        self.insert_blanks(count);
+    }
+
+    /// DCH.
+    pub(super) fn delete_characters(&mut self, count: usize) {
+        if !self.is_col_inside() {
+            return;
+        }
+        self.cursor.wrap_pending = false;
+        let (row, col, end) = (self.cursor.row, self.cursor.col, self.margins.right + 1);
+        self.delete_cells(row, col, end, count);
+    }
+
+    /// IL: the rows from the cursor's to the bottom margin move down; the cursor goes to the left
+    /// margin.
+    pub(super) fn insert_lines(&mut self, count: usize) {
+        if self.is_inside() {
+            let top = self.margins.top;
+            self.margins.top = self.cursor.row;
+            self.scroll_down(count);
+            self.margins.top = top;
+            self.go_to_left_margin();
+        }
+    }
+
+    /// DL: they move up. As in xterm, what leaves the first row of the primary screen is kept.
+    pub(super) fn delete_lines(&mut self, count: usize) {
+        if self.is_inside() {
+            let top = self.margins.top;
+            self.margins.top = self.cursor.row;
+            self.scroll_up(count);
+            self.margins.top = top;
+            self.go_to_left_margin();
+        }
+    }
+
+    fn go_to_left_margin(&mut self) {
+        self.cursor.col = self.margins.left;
+        self.cursor.wrap_pending = false;
+    }
+
+    /// REP: the character that came right before, as if it came again.
+    pub(super) fn repeat(&mut self, count: usize) {
+        let Some(c) = self.last_printed else { return };
+        // Beyond a screenful it only scrolls what is there already.
+        let most = (self.size.rows + 1) * self.size.cols;
+        for _ in 0..count.min(most) {
+            self.print_char(c);
+        }
+        self.choose_way_of_text();
+    }
+
+    /// Moves columns `col..end` of a row right by `count`.
+    pub(crate) fn insert_cells(&mut self, row: usize, col: usize, end: usize, count: usize) {
+        let blank = self.blank();
+        self.split_wide_at(row, col);
+        self.split_wide_at(row, end);
+        self.grid
+            .row_mut(row, self.seq)
+            .insert(col, end, count, blank);
+        self.mend_halves(row);
+    }
+
+    /// Moves columns `col..end` of a row left by `count`; the line ends in this row then.
+    pub(super) fn delete_cells(&mut self, row: usize, col: usize, end: usize, count: usize) {
+        let blank = self.blank();
+        self.split_wide_at(row, col);
+        self.split_wide_at(row, (col + count).min(end));
+        self.split_wide_at(row, end);
+        let cells = self.grid.row_mut(row, self.seq);
+        cells.delete(col, end, count, blank);
+        cells.wrapped = false;
+        self.mend_halves(row);
+    }
+}

@@ -1,0 +1,159 @@
+//! Erasing: ED, EL, ECH, and the selective ones, DECSED and DECSEL.
+//!
+//! What protects a character depends, as in xterm, on which control function has protected last:
+//! after SPA nothing that erases touches protected characters, after DECSCA only the selective
+//! functions mind them. Erased cells keep the background colour (bce).
+
+use crate::cell::{Cell, Protection};
+use crate::core::Core;
+use crate::row::Row;
+
+/// Which protected characters a function leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Respect {
+    /// Those of SPA: ED, EL, ECH.
+    Guarded,
+    /// And those of DECSCA: DECSED, DECSEL.
+    All,
+}
+
+/// What there is to do with protected cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protected {
+    Erase,
+    Keep,
+}
+
+impl Core {
+    fn protected(&self, respect: Respect) -> Protected {
+        match (self.modes.protection, respect) {
+            (Protection::None, _) | (Protection::Selective, Respect::Guarded) => Protected::Erase,
+            (Protection::Guarded, _) | (Protection::Selective, Respect::All) => Protected::Keep,
+        }
+    }
+
+    /// ED, DECSED.
+    pub(super) fn erase_in_display(&mut self, what: u16, respect: Respect) {
+        let protected = self.protected(respect);
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        let last = self.size.rows - 1;
+        match what {
+            0 if (row, col) == (0, 0) => self.erase_display(protected),
+            0 => {
+                self.erase_cursor_row(col, self.size.cols, protected);
+                self.erase_rows(row + 1, self.size.rows, protected);
+            }
+            1 if (row, col) == (last, self.size.cols - 1) => self.erase_display(protected),
+            1 => {
+                self.erase_rows(0, row, protected);
+                self.erase_cursor_row(0, col + 1, protected);
+            }
+            2 => self.erase_display(protected),
+            3 => self.scrollback.clear(),
+            _ => {}
+        }
+    }
+
+    /// EL, DECSEL.
+    pub(super) fn erase_in_line(&mut self, what: u16, respect: Respect) {
+        let protected = self.protected(respect);
+        let (col, cols) = (self.cursor.col, self.size.cols);
+        match what {
+            0 => self.erase_cursor_row(col, cols, protected),
+            1 => self.erase_cursor_row(0, col + 1, protected),
+            2 => self.erase_cursor_row(0, cols, protected),
+            _ => {}
+        }
+    }
+
+    /// ECH: margins do not matter to it.
+    pub(super) fn erase_characters(&mut self, count: usize) {
+        let protected = self.protected(Respect::Guarded);
+        let col = self.cursor.col;
+        let end = (col + count).min(self.size.cols);
+        self.erase_cursor_row(col, end, protected);
+    }
+
+    /// Erases all of the screen, and goes on where the cursor is.
+    pub(super) fn clear_screen(&mut self) {
+        self.erase_rows(0, self.size.rows, Protected::Erase);
+        self.cursor.wrap_pending = false;
+    }
+
+    fn erase_display(&mut self, protected: Protected) {
+        self.erase_rows(0, self.size.rows, protected);
+        self.cursor.wrap_pending = false;
+        let is_protected = |cell: &Cell| cell.protection() != Protection::None;
+        if protected == Protected::Keep
+            && !(0..self.size.rows).any(|y| self.grid.row(y).cells().iter().any(is_protected))
+        {
+            self.modes.protection = Protection::None;
+        }
+    }
+
+    /// Whole rows become single-width again, if nothing in them is kept.
+    fn erase_rows(&mut self, from: usize, to: usize, protected: Protected) {
+        let (blank, cols) = (self.blank(), self.size.cols);
+        for y in from..to {
+            let row = self.grid.row_mut(y, self.seq);
+            match protected {
+                Protected::Erase => row.clear(cols, blank),
+                Protected::Keep => erase_cells(row, 0, cols, blank, protected),
+            }
+        }
+    }
+
+    fn erase_cursor_row(&mut self, from: usize, to: usize, protected: Protected) {
+        self.cursor.wrap_pending = false;
+        self.erase_in_row(self.cursor.row, from, to, protected);
+    }
+
+    fn erase_in_row(&mut self, y: usize, from: usize, to: usize, protected: Protected) {
+        let (blank, cols) = (self.blank(), self.size.cols);
+        if self.grid.row(y).intricate {
+            self.split_wide_at(y, from);
+            self.split_wide_at(y, to);
+        }
+        let row = self.grid.row_mut(y, self.seq);
+        erase_cells(row, from, to, blank, protected);
+        if to == cols {
+            row.wrapped = false;
+        }
+    }
+
+    /// DECSCA.
+    pub(super) fn set_character_attribute(&mut self, what: u16) {
+        self.modes.protection = Protection::Selective;
+        match what {
+            0 | 2 => self.cursor.protection = Protection::None,
+            1 => self.cursor.protection = Protection::Selective,
+            _ => {}
+        }
+        self.choose_way_of_text();
+    }
+
+    /// SPA.
+    pub(super) fn start_guarded_area(&mut self) {
+        self.modes.protection = Protection::Guarded;
+        self.cursor.protection = Protection::Guarded;
+        self.choose_way_of_text();
+    }
+
+    /// EPA.
+    pub(super) fn end_guarded_area(&mut self) {
+        self.cursor.protection = Protection::None;
+        self.choose_way_of_text();
+    }
+}
+
+fn erase_cells(row: &mut Row, from: usize, to: usize, blank: Cell, protected: Protected) {
+    if protected == Protected::Erase || !row.intricate {
+        row.fill(from, to, blank);
+        return;
+    }
+    for cell in row.cells_mut(from, to) {
+        if cell.protection() == Protection::None {
+            *cell = blank;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! kitty's keyboard protocol and XTMODKEYS.
+
+use crate::core::Core;
+use crate::input::Params;
+use crate::keyboard::{Change, OTHER_KEYS};
+
+impl Core {
+    /// `CSI ? u`: the flags in force.
+    pub(super) fn report_keyboard_flags(&mut self) {
+        let flags = self.extras.keyboard.flags(self.shown);
+        self.answer_csi(format_args!("?{flags}u"));
+    }
+
+    /// `CSI > flags u`.
+    pub(super) fn push_keyboard_flags(&mut self, params: &Params) {
+        self.extras.keyboard.push(self.shown, params.get(0));
+    }
+
+    /// `CSI < count u`.
+    pub(super) fn pop_keyboard_flags(&mut self, params: &Params) {
+        self.extras.keyboard.pop(self.shown, params.count(0));
+    }
+
+    /// `CSI = flags ; mode u`.
+    pub(super) fn set_keyboard_flags(&mut self, params: &Params) {
+        let change = match params.get(1) {
+            0 | 1 => Change::Replace,
+            2 => Change::Add,
+            3 => Change::Remove,
+            _ => return,
+        };
+        self.extras.keyboard.set(self.shown, params.get(0), change);
+    }
+
+    /// XTMODKEYS, `CSI > kind ; value m`.
+    pub(super) fn modify_keys(&mut self, params: &Params) {
+        let keyboard = &mut self.extras.keyboard;
+        if params.is_empty() {
+            keyboard.modify_none();
+        } else {
+            keyboard.modify(params.get(0), (params.len() > 1).then(|| params.get(1)));
+        }
+        self.other_keys_changed();
+    }
+
+    /// XTMODKEYS, `CSI > kind n`: not modified.
+    pub(super) fn modify_keys_not(&mut self, params: &Params) {
+        // Without parameters it is the function keys.
+        let kind = if params.is_empty() { 2 } else { params.get(0) };
+        self.extras.keyboard.modify(kind, Some(0));
+        self.other_keys_changed();
+    }
+
+    fn other_keys_changed(&mut self) {
+        let value = self.extras.keyboard.modified(OTHER_KEYS);
+        self.modes.modify_other_keys = value.unwrap_or(0);
+    }
+
+    /// XTQMODKEYS, `CSI ? kind m`: the answer is the XTMODKEYS that sets it.
+    pub(super) fn report_modified_keys(&mut self, params: &Params) {
+        for kind in params.values() {
+            match self.extras.keyboard.modified(*kind) {
+                Some(value) => self.answer_csi(format_args!(">{kind};{value}m")),
+                None => self.answer_csi(format_args!(">{kind}m")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "keyboard_tests.rs"]
+mod tests;

@@ -1,0 +1,279 @@
+//! Modes: SM, RM, DECSET, DECRST, XTSAVE, XTRESTORE, DECSCL; what each of them does when it is set.
+
+use termd_proto::screen::{MouseEncoding, MouseMode};
+
+use crate::core::{Core, Margins};
+use crate::event::Event;
+use crate::input::Params;
+use crate::mode::{SIZE_REPORTS, Switch};
+
+/// DECCOLM.
+const NARROW: usize = 80;
+const WIDE: usize = 132;
+
+impl Core {
+    /// SM, RM.
+    pub(super) fn set_ansi_modes(&mut self, params: &Params, switch: Switch) {
+        let on = switch.is_on();
+        for mode in params.values() {
+            match mode {
+                2 => self.modes.keyboard_locked = on,
+                4 => self.modes.insert = on,
+                12 => self.modes.send_receive = on,
+                20 => self.modes.line_feed_new_line = on,
+                _ => {}
+            }
+        }
+        self.choose_way_of_text();
+    }
+
+    /// An ANSI mode's setting; `None`: it is not known.
+    pub(crate) fn ansi_mode(&self, mode: u16) -> Option<bool> {
+        match mode {
+            2 => Some(self.modes.keyboard_locked),
+            4 => Some(self.modes.insert),
+            12 => Some(self.modes.send_receive),
+            20 => Some(self.modes.line_feed_new_line),
+            _ => None,
+        }
+    }
+
+    /// DECSET, DECRST.
+    pub(super) fn set_private_modes(&mut self, params: &Params, switch: Switch) {
+        for mode in params.values() {
+            self.set_private_mode(*mode, switch);
+            if self.modes.vt52 {
+                break;
+            }
+        }
+        self.choose_way_of_text();
+    }
+
+    /// XTSAVE.
+    pub(super) fn save_private_modes(&mut self, params: &Params) {
+        for mode in params.values() {
+            let Some(on) = self.private_mode(*mode) else {
+                continue;
+            };
+            if *mode == 1048 {
+                self.save_cursor();
+            } else if let Some(saved) = self.stash.modes.iter_mut().find(|(saved, _)| saved == mode)
+            {
+                saved.1 = on;
+            } else {
+                self.stash.modes.push((*mode, on));
+            }
+        }
+    }
+
+    /// XTRESTORE.
+    pub(super) fn restore_private_modes(&mut self, params: &Params) {
+        for mode in params.values() {
+            let saved = self.stash.modes.iter().find(|(saved, _)| saved == mode);
+            match (mode, saved) {
+                (1048, _) => self.restore_cursor(),
+                (_, Some((_, on))) => {
+                    // One mouse mode's end is the others' too: only the one that is on ends here.
+                    if *on || self.private_mode(*mode) == Some(true) {
+                        self.set_private_mode(*mode, Switch::from(*on));
+                    }
+                }
+                (_, None) => {}
+            }
+        }
+        self.choose_way_of_text();
+    }
+
+    /// A private mode's setting; `None`: it is not known.
+    pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
+        let modes = &self.modes;
+        Some(match mode {
+            1 => modes.application_cursor_keys,
+            2 => !modes.vt52,
+            3 => modes.column_132,
+            5 => modes.reverse_video,
+            6 => self.cursor.origin,
+            7 => modes.autowrap,
+            9 => modes.mouse == MouseMode::X10,
+            12 => modes.cursor_blinks,
+            25 => modes.cursor_visible,
+            40 => modes.allow_column_mode,
+            41 => modes.more_fix,
+            42 => modes.national,
+            45 => modes.reverse_wrap,
+            47 | 1047 | 1049 => self.shown == crate::core::Shown::Alternate,
+            66 => modes.application_keypad,
+            69 => modes.left_right_margins,
+            95 => modes.no_clear_on_column,
+            1000 => modes.mouse == MouseMode::Normal,
+            1001 => modes.mouse == MouseMode::Highlight,
+            1002 => modes.mouse == MouseMode::Button,
+            1003 => modes.mouse == MouseMode::Any,
+            1004 => modes.focus_events,
+            1005 => modes.mouse_encoding == MouseEncoding::Utf8,
+            1006 => modes.mouse_encoding == MouseEncoding::Sgr,
+            1007 => modes.alternate_scroll,
+            1015 => modes.mouse_encoding == MouseEncoding::Urxvt,
+            1016 => modes.mouse_encoding == MouseEncoding::SgrPixels,
+            1045 => modes.extended_reverse_wrap,
+            1046 => modes.allow_alternate,
+            1048 => self.saved.iter().any(Option::is_some),
+            2004 => modes.bracketed_paste,
+            2026 => modes.synchronized_output,
+            2027 => modes.grapheme_clusters,
+            _ => return modes.kept.get(mode),
+        })
+    }
+
+    /// Sets or resets a private mode.
+    fn set_private_mode(&mut self, mode: u16, switch: Switch) {
+        let on = switch.is_on();
+        match mode {
+            1 => self.modes.application_cursor_keys = on,
+            2 if !on => self.enter_vt52(),
+            3 => self.set_column_mode(switch),
+            5 => self.modes.reverse_video = on,
+            6 => {
+                self.cursor.origin = on;
+                self.set_cursor(0, 0);
+            }
+            7 => self.modes.autowrap = on,
+            9 => self.set_mouse(MouseMode::X10, switch),
+            12 => self.modes.cursor_blinks = on,
+            25 => self.modes.cursor_visible = on,
+            40 => self.modes.allow_column_mode = on,
+            41 => self.modes.more_fix = on,
+            42 => self.set_national(switch),
+            45 => self.modes.reverse_wrap = on,
+            47 | 1046 | 1047 | 1048 | 1049 => self.set_screen_mode(mode, switch),
+            66 => self.modes.application_keypad = on,
+            69 => self.set_left_right_margin_mode(switch),
+            95 if self.modes.level >= 5 => self.modes.no_clear_on_column = on,
+            1000 => self.set_mouse(MouseMode::Normal, switch),
+            1001 => self.set_mouse(MouseMode::Highlight, switch),
+            1002 => self.set_mouse(MouseMode::Button, switch),
+            1003 => self.set_mouse(MouseMode::Any, switch),
+            1004 => self.modes.focus_events = on,
+            1005 => self.set_mouse_encoding(MouseEncoding::Utf8, switch),
+            1006 => self.set_mouse_encoding(MouseEncoding::Sgr, switch),
+            1007 => self.modes.alternate_scroll = on,
+            1015 => self.set_mouse_encoding(MouseEncoding::Urxvt, switch),
+            1016 => self.set_mouse_encoding(MouseEncoding::SgrPixels, switch),
+            1045 => self.modes.extended_reverse_wrap = on,
+            2004 => self.modes.bracketed_paste = on,
+            2026 => self.modes.synchronized_output = on,
+            2027 => self.modes.grapheme_clusters = on,
+            SIZE_REPORTS => {
+                self.modes.kept.set(mode, switch);
+                self.report_size_in_band();
+            }
+            _ => self.modes.kept.set(mode, switch),
+        }
+    }
+
+    /// Any mouse mode's reset ends mouse reports, as in xterm.
+    fn set_mouse(&mut self, mode: MouseMode, switch: Switch) {
+        self.modes.mouse = match switch {
+            Switch::On => mode,
+            Switch::Off => MouseMode::Off,
+        };
+    }
+
+    /// Encodings exclude each other; a reset is for the one that is set.
+    fn set_mouse_encoding(&mut self, encoding: MouseEncoding, switch: Switch) {
+        match switch {
+            Switch::On => self.modes.mouse_encoding = encoding,
+            Switch::Off if self.modes.mouse_encoding == encoding => {
+                self.modes.mouse_encoding = MouseEncoding::X10;
+            }
+            Switch::Off => {}
+        }
+    }
+
+    /// DECNRCM: the national sets are of seven bits, and so UTF-8 is off meanwhile.
+    fn set_national(&mut self, switch: Switch) {
+        if self.modes.level < 2 || self.modes.national == switch.is_on() {
+            return;
+        }
+        self.modes.national = switch.is_on();
+        match switch {
+            Switch::On => {
+                self.modes.utf8_before_national = self.modes.utf8;
+                self.modes.utf8 = false;
+            }
+            Switch::Off => self.modes.utf8 = self.modes.utf8_before_national,
+        }
+    }
+
+    /// DECLRMM: there are no double-width lines with it.
+    fn set_left_right_margin_mode(&mut self, switch: Switch) {
+        if self.modes.level < 4 {
+            return;
+        }
+        self.modes.left_right_margins = switch.is_on();
+        match switch {
+            Switch::On => self.reset_line_sizes(),
+            Switch::Off => {
+                let whole = Margins::whole(self.size);
+                self.margins.left = whole.left;
+                self.margins.right = whole.right;
+            }
+        }
+    }
+
+    /// DECCOLM, where ?40 allows it: 80 or 132 columns, and an empty screen unless ?95 (DECNCSM)
+    /// keeps it.
+    fn set_column_mode(&mut self, switch: Switch) {
+        if !self.modes.allow_column_mode {
+            return;
+        }
+        if !self.modes.no_clear_on_column {
+            self.clear_screen();
+        }
+        self.set_columns(match switch {
+            Switch::On => WIDE,
+            Switch::Off => NARROW,
+        });
+        self.modes.column_132 = switch.is_on();
+        self.reset_line_sizes();
+        self.margins = Margins::whole(self.size);
+        self.set_cursor(0, 0);
+    }
+
+    /// Makes the screens this wide, without reflow, and asks for the window to follow.
+    pub(super) fn set_columns(&mut self, cols: usize) {
+        if cols == self.size.cols {
+            return;
+        }
+        self.size.cols = cols;
+        for grid in std::iter::once(&mut self.grid).chain(&mut self.hidden) {
+            grid.set_cols(cols, self.seq);
+        }
+        self.margins = Margins::whole(self.size);
+        self.cursor.col = self.cursor.col.min(cols - 1);
+        for y in 0..self.size.rows {
+            self.mend_halves(y);
+        }
+        self.choose_way_of_text();
+        self.event(Event::ResizeRequest {
+            rows: 0,
+            cols: u16::try_from(cols).unwrap_or(u16::MAX),
+        });
+    }
+
+    /// DECSCL: a soft reset, then the level, and how C1 controls are sent.
+    pub(super) fn set_conformance_level(&mut self, params: &Params) {
+        let Some(level @ 1..=5) = params.get(0).checked_sub(60) else {
+            return;
+        };
+        self.soft_reset();
+        self.modes.level = u8::try_from(level).unwrap_or(1);
+        if level > 1 {
+            match params.get(1) {
+                1 => self.modes.eight_bit_replies = false,
+                0 | 2 => self.modes.eight_bit_replies = true,
+                _ => {}
+            }
+        }
+    }
+}

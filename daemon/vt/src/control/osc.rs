@@ -1,0 +1,94 @@
+//! Operating system commands: titles, colours, links; what shells say is in `shell`.
+//!
+//! Questions whose answer would hold what a program sent, or what a person has copied, are not
+//! answered (OSC 52).
+
+use super::colors::Table;
+use crate::core::Core;
+use crate::input::Gathered;
+use crate::style::{Link, LinkId};
+use crate::titles::Which;
+
+/// Longest link target kept, in bytes: what browsers and other terminals take.
+const MAX_URI_BYTES: usize = 2_083;
+/// Longest link id kept, in bytes.
+const MAX_LINK_ID_BYTES: usize = 250;
+
+impl Core {
+    /// OSC. One that was longer than what is kept is passed over.
+    pub(super) fn osc(&mut self, gathered: &Gathered) {
+        let bytes = gathered.bytes();
+        if !gathered.is_whole() {
+            return;
+        }
+        // dtterm's titles have a letter and no semicolon.
+        match bytes.first() {
+            Some(b'l') => return self.set_title(Which::Window, &bytes[1..]),
+            Some(b'L') => return self.set_title(Which::Icon, &bytes[1..]),
+            _ => {}
+        }
+        let mut parts = bytes.splitn(2, |byte| *byte == b';');
+        let number = parts
+            .next()
+            .and_then(|number| std::str::from_utf8(number).ok());
+        // More digits than any function has would be another number, cut.
+        let Some(number) = number.and_then(|number| number.parse::<u16>().ok()) else {
+            return;
+        };
+        let data = parts.next().unwrap_or_default();
+        if let Some(which) = Which::numbered(number) {
+            self.set_title(which, data);
+            return;
+        }
+        // As in xterm: titles alone may have controls in them.
+        let printable = |text: &&str| !text.bytes().any(|byte| byte < 0x20 || byte == 0x7f);
+        let Some(text) = std::str::from_utf8(data).ok().filter(printable) else {
+            return;
+        };
+        self.operating_system_command(number, text, gathered);
+    }
+
+    fn operating_system_command(&mut self, number: u16, text: &str, gathered: &Gathered) {
+        let end = gathered.terminator();
+        match number {
+            4 => self.change_colors(Table::Indexed, text, end),
+            5 => self.change_colors(Table::Special, text, end),
+            7 => self.shell_directory_url(text),
+            8 => self.hyperlink(text),
+            9 => self.conemu(text),
+            10..=19 => self.change_dynamic_colors(number, text, end),
+            104 => self.reset_colors(Table::Indexed, text),
+            105 => self.reset_colors(Table::Special, text),
+            110..=119 if text.is_empty() => self.reset_dynamic_color(number - 100),
+            133 => self.prompt_mark(text),
+            633 => self.vs_code_mark(text),
+            1337 => self.iterm(text),
+            _ => {}
+        }
+    }
+
+    /// OSC 8: `params;URI`, params `key=value` with colons between; an empty URI ends the link. One
+    /// that is too long is none.
+    fn hyperlink(&mut self, text: &str) {
+        let Some((params, uri)) = text.split_once(';') else {
+            return;
+        };
+        let id = params
+            .split(':')
+            .find_map(|param| param.strip_prefix("id="))
+            .filter(|id| !id.is_empty() && id.len() <= MAX_LINK_ID_BYTES);
+        self.cursor.style.link = if uri.is_empty() || uri.len() > MAX_URI_BYTES {
+            LinkId(0)
+        } else {
+            self.styles.link_number(Link {
+                id: id.map(Into::into),
+                uri: uri.into(),
+            })
+        };
+        self.style_changed();
+    }
+}
+
+#[cfg(test)]
+#[path = "osc_tests.rs"]
+mod tests;

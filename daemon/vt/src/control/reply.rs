@@ -1,0 +1,54 @@
+//! How answers are written: 7-bit or 8-bit introducers (S7C1T, S8C1T), and a string's end.
+//!
+//! What a program sent never goes into an answer, whatever it asks: an answer is typed into
+//! whoever reads the terminal next, which may be a shell.
+
+use std::fmt;
+use std::io::Write;
+
+use crate::core::Core;
+use crate::input::Terminator;
+
+const CSI: u8 = 0x9b;
+const DCS: u8 = 0x90;
+const OSC: u8 = 0x9d;
+const ST: u8 = 0x9c;
+const BEL: u8 = 0x07;
+
+impl Core {
+    /// Answers `CSI …`.
+    pub(super) fn answer_csi(&mut self, text: fmt::Arguments<'_>) {
+        self.answer(CSI, text, None);
+    }
+
+    /// Answers `DCS … ST`.
+    pub(super) fn answer_dcs(&mut self, text: fmt::Arguments<'_>) {
+        self.answer(DCS, text, Some(Terminator::St));
+    }
+
+    /// Answers `OSC … ST`, or BEL where the question ended with it.
+    pub(super) fn answer_osc(&mut self, text: fmt::Arguments<'_>, end: Terminator) {
+        self.answer(OSC, text, Some(end));
+    }
+
+    fn answer(&mut self, introducer: u8, text: fmt::Arguments<'_>, end: Option<Terminator>) {
+        let mut bytes = Vec::with_capacity(32);
+        self.push_c1(&mut bytes, introducer);
+        // Writing to a vector does not fail.
+        let _ = bytes.write_fmt(text);
+        match end {
+            None => {}
+            Some(Terminator::Bel) => bytes.push(BEL),
+            Some(Terminator::St) => self.push_c1(&mut bytes, ST),
+        }
+        self.fed.reply(&bytes);
+    }
+
+    fn push_c1(&self, bytes: &mut Vec<u8>, c1: u8) {
+        if self.modes.eight_bit_replies {
+            bytes.push(c1);
+        } else {
+            bytes.extend([0x1b, c1 - 0x40]);
+        }
+    }
+}

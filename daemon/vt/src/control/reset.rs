@@ -1,0 +1,79 @@
+//! Resets: DECSTR and RIS.
+
+use crate::cell::Protection;
+use crate::core::{Core, Margins};
+use crate::cursor::Cursor;
+use crate::mode::Modes;
+use crate::stash::Stash;
+use crate::style::Style;
+
+/// The width that RIS brings back after DECCOLM.
+const NARROW: usize = 80;
+
+impl Core {
+    /// DECSTR: modes, margins, attributes and character sets; neither the screen nor the cursor's
+    /// place. DECRC goes home after it.
+    pub(super) fn soft_reset(&mut self) {
+        let fresh = Modes::default();
+        let modes = &mut self.modes;
+        modes.cursor_visible = fresh.cursor_visible;
+        modes.cursor_shape = fresh.cursor_shape;
+        modes.cursor_blinks = fresh.cursor_blinks;
+        modes.application_cursor_keys = fresh.application_cursor_keys;
+        modes.keyboard_locked = fresh.keyboard_locked;
+        modes.application_keypad = fresh.application_keypad;
+        modes.modify_other_keys = fresh.modify_other_keys;
+        self.extras.soft_reset();
+        let modes = &mut self.modes;
+        modes.autowrap = fresh.autowrap;
+        modes.reverse_wrap = fresh.reverse_wrap;
+        modes.extended_reverse_wrap = fresh.extended_reverse_wrap;
+        modes.insert = fresh.insert;
+        modes.left_right_margins = fresh.left_right_margins;
+        modes.protection = Protection::None;
+        self.extras.soft_reset();
+        self.margins = Margins::whole(self.size);
+        self.cursor = Cursor {
+            row: self.cursor.row,
+            col: self.cursor.col,
+            wrap_pending: self.cursor.wrap_pending,
+            style: Style {
+                link: self.cursor.style.link,
+                ..Style::default()
+            },
+            ..Cursor::default()
+        };
+        self.style_changed();
+        *self.saved_cursor() = Some(Cursor {
+            row: 0,
+            col: 0,
+            ..self.cursor.clone()
+        });
+        self.choose_way_of_text();
+    }
+
+    /// RIS: as it was at the beginning, but for the title, the permission of DECCOLM, and the
+    /// alternate screen, which is left. The scrollback goes too.
+    pub(super) fn full_reset(&mut self) {
+        self.show_primary();
+        self.hidden = None;
+        self.scrollback.clear();
+        let narrow = self.modes.allow_column_mode && self.modes.column_132;
+        self.modes = Modes {
+            allow_column_mode: self.modes.allow_column_mode,
+            line_feed_new_line: self.new_lines,
+            ..Modes::default()
+        };
+        self.cursor = Cursor::default();
+        self.stash = Stash::default();
+        self.extras.full_reset();
+        if narrow {
+            self.set_columns(NARROW);
+        }
+        self.margins = Margins::whole(self.size);
+        self.tabs.reset();
+        self.clear_screen();
+        self.saved = [Some(Cursor::default()), None];
+        self.choose_way_of_text();
+    }
+}

@@ -1,0 +1,253 @@
+//! SGR, whole: attributes, the colours of ANSI, aixterm, the 256 and RGB, with semicolons or with
+//! colons (ISO 8613-6), underline styles and colour; XTPUSHSGR and XTPOPSGR; DECSCUSR.
+//!
+//! A parameter that is not known, or a colour that is none, is passed over with what belongs to it.
+
+use termd_proto::screen::{Color, CursorShape, Underline};
+
+use crate::core::Core;
+use crate::input::Params;
+use crate::stash::{MAX_PUSHED_SGR, PushedSgr};
+use crate::style::{Attributes, Style};
+
+impl Core {
+    /// SGR.
+    #[inline]
+    pub(super) fn select_graphic_rendition(&mut self, params: &Params) {
+        apply(&mut self.cursor.style, params);
+        self.style_changed();
+    }
+
+    /// XTPUSHSGR: all, or the attributes that are named.
+    pub(super) fn push_sgr(&mut self, params: &Params) {
+        if self.stash.sgr.len() >= MAX_PUSHED_SGR {
+            self.stash.sgr_beyond = self.stash.sgr_beyond.saturating_add(1);
+            return;
+        }
+        let mut which = 0;
+        for value in params.values() {
+            if (1..32).contains(value) {
+                which |= 1 << value;
+            }
+        }
+        if params.values().iter().all(|value| *value == 0) {
+            which = u32::MAX;
+        }
+        let style = Style {
+            link: crate::style::LinkId::default(),
+            ..self.cursor.style
+        };
+        self.stash.sgr.push(PushedSgr { which, style });
+    }
+
+    /// XTPOPSGR.
+    pub(super) fn pop_sgr(&mut self) {
+        if self.stash.sgr_beyond > 0 {
+            self.stash.sgr_beyond -= 1;
+            return;
+        }
+        let Some(PushedSgr { which, style: old }) = self.stash.sgr.pop() else {
+            return;
+        };
+        let has = |bit: u32| which & 1 << bit != 0;
+        let style = &mut self.cursor.style;
+        for (bit, attribute) in [
+            (1, Attributes::BOLD),
+            (2, Attributes::FAINT),
+            (3, Attributes::ITALIC),
+            (5, Attributes::BLINK),
+            (5, Attributes::RAPID_BLINK),
+            (7, Attributes::INVERSE),
+            (8, Attributes::INVISIBLE),
+            (9, Attributes::CROSSED_OUT),
+        ] {
+            if has(bit) {
+                style.attributes.remove(attribute);
+                if old.attributes.contains(attribute) {
+                    style.attributes.insert(attribute);
+                }
+            }
+        }
+        if has(4) || has(21) {
+            style.underline = old.underline;
+            style.underline_color = old.underline_color;
+        }
+        // 10 and 11 are what these were before xterm 333.
+        if has(30) || has(10) {
+            style.foreground = old.foreground;
+        }
+        if has(31) || has(11) {
+            style.background = old.background;
+        }
+        self.style_changed();
+    }
+
+    /// DECSCUSR.
+    pub(super) fn set_cursor_style(&mut self, style: u16) {
+        let (shape, blinks) = match style {
+            0 | 1 => (CursorShape::Block, true),
+            2 => (CursorShape::Block, false),
+            3 => (CursorShape::Underline, true),
+            4 => (CursorShape::Underline, false),
+            5 => (CursorShape::Bar, true),
+            6 => (CursorShape::Bar, false),
+            _ => return,
+        };
+        self.modes.cursor_shape = shape;
+        self.modes.cursor_blinks = blinks;
+    }
+}
+
+#[inline]
+fn apply(style: &mut Style, params: &Params) {
+    if params.is_empty() {
+        reset(style);
+        return;
+    }
+    let mut at = 0;
+    while at < params.len() {
+        let value = params.get(at);
+        if params.is_after_colon(at + 1) {
+            at = apply_with_parts(style, params, at);
+            continue;
+        }
+        match value {
+            0 => reset(style),
+            1 => style.attributes.insert(Attributes::BOLD),
+            30..=37 => style.foreground = indexed(value - 30),
+            40..=47 => style.background = indexed(value - 40),
+            38 => at = extended(params, at, &mut style.foreground),
+            48 => at = extended(params, at, &mut style.background),
+            39 => style.foreground = Color::Default,
+            49 => style.background = Color::Default,
+            90..=97 => style.foreground = indexed(value - 90 + 8),
+            100..=107 => style.background = indexed(value - 100 + 8),
+            58 => at = extended(params, at, &mut style.underline_color),
+            59 => style.underline_color = Color::Default,
+            4 => style.underline = Underline::Single,
+            21 => style.underline = Underline::Double,
+            24 => style.underline = Underline::None,
+            _ => apply_attribute(&mut style.attributes, value),
+        }
+        at += 1;
+    }
+}
+
+fn apply_attribute(attributes: &mut Attributes, value: u16) {
+    match value {
+        2 => attributes.insert(Attributes::FAINT),
+        3 => attributes.insert(Attributes::ITALIC),
+        5 => attributes.insert(Attributes::BLINK),
+        6 => attributes.insert(Attributes::RAPID_BLINK),
+        7 => attributes.insert(Attributes::INVERSE),
+        8 => attributes.insert(Attributes::INVISIBLE),
+        9 => attributes.insert(Attributes::CROSSED_OUT),
+        22 => {
+            attributes.remove(Attributes::BOLD);
+            attributes.remove(Attributes::FAINT);
+        }
+        23 => attributes.remove(Attributes::ITALIC),
+        25 => {
+            attributes.remove(Attributes::BLINK);
+            attributes.remove(Attributes::RAPID_BLINK);
+        }
+        27 => attributes.remove(Attributes::INVERSE),
+        28 => attributes.remove(Attributes::INVISIBLE),
+        29 => attributes.remove(Attributes::CROSSED_OUT),
+        53 => attributes.insert(Attributes::OVERLINE),
+        55 => attributes.remove(Attributes::OVERLINE),
+        _ => {}
+    }
+}
+
+/// SGR 0: a link goes on.
+#[inline]
+fn reset(style: &mut Style) {
+    *style = Style {
+        link: style.link,
+        ..Style::default()
+    };
+}
+
+fn indexed(index: u16) -> Color {
+    Color::Indexed(u8::try_from(index).unwrap_or(u8::MAX))
+}
+
+/// `38;5;n` and `38;2;r;g;b`, and `38;5:n`; the answer is the last parameter that belongs to it.
+#[inline]
+fn extended(params: &Params, at: usize, color: &mut Color) -> usize {
+    let kind = at + 1;
+    if params.is_after_colon(kind + 1) {
+        let end = end_of_parts(params, kind);
+        set_color(params, kind, end, color);
+        return end - 1;
+    }
+    let last = match params.get(kind) {
+        5 => kind + 1,
+        2 => kind + 3,
+        _ => return kind,
+    };
+    if last < params.len() {
+        set_color(params, kind, last + 1, color);
+    }
+    last
+}
+
+/// A parameter with parts after colons; the answer is where the next one begins.
+fn apply_with_parts(style: &mut Style, params: &Params, at: usize) -> usize {
+    let end = end_of_parts(params, at);
+    match params.get(at) {
+        38 => set_color(params, at + 1, end, &mut style.foreground),
+        48 => set_color(params, at + 1, end, &mut style.background),
+        58 => set_color(params, at + 1, end, &mut style.underline_color),
+        4 => {
+            style.underline = match params.get(at + 1) {
+                0 => Underline::None,
+                1 => Underline::Single,
+                2 => Underline::Double,
+                3 => Underline::Curly,
+                4 => Underline::Dotted,
+                5 => Underline::Dashed,
+                _ => style.underline,
+            }
+        }
+        _ => {}
+    }
+    end
+}
+
+/// Where the parts of the parameter `at` end.
+fn end_of_parts(params: &Params, at: usize) -> usize {
+    let mut end = at + 1;
+    while end < params.len() && params.is_after_colon(end) {
+        end += 1;
+    }
+    end
+}
+
+/// Of the parameters `kind..end`: 5 and an index, or 2, a colour space where there are four more,
+/// and red, green, blue.
+#[inline]
+fn set_color(params: &Params, kind: usize, end: usize, color: &mut Color) {
+    let byte = |at: usize| {
+        (at < end)
+            .then(|| u8::try_from(params.get(at)).ok())
+            .flatten()
+    };
+    match params.get(kind) {
+        5 => {
+            if let Some(index) = byte(kind + 1) {
+                *color = Color::Indexed(index);
+            }
+        }
+        2 => {
+            let first = kind + 1 + usize::from(end - kind > 4);
+            if let (Some(red), Some(green), Some(blue)) =
+                (byte(first), byte(first + 1), byte(first + 2))
+            {
+                *color = Color::Rgb(red, green, blue);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,240 @@
+//! What a shell says of itself: prompts and commands (OSC 133, `FinalTerm`'s, OSC 633, VS Code's),
+//! its directory (OSC 7, 9;9, 1337), progress (OSC 9;4).
+//!
+//! Anything on the terminal can say the same. What comes out is an [`Event`] with what was said;
+//! whom to believe is decided by whoever gave the shell its nonce.
+
+use termd_proto::screen::{CommandState, Progress};
+
+use crate::core::Core;
+use crate::event::Event;
+use crate::marks::MarkKind;
+
+/// Longest path taken, in bytes: Linux's `PATH_MAX`.
+const MAX_PATH_BYTES: usize = 4_096;
+
+impl Core {
+    /// OSC 133.
+    pub(super) fn prompt_mark(&mut self, text: &str) {
+        let mut params = text.split(';');
+        match params.next() {
+            // P is the prompt without the fresh line before it.
+            Some("A" | "P") => self.prompt_start(Continuation::of(params)),
+            // As A, where the command before it may not have said that it ended.
+            Some("N") => {
+                if self.extras.command_state == CommandState::Running {
+                    self.command_finished(None);
+                }
+                self.prompt_start(Continuation::of(params));
+            }
+            Some("B" | "I") => self.prompt_end(),
+            Some("C") => {
+                // kitty's and fish's: the command line, percent-encoded.
+                let line = params.find_map(|param| param.strip_prefix("cmdline_url="));
+                if let Some(text) = line.and_then(percent_decoded) {
+                    self.event(Event::CommandLine { text, nonce: None });
+                }
+                self.output_start();
+            }
+            Some("D") => self.command_finished(params.next()),
+            _ => {}
+        }
+    }
+
+    /// OSC 633.
+    pub(super) fn vs_code_mark(&mut self, text: &str) {
+        let mut params = text.split(';');
+        match params.next() {
+            Some("A") => self.prompt_start(Continuation::No),
+            Some("B") => self.prompt_end(),
+            Some("C") => self.output_start(),
+            Some("D") => self.command_finished(params.next()),
+            Some("E") => {
+                if let Some(line) = params.next() {
+                    let text = unescaped(line);
+                    let nonce = params.next().map(unescaped);
+                    self.event(Event::CommandLine { text, nonce });
+                }
+            }
+            Some("P") => {
+                let cwd = text.get(2..).and_then(|p| p.strip_prefix("Cwd="));
+                if let Some(path) = cwd {
+                    self.shell_directory(unescaped(path));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn prompt_start(&mut self, continuation: Continuation) {
+        if continuation == Continuation::Yes {
+            return;
+        }
+        self.extras.command_state = CommandState::Prompt;
+        self.mark(MarkKind::PromptStart);
+        self.event(Event::PromptStart);
+    }
+
+    fn prompt_end(&mut self) {
+        // After the prompt of a further line the command line just goes on.
+        if self.extras.command_state != CommandState::Input {
+            self.extras.command_state = CommandState::Input;
+            self.mark(MarkKind::PromptEnd);
+            self.event(Event::PromptEnd);
+        }
+    }
+
+    fn output_start(&mut self) {
+        self.extras.command_state = CommandState::Running;
+        self.mark(MarkKind::OutputStart);
+        self.event(Event::OutputStart);
+    }
+
+    fn command_finished(&mut self, exit: Option<&str>) {
+        let exit = exit.and_then(|exit| exit.parse().ok());
+        // The next prompt is on its way.
+        self.extras.command_state = CommandState::Prompt;
+        self.mark(MarkKind::CommandEnd(exit));
+        self.event(Event::CommandFinished { exit });
+    }
+
+    /// OSC 7: `file://host/path`, percent-encoded. The host stays out: it is what the shell calls
+    /// its machine, which may not be ours.
+    pub(super) fn shell_directory_url(&mut self, url: &str) {
+        let (rest, decode): (_, fn(&str) -> Option<String>) =
+            if let Some(rest) = url.strip_prefix("file://") {
+                (rest, percent_decoded)
+            } else if let Some(rest) = url.strip_prefix("kitty-shell-cwd://") {
+                (rest, |path| Some(path.to_owned()))
+            } else {
+                return;
+            };
+        let path = rest.find('/').and_then(|at| rest.get(at..));
+        if let Some(path) = path.and_then(decode) {
+            self.shell_directory(path);
+        }
+    }
+
+    fn shell_directory(&mut self, path: String) {
+        let good =
+            !path.is_empty() && path.len() <= MAX_PATH_BYTES && !path.chars().any(char::is_control);
+        if good && self.extras.cwd.as_ref() != Some(&path) {
+            self.event(Event::Cwd(path.clone()));
+            self.extras.cwd = Some(path);
+        }
+    }
+
+    /// OSC 9: `ConEmu`'s; with text it is iTerm2's notification, which is passed over.
+    pub(super) fn conemu(&mut self, text: &str) {
+        let mut params = text.split(';');
+        match params.next() {
+            Some("4") => {
+                let state = params.next().unwrap_or_default();
+                let value = params.next().and_then(|value| value.parse::<u32>().ok());
+                let value = value.map(|value| u8::try_from(value.min(100)).unwrap_or(100));
+                self.progress(state, value);
+            }
+            Some("9") => {
+                let path = text.get(2..).unwrap_or_default();
+                let quoted = path.strip_prefix('"').and_then(|p| p.strip_suffix('"'));
+                self.shell_directory(quoted.unwrap_or(path).to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&mut self, state: &str, value: Option<u8>) {
+        let before = match self.extras.progress {
+            Some(Progress::Normal(value) | Progress::Error(value) | Progress::Paused(value)) => {
+                value
+            }
+            _ => 0,
+        };
+        // An error or a pause without a value is one of the progress before it.
+        let kept = value.unwrap_or(before);
+        let progress = match state {
+            "0" => None,
+            "1" => Some(Progress::Normal(value.unwrap_or(0))),
+            "2" => Some(Progress::Error(kept)),
+            "3" => Some(Progress::Indeterminate),
+            "4" => Some(Progress::Paused(kept)),
+            _ => return,
+        };
+        if progress != self.extras.progress {
+            self.extras.progress = progress;
+            self.event(Event::Progress(progress));
+        }
+    }
+
+    /// OSC 1337: iTerm2's.
+    pub(super) fn iterm(&mut self, text: &str) {
+        if let Some(path) = text.strip_prefix("CurrentDir=") {
+            self.shell_directory(path.to_owned());
+        } else if text.starts_with("File=") || text.starts_with("MultipartFile=") {
+            self.picture();
+        }
+    }
+}
+
+/// Whether a prompt is one for a further line of the same command (`k=c`, `k=s`), and so no new
+/// one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Continuation {
+    Yes,
+    No,
+}
+
+impl Continuation {
+    fn of<'a>(mut params: impl Iterator<Item = &'a str>) -> Self {
+        if params.any(|param| matches!(param, "k=c" | "k=s")) {
+            Self::Yes
+        } else {
+            Self::No
+        }
+    }
+}
+
+/// `%XX` to bytes; `None` where they are not UTF-8. A `%` without digits is itself.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let code = after
+            .get(..2)
+            .filter(|_| *byte == b'%')
+            .and_then(super::dcs::unhexed);
+        if let Some(code) = code {
+            bytes.extend(code);
+            rest = &after[2..];
+        } else {
+            bytes.push(*byte);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// VS Code's escapes: `\\` and `\xHH`. Anything else after a backslash is left as it is.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match (byte, after) {
+            (b'\\', [b'\\', more @ ..]) => {
+                bytes.push(b'\\');
+                rest = more;
+            }
+            (b'\\', [b'x', high, low, more @ ..]) => {
+                if let Some(code) = super::dcs::unhexed(&[*high, *low]) {
+                    bytes.extend(code);
+                    rest = more;
+                } else {
+                    bytes.push(*byte);
+                }
+            }
+            _ => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+}

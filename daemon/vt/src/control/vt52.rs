@@ -1,0 +1,116 @@
+//! VT52 mode (DECANM reset). It has no attributes, margins or autowrap; `ESC <` takes back what was
+//! before.
+
+use crate::charset::{Charset, Charsets};
+use crate::core::{Core, Margins};
+use crate::cursor::Cursor;
+use crate::mode::Modes;
+use crate::stash::BeforeVt52;
+use crate::style::{LinkId, Style, StyleId};
+
+use super::erase::Respect;
+
+/// What `ESC Z` is answered with: "a VT52".
+const IDENTIFICATION: &[u8] = b"\x1b/Z";
+
+impl Core {
+    /// DECRST 2.
+    pub(super) fn enter_vt52(&mut self) {
+        let style = Style {
+            link: LinkId::default(),
+            ..self.cursor.style
+        };
+        self.stash.before_vt52 = Some(Box::new(BeforeVt52 {
+            modes: self.modes.clone(),
+            cursor: Cursor {
+                style,
+                style_id: StyleId::default(),
+                ..self.cursor.clone()
+            },
+            margins: self.margins,
+        }));
+        let mut charsets = Charsets::default();
+        charsets.designated[1] = Charset::Vt52Graphics;
+        self.cursor = Cursor {
+            row: self.cursor.row,
+            col: self.cursor.col,
+            wrap_pending: self.cursor.wrap_pending,
+            charsets,
+            ..Cursor::default()
+        };
+        let modes = &mut self.modes;
+        modes.vt52 = true;
+        modes.autowrap = false;
+        modes.insert = false;
+        modes.line_feed_new_line = false;
+        modes.left_right_margins = false;
+        let whole = Margins::whole(self.size);
+        self.margins.left = whole.left;
+        self.margins.right = whole.right;
+        self.choose_way_of_text();
+    }
+
+    /// `ESC <`.
+    fn leave_vt52(&mut self) {
+        let (modes, cursor, margins) = match self.stash.before_vt52.take() {
+            Some(before) => (before.modes, before.cursor, before.margins),
+            None => (Modes::default(), Cursor::default(), self.margins),
+        };
+        self.modes.vt52 = false;
+        // As xterm: a VT100 until DECSCL or RIS says otherwise.
+        self.modes.level = 1;
+        self.modes.autowrap = modes.autowrap;
+        self.modes.insert = modes.insert;
+        self.modes.line_feed_new_line = modes.line_feed_new_line;
+        self.modes.left_right_margins = modes.left_right_margins;
+        // The size may be another by now.
+        if modes.left_right_margins && margins.right < self.size.cols {
+            self.margins.left = margins.left;
+            self.margins.right = margins.right;
+        }
+        self.cursor = Cursor {
+            row: self.cursor.row,
+            col: self.cursor.col,
+            wrap_pending: self.cursor.wrap_pending,
+            ..cursor
+        };
+        self.style_changed();
+        self.choose_way_of_text();
+    }
+
+    /// ESC and a byte in VT52 mode.
+    pub(crate) fn vt52(&mut self, byte: u8) {
+        self.last_printed = None;
+        match byte {
+            b'<' => self.leave_vt52(),
+            b'=' => self.modes.application_keypad = true,
+            b'>' => self.modes.application_keypad = false,
+            b'A' => self.cursor_up(1),
+            b'B' => self.cursor_down(1),
+            b'C' => self.cursor_forward(1),
+            b'D' => self.cursor_back(1),
+            b'F' => self.shift_left(1),
+            b'G' => self.shift_left(0),
+            b'H' => self.set_cursor(0, 0),
+            b'I' => self.reverse_index(),
+            b'J' => self.erase_in_display(0, Respect::Guarded),
+            b'K' => self.erase_in_line(0, Respect::Guarded),
+            b'Z' => self.fed.reply(IDENTIFICATION),
+            _ => {}
+        }
+    }
+
+    /// VT52's direct cursor address: row and column, each with 0x20 added.
+    pub(crate) fn vt52_address(&mut self, row: u8, column: u8) {
+        let place = |byte: u8| usize::from((byte & 0x7f).saturating_sub(0x20));
+        let (mut row, mut column) = (place(row), place(column));
+        // DEC STD 070: what is out of range changes nothing.
+        if row >= self.size.rows {
+            row = self.cursor.row;
+        }
+        if column >= self.size.cols {
+            column = self.cursor.col;
+        }
+        self.set_cursor(row, column);
+    }
+}

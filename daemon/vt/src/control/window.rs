@@ -1,0 +1,160 @@
+//! XTWINOPS and titles. There is no window: reports tell of the screen in cells of a named size,
+//! and what would move or resize a window is at most an event.
+
+use crate::core::Core;
+use crate::event::Event;
+use crate::input::{Params, Terminator};
+use crate::mode::SIZE_REPORTS;
+use crate::titles::{Which, cleaned};
+
+/// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
+/// it has to be the same in all answers.
+const CELL_WIDTH: usize = 8;
+/// Twice the width, as in most fonts.
+const CELL_HEIGHT: usize = 16;
+/// Most lines that DECSNLS takes.
+const MAX_LINES: u16 = 255;
+
+impl Core {
+    /// XTWINOPS.
+    pub(super) fn window_operation(&mut self, params: &Params) {
+        let (rows, cols) = (self.size.rows, self.size.cols);
+        let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
+        match params.get(0) {
+            4 => self.ask_for_size(
+                pixels(params.get(1), CELL_HEIGHT),
+                pixels(params.get(2), CELL_WIDTH),
+            ),
+            8 => self.ask_for_size(params.get(1), params.get(2)),
+            // Not an icon; at the corner.
+            11 => self.answer_csi(format_args!("1t")),
+            13 => self.answer_csi(format_args!("3;0;0t")),
+            14 => self.answer_csi(format_args!("4;{height};{width}t")),
+            15 => self.answer_csi(format_args!("5;{height};{width}t")),
+            16 => self.answer_csi(format_args!("6;{CELL_HEIGHT};{CELL_WIDTH}t")),
+            18 => self.answer_csi(format_args!("8;{rows};{cols}t")),
+            19 => self.answer_csi(format_args!("9;{rows};{cols}t")),
+            // A title is what a program has sent, and an answer is typed into a shell.
+            20 => self.answer_osc(format_args!("L"), Terminator::St),
+            21 => self.answer_osc(format_args!("l"), Terminator::St),
+            22 => self.push_title(params),
+            23 => self.pop_title(params),
+            // DECSLPP.
+            lines @ 24.. => self.ask_for_size(lines, 0),
+            _ => {}
+        }
+    }
+
+    /// DECSNLS.
+    pub(super) fn lines_per_screen(&mut self, lines: u16) {
+        if self.level() >= 4 && lines <= MAX_LINES {
+            self.ask_for_size(lines, 0);
+        }
+    }
+
+    /// DECSCPP: DECCOLM without its erasing.
+    pub(super) fn columns_per_page(&mut self, columns: u16) {
+        if self.level() < 3 || !matches!(columns, 0 | 80 | 132) {
+            return;
+        }
+        self.modes.column_132 = columns == 132;
+        self.set_columns(usize::from(columns.max(80)));
+    }
+
+    fn ask_for_size(&mut self, rows: u16, cols: u16) {
+        if rows != 0 || cols != 0 {
+            self.event(Event::ResizeRequest { rows, cols });
+        }
+    }
+
+    /// Mode 2048: the size, in band. Also to be called after a resize.
+    pub(crate) fn report_size_in_band(&mut self) {
+        if self.modes.kept.get(SIZE_REPORTS) == Some(true) {
+            let (rows, cols) = (self.size.rows, self.size.cols);
+            let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
+            self.answer_csi(format_args!("48;{rows};{cols};{height};{width}t"));
+        }
+    }
+
+    fn push_title(&mut self, params: &Params) {
+        let Some(which) = Which::numbered(params.get(1)) else {
+            return;
+        };
+        let icon = which.has_icon().then(|| self.extras.icon_name.clone());
+        let window = which.has_window().then(|| self.extras.title.clone());
+        self.extras
+            .saved_titles
+            .push(usize::from(params.get(2)), icon, window);
+    }
+
+    fn pop_title(&mut self, params: &Params) {
+        let Some(which) = Which::numbered(params.get(1)) else {
+            return;
+        };
+        let place = usize::from(params.get(2));
+        let Some((icon, window)) = self.extras.saved_titles.pop(place) else {
+            return;
+        };
+        if which.has_icon()
+            && let Some(icon) = icon
+        {
+            self.extras.icon_name = icon;
+        }
+        if which.has_window()
+            && let Some(window) = window
+        {
+            self.take_title(window);
+        }
+    }
+
+    /// XTTITLEPOS.
+    pub(super) fn report_saved_titles(&mut self) {
+        let (used, most) = self.extras.saved_titles.report();
+        self.answer_csi(format_args!("{used};{most}#S"));
+    }
+
+    /// OSC 0, 1, 2.
+    pub(super) fn set_title(&mut self, which: Which, sent: &[u8]) {
+        let title = if self.extras.titles_in_hex {
+            match super::dcs::unhexed(sent) {
+                Some(bytes) => cleaned(&bytes),
+                None => return,
+            }
+        } else {
+            cleaned(sent)
+        };
+        if which.has_icon() {
+            self.extras.icon_name.clone_from(&title);
+        }
+        if which.has_window() {
+            self.take_title(title);
+        }
+    }
+
+    fn take_title(&mut self, title: String) {
+        if title != self.extras.title {
+            self.event(Event::Title(title.clone()));
+            self.extras.title = title;
+        }
+    }
+
+    /// XTSMTITLE. Titles are UTF-8 always, and never reported: of its modes 0 alone matters.
+    pub(super) fn set_title_modes(&mut self, params: &Params) {
+        if params.is_empty() {
+            self.extras.titles_in_hex = false;
+        } else if params.values().contains(&0) {
+            self.extras.titles_in_hex = true;
+        }
+    }
+
+    /// XTRMTITLE.
+    pub(super) fn reset_title_modes(&mut self, params: &Params) {
+        if params.is_empty() || params.values().contains(&0) {
+            self.extras.titles_in_hex = false;
+        }
+    }
+}
+
+fn pixels(value: u16, cell: usize) -> u16 {
+    u16::try_from(usize::from(value) / cell).unwrap_or(0)
+}

@@ -1,0 +1,319 @@
+//! A block of packed rows: text, style runs, and the looks and links that they name.
+//!
+//! A block knows all that its rows need: the model's own tables may be swept without a look at it.
+//!
+//! A row is packed as one header byte, a byte of line size where it is not single, the style runs,
+//! and the text to the record's end:
+//!
+//! | bits of the header | |
+//! |---|---|
+//! | 0 | wrapped |
+//! | 1 | the text is UTF-8 with escapes ([`pack`](super::pack)); otherwise a byte a cell, 0 is blank |
+//! | 2 | intricate |
+//! | 3 | a byte of line size follows |
+//! | 4 to 7 | runs; 0: all in the default style; 15: more than 14 |
+//!
+//! A run is a style of the block and a count of cells, each a varint. The last run has no count: it
+//! goes to the end. Where there are more than 14, [`END_OF_RUNS`] stands in
+//! its place.
+
+use super::pack::{self, Looks, Shape, Text};
+use crate::cell::Cell;
+use crate::grapheme::Graphemes;
+use crate::row::Row;
+use crate::style::{Link, LinkId, Style, StyleId, Styles};
+
+/// A block's bytes when it is full, what it takes beside the text counted too. Offsets in a block
+/// fit 16 bits.
+pub(super) const MAX_BLOCK_BYTES: usize = 64 << 10;
+/// Links that are compared with a new one: a link that is used again is mostly used again soon.
+const LINKS_LOOKED_AT: usize = 16;
+
+pub(super) const WRAPPED: u8 = 1;
+pub(super) const ESCAPED: u8 = 1 << 1;
+pub(super) const INTRICATE: u8 = 1 << 2;
+pub(super) const SIZED: u8 = 1 << 3;
+pub(super) const RUNS_SHIFT: u32 = 4;
+/// This many runs or more are ended by [`END_OF_RUNS`].
+pub(super) const MANY_RUNS: usize = 15;
+/// No varint begins with it.
+pub(super) const END_OF_RUNS: u8 = 0xff;
+
+/// Packed rows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Block {
+    /// The rows' records, one after the other.
+    pub(super) bytes: Vec<u8>,
+    /// Where each begins.
+    pub(super) starts: Vec<u16>,
+    /// The looks, from number 1 on; their links are the block's own.
+    pub(super) styles: Vec<Style>,
+    /// The links, from number 1 on.
+    pub(super) links: Vec<Link>,
+    /// What the links' texts take.
+    pub(super) link_bytes: usize,
+    /// Cells of the longest row.
+    pub(super) widest: usize,
+    /// Whether a row in it goes on in the next one, or has a size of its own.
+    pub(super) has_lines: bool,
+}
+
+/// Which numbers of the model's table are which of the block's.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Numbers {
+    generation: u64,
+    styles: Vec<u16>,
+}
+
+impl Numbers {
+    /// Forgets them: a new block begins, or the model's table is another.
+    pub(super) fn clear(&mut self) {
+        self.styles.fill(0);
+    }
+
+    /// Bytes that they take.
+    pub(super) fn memory(&self) -> usize {
+        self.styles.capacity() * size_of::<u16>()
+    }
+
+    #[inline]
+    fn look_at(&mut self, generation: u64) {
+        if self.generation != generation {
+            self.generation = generation;
+            self.clear();
+        }
+    }
+}
+
+impl Block {
+    /// Rows in it.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Bytes that it holds.
+    pub(super) fn used(&self) -> usize {
+        self.bytes.len()
+            + self.starts.len() * size_of::<u16>()
+            + self.styles.len() * size_of::<Style>()
+            + self.links.len() * size_of::<Link>()
+            + self.link_bytes
+    }
+
+    /// Bytes that it takes, room that is not used yet too.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Self>()
+            + self.bytes.capacity()
+            + self.starts.capacity() * size_of::<u16>()
+            + self.styles.capacity() * size_of::<Style>()
+            + self.links.capacity() * size_of::<Link>()
+            + self.link_bytes
+    }
+
+    /// Gives back what it does not use.
+    pub(super) fn seal(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.starts.shrink_to_fit();
+        self.styles.shrink_to_fit();
+        self.links.shrink_to_fit();
+    }
+
+    /// An empty one with the memory of this one.
+    pub(super) fn emptied(mut self) -> Self {
+        self.bytes.clear();
+        self.starts.clear();
+        Self {
+            bytes: self.bytes,
+            starts: self.starts,
+            ..Self::default()
+        }
+    }
+
+    /// The record of a row.
+    pub(super) fn record(&self, index: usize) -> &[u8] {
+        let Some(start) = self.starts.get(index) else {
+            return &[];
+        };
+        let end = self
+            .starts
+            .get(index + 1)
+            .map_or(self.bytes.len(), |end| usize::from(*end));
+        self.bytes.get(usize::from(*start)..end).unwrap_or_default()
+    }
+
+    /// Forgets the newest row; what it brought to the tables stays.
+    pub(super) fn pop(&mut self) {
+        if let Some(start) = self.starts.pop() {
+            self.bytes.truncate(usize::from(start));
+        }
+    }
+
+    /// The most bytes that a row may take, links left out: a block may be larger by those of one
+    /// row.
+    #[inline]
+    pub(super) fn most_bytes(row: &Row, cells: &[Cell], shape: Shape) -> usize {
+        // Its start, header, size, and one run.
+        let row_itself = 16 + size_of::<Style>();
+        // A character is 4 bytes, its run 6, its style a new one.
+        let styled = 10 + size_of::<Style>();
+        let each = match (shape.text, shape.looks) {
+            (Text::Bytes, Looks::One(_)) => 1,
+            (Text::Escaped, _) if row.intricate => styled + pack::MAX_ESCAPE_BYTES,
+            (Text::Bytes | Text::Escaped, _) => styled,
+        };
+        row_itself + cells.len() * each
+    }
+
+    /// Packs a row behind the others.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        row: &Row,
+        cells: &[Cell],
+        shape: Shape,
+        numbers: &mut Numbers,
+        styles: &Styles,
+        graphemes: &Graphemes,
+    ) {
+        let start = u16::try_from(self.bytes.len()).unwrap_or(u16::MAX);
+        self.starts.push(start);
+        self.widest = self.widest.max(cells.len());
+        let mut header = 0;
+        if row.wrapped {
+            header |= WRAPPED;
+            self.has_lines = true;
+        }
+        if row.intricate {
+            header |= INTRICATE;
+        }
+        if row.size != termd_proto::screen::LineSize::Single {
+            header |= SIZED;
+            self.has_lines = true;
+        }
+        numbers.look_at(styles.generation());
+        if shape.text == Text::Escaped {
+            header |= ESCAPED;
+        }
+        let at = self.bytes.len();
+        self.bytes.push(header);
+        if header & SIZED != 0 {
+            self.bytes.push(pack::line_size_byte(row.size));
+        }
+        let runs = match shape.looks {
+            Looks::One(style) => self.push_one_run(style, numbers, styles),
+            Looks::Many => self.push_runs(cells, numbers, styles),
+        };
+        self.bytes[at] |= u8::try_from(runs.min(MANY_RUNS)).unwrap_or(0) << RUNS_SHIFT;
+        if shape.text == Text::Escaped {
+            pack::push_escaped(&mut self.bytes, cells, graphemes);
+        } else {
+            pack::push_bytes(&mut self.bytes, cells);
+        }
+    }
+
+    /// The most bytes that a row of text takes.
+    #[inline]
+    pub(super) fn most_text_bytes(text: &[u8]) -> usize {
+        16 + size_of::<Style>() + text.len()
+    }
+
+    /// The same of a row of ASCII in one look.
+    #[inline]
+    pub(super) fn push_text(
+        &mut self,
+        text: &[u8],
+        style: StyleId,
+        wrapped: bool,
+        numbers: &mut Numbers,
+        styles: &Styles,
+    ) {
+        let start = u16::try_from(self.bytes.len()).unwrap_or(u16::MAX);
+        self.starts.push(start);
+        self.widest = self.widest.max(text.len());
+        let mut header = 0;
+        if wrapped {
+            header |= WRAPPED;
+            self.has_lines = true;
+        }
+        numbers.look_at(styles.generation());
+        let at = self.bytes.len();
+        self.bytes.push(header);
+        if !text.is_empty() {
+            let runs = self.push_one_run(style, numbers, styles);
+            self.bytes[at] |= u8::try_from(runs).unwrap_or(0) << RUNS_SHIFT;
+        }
+        self.bytes.extend_from_slice(text);
+    }
+
+    #[inline]
+    fn push_one_run(&mut self, style: StyleId, numbers: &mut Numbers, styles: &Styles) -> usize {
+        if style.0 == 0 {
+            return 0;
+        }
+        let number = self.number(style, numbers, styles);
+        pack::push_varint(&mut self.bytes, number.into());
+        1
+    }
+
+    /// The runs of a row of more looks than one.
+    fn push_runs(&mut self, cells: &[Cell], numbers: &mut Numbers, styles: &Styles) -> usize {
+        let mut rest = cells;
+        let mut runs = 0;
+        while let Some(first) = rest.first() {
+            let number = self.number(first.style(), numbers, styles);
+            pack::push_varint(&mut self.bytes, number.into());
+            let count = pack::run_length(rest);
+            rest = &rest[count..];
+            if !rest.is_empty() {
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                pack::push_varint(&mut self.bytes, count);
+            }
+            runs += 1;
+        }
+        if runs >= MANY_RUNS {
+            self.bytes.push(END_OF_RUNS);
+        }
+        runs
+    }
+
+    /// The block's number of a look of the model's.
+    #[inline]
+    fn number(&mut self, id: StyleId, numbers: &mut Numbers, styles: &Styles) -> u16 {
+        if id.0 == 0 {
+            return 0;
+        }
+        match numbers.styles.get(id.0 as usize) {
+            Some(number) if *number != 0 => *number,
+            _ => self.new_number(id, numbers, styles),
+        }
+    }
+
+    fn new_number(&mut self, id: StyleId, numbers: &mut Numbers, styles: &Styles) -> u16 {
+        let mut style = styles.get(id);
+        style.link = self.link_number(style.link, styles);
+        self.styles.push(style);
+        // A block is full before: a style takes more than one byte of its 64 KiB.
+        let number = u16::try_from(self.styles.len()).unwrap_or(0);
+        let at = id.0 as usize;
+        if numbers.styles.len() <= at {
+            numbers.styles.resize(at + 1, 0);
+        }
+        numbers.styles[at] = number;
+        number
+    }
+
+    fn link_number(&mut self, id: LinkId, styles: &Styles) -> LinkId {
+        let Some(link) = styles.link(id) else {
+            return LinkId(0);
+        };
+        let recent = self.links.len().saturating_sub(LINKS_LOOKED_AT);
+        let known = self.links[recent..].iter().position(|known| known == link);
+        let index = known.map_or(self.links.len(), |at| recent + at);
+        if index == self.links.len() {
+            self.links.push(link.clone());
+            self.link_bytes += link.text_bytes();
+        }
+        LinkId(u32::try_from(index + 1).unwrap_or(0))
+    }
+}

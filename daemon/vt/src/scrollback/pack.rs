@@ -1,0 +1,374 @@
+//! The text of a packed row.
+//!
+//! Most rows are ASCII: a byte a cell, 0 for a blank. Of the others each character stands in UTF-8,
+//! a wide one (by [`width`]) for its tail too; what is otherwise is escaped by a control character,
+//! which no cell holds.
+
+use termd_proto::screen::LineSize;
+
+use crate::cell::{Cell, Content};
+use crate::grapheme::{Graphemes, MAX_GRAPHEME_BYTES};
+use crate::style::StyleId;
+use crate::width::{HAN_FIRST, HAN_LAST, Widths, width};
+
+/// A length and a grapheme, one column wide.
+const GRAPHEME: u8 = 1;
+/// A length and a grapheme two columns wide, its tail with it.
+const WIDE_GRAPHEME: u8 = 2;
+/// The cell's bits.
+const CELL: u8 = 3;
+/// The cell's bits, a length and its grapheme.
+const GRAPHEME_CELL: u8 = 4;
+
+/// What an escaped cell takes at the most.
+pub(super) const MAX_ESCAPE_BYTES: usize = 8 + MAX_GRAPHEME_BYTES;
+
+/// How a row can be packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) text: Text,
+    pub(super) looks: Looks,
+}
+
+/// What a row's text is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    /// ASCII, or nothing.
+    Bytes,
+    /// All else.
+    Escaped,
+}
+
+/// How many looks a row has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looks {
+    /// All cells have this one.
+    One(StyleId),
+    /// Not all have the same.
+    Many,
+}
+
+/// How these cells can be packed.
+#[inline]
+pub(super) fn shape(cells: &[Cell]) -> Shape {
+    const NOT_ASCII: u64 = 0xffff_ff80;
+    let first = cells.first().copied().unwrap_or(Cell::BLANK);
+    let differs = cells
+        .iter()
+        .fold(0, |differs, cell| differs | (cell.bits() ^ first.bits()));
+    Shape {
+        text: if (differs | first.bits()) & NOT_ASCII == 0 {
+            Text::Bytes
+        } else {
+            Text::Escaped
+        },
+        looks: if differs >> 32 == 0 {
+            Looks::One(first.style())
+        } else {
+            Looks::Many
+        },
+    }
+}
+
+/// How many cells at the front have the look of the first.
+#[inline]
+pub(super) fn run_length(cells: &[Cell]) -> usize {
+    // Eight at a time without a branch each.
+    const BLOCK: usize = 8;
+    let Some(first) = cells.first() else {
+        return 0;
+    };
+    let differs = |cell: &Cell| (cell.bits() ^ first.bits()) >> 32;
+    let mut at = 0;
+    for block in cells.chunks_exact(BLOCK) {
+        if block.iter().fold(0, |any, cell| any | differs(cell)) != 0 {
+            break;
+        }
+        at += BLOCK;
+    }
+    at + cells[at..]
+        .iter()
+        .position(|cell| differs(cell) != 0)
+        .unwrap_or(cells.len() - at)
+}
+
+/// A byte a cell.
+#[inline]
+pub(super) fn push_bytes(bytes: &mut Vec<u8>, cells: &[Cell]) {
+    #[allow(clippy::cast_possible_truncation)] // They are ASCII.
+    bytes.extend(cells.iter().map(|cell| cell.bits() as u8));
+}
+
+/// UTF-8 with escapes.
+pub(super) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Graphemes) {
+    let tail = Cell::tail(StyleId(0)).low();
+    let wide = Cell::wide('\0', StyleId(0)).low();
+    let widths = Widths::get();
+    let mut characters = Characters::default();
+    let mut rest = cells;
+    loop {
+        let taken = characters.push_usual(rest);
+        let Some([cell, after @ ..]) = rest.get(taken..) else {
+            break;
+        };
+        rest = after;
+        let low = cell.low();
+        let is_wide = low & wide != 0;
+        let has_tail = after.first().is_some_and(|next| next.low() == tail);
+        // Bits for anything but a wide character are beyond the code points.
+        if let Some(c) = char::from_u32(low & !wide)
+            && (c >= ' ' || low == 0)
+            && (widths.of(c) == 2) == is_wide
+            && (has_tail || !is_wide)
+        {
+            characters.push(bytes, c);
+            rest = after.get(usize::from(is_wide)..).unwrap_or_default();
+        } else if let Content::Grapheme(number) = cell.content() {
+            let text = graphemes.get(number).as_bytes();
+            let length = u8::try_from(text.len()).unwrap_or(0);
+            let bare = cell.with_grapheme(0).low();
+            if bare == grapheme_low(Columns::One) {
+                characters.extend(bytes, &[GRAPHEME, length]);
+            } else if bare == grapheme_low(Columns::Two) && has_tail {
+                characters.extend(bytes, &[WIDE_GRAPHEME, length]);
+                rest = after.get(1..).unwrap_or_default();
+            } else {
+                characters.flush(bytes);
+                bytes.push(GRAPHEME_CELL);
+                push_varint(bytes, bare);
+                bytes.push(length);
+            }
+            characters.extend(bytes, text);
+        } else {
+            characters.flush(bytes);
+            bytes.push(CELL);
+            push_varint(bytes, low);
+        }
+    }
+    characters.flush(bytes);
+}
+
+/// Characters on their way into the bytes: many at a time, as each by itself would be a call to
+/// memcpy.
+struct Characters {
+    bytes: [u8; Self::SIZE],
+    len: usize,
+}
+
+impl Default for Characters {
+    fn default() -> Self {
+        Self {
+            bytes: [0; Self::SIZE],
+            len: 0,
+        }
+    }
+}
+
+impl Characters {
+    const SIZE: usize = 256;
+
+    /// Takes ASCII and Han at the front, of which rows mostly are, without a look at what else cells
+    /// may be: how many cells.
+    #[inline]
+    fn push_usual(&mut self, cells: &[Cell]) -> usize {
+        let tail = Cell::tail(StyleId(0)).low();
+        let (first_han, last_han) = (wide_low(HAN_FIRST), wide_low(HAN_LAST));
+        let mut at = 0;
+        while let Some(cell) = cells.get(at)
+            && let Some(place) = self.bytes.get_mut(self.len..self.len + 4)
+        {
+            let low = cell.low();
+            if let 0x20..0x7f = low {
+                place[0] = u8::try_from(low).unwrap_or_default();
+                self.len += 1;
+                at += 1;
+            } else if (first_han..=last_han).contains(&low)
+                && cells.get(at + 1).is_some_and(|next| next.low() == tail)
+            {
+                place.copy_from_slice(&utf8_of_three(low & 0xffff).to_le_bytes());
+                self.len += 3;
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        at
+    }
+
+    #[inline]
+    fn push(&mut self, bytes: &mut Vec<u8>, c: char) {
+        if self.len + 4 > Self::SIZE {
+            self.flush(bytes);
+        }
+        let (utf8, length) = utf8(c);
+        // Four bytes, however many count: one store.
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + 4) {
+            place.copy_from_slice(&utf8.to_le_bytes());
+        }
+        self.len += length;
+    }
+
+    /// Adds bytes as they are: a grapheme at the most.
+    #[inline]
+    fn extend(&mut self, bytes: &mut Vec<u8>, more: &[u8]) {
+        if self.len + more.len() > Self::SIZE {
+            self.flush(bytes);
+        }
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + more.len()) {
+            place.copy_from_slice(more);
+            self.len += more.len();
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self.bytes.get(..self.len).unwrap_or_default());
+        self.len = 0;
+    }
+}
+
+/// A character in UTF-8 (RFC 3629), the first byte the lowest, and its length: in one word, where
+/// `char::encode_utf8` would store each byte.
+#[inline]
+fn utf8(c: char) -> (u32, usize) {
+    let code = u32::from(c);
+    let tail = |place: u32| 0x80 | code >> (6 * place) & 0x3f;
+    match code {
+        0..0x80 => (code, 1),
+        0x80..0x800 => (0xc0 | code >> 6 | tail(0) << 8, 2),
+        0x800..0x1_0000 => (utf8_of_three(code), 3),
+        _ => (
+            0xf0 | code >> 18 | tail(2) << 8 | tail(1) << 16 | tail(0) << 24,
+            4,
+        ),
+    }
+}
+
+/// The same of a code point that takes three bytes.
+#[inline]
+fn utf8_of_three(code: u32) -> u32 {
+    0x0080_80e0 | code >> 12 | (code >> 6 & 0x3f) << 8 | (code & 0x3f) << 16
+}
+
+/// All but the style of a wide character.
+#[inline]
+fn wide_low(c: char) -> u32 {
+    Cell::wide(c, StyleId(0)).low()
+}
+
+#[derive(Clone, Copy)]
+enum Columns {
+    One,
+    Two,
+}
+
+fn grapheme_low(columns: Columns) -> u32 {
+    let cell = Cell::narrow('\0', StyleId(0)).with_grapheme(0);
+    match columns {
+        Columns::One => cell.low(),
+        Columns::Two => cell.widened().low(),
+    }
+}
+
+/// One cell of a packed row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unpacked<'a> {
+    /// Its bits, the style left out.
+    Cell(u32),
+    /// The same of a cell with a grapheme, and that.
+    Grapheme(u32, &'a str),
+}
+
+/// Unpacks UTF-8 with escapes, a cell at a time. What cannot be read ends it: the bytes may come
+/// from a file.
+pub(super) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacked<'a>)) {
+    let Ok(mut text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let tail = Unpacked::Cell(Cell::tail(StyleId(0)).low());
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        text = characters.as_str();
+        if c >= ' ' {
+            if width(c) == 2 {
+                each(Unpacked::Cell(Cell::wide(c, StyleId(0)).low()));
+                each(tail);
+            } else {
+                each(Unpacked::Cell(u32::from(c)));
+            }
+            continue;
+        }
+        let mut rest = text.as_bytes();
+        let escape = u8::try_from(u32::from(c)).unwrap_or(0);
+        let bits = match escape {
+            CELL | GRAPHEME_CELL => match take_varint(&mut rest) {
+                Some(bits) => bits,
+                None => return,
+            },
+            GRAPHEME => grapheme_low(Columns::One),
+            WIDE_GRAPHEME => grapheme_low(Columns::Two),
+            _ => 0,
+        };
+        match escape {
+            0 | CELL => each(Unpacked::Cell(bits)),
+            GRAPHEME | WIDE_GRAPHEME | GRAPHEME_CELL => {
+                let Some((length, after)) = rest.split_first() else {
+                    return;
+                };
+                let length = usize::from(*length);
+                let Some(Ok(grapheme)) = after.get(..length).map(std::str::from_utf8) else {
+                    return;
+                };
+                each(Unpacked::Grapheme(bits, grapheme));
+                if escape == WIDE_GRAPHEME {
+                    each(tail);
+                }
+                rest = &after[length..];
+            }
+            _ => return,
+        }
+        let taken = text.len() - rest.len();
+        characters = text.get(taken..).unwrap_or_default().chars();
+    }
+}
+
+/// Seven bits a byte, the lowest first; all bytes are ASCII, so that a text with them is UTF-8:
+/// values are ended by a byte of 0x40 and above.
+pub(super) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
+    while value >= 1 << 6 {
+        bytes.push((value & 0x3f) as u8);
+        value >>= 6;
+    }
+    bytes.push((value & 0x3f) as u8 | 0x40);
+}
+
+/// Takes what [`push_varint`] put.
+pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
+    let mut value = 0;
+    for (at, byte) in bytes.iter().take(6).enumerate() {
+        value |= u32::from(byte & 0x3f) << (6 * at);
+        if byte & 0x40 != 0 {
+            *bytes = &bytes[at + 1..];
+            return Some(value);
+        }
+    }
+    None
+}
+
+pub(super) fn line_size_byte(size: LineSize) -> u8 {
+    match size {
+        LineSize::Single => 0,
+        LineSize::DoubleWidth => 1,
+        LineSize::DoubleHeightTop => 2,
+        LineSize::DoubleHeightBottom => 3,
+    }
+}
+
+pub(super) fn line_size(byte: u8) -> LineSize {
+    match byte {
+        1 => LineSize::DoubleWidth,
+        2 => LineSize::DoubleHeightTop,
+        3 => LineSize::DoubleHeightBottom,
+        _ => LineSize::Single,
+    }
+}
