@@ -32,11 +32,12 @@ use crate::rpc::{
     InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats,
     serve,
 };
+use crate::service::{Terminals, TerminalsOptions};
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store, StoreError, own_actor};
+use crate::terminal::TerminalError;
 use crate::terminal::clock::now_ms;
 use crate::terminal::tally::InputLog;
-use crate::terminal::{TerminalError, Terminals, TerminalsOptions};
 use termd_keeper::InheritedFds;
 use termd_keeper::protocol::message::KeeperEvent;
 use termd_policy::secrets::redact::PatternError;

@@ -10,6 +10,7 @@ pub mod keeper_client;
 pub mod paths;
 pub mod rpc;
 pub mod scope;
+pub mod service;
 pub mod shell;
 pub mod store;
 pub mod telemetry;

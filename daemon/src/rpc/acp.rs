@@ -16,11 +16,12 @@ use termd_proto::terminal::{ExitStatus, Front, Stdio};
 
 use super::caller::{acp_owner, connection};
 use super::error::{invalid_params, terminal_not_found};
+use crate::service::{CreateRequest, Terminals};
 use crate::terminal::record::{Exit, Progress};
 use crate::terminal::resolved::UntilExit;
 use crate::terminal::text::Completeness;
 use crate::terminal::transcript::{Tail, TranscriptError};
-use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals};
+use crate::terminal::{Terminal, TerminalError};
 
 /// Longest ACP `sessionId`, in bytes: it stands in every record.
 const MAX_SESSION_ID_BYTES: usize = 1_024;

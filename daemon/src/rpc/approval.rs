@@ -10,7 +10,8 @@ use tokio::time::Instant;
 
 use super::caller::{connection, native_owner};
 use super::error::invalid_params;
-use crate::terminal::{TerminalError, Terminals};
+use crate::service::Terminals;
+use crate::terminal::TerminalError;
 
 /// How long `approval.wait` waits where nothing is said.
 const DEFAULT_WAIT_MS: u64 = 30_000;

@@ -9,9 +9,10 @@ use termd_proto::terminal::{Encoding, ReadResult};
 use termd_proto::{Offset, TerminalRef};
 
 use super::error::{command_not_found, invalid_params, store_error};
+use crate::service::Terminals;
 use crate::store::CommandQuery;
+use crate::terminal::Terminal;
 use crate::terminal::command_output::read_command;
-use crate::terminal::{Terminal, Terminals};
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;

@@ -12,8 +12,9 @@ use super::caller::connection;
 use super::context::Introduction;
 use super::error::invalid_params;
 use super::server::SocketStats;
+use crate::service::Terminals;
+use crate::terminal::TerminalError;
 use crate::terminal::clock::now_ms;
-use crate::terminal::{TerminalError, Terminals};
 
 /// Why a file is not what this server runs on, each in one line.
 #[derive(Debug, Default)]

@@ -14,8 +14,8 @@ use termd_proto::{Offset, TerminalRef};
 use super::caller::{connection, native_owner};
 use super::error::invalid_params;
 use super::session::{DEFAULT_SEND_MS, check_wait};
+use crate::service::{Terminals, Typist};
 use crate::terminal::waiting::{self, Typing, Wait};
-use crate::terminal::{Terminals, Typist};
 
 /// Serves typing and waiting.
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use termd_proto::terminal::Front;
 use super::caller::connection;
 use super::error::invalid_params;
 use crate::config::ConfigFile;
-use crate::terminal::{TerminalError, Terminals};
+use crate::service::Terminals;
+use crate::terminal::TerminalError;
 use termd_policy::{Known, Request, What};
 
 /// Serves `policy.*`.

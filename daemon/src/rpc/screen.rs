@@ -8,9 +8,10 @@ use termd_proto::terminal::MAX_WAIT_MS;
 use termd_proto::{Offset, TerminalRef};
 
 use super::error::invalid_params;
+use crate::service::Terminals;
 use crate::terminal::screen::MAX_SCROLLBACK_LINES;
 use crate::terminal::viewing::{ScreenWait, wait_for_screen};
-use crate::terminal::{Terminal, TerminalError, Terminals};
+use crate::terminal::{Terminal, TerminalError};
 use termd_vt::{Model, render};
 
 /// How long a wait for a screen is, unless asked otherwise: below the minute after which MCP

@@ -20,9 +20,10 @@ use termd_proto::{Label, Offset, TerminalRef};
 use super::caller::{connection, native_owner};
 use super::error::invalid_params;
 use super::subscription;
+use crate::service::{CreateRequest, Terminals, Typist};
 use crate::terminal::reading::read;
 use crate::terminal::record::Size;
-use crate::terminal::{CreateRequest, Terminal, TerminalError, Terminals, Typist};
+use crate::terminal::{Terminal, TerminalError};
 
 /// How long `session.send` waits for the terminal to take the input, unless asked otherwise.
 pub(super) const DEFAULT_SEND_MS: u64 = 5_000;

@@ -23,14 +23,14 @@ pub struct Backlog(Arc<AtomicU64>);
 
 /// One terminal's part of it; what it has left goes with it.
 #[derive(Debug)]
-pub(super) struct BacklogShare {
+pub(crate) struct BacklogShare {
     all: Backlog,
     own: u64,
 }
 
 impl Backlog {
     /// The part of a terminal that has nothing waiting.
-    pub(super) fn share(&self) -> BacklogShare {
+    pub(crate) fn share(&self) -> BacklogShare {
         BacklogShare {
             all: self.clone(),
             own: 0,
@@ -40,7 +40,7 @@ impl Backlog {
 
 impl BacklogShare {
     /// So many bytes of this terminal's wait now.
-    pub(super) fn set(&mut self, bytes: u64) {
+    pub(crate) fn set(&mut self, bytes: u64) {
         let all = &self.all.0;
         if bytes >= self.own {
             all.fetch_add(bytes - self.own, Ordering::Relaxed);
@@ -51,7 +51,7 @@ impl BacklogShare {
     }
 
     /// Whether a burst may be held.
-    pub(super) fn spools(&self) -> Spools {
+    pub(crate) fn spools(&self) -> Spools {
         if self.all.0.load(Ordering::Relaxed) < MOST_BYTES {
             Spools::Ample
         } else {

@@ -7,7 +7,7 @@ use termd_vt::plain::{PlainText, Until};
 
 /// Which part of the stretch a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// More may follow.
     First,
     /// Nothing follows.
@@ -16,7 +16,7 @@ pub(super) enum Part {
 
 /// The plain text of a page, and the offset of what is not in it. `resolver` stands at the page's
 /// start; at most `max_lines` lines are given.
-pub(super) fn page(
+pub(crate) fn page(
     resolver: PlainText,
     bytes: &[u8],
     part: Part,

@@ -22,7 +22,7 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_secs(2);
 
 /// The checkpoints of one terminal.
 #[derive(Debug)]
-pub(super) struct Checkpoints {
+pub(crate) struct Checkpoints {
     /// The output up to here is in the last one.
     at: Offset,
     /// When the next may be.
@@ -33,7 +33,7 @@ pub(super) struct Checkpoints {
 
 impl Checkpoints {
     /// Of a terminal whose screen shows the output up to `fed` and can be made again so far.
-    pub(super) fn new(fed: Offset, now: Instant) -> Self {
+    pub(crate) fn new(fed: Offset, now: Instant) -> Self {
         Self {
             at: fed,
             not_before: now + CHECKPOINT_PAUSE,
@@ -42,12 +42,12 @@ impl Checkpoints {
     }
 
     /// The output that is in the last one.
-    pub(super) fn at(&self) -> Offset {
+    pub(crate) fn at(&self) -> Offset {
         self.at
     }
 
     /// The screen now, which the caller keeps; `None`: there is none.
-    pub(super) fn take(&mut self, terminal: &Terminal, fed: Offset) -> Option<ScreenCheckpoint> {
+    pub(crate) fn take(&mut self, terminal: &Terminal, fed: Offset) -> Option<ScreenCheckpoint> {
         let checkpoint = checkpoint(terminal, fed)?;
         self.at = fed;
         Some(checkpoint)
@@ -55,7 +55,7 @@ impl Checkpoints {
 
     /// Keeps the screen, when so much has come since the last time that feeding it again would take
     /// long.
-    pub(super) fn look(&mut self, terminal: &Terminal, store: &Store, fed: Offset, now: Instant) {
+    pub(crate) fn look(&mut self, terminal: &Terminal, store: &Store, fed: Offset, now: Instant) {
         if fed.since(self.at) >= CHECKPOINT_BYTES && now >= self.not_before {
             self.not_before = now + CHECKPOINT_PAUSE;
             self.keep(terminal, store, fed);
@@ -71,7 +71,7 @@ impl Checkpoints {
     }
 
     /// Gives the screen another size, and keeps that. Returns what the program is to be told.
-    pub(super) fn resize(
+    pub(crate) fn resize(
         &mut self,
         terminal: &Terminal,
         store: &Store,
@@ -99,7 +99,7 @@ impl Checkpoints {
     }
 
     /// Keeps the last screen, where making it again would take long.
-    pub(super) async fn finish(
+    pub(crate) async fn finish(
         &self,
         terminal: &Terminal,
         store: &Store,

@@ -52,7 +52,7 @@ impl Room {
 
 /// What is to be done before the next block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Keep the screen: what it would be made of is about to go.
     Screen,
     /// Let this go.
@@ -61,11 +61,11 @@ pub(super) enum Step {
 
 /// A limit that this terminal has reached for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reached {
+pub(crate) struct Reached {
     /// Which.
-    pub(super) limit: DiskLimit,
+    pub(crate) limit: DiskLimit,
     /// The limit itself, in bytes.
-    pub(super) value: u64,
+    pub(crate) value: u64,
 }
 
 /// One terminal's share of the disk.
@@ -105,12 +105,12 @@ impl DiskShare {
     }
 
     /// Whether blocks have to wait.
-    pub(super) fn has_no_room(&self) -> bool {
+    pub(crate) fn has_no_room(&self) -> bool {
         self.room.borrow().lack().is_some()
     }
 
     /// Resolves when there is another quota, or other room.
-    pub(super) async fn changed(&mut self) {
+    pub(crate) async fn changed(&mut self) {
         let changed = tokio::select! {
             changed = self.tight.changed() => changed,
             changed = self.room.changed() => changed,
@@ -129,7 +129,7 @@ impl DiskShare {
     }
 
     /// What is to be done now; `screen_at`: the output that is in the database's screen.
-    pub(super) fn step(&self, flow: &Flow, screen_at: Offset) -> Option<Step> {
+    pub(crate) fn step(&self, flow: &Flow, screen_at: Offset) -> Option<Step> {
         let gap = self.found.or_else(|| self.next_gap(flow))?;
         let is_screened = gap.end <= screen_at.max(self.screened);
         Some(if is_screened {
@@ -157,14 +157,14 @@ impl DiskShare {
     }
 
     /// A screen was kept, or there is none to be kept.
-    pub(super) fn has_screen_for(&mut self, flow: &Flow) {
+    pub(crate) fn has_screen_for(&mut self, flow: &Flow) {
         if let Some(gap) = self.found.or_else(|| self.next_gap(flow)) {
             self.screened = self.screened.max(gap.end);
         }
     }
 
     /// This goes. Gives what the database is to be told, and the limit, if it is its first time.
-    pub(super) fn let_go(&mut self, terminal: &Terminal, gap: Gap) -> (Gap, Option<Reached>) {
+    pub(crate) fn let_go(&mut self, terminal: &Terminal, gap: Gap) -> (Gap, Option<Reached>) {
         if self.found == Some(gap) {
             self.found = None;
         }
@@ -189,7 +189,7 @@ impl DiskShare {
     }
 
     /// All that is not kept.
-    pub(super) fn gaps(&self) -> &[Gap] {
+    pub(crate) fn gaps(&self) -> &[Gap] {
         self.gaps.all()
     }
 }

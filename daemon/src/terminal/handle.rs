@@ -73,7 +73,7 @@ pub struct Terminal {
     /// What a person would see.
     pub screen: Screen,
     /// When something last happened in it, and who is there.
-    pub(super) activity: Activity,
+    pub(crate) activity: Activity,
     progress: watch::Sender<Progress>,
     reaped: watch::Sender<Option<WaitStatus>>,
     commands: mpsc::Sender<Command>,
@@ -94,7 +94,7 @@ pub struct Terminal {
     waits: AtomicUsize,
     /// What was typed since the last line, for the gate; held while a line is judged, so that
     /// lines are judged in the order in which they are typed.
-    pub(super) typed_lines: tokio::sync::Mutex<TypedLines>,
+    pub(crate) typed_lines: tokio::sync::Mutex<TypedLines>,
 }
 
 /// What a terminal's task needs of it beside the terminal itself.
@@ -170,7 +170,7 @@ impl Terminal {
     }
 
     /// Watches how far it has come, without being there: for what the daemon does by itself.
-    pub(super) fn watch_from_afar(&self) -> watch::Receiver<Progress> {
+    pub(crate) fn watch_from_afar(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
 
@@ -185,7 +185,7 @@ impl Terminal {
     }
 
     /// Changes how far it has come. Only its task, and for its end the service, do.
-    pub(super) fn update(&self, change: impl FnOnce(&mut Progress)) {
+    pub(crate) fn update(&self, change: impl FnOnce(&mut Progress)) {
         self.progress.send_modify(change);
     }
 
@@ -236,7 +236,7 @@ impl Terminal {
     }
 
     /// From now on no more than this of its output is kept, in bytes; never more again.
-    pub(super) fn tighten(&self, bytes: u64) {
+    pub(crate) fn tighten(&self, bytes: u64) {
         self.tight.send_if_modified(|tight| {
             let is_less = tight.is_none_or(|tight| bytes < tight);
             if is_less {
@@ -247,12 +247,12 @@ impl Terminal {
     }
 
     /// Watches that.
-    pub(super) fn tightened(&self) -> watch::Receiver<Option<u64>> {
+    pub(crate) fn tightened(&self) -> watch::Receiver<Option<u64>> {
         self.tight.subscribe()
     }
 
     /// The database's row for it as it is now.
-    pub(super) fn row(&self) -> TerminalRow {
+    pub(crate) fn row(&self) -> TerminalRow {
         TerminalRow {
             last_activity_ms: Some(self.activity.last_ms(Moment::now())),
             ..self.record.to_row(&self.progress())
@@ -266,7 +266,7 @@ impl Terminal {
     }
 
     /// Resolves with the exit; without end if there is none. Nobody is there for it.
-    pub(super) async fn exit(&self) -> Result<Exit, TerminalError> {
+    pub(crate) async fn exit(&self) -> Result<Exit, TerminalError> {
         let mut watch = self.watch_from_afar();
         let progress = watch
             .wait_for(|progress| progress.exit.is_some())
@@ -284,7 +284,7 @@ impl Terminal {
     }
 
     /// Sets its size; resolves when it has it. On an exited terminal: nothing.
-    pub(super) async fn resize(&self, size: Size) {
+    pub(crate) async fn resize(&self, size: Size) {
         let (done, told) = oneshot::channel();
         // Its task is gone only when it has exited.
         if (self.commands.send(Command::Resize(size, done)).await).is_ok() {
@@ -293,7 +293,7 @@ impl Terminal {
     }
 
     /// Asks its task for something; false: it has none any more.
-    pub(super) async fn ask(&self, command: Command) -> bool {
+    pub(crate) async fn ask(&self, command: Command) -> bool {
         self.commands.send(command).await.is_ok()
     }
 
@@ -308,7 +308,7 @@ impl Terminal {
 
     /// The character that ends input at its tty (VEOF, termios(3)); `None` once it has exited, and
     /// where there is none.
-    pub(super) async fn end_of_file_character(&self) -> Option<u8> {
+    pub(crate) async fn end_of_file_character(&self) -> Option<u8> {
         let (answer, told) = oneshot::channel();
         let asked = self.commands.send(Command::EndOfFileCharacter(answer));
         asked.await.ok()?;
@@ -321,12 +321,12 @@ impl Terminal {
     }
 
     /// Its task says how many bytes are not in the database yet.
-    pub(super) fn set_unstored(&self, bytes: u64) {
+    pub(crate) fn set_unstored(&self, bytes: u64) {
         self.unstored.store(bytes, Ordering::Relaxed);
     }
 
     /// Resolves when its task has ended: it has exited and all of it is stored.
-    pub(super) async fn task_has_ended(&self) {
+    pub(crate) async fn task_has_ended(&self) {
         self.commands.closed().await;
     }
 
@@ -344,17 +344,17 @@ impl Terminal {
     }
 
     /// What its shell has said lately: looks at it, or adds to it. Held for no longer than that.
-    pub(super) fn shell<T>(&self, with: impl FnOnce(&mut ShellLog) -> T) -> T {
+    pub(crate) fn shell<T>(&self, with: impl FnOnce(&mut ShellLog) -> T) -> T {
         with(&mut self.shell.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits that look at its output now.
-    pub(super) fn waits(&self) -> &AtomicUsize {
+    pub(crate) fn waits(&self) -> &AtomicUsize {
         &self.waits
     }
 
     /// Looks at what was typed since the last record of it, or adds to it. Held for no longer.
-    pub(super) fn tallies<T>(&self, with: impl FnOnce(&mut Tallies) -> T) -> T {
+    pub(crate) fn tallies<T>(&self, with: impl FnOnce(&mut Tallies) -> T) -> T {
         with(&mut self.tallies.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -27,7 +27,7 @@ const OFFER_AGAIN: Duration = Duration::from_millis(250);
 
 /// What came of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Write {
+pub(crate) enum Write {
     /// So many bytes are the tty's.
     Taken(usize),
     /// It takes no more for now.
@@ -57,7 +57,7 @@ impl Hold {
 
 /// The way of one terminal's input.
 #[derive(Debug, Default)]
-pub(super) struct Keyboard {
+pub(crate) struct Keyboard {
     queue: InputQueue,
     hold: Option<Hold>,
     hidden: Option<HiddenEcho>,
@@ -67,23 +67,23 @@ pub(super) struct Keyboard {
 
 impl Keyboard {
     /// Where the screen's answers go.
-    pub(super) fn queue(&mut self) -> &mut InputQueue {
+    pub(crate) fn queue(&mut self) -> &mut InputQueue {
         &mut self.queue
     }
 
     /// Whether there is something that may be written now.
-    pub(super) fn may_write(&self) -> bool {
+    pub(crate) fn may_write(&self) -> bool {
         !self.queue.is_empty() && self.hold.is_none()
     }
 
     /// When [`look`](Self::look) wants to be called.
-    pub(super) fn look_at(&self) -> Option<Instant> {
+    pub(crate) fn look_at(&self) -> Option<Instant> {
         self.hold.map(Hold::look_at)
     }
 
     /// Queues a piece and remembers how its echo will look, or refuses it; how many of its bytes are
     /// then not queued.
-    pub(super) fn push(&mut self, input: Input, terminal: &Terminal, master: &OwnedFd) -> usize {
+    pub(crate) fn push(&mut self, input: Input, terminal: &Terminal, master: &OwnedFd) -> usize {
         let tty = match input.care.secrecy {
             Secrecy::NotShown | Secrecy::Forced => None,
             Secrecy::Shown(_) | Secrecy::Awaited => tty::line_discipline(master),
@@ -107,7 +107,7 @@ impl Keyboard {
     }
 
     /// Writes what the tty takes of the next piece.
-    pub(super) fn write(&mut self, master: &OwnedFd, now: Instant) -> Write {
+    pub(crate) fn write(&mut self, master: &OwnedFd, now: Instant) -> Write {
         let discipline = tty::line_discipline(master);
         let canonical = discipline.is_some_and(|tty| tty.canonical);
         if !canonical {
@@ -153,14 +153,14 @@ impl Keyboard {
     }
 
     /// The PTY is full and nobody has its other side open: waits before the next write.
-    pub(super) fn await_reader(&mut self, now: Instant) {
+    pub(crate) fn await_reader(&mut self, now: Instant) {
         self.hold = Some(Hold::NoReader {
             look_at: now + OFFER_AGAIN,
         });
     }
 
     /// Looks whether what is held back may go, or must be refused; how many bytes were.
-    pub(super) fn look(&mut self, master: &OwnedFd, now: Instant) -> usize {
+    pub(crate) fn look(&mut self, master: &OwnedFd, now: Instant) -> usize {
         let until = match self.hold {
             Some(Hold::LongLine { look_at, until }) if look_at <= now => until,
             Some(Hold::NoReader { look_at }) if look_at <= now => {
@@ -183,7 +183,7 @@ impl Keyboard {
     }
 
     /// Nobody will read: drops what waits, and returns how many bytes that was.
-    pub(super) fn abandon(&mut self, master: Option<&OwnedFd>) -> usize {
+    pub(crate) fn abandon(&mut self, master: Option<&OwnedFd>) -> usize {
         self.hold = None;
         if let Some(master) = master {
             self.show_again(master);

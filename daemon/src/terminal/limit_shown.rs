@@ -15,7 +15,7 @@ const SHELLS_BASE: i32 = 128;
 
 /// The limit that this exit shows, and its value in milliseconds or bytes. None where no such limit
 /// holds: then somebody else sent the signal.
-pub(super) fn limit_shown(
+pub(crate) fn limit_shown(
     status: WaitStatus,
     held_to: Option<&Confinement>,
 ) -> Option<(EndCause, u64)> {
@@ -33,7 +33,7 @@ pub(super) fn limit_shown(
 }
 
 /// The same of a command line in a shell.
-pub(super) fn limit_of_command(
+pub(crate) fn limit_of_command(
     exit_code: i32,
     held_to: Option<&Confinement>,
 ) -> Option<(EndCause, u64)> {

@@ -8,12 +8,12 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Registers a non-blocking master for reading and writing. Must be called inside the runtime.
-pub(super) fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     register_for(master, Interest::READABLE | Interest::WRITABLE)
 }
 
 /// Registers a non-blocking pipe for reading. Must be called inside the runtime.
-pub(super) fn register_readable(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn register_readable(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     register_for(pipe, Interest::READABLE)
 }
 

@@ -20,11 +20,11 @@ const MEASURED_TIME: Duration = Duration::from_micros(62_500);
 const PAUSE: Duration = Duration::from_millis(25);
 /// A burst is held so long at the most: a failure of the machine costs no more output than of so
 /// much time. What goes on for longer is stored while it comes.
-pub(super) const LONGEST_HOLD: Duration = Duration::from_secs(2);
+pub(crate) const LONGEST_HOLD: Duration = Duration::from_secs(2);
 
 /// How fast it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(crate) enum Pace {
     /// It does not, or not fast.
     Calm(Measure),
     /// As fast as it is read; it is held meanwhile.
@@ -40,19 +40,19 @@ pub(super) enum Pace {
 
 /// From where it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Measure {
+pub(crate) struct Measure {
     from: Offset,
     at: Instant,
 }
 
 impl Pace {
     /// Of output that is this long.
-    pub(super) fn new(end: Offset, now: Instant) -> Self {
+    pub(crate) fn new(end: Offset, now: Instant) -> Self {
         Self::Calm(Measure { from: end, at: now })
     }
 
     /// The output is this long now.
-    pub(super) fn grew(self, end: Offset, now: Instant) -> Self {
+    pub(crate) fn grew(self, end: Offset, now: Instant) -> Self {
         let anew = Measure { from: end, at: now };
         match self {
             Self::Calm(measure) if now.duration_since(measure.at) > MEASURED_TIME => {
@@ -80,7 +80,7 @@ impl Pace {
     }
 
     /// Until when output is held, if no more comes.
-    pub(super) fn held_until(self) -> Option<Instant> {
+    pub(crate) fn held_until(self) -> Option<Instant> {
         match self {
             Self::Burst { since, grew_at } => Some((grew_at + PAUSE).min(since + LONGEST_HOLD)),
             Self::Calm(_) | Self::Flood(_) => None,

@@ -43,7 +43,7 @@ struct Bounds {
 }
 
 /// Reads plain text; `max` is what bounds it, in bytes.
-pub(super) async fn read(
+pub(crate) async fn read(
     terminal: &Terminal,
     options: &ReadOptions,
     max: u64,

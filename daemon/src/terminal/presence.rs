@@ -17,7 +17,7 @@ pub struct Presence<'a> {
 }
 
 impl<'a> Presence<'a> {
-    pub(super) fn at(terminal: &'a Terminal) -> Self {
+    pub(crate) fn at(terminal: &'a Terminal) -> Self {
         terminal.activity.arrive(Moment::now());
         Self { terminal }
     }
@@ -37,7 +37,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(progress: watch::Receiver<Progress>, presence: Presence<'a>) -> Self {
+    pub(crate) fn new(progress: watch::Receiver<Progress>, presence: Presence<'a>) -> Self {
         Self {
             progress,
             _presence: presence,

@@ -24,7 +24,7 @@ const TURN_BYTES: u64 = 64 << 10;
 
 /// What the keeper holds of a terminal, taken over.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(crate) struct Opened {
     /// What its output comes from.
     pub source: Source,
     /// The way from a PTY into the spool.
@@ -37,7 +37,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Takes over the descriptors; must be called inside the runtime.
-    pub(super) fn adopt(fds: TerminalFds) -> io::Result<Self> {
+    pub(crate) fn adopt(fds: TerminalFds) -> io::Result<Self> {
         match fds {
             TerminalFds::Pty {
                 master,
@@ -82,7 +82,7 @@ pub enum Source {
 
 impl Source {
     /// Which of the two it is.
-    pub(super) fn stdio(&self) -> Stdio {
+    pub(crate) fn stdio(&self) -> Stdio {
         match self {
             Self::Pty(_) => Stdio::Pty,
             Self::Pipes(_) => Stdio::Pipes,
@@ -90,7 +90,7 @@ impl Source {
     }
 
     /// The PTY's master side, where there is one.
-    pub(super) fn pty(&self) -> Option<&OwnedFd> {
+    pub(crate) fn pty(&self) -> Option<&OwnedFd> {
         match self {
             Self::Pty(master) => Some(master.get_ref()),
             Self::Pipes(_) => None,
@@ -98,7 +98,7 @@ impl Source {
     }
 
     /// Resolves when a PTY can be read; never of pipes.
-    pub(super) async fn pty_readable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
+    pub(crate) async fn pty_readable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
         match self {
             Self::Pty(master) => master.readable().await,
             Self::Pipes(_) => pending().await,
@@ -106,7 +106,7 @@ impl Source {
     }
 
     /// Resolves when a PTY can be written to; never of pipes.
-    pub(super) async fn pty_writable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
+    pub(crate) async fn pty_writable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
         match self {
             Self::Pty(master) => master.writable().await,
             Self::Pipes(_) => pending().await,
@@ -118,7 +118,7 @@ impl Source {
     /// The runtime takes a side that was once closed for closed for ever, and so for ready: but the
     /// other side of a PTY can be opened again, and what never stops being ready is a loop without
     /// rest. A failure leaves the old registration.
-    pub(super) fn renew_pty(&mut self) -> io::Result<()> {
+    pub(crate) fn renew_pty(&mut self) -> io::Result<()> {
         if let Self::Pty(registered) = self {
             let again = rustix::io::fcntl_dupfd_cloexec(registered.get_ref(), 0)?;
             *registered = master::register(again)?;
@@ -127,7 +127,7 @@ impl Source {
     }
 
     /// Resolves when one of the pipes can be read; never of a PTY.
-    pub(super) async fn pipes_readable(&self) -> io::Result<()> {
+    pub(crate) async fn pipes_readable(&self) -> io::Result<()> {
         match self {
             Self::Pty(_) => pending().await,
             Self::Pipes(pipes) => tokio::select! {
@@ -169,7 +169,7 @@ enum Step {
 
 impl Pipes {
     /// Moves what the pipes have, a turn of each at the most.
-    pub(super) fn pump(&mut self, spool: &Spool, origins: &Origins) -> io::Result<PumpStop> {
+    pub(crate) fn pump(&mut self, spool: &Spool, origins: &Origins) -> io::Result<PumpStop> {
         let mut more = false;
         for (stream, place) in [
             (OutputStream::Stdout, &mut self.stdout),

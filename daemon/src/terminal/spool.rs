@@ -210,7 +210,7 @@ impl Spool {
     }
 
     /// Moves so many bytes here that a pipe holds. Only the terminal's own task calls this.
-    pub(super) fn take(&self, pipe: &OwnedFd, mut bytes: u64) -> io::Result<()> {
+    pub(crate) fn take(&self, pipe: &OwnedFd, mut bytes: u64) -> io::Result<()> {
         let mut end = self.end.load(Ordering::Acquire);
         while bytes > 0 {
             let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -19,11 +19,11 @@ use super::transcript::{MAX_LINE_SEARCH_BYTES, Span, Transcript, TranscriptError
 const STEP_BYTES: u64 = 64 << 10;
 /// How much of the other stream one call goes through in search of a first byte: it answers then,
 /// and says from where to go on.
-pub(super) const MAX_SEARCH_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_SEARCH_BYTES: u64 = 16 << 20;
 
 /// A part of some output, as a reader of one stream sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     /// Its own.
     Wanted(&'a [u8]),
     /// So many bytes of the other.
@@ -31,7 +31,7 @@ pub(super) enum Piece<'a> {
 }
 
 /// The parts of a span; without a stream, all of it is wanted.
-pub(super) fn pieces<'a>(
+pub(crate) fn pieces<'a>(
     span: &'a Span,
     map: &'a OriginMap,
     stream: Option<OutputStream>,
@@ -57,7 +57,7 @@ fn of_run(span: &Span, run: Run) -> &[u8] {
 }
 
 /// Reads the exact bytes, or the text as it came, of one stream; `max` bounds it, in bytes.
-pub(super) async fn read(
+pub(crate) async fn read(
     terminal: &Terminal,
     options: &ReadOptions,
     stream: OutputStream,
@@ -176,7 +176,7 @@ impl Gathered {
 
 /// How far to go back from the end.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Back {
+pub(crate) enum Back {
     /// So many bytes of the stream.
     Bytes(u64),
     /// So many of its lines, a last one without its newline counted.
@@ -236,7 +236,7 @@ impl Transcript {
 
     /// Where the last bytes or lines of one stream before `end` begin; from
     /// [`MAX_LINE_SEARCH_BYTES`] back at the most.
-    pub(super) async fn back_to(
+    pub(crate) async fn back_to(
         &self,
         stream: OutputStream,
         end: Offset,
@@ -283,7 +283,7 @@ impl Transcript {
     }
 
     /// All of a range that is still kept, with what each byte is, in parts.
-    pub(super) async fn parts(
+    pub(crate) async fn parts(
         &self,
         from: Offset,
         to: Offset,

@@ -16,7 +16,7 @@ use super::text::{Completeness, Front, LineEnds, render};
 use crate::store::{Store, StoreError};
 
 /// How far back a search for lines goes, in bytes: a file without newlines must not be read whole.
-pub(super) const MAX_LINE_SEARCH_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_LINE_SEARCH_BYTES: u64 = 16 << 20;
 /// How much a search for lines reads at a time, in bytes.
 const LINE_SEARCH_STEP_BYTES: u64 = 64 << 10;
 /// Text longer than this is made on a thread of its own, so that it stalls nobody, in bytes.
@@ -103,12 +103,12 @@ impl Transcript {
     }
 
     /// States of readers of plain text.
-    pub(super) fn readers(&self) -> &Readers {
+    pub(crate) fn readers(&self) -> &Readers {
         &self.readers
     }
 
     /// What was resolved for `terminal/output`.
-    pub(super) fn kept(&self) -> &AsyncMutex<Option<Kept>> {
+    pub(crate) fn kept(&self) -> &AsyncMutex<Option<Kept>> {
         &self.kept
     }
 
@@ -280,7 +280,7 @@ impl Transcript {
 
     /// Reads all of a range that is still kept, less what stands before a gap in it; where the gap
     /// reaches the range's end, what stands before it.
-    pub(super) async fn read_range(
+    pub(crate) async fn read_range(
         &self,
         from: Offset,
         to: Offset,

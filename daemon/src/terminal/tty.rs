@@ -23,7 +23,7 @@ const AT_ONCE: Timespec = Timespec {
 };
 
 /// How the tty reads; `None` where it cannot say.
-pub(super) fn line_discipline(master: &OwnedFd) -> Option<LineDiscipline> {
+pub(crate) fn line_discipline(master: &OwnedFd) -> Option<LineDiscipline> {
     let termios = tcgetattr(master).ok()?;
     Some(LineDiscipline {
         echo: termios.local_modes.contains(LocalModes::ECHO),
@@ -32,17 +32,17 @@ pub(super) fn line_discipline(master: &OwnedFd) -> Option<LineDiscipline> {
 }
 
 /// Whether the tty reads lines.
-pub(super) fn is_canonical(master: &OwnedFd) -> bool {
+pub(crate) fn is_canonical(master: &OwnedFd) -> bool {
     line_discipline(master).is_some_and(|tty| tty.canonical)
 }
 
 /// A tty that does not show what it reads for a while.
 #[derive(Debug)]
-pub(super) struct HiddenEcho(LocalModes);
+pub(crate) struct HiddenEcho(LocalModes);
 
 impl HiddenEcho {
     /// Clears ECHO where the tty reads lines and shows them; `None`: there was nothing to hide.
-    pub(super) fn begin(master: &OwnedFd) -> Option<Self> {
+    pub(crate) fn begin(master: &OwnedFd) -> Option<Self> {
         let mut termios = tcgetattr(master).ok()?;
         let shown = LocalModes::ICANON | LocalModes::ECHO;
         if !termios.local_modes.contains(shown) {
@@ -55,7 +55,7 @@ impl HiddenEcho {
 
     /// Sets ECHO again, once the tty has what was written; not where the program has taken the tty
     /// over meanwhile.
-    pub(super) fn end(self, master: &OwnedFd) {
+    pub(crate) fn end(self, master: &OwnedFd) {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         if let Ok(other_side) = ioctl_tiocgptpeer(master, flags) {
             // It is the kernel's worker that is waited for, not input.

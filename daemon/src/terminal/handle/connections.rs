@@ -31,7 +31,7 @@ impl Terminal {
     }
 
     /// A connection is attached from now on; `None`: it was.
-    pub(in super::super) fn attach(&self, connection: u64) -> Option<CancellationToken> {
+    pub(crate) fn attach(&self, connection: u64) -> Option<CancellationToken> {
         let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
         match attached.entry(connection) {
             Entry::Occupied(_) => None,

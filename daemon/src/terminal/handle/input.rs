@@ -18,12 +18,12 @@ use super::{Command, Terminal};
 
 /// Input on its way to the tty.
 #[derive(Debug)]
-pub(in super::super) struct QueuedInput {
+pub(crate) struct QueuedInput {
     /// The end of the output when it was queued.
     offset: Offset,
     length: u64,
-    pub(in super::super) taken: Arc<AtomicU64>,
-    pub(in super::super) seen: Arc<Seen>,
+    pub(crate) taken: Arc<AtomicU64>,
+    pub(crate) seen: Arc<Seen>,
     told: oneshot::Receiver<Outcome>,
 }
 
@@ -37,7 +37,7 @@ impl Terminal {
     }
 
     /// Queues bytes for its task, which types them with care.
-    pub(in super::super) async fn queue_input(
+    pub(crate) async fn queue_input(
         &self,
         bytes: Vec<u8>,
         care: Care,
@@ -71,7 +71,7 @@ impl Terminal {
     }
 
     /// Waits until what was queued is taken, `longest` at the longest.
-    pub(in super::super) async fn wait_until_taken(
+    pub(crate) async fn wait_until_taken(
         &self,
         queued: QueuedInput,
         longest: Duration,
@@ -130,12 +130,12 @@ impl Terminal {
     }
 
     /// The terminal's own answer to a query waits too.
-    pub(in super::super) fn answer_queued(&self, bytes: usize) {
+    pub(crate) fn answer_queued(&self, bytes: usize) {
         self.input_queued.fetch_add(bytes, Ordering::AcqRel);
     }
 
     /// This many bytes of input are queued no more.
-    pub(in super::super) fn input_left(&self, bytes: usize) {
+    pub(crate) fn input_left(&self, bytes: usize) {
         self.input_queued.fetch_sub(bytes, Ordering::AcqRel);
     }
 }

@@ -9,10 +9,10 @@ use termd_proto::screen::ScreenOptions;
 
 use super::process::{self, Program};
 use super::prompt::{self, CursorLine};
+use crate::service::Terminals;
 use crate::terminal::error::TerminalError;
 use crate::terminal::foreground::ForegroundProcess;
 use crate::terminal::handle::Terminal;
-use crate::terminal::service::Terminals;
 
 /// Looks.
 pub async fn activity(

@@ -36,7 +36,7 @@ pub use pattern::Pattern;
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::record::Progress;
-use super::service::Terminals;
+use crate::service::Terminals;
 
 /// The pause between two looks of one wait while output goes on coming. The first look after a pause
 /// is at once.

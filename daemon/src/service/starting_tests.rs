@@ -66,7 +66,7 @@ async fn beside_an_old_keeper(state: &TempDir) -> (Terminals, OldKeeper) {
     assert!(matches!(old.hear().await.1, ToKeeper::Hello { .. }));
     let config = Config::default();
     let directory = state.path().to_owned();
-    let options = super::super::TerminalsOptions {
+    let options = crate::service::TerminalsOptions {
         kill_grace: config.kill_grace(),
         spool: config.spool.clone(),
         store: config.store.clone(),

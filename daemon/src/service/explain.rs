@@ -6,10 +6,10 @@ use std::path::Path;
 use termd_proto::policy::{ExplainedProfile, ExplainedSandbox, Explanation, PolicyQuery};
 use termd_proto::terminal::Front;
 
-use super::super::launch::inherited_environment;
 use super::Terminals;
 use super::confine::places;
 use super::links::Ways;
+use crate::terminal::launch::inherited_environment;
 use termd_policy::{
     Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxBuilder, SandboxKind,
     TemporaryFiles, Walls, What,

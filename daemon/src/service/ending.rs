@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{CloseCause, EndCause, Owner, TerminalState, WaitResult};
 
-use super::super::clock::now_ms;
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
-use super::super::input::{Care, LineCare, Secrecy};
-use super::super::record::signal_number;
 use super::Terminals;
 use crate::keeper_client::KeeperError;
+use crate::terminal::clock::now_ms;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::input::{Care, LineCare, Secrecy};
+use crate::terminal::record::signal_number;
 use termd_keeper::protocol::message::EndTree;
 
 /// After every process is gone, how long the exit may take to be published: the drain's own

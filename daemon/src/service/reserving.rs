@@ -4,9 +4,9 @@
 use termd_proto::event::TerminalEvent;
 use termd_proto::{Label, TerminalId};
 
-use super::super::error::{RunningLimit, TerminalError};
 use super::asked::CreateRequest;
 use super::{Accepts, ClientKey, Starting, Terminals};
+use crate::terminal::error::{RunningLimit, TerminalError};
 
 impl Terminals {
     fn tell_of_too_many(&self, limit: RunningLimit, pid: i32) {

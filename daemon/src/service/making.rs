@@ -11,11 +11,11 @@ use std::time::Duration;
 use termd_proto::TerminalId;
 use tokio::runtime::Handle;
 
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
 use super::Terminals;
 use super::confine::confinement;
 use super::made::{Left, is_notable};
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::confinement::Confinement;
 use termd_policy::Profile;
 

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use termd_proto::terminal::{CloseCause, TerminalState};
 use tokio::time::sleep_until;
 
-use super::super::activity::IdleTimeout;
-use super::super::handle::Terminal;
 use super::Terminals;
 use super::ending::Closing;
 use crate::store::own_actor;
+use crate::terminal::activity::IdleTimeout;
+use crate::terminal::handle::Terminal;
 
 /// What could not be closed (the audit record could not be written) is tried again after this.
 const CLOSE_RETRY: Duration = Duration::from_mins(1);

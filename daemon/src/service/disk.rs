@@ -14,13 +14,13 @@ use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{DiskLimit, Gap, ReachedLimit};
 use tokio::time::Instant;
 
-use super::super::clock::now_ms;
-use super::super::disk::{DiskShare, Free, Room};
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
-use super::super::keeping::level;
 use super::Terminals;
 use crate::store::{StoreError, own_actor};
+use crate::terminal::clock::now_ms;
+use crate::terminal::disk::{DiskShare, Free, Room};
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::keeping::level;
 use termd_policy::MIN_TERMINAL_QUOTA_BYTES;
 
 /// How often it is looked, while there is plenty.

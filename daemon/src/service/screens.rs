@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use termd_proto::screen::{Screen, ScreenOptions};
 
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
-use super::super::record::Size;
-use super::super::restore::restore;
 use super::Terminals;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::record::Size;
+use crate::terminal::restore::restore;
 use termd_vt::Model;
 
 /// How long a new size may take into the database before whoever gave it is answered all the same.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use termd_proto::terminal::{Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
 
-use super::super::error::RunningLimit;
-use super::super::handle::Terminal;
 use crate::config::MaxRunning;
+use crate::terminal::error::RunningLimit;
+use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::message::WaitStatus;
 
 /// Which terminals there are. Held for look-ups only, never across a wait.

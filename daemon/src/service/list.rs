@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use termd_proto::terminal::{ListScope, TerminalInfo, TerminalPage, TerminalState};
 
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
 use super::Terminals;
 use crate::store::StoreError;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
 
 impl Terminals {
     /// One page of terminals, oldest first.
@@ -104,7 +104,7 @@ impl Terminals {
             .by_id
             .values()
             .filter_map(|terminal| terminal.transcript.spool());
-        spools.map(super::super::spool::Spool::held).sum()
+        spools.map(crate::terminal::spool::Spool::held).sum()
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use termd_proto::terminal::TerminalState;
 use termd_proto::{Label, TerminalId, TerminalRef};
 
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
 use super::Terminals;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
 
 /// Matches that an ambiguous reference is answered with.
 const AMBIGUOUS_SHOWN: u32 = 8;

@@ -6,14 +6,14 @@ use termd_proto::policy::{Effect, Judgement, Verdict};
 use termd_proto::terminal::{Confinement, Owner};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::super::error::{Refusal, TerminalError};
-use super::super::handle::Terminal;
-use super::super::input::Secrecy;
-use super::super::launch::Launch;
 use super::create::random_bits;
 use super::typing::Typist;
 use super::{CreateRequest, Terminals};
 use crate::approval::{Always, Doubt, Standing, Subject};
+use crate::terminal::error::{Refusal, TerminalError};
+use crate::terminal::handle::Terminal;
+use crate::terminal::input::Secrecy;
+use crate::terminal::launch::Launch;
 use termd_policy::{
     Decision, Known, OnlyOnce, Profile, Request, TypedLine, TypedLines, What, Whereabouts,
     command_text, program,

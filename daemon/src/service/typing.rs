@@ -6,13 +6,13 @@ use std::time::Duration;
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::{Owner, SendResult};
 
-use super::super::clock::now_ms;
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
-use super::super::input::{Care, LineCare, Secrecy};
-use super::super::tally::Piece;
-use super::super::typing::{Lines, Typing, TypingModes, echo_of};
 use super::Terminals;
+use crate::terminal::clock::now_ms;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::input::{Care, LineCare, Secrecy};
+use crate::terminal::tally::Piece;
+use crate::terminal::typing::{Lines, Typing, TypingModes, echo_of};
 use termd_policy::CompiledGate;
 
 /// Who types.

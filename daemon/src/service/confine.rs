@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use termd_proto::terminal::{Confinement as Told, MissingWall};
 
-use super::super::error::TerminalError;
 use super::links::{End, Kind, Ways};
 use super::made::Needed;
+use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS,
     ProcessLimits, ProtectedPath, Sandbox, Temporary,

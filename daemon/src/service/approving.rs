@@ -7,11 +7,11 @@ use termd_proto::TerminalId;
 use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use termd_proto::terminal::{Front, Owner, TerminalState};
 
-use super::super::error::TerminalError;
 use super::Terminals;
 use crate::approval::{Approvals, NotAnswered};
 use crate::config::Draft;
 use crate::store::own_actor;
+use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::message::TERMINAL_VARIABLE;
 
 /// Parents that are looked at: nobody nests deeper, and a loop must end.

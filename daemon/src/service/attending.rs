@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use termd_proto::terminal::{AttachMode, Owner, TerminalState};
 
-use super::super::error::TerminalError;
-use super::super::handle::Terminal;
-use super::super::tally::{Piece, Tallies};
 use super::Terminals;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::tally::{Piece, Tallies};
 
 /// Between two records of what a connection types.
 const TYPED_PERIOD: Duration = Duration::from_secs(1);

@@ -9,18 +9,6 @@ use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::Stdio;
 use termd_proto::{Offset, TerminalId};
 
-use super::super::actor::Actor;
-use super::super::clock::now_ms;
-use super::super::commands::{ShellCommands, texts_of};
-use super::super::error::TerminalError;
-use super::super::flow::Flow;
-use super::super::handle::Terminal;
-use super::super::intake::Reading;
-use super::super::launch::{Launch, LaunchError};
-use super::super::record::{Progress, Record, ScreenState};
-use super::super::screen::{Screen, as_fed_by, fresh_model};
-use super::super::source::Opened;
-use super::super::transcript::Transcript;
 use super::Terminals;
 use super::asked::{
     Bounds, CreateRequest, audit_detail, shorter, spawn_request, with_environment, with_temporary,
@@ -32,6 +20,18 @@ use super::starting::StartError;
 use super::vetting::{Allowed, Vetted};
 use crate::keeper_client::KeeperError;
 use crate::shell;
+use crate::terminal::actor::Actor;
+use crate::terminal::clock::now_ms;
+use crate::terminal::commands::{ShellCommands, texts_of};
+use crate::terminal::error::TerminalError;
+use crate::terminal::flow::Flow;
+use crate::terminal::handle::Terminal;
+use crate::terminal::intake::Reading;
+use crate::terminal::launch::{Launch, LaunchError};
+use crate::terminal::record::{Progress, Record, ScreenState};
+use crate::terminal::screen::{Screen, as_fed_by, fresh_model};
+use crate::terminal::source::Opened;
+use crate::terminal::transcript::Transcript;
 use termd_keeper::protocol::message::Spawned;
 use termd_policy::Profile;
 

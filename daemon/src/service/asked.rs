@@ -12,12 +12,12 @@ use termd_proto::Label;
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio};
 
-use super::super::activity::IdleTimeout;
-use super::super::error::TerminalError;
-use super::super::launch::{Launch, LaunchRequest, environment, inherited_environment};
-use super::super::record::{Record, Size};
-use super::super::screen::ScrollbackLines;
 use super::Terminals;
+use crate::terminal::activity::IdleTimeout;
+use crate::terminal::error::TerminalError;
+use crate::terminal::launch::{Launch, LaunchRequest, environment, inherited_environment};
+use crate::terminal::record::{Record, Size};
+use crate::terminal::screen::ScrollbackLines;
 use termd_keeper::protocol::confinement::{Confinement, Temporary};
 use termd_keeper::protocol::message::{Hold, SpawnRequest};
 use termd_policy::{CompiledGate, Profile};

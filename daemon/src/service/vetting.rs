@@ -10,12 +10,12 @@ use std::ffi::OsString;
 use serde_json::{Map, Value};
 use termd_proto::TerminalId;
 
-use super::super::error::TerminalError;
-use super::super::launch::{Launch, LaunchError};
 use super::asked::launch_request;
 use super::gate::Judged;
 use super::making::Held;
 use super::{CreateRequest, Terminals};
+use crate::terminal::error::TerminalError;
+use crate::terminal::launch::{Launch, LaunchError};
 use termd_policy::Profile;
 
 /// What was found.

@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use termd_proto::approval::ApprovalInfo;
 use termd_proto::terminal::{Front, Owner};
 
-use super::super::clock::{now_ms, utc};
-use super::super::error::TerminalError;
 use super::Terminals;
 use super::gate::judged_apart;
 use crate::approval::Always;
 use crate::config::{Draft, keep_approved};
+use crate::terminal::clock::{now_ms, utc};
+use crate::terminal::error::TerminalError;
 use termd_policy::quoted_toml as quoted;
 use termd_policy::{AlwaysRule, CompiledGate, Decision, Known, OnlyOnce, Policy, Request};
 

@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{EndCause, ReachedLimit};
 
-use super::super::handle::Terminal;
 use super::Terminals;
 use crate::store::own_actor;
+use crate::terminal::handle::Terminal;
 
 /// The time of `CLOCK_MONOTONIC` in milliseconds: the same for every process since the boot.
 pub(super) fn monotonic_ms() -> u64 {

@@ -41,19 +41,19 @@ pub use typing::Typist;
 
 use self::index::{Accepts, ClientKey, Index, Starting};
 use self::made::MadeDirectories;
-use super::actor::{Actor, Surroundings};
-use super::backlog::Backlog;
-use super::clock::now_ms;
-use super::disk::Room;
-use super::error::TerminalError;
-use super::handle::Terminal;
-use super::tally::InputLog;
-use super::transcript::Transcript;
 use crate::approval::Approvals;
 use crate::config::{ApprovedPlace, MaxRunning, SpoolConfig, StoreConfig};
 use crate::keeper_client::KeeperClient;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
+use crate::terminal::actor::{Actor, Surroundings};
+use crate::terminal::backlog::Backlog;
+use crate::terminal::clock::now_ms;
+use crate::terminal::disk::Room;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::tally::InputLog;
+use crate::terminal::transcript::Transcript;
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::Policy;
 

@@ -10,11 +10,11 @@ use std::fmt;
 use termd_proto::TerminalId;
 use termd_proto::terminal::{ScopeLimits, Stdio};
 
-use super::super::error::TerminalError;
 use super::Terminals;
 use super::scope::InScope;
 use crate::keeper_client::KeeperError;
 use crate::scope::ScopeWall;
+use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::exec_gate::{Hold, LetGo};
 use termd_keeper::protocol::message::{SpawnRequest, Spawned};
 use termd_policy::Profile;

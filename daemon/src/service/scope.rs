@@ -16,9 +16,9 @@ use termd_proto::terminal::{
     Confinement as Told, EndCause, MissingWall, ReachedLimit, ScopeLimits,
 };
 
-use super::super::handle::Terminal;
 use super::Terminals;
 use crate::scope::{Cgroup, ScopeError, ScopeWall, enclose};
+use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::message::{ProcessId, WaitStatus};
 
 /// A kill that was seen this long before a root's death by SIGKILL was the root's: the keeper tells
