@@ -14,7 +14,7 @@ mod run;
 mod screen;
 mod setup;
 
-pub(crate) use acp::{AcpAgentArgs, AcpArgs, DisplayArg};
+pub(crate) use acp::{AcpAgentArgs, AcpArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
@@ -23,6 +23,7 @@ pub(crate) use run::{CreateArgs, ReadArgs, RunArgs, StartArgs};
 pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
 pub(crate) use setup::SetupArgs;
 
+use termd_mcp::Toolset;
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 
 use crate::values::{ControlKey, Size, parse_duration};
@@ -249,6 +250,15 @@ pub(crate) enum ToolsetArg {
     Session,
     /// Terminals and programs that are run directly, as smart-terminal-mcp has them
     Terminal,
+}
+
+impl From<ToolsetArg> for Toolset {
+    fn from(argument: ToolsetArg) -> Self {
+        match argument {
+            ToolsetArg::Session => Self::TerminalMcp,
+            ToolsetArg::Terminal => Self::SmartTerminal,
+        }
+    }
 }
 
 /// `termctl mcp`.

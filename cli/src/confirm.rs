@@ -5,13 +5,14 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 
+use jsonrpsee::types::ErrorObjectOwned;
+use termd_client::Link;
+use termd_client::escape::escaped;
+use termd_client::refusal::{approval_of, kind_of};
 use termd_proto::ErrorKind;
 use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalsClient, Decision};
 use tokio::sync::mpsc;
 
-use crate::client::Link;
-use crate::error::{CliError, approval_of, kind_of};
-use crate::escape::escaped;
 use crate::output;
 
 /// A line that comes faster than this after a question, where another one was open before it, was
@@ -40,22 +41,16 @@ impl Consent {
 }
 
 /// Whether the gate asks for a confirmation.
-pub(crate) fn is_asked_for(error: &CliError) -> bool {
-    let CliError::Refused(refusal) = error else {
-        return false;
-    };
-    kind_of(refusal) == Some(ErrorKind::ConfirmationRequired)
+pub(crate) fn is_asked_for(refusal: Option<&ErrorObjectOwned>) -> bool {
+    refusal.and_then(kind_of) == Some(ErrorKind::ConfirmationRequired)
 }
 
-/// Whether this failure is the gate's question, and the person at the tty says yes to it, for once or
+/// Whether this refusal is the gate's question, and the person at the tty says yes to it, for once or
 /// for always.
-pub(crate) async fn is_agreed(link: &Link, error: &CliError) -> bool {
-    let CliError::Refused(refusal) = error else {
+pub(crate) async fn is_agreed(link: &Link, refusal: Option<&ErrorObjectOwned>) -> bool {
+    let Some(refusal) = refusal.filter(|refusal| is_asked_for(Some(refusal))) else {
         return false;
     };
-    if !is_asked_for(error) {
-        return false;
-    }
     let Some(mut person) = Person::at_the_tty() else {
         return false;
     };

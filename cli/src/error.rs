@@ -1,119 +1,88 @@
 //! What can go wrong, said in one line to a person and in one object to a program.
 
-use jsonrpsee::core::ClientError;
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Value, json};
-use termd_proto::approval::ApprovalId;
+use termd_acp::AcpError;
+use termd_client::refusal::kind_of;
+use termd_client::{BadAnswer, ClientError};
+use termd_mcp::McpError;
+use termd_picture::PictureError;
 use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
 use crate::desktop::DesktopError;
-use crate::escape::escaped;
 use crate::exit::ExitCode;
-use crate::screenshot::ScreenshotError;
 use crate::setup::SetupError;
+use crate::usage::UsageError;
 
 /// Why termctl could not do what was asked.
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
     /// The arguments do not make sense.
-    #[error("{0}")]
-    Usage(String),
-    /// The daemon cannot be reached, or not be started.
-    #[error("{0}")]
-    Unreachable(String),
-    /// The connection broke between a request and its answer; it is not safe to send it again.
-    #[error(
-        "the connection broke before the answer: it may have been done or not (`termctl list`, \
-         `termctl audit` show it)"
-    )]
-    InDoubt,
-    /// The daemon said no.
-    #[error("{}", rpc_message(.0))]
-    Refused(ErrorObjectOwned),
-    /// What the daemon said is not what its API promises.
-    #[error("the daemon's answer makes no sense ({0}): are termctl and termd of the same version?")]
-    Nonsense(String),
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// The daemon was not reached, or refused, or made no sense.
+    #[error(transparent)]
+    Client(#[from] ClientError),
     /// Standard output was closed by its reader; nobody is left to be told.
     #[error("standard output is closed")]
     StdoutClosed,
     /// There is no picture.
     #[error(transparent)]
-    Picture(#[from] ScreenshotError),
+    Picture(#[from] PictureError),
     /// A client is not set up.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// There are no desktop notifications.
     #[error(transparent)]
     Desktop(#[from] DesktopError),
+    /// `mcp` did not serve to its end.
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    /// `acp` did not start its agent.
+    #[error(transparent)]
+    Acp(#[from] AcpError),
     /// Something on this side failed: what, and why.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] std::io::Error),
 }
 
-/// What the daemon said, and what to do about it where that is not plain.
-fn rpc_message(error: &ErrorObjectOwned) -> String {
-    let message = escaped(error.message());
-    match kind_of(error) {
-        Some(ErrorKind::TerminalNotFound) => {
-            format!("{message} (`termctl list --all` has them all)")
-        }
-        Some(ErrorKind::MethodNotFound) => {
-            format!(
-                "{message}: termd is older than termctl; `systemctl --user reload termd` or restart it"
-            )
-        }
-        Some(ErrorKind::ConfirmationRequired) => match approval_of(error) {
-            Some(id) => format!(
-                "{message} (--confirmed runs it all the same; or `termctl approve {id}`, and again)"
-            ),
-            None => format!("{message} (--confirmed runs it all the same)"),
-        },
-        _ => message,
+impl From<BadAnswer> for CliError {
+    fn from(answer: BadAnswer) -> Self {
+        Self::Client(answer.into())
     }
 }
 
-/// The question that the gate left, where it left one.
-pub(crate) fn approval_of(error: &ErrorObjectOwned) -> Option<ApprovalId> {
-    let data: Value = serde_json::from_str(error.data()?.get()).ok()?;
-    serde_json::from_value(data.get("approval")?.clone()).ok()
-}
-
-/// The stable word in an error's data.
-pub(crate) fn kind_of(error: &ErrorObjectOwned) -> Option<ErrorKind> {
-    let data: Value = serde_json::from_str(error.data()?.get()).ok()?;
-    serde_json::from_value(data.get("kind")?.clone()).ok()
-}
-
 impl CliError {
-    /// An answer that did not come, on a connection that still stands.
-    pub(crate) fn of_client(error: ClientError) -> Self {
-        match error {
-            ClientError::Call(object) => Self::Refused(object),
-            ClientError::RequestTimeout => Self::Unreachable(
-                "the daemon does not answer; `termctl status` may say more".to_owned(),
-            ),
-            other => Self::Nonsense(other.to_string()),
+    /// The daemon's refusal, where it is one.
+    pub(crate) fn refusal(&self) -> Option<&ErrorObjectOwned> {
+        match self {
+            Self::Client(error) => error.refusal(),
+            _ => None,
         }
     }
 
     /// What termctl exits with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) => ExitCode::USAGE,
-            Self::Unreachable(_) | Self::InDoubt => ExitCode::UNREACHABLE,
+            Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => ExitCode::USAGE,
             Self::StdoutClosed => ExitCode::PIPE,
-            Self::Nonsense(_)
-            | Self::Picture(_)
+            Self::Picture(_)
             | Self::Setup(_)
             | Self::Desktop(_)
-            | Self::Io(..) => ExitCode::FAILED,
-            Self::Refused(error) => match (error.code(), kind_of(error)) {
-                (code::RESOURCE_NOT_FOUND, _) | (_, Some(ErrorKind::TerminalAmbiguous)) => {
-                    ExitCode::NO_TERMINAL
+            | Self::Mcp(_)
+            | Self::Acp(_)
+            | Self::Io(..)
+            | Self::Client(ClientError::BadAnswer(_)) => ExitCode::FAILED,
+            Self::Client(ClientError::Refused(refusal)) => {
+                match (refusal.code(), kind_of(refusal)) {
+                    (code::RESOURCE_NOT_FOUND, _) | (_, Some(ErrorKind::TerminalAmbiguous)) => {
+                        ExitCode::NO_TERMINAL
+                    }
+                    _ => ExitCode::FAILED,
                 }
-                _ => ExitCode::FAILED,
-            },
+            }
+            Self::Client(_) => ExitCode::UNREACHABLE,
         }
     }
 
@@ -122,49 +91,52 @@ impl CliError {
     pub(crate) fn to_json(&self) -> Value {
         let own = |kind: &str| json!({ "error": { "code": null, "kind": kind, "message": self.to_string() } });
         match self {
-            Self::Usage(_) => own("usage"),
-            Self::Unreachable(_) | Self::InDoubt => own("unreachable"),
-            Self::Nonsense(_) => own("bad_answer"),
+            Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => own("usage"),
+            Self::Client(ClientError::Refused(refusal)) => json!({ "error": {
+                "code": refusal.code(),
+                "kind": kind_of(refusal),
+                "message": refusal.message(),
+                "data": refusal.data(),
+            } }),
+            Self::Client(ClientError::BadAnswer(_)) | Self::Mcp(McpError::Stopped(_)) => {
+                own("bad_answer")
+            }
+            Self::Client(_) => own("unreachable"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),
             Self::Setup(_) => own("setup"),
             Self::Desktop(_) => own("desktop"),
-            Self::Io(..) => own("io"),
-            Self::Refused(error) => json!({ "error": {
-                "code": error.code(),
-                "kind": kind_of(error),
-                "message": error.message(),
-                "data": error.data(),
-            } }),
+            Self::Mcp(McpError::Signals(_)) | Self::Acp(_) | Self::Io(..) => own("io"),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jsonrpsee::core::ClientError as RpcError;
+
     use super::*;
 
     fn refused(code: i32, kind: &str) -> CliError {
-        CliError::Refused(ErrorObjectOwned::owned(
-            code,
-            "m\u{1b}",
-            Some(json!({ "kind": kind })),
-        ))
+        let refusal = ErrorObjectOwned::owned(code, "m\u{1b}", Some(json!({ "kind": kind })));
+        ClientError::Refused(refusal).into()
     }
 
     #[test]
     fn exit_codes() {
         let table = [
-            (CliError::Usage(String::new()), 2),
-            (CliError::Unreachable(String::new()), 4),
+            (UsageError::NothingToSend.into(), 2),
+            (ClientError::NoHome.into(), 4),
+            (ClientError::WentAway.into(), 4),
+            (ClientError::InDoubt.into(), 4),
             (CliError::StdoutClosed, 141),
-            (CliError::Nonsense(String::new()), 1),
+            (BadAnswer::Missing("x").into(), 1),
             (refused(code::RESOURCE_NOT_FOUND, "terminal_not_found"), 3),
             (refused(code::AMBIGUOUS, "terminal_ambiguous"), 3),
             (refused(code::AMBIGUOUS, "label_taken"), 1),
             (refused(code::SPAWN_FAILED, "spawn_failed"), 1),
             (refused(code::INTERNAL, "a kind of the future"), 1),
-            (CliError::of_client(ClientError::RequestTimeout), 4),
+            (ClientError::from(RpcError::RequestTimeout).into(), 4),
         ];
         for (error, want) in table {
             assert_eq!(error.exit_code(), ExitCode(want), "{error:?}");
@@ -177,7 +149,7 @@ mod tests {
         assert_eq!(error["error"]["code"], code::SPAWN_FAILED);
         assert_eq!(error["error"]["kind"], "spawn_failed");
         assert_eq!(error["error"]["message"], "m\u{1b}");
-        let own = CliError::Unreachable("x".to_owned()).to_json();
+        let own = CliError::from(ClientError::WentAway).to_json();
         assert_eq!(own["error"]["code"], Value::Null);
         assert_eq!(own["error"]["kind"], "unreachable");
     }

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jsonrpsee::types::ErrorObjectOwned;
+use termd_client::refusal::kind_of;
+use termd_client::{ClientError, Link};
 use termd_proto::interact::{InteractionsClient as _, TypedInput};
 use termd_proto::terminal::{MAX_SEND_BYTES, SendResult, SessionsClient as _};
 use termd_proto::{ErrorKind, TerminalRef};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use crate::client::Link;
 use crate::confirm::Consent;
-use crate::error::{CliError, kind_of};
+use crate::error::CliError;
+use crate::usage::UsageError;
 
 /// One read of standard input: what a pipe holds.
 const READ_BYTES: usize = 64 * 1024;
@@ -75,7 +78,7 @@ pub(crate) async fn send_bytes(
                 })
                 .await;
             match sent {
-                Err(CliError::Refused(refusal))
+                Err(ClientError::Refused(refusal))
                     if kind_of(&refusal) == Some(ErrorKind::InputQueueFull) =>
                 {
                     sleep(FULL_PAUSE).await;
@@ -88,7 +91,7 @@ pub(crate) async fn send_bytes(
             Some(before) => sent_before(&before, &result),
         });
     }
-    total.ok_or_else(|| CliError::Usage("nothing to send".to_owned()))
+    total.ok_or(UsageError::EmptyInput.into())
 }
 
 /// Types as a person does, waiting where the terminal's queue is full.
@@ -97,7 +100,7 @@ pub(crate) async fn type_input(
     id: &TerminalRef,
     input: &TypedInput,
     consent: Consent,
-) -> Result<SendResult, CliError> {
+) -> Result<SendResult, ClientError> {
     loop {
         let typed = link
             .once(|rpc| {
@@ -109,7 +112,7 @@ pub(crate) async fn type_input(
             })
             .await;
         match typed {
-            Err(CliError::Refused(refusal))
+            Err(ClientError::Refused(refusal))
                 if kind_of(&refusal) == Some(ErrorKind::InputQueueFull) =>
             {
                 sleep(FULL_PAUSE).await;
@@ -129,12 +132,9 @@ pub(crate) fn sent_before(before: &SendResult, after: &SendResult) -> SendResult
 }
 
 /// Whether the terminal cannot be typed into any more, because its command has ended.
-pub(crate) fn has_ended(error: &CliError) -> bool {
-    let CliError::Refused(refusal) = error else {
-        return false;
-    };
+pub(crate) fn has_ended(refusal: Option<&ErrorObjectOwned>) -> bool {
     matches!(
-        kind_of(refusal),
+        refusal.and_then(kind_of),
         Some(ErrorKind::TerminalExited | ErrorKind::TerminalNotFound)
     )
 }

@@ -1,48 +1,36 @@
 //! `termctl`: the command line of termd.
 //!
-//! Left to right: arguments ([`args`]), the verb ([`cmd`]), the daemon ([`client`]), and what comes
-//! back ([`output`]). Nothing is done before the connection that the verb does not need: a whole
-//! `termctl create -- true` is to be over before a shell has noticed.
+//! Left to right: arguments ([`args`]), the verb ([`cmd`]), the daemon ([`termd_client`]), and what
+//! comes back ([`output`]). Nothing is done before the connection that the verb does not need: a
+//! whole `termctl create -- true` is to be over before a shell has noticed.
 //!
 //! **Invariant:** this crate knows the daemon by its contract alone, and nothing a terminal printed
 //! reaches a person's tty unescaped, unless they asked for raw output, ran it or attached to it.
 
-mod acp;
-mod approval;
 mod args;
 mod attach;
-mod client;
 mod cmd;
 mod confirm;
 mod desktop;
 mod error;
-mod escape;
 mod exit;
-mod footprint;
 mod input;
 mod interrupt;
-mod mcp;
 mod output;
-mod place;
-mod pool;
-mod reader;
-mod rpc;
-mod screenshot;
 mod secret;
 mod sequence;
 mod setup;
-mod start;
 mod table;
 mod text;
-mod transport;
+mod usage;
 mod values;
 
 use anyhow::Context as _;
 use clap::error::ErrorKind;
 
 use crate::args::Cli;
-use crate::error::CliError;
 use crate::exit::ExitCode;
+use crate::usage::UsageError;
 
 fn main() -> anyhow::Result<()> {
     let cli = match Cli::read(std::env::args_os().collect()) {
@@ -78,7 +66,7 @@ fn refuse(error: &clap::Error) -> ! {
         let rendered = error.to_string();
         let line = rendered.lines().next().unwrap_or_default();
         let line = line.trim_start_matches("error: ").to_owned();
-        output::report(&CliError::Usage(line), true);
+        output::report(&UsageError::Arguments(line).into(), true);
         std::process::exit(i32::from(ExitCode::USAGE.0));
     }
     error.exit()

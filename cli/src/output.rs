@@ -8,10 +8,11 @@ use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 
 use serde::Serialize;
+use termd_client::BadAnswer;
+use termd_client::escape::escaped;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::CliError;
-use crate::escape::escaped;
 
 /// Chunks on their way to standard output; a chunk is a read's at most, 1 MiB.
 const PUMP_CHUNKS: usize = 4;
@@ -27,8 +28,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), CliError> {
 
 /// Prints one value as one line of JSON.
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<(), CliError> {
-    let mut line =
-        serde_json::to_vec(value).map_err(|error| CliError::Nonsense(error.to_string()))?;
+    let mut line = serde_json::to_vec(value).map_err(BadAnswer::from)?;
     line.push(b'\n');
     print(&line)
 }

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
 use crate::attach::tty::RawTty;
 use crate::error::CliError;
+use crate::usage::UsageError;
 
 /// A longer one is no secret that somebody types.
 const MAX_SECRET_BYTES: usize = 4_095;
@@ -26,7 +27,7 @@ pub(crate) fn read_secret() -> Result<String, CliError> {
     } else {
         plain(bytes_of_stdin())?
     };
-    String::from_utf8(line).map_err(|_| CliError::Usage("the secret is not UTF-8".to_owned()))
+    String::from_utf8(line).map_err(|_| UsageError::SecretNotUtf8.into())
 }
 
 fn bytes_of_stdin() -> impl Iterator<Item = io::Result<u8>> {
@@ -64,13 +65,12 @@ fn edited(bytes: impl Iterator<Item = io::Result<u8>>) -> Result<Vec<u8>, CliErr
             byte => push(&mut line, byte)?,
         }
     }
-    Err(CliError::Usage("no secret was given".to_owned()))
+    Err(UsageError::NoSecret.into())
 }
 
 fn push(line: &mut Vec<u8>, byte: u8) -> Result<(), CliError> {
     if line.len() == MAX_SECRET_BYTES {
-        let problem = format!("a secret may be {MAX_SECRET_BYTES} bytes long at the most");
-        return Err(CliError::Usage(problem));
+        return Err(UsageError::SecretTooLong(MAX_SECRET_BYTES).into());
     }
     line.push(byte);
     Ok(())

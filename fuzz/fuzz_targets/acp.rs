@@ -1,4 +1,4 @@
-//! See `acp::wire::property`.
+//! See `acp::property`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::acp::wire::property::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::acp::property::holds(data));

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use termd_acp::{DisplayMode, Options, SupervisorOptions};
 
 use crate::values::parse_duration;
 
@@ -56,4 +57,37 @@ pub(crate) enum DisplayArg {
     Text,
     /// Not at all: tool calls pass as they are
     Off,
+}
+
+impl From<AcpArgs> for Options {
+    fn from(args: AcpArgs) -> Self {
+        Self {
+            session_mcp: args.session_mcp,
+            take_over: args.take_over,
+            display: args.display.map(DisplayMode::from),
+            default_timeout: args.default_timeout,
+            output_limit: args.output_limit,
+            max_terminals: args.max_terminals,
+            agent: args.agent,
+        }
+    }
+}
+
+impl From<AcpAgentArgs> for SupervisorOptions {
+    fn from(args: AcpAgentArgs) -> Self {
+        Self {
+            parent: args.parent,
+            agent: args.agent,
+        }
+    }
+}
+
+impl From<DisplayArg> for DisplayMode {
+    fn from(argument: DisplayArg) -> Self {
+        match argument {
+            DisplayArg::Meta => Self::Meta,
+            DisplayArg::Text => Self::Text,
+            DisplayArg::Off => Self::Off,
+        }
+    }
 }

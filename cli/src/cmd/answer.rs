@@ -1,12 +1,12 @@
 //! `termctl approve` and `termctl deny`: a person's answer to the gate.
 
+use termd_client::escape::escaped;
 use termd_proto::approval::{ApprovalId, ApprovalsClient as _, Decision};
 
 use super::Context;
 use super::approvals::told;
 use crate::args::{ApproveArgs, DenyArgs};
 use crate::error::CliError;
-use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
 

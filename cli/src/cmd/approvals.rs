@@ -3,6 +3,10 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use termd_client::escape::escaped;
+use termd_client::refusal::kind_of;
+use termd_client::timestamp::utc;
+use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
     ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, ApprovalsClient as _, Decision,
@@ -10,13 +14,11 @@ use termd_proto::approval::{
 
 use super::{Context, notify};
 use crate::args::ApprovalsArgs;
-use crate::client::Link;
 use crate::confirm::{Offer, Person, Reply};
-use crate::error::{CliError, kind_of};
-use crate::escape::escaped;
+use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{Table, utc};
+use crate::table::Table;
 
 /// How long one look waits for a change, in milliseconds: below the call's own deadline.
 const WATCH_MS: u64 = 60_000;
@@ -43,7 +45,7 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
     Ok(ExitCode::OK)
 }
 
-pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, CliError> {
+pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, ClientError> {
     let wait = after.map(|_| WATCH_MS);
     link.repeat(|rpc| async move { rpc.list(after, wait).await })
         .await
@@ -102,17 +104,18 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
         .await;
     match answered {
         // Somebody was faster: the list tells who.
-        Err(CliError::Refused(refusal))
+        Err(ClientError::Refused(refusal))
             if kind_of(&refusal) == Some(ErrorKind::ApprovalAnswered) =>
         {
             Ok(())
         }
         // It waits on: to be answered by whoever can.
-        Err(error @ CliError::Refused(_)) => {
+        Err(error @ ClientError::Refused(_)) => {
             output::note(&error.to_string());
             Ok(())
         }
-        other => other.map(drop),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU8;
 use std::time::Duration;
 
+use termd_client::{ClientError, Link, OutputReader};
 use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult};
 use termd_proto::terminal::{AttachMode, ExitStatus, ReadFrom, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalRef};
@@ -25,13 +26,12 @@ use crate::attach::detach::DetachMatcher;
 use crate::attach::queries::QueryFilter;
 use crate::attach::residue::Residue;
 use crate::attach::tty::{self, RawTty};
-use crate::client::Link;
 use crate::confirm::Consent;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::output::{self, Pump};
-use crate::reader::Reader;
+use crate::usage::UsageError;
 use crate::values::Size;
 
 /// Between two pictures of a screen that has another size than the tty: 30 a second.
@@ -58,17 +58,12 @@ enum Ending {
 
 pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, CliError> {
     if !tty::is_interactive() {
-        return Err(CliError::Usage(
-            "attach needs a tty on both ends; `termctl read --follow` does without".to_owned(),
-        ));
+        return Err(UsageError::NoTty.into());
     }
     let link = context.open().await?;
     let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
     if env::var_os("TERMD_TERMINAL").is_some_and(|own| own == info.id.as_str()) {
-        return Err(CliError::Usage(format!(
-            "this is {} itself: it cannot show itself",
-            info.id
-        )));
+        return Err(UsageError::OwnTerminal(info.id).into());
     }
     let mode = if args.read_only {
         AttachMode::Watch
@@ -289,7 +284,7 @@ async fn pass_on(
     residue: &mut Residue,
 ) -> Result<Passed, CliError> {
     let mut filter = QueryFilter::default();
-    let mut reader = Reader::new(link, id.clone(), ReadFrom::Offset(from));
+    let mut reader = OutputReader::new(link, id.clone(), ReadFrom::Offset(from));
     // Once may be between the tty's new size and the terminal's.
     let mut was_other = false;
     let mut looks = interval_at(Instant::now() + SIZE_PAUSE, SIZE_PAUSE);
@@ -337,7 +332,7 @@ async fn redraw(
     id: &TerminalRef,
     view: Option<Size>,
     changed_after: Option<u64>,
-) -> Result<ScreenResult, CliError> {
+) -> Result<ScreenResult, ClientError> {
     let options = ScreenOptions {
         format: ScreenFormat::Attach,
         changed_after,
@@ -354,14 +349,14 @@ async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(
     match send_bytes(link, id, &bytes, Consent::Given).await {
         // In doubt, the person sees whether it arrived, and types it again if not. Sent twice by
         // us, a line might run twice.
-        Ok(_) | Err(CliError::InDoubt) => Ok(()),
-        Err(error) if has_ended(&error) => Ok(()),
+        Ok(_) | Err(CliError::Client(ClientError::InDoubt)) => Ok(()),
+        Err(error) if has_ended(error.refusal()) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
 /// Gives the terminal the size of the person's; where several are attached, the latest one's.
-async fn resize_to_window(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
+async fn resize_to_window(link: &Link, id: &TerminalRef) -> Result<(), ClientError> {
     match tty::stdout_size() {
         Some(size) => resize(link, id, size).await,
         None => Ok(()),

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::env;
 
+use termd_client::{ClientError, Link};
 use termd_proto::Label;
 use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo, create_terminal};
 
 use super::Context;
 use crate::args::{CreateArgs, StartArgs};
 use crate::attach::tty::stdout_size;
-use crate::client::Link;
 use crate::confirm::is_agreed;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
+use crate::usage::UsageError;
 
 pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, CliError> {
     let idle_timeout_ms = args.idle_timeout.map(|timeout| {
@@ -36,9 +37,12 @@ pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, 
 }
 
 /// Asks for a terminal, once; and again where the gate asks and the person at the tty agrees.
-pub(super) async fn create(link: &Link, request: CreateTerminal) -> Result<TerminalInfo, CliError> {
+pub(super) async fn create(
+    link: &Link,
+    request: CreateTerminal,
+) -> Result<TerminalInfo, ClientError> {
     match create_as_asked(link, &request).await {
-        Err(error) if is_agreed(link, &error).await => {
+        Err(error) if is_agreed(link, error.refusal()).await => {
             let confirmed = CreateTerminal {
                 confirmed: true,
                 ..request
@@ -49,7 +53,10 @@ pub(super) async fn create(link: &Link, request: CreateTerminal) -> Result<Termi
     }
 }
 
-async fn create_as_asked(link: &Link, request: &CreateTerminal) -> Result<TerminalInfo, CliError> {
+async fn create_as_asked(
+    link: &Link,
+    request: &CreateTerminal,
+) -> Result<TerminalInfo, ClientError> {
     link.once(|rpc| {
         let request = request.clone();
         async move { create_terminal(&*rpc, request).await }
@@ -64,7 +71,7 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         .label
         .map(|text| text.parse::<Label>())
         .transpose()
-        .map_err(|error| CliError::Usage(error.to_string()))?;
+        .map_err(UsageError::from)?;
     let here = env::current_dir();
     let cwd = match (start.cwd, here) {
         (Some(asked), Ok(here)) => Some(here.join(asked)),
@@ -74,7 +81,7 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
     let cwd = cwd
         .map(|dir| dir.into_os_string().into_string())
         .transpose()
-        .map_err(|_| CliError::Usage("the directory's name is not UTF-8".to_owned()))?;
+        .map_err(|_| UsageError::CwdNotUtf8)?;
     // What is not UTF-8 cannot stand in JSON.
     let base_env: BTreeMap<String, String> = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

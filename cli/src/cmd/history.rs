@@ -1,15 +1,16 @@
 //! `termctl history`: what was run in terminals, newest first.
 
+use termd_client::Link;
+use termd_client::timestamp::utc;
 use termd_proto::TerminalRef;
 use termd_proto::command::{CommandFilter, CommandInfo, CommandsClient as _};
 
 use super::Context;
 use crate::args::HistoryArgs;
-use crate::client::Link;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{Table, age, utc};
+use crate::table::{Table, age};
 
 /// Commands a page: the most the daemon gives.
 const PAGE: u32 = 1000;

@@ -1,14 +1,15 @@
 //! `termctl list`: the terminals there are.
 
+use termd_client::escape::command_line;
+use termd_client::timestamp::now_ms;
 use termd_proto::terminal::{ListScope, SessionsClient as _, TerminalInfo};
 
 use super::Context;
 use crate::args::ListArgs;
 use crate::error::CliError;
-use crate::escape::command_line;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{Table, age, now_ms};
+use crate::table::{Table, age};
 
 /// Terminals a page: the most the daemon gives.
 const PAGE: u32 = 1000;

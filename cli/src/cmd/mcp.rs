@@ -3,12 +3,13 @@
 use std::env;
 
 use clap::ValueEnum as _;
+use termd_mcp::{Settings, Toolset};
 
 use super::Context;
 use crate::args::{McpArgs, ToolsetArg};
 use crate::error::CliError;
 use crate::exit::ExitCode;
-use crate::mcp::{self, Settings};
+use crate::usage::UsageError;
 
 /// Names the tool sets where `--tools` does not.
 const TOOLS_VARIABLE: &str = "TERMCTL_MCP_TOOLS";
@@ -19,23 +20,23 @@ pub(super) async fn run(context: Context, args: &McpArgs) -> Result<ExitCode, Cl
     } else {
         args.tools.clone()
     };
-    let settings = Settings::from_environment(|name| env::var_os(name))
-        .map_err(|error| CliError::Usage(error.to_string()))?;
-    mcp::serve(&toolsets, settings, context.start).await
+    let settings =
+        Settings::from_environment(|name| env::var_os(name)).map_err(UsageError::from)?;
+    let toolsets: Vec<_> = toolsets.into_iter().map(Toolset::from).collect();
+    termd_mcp::serve(&toolsets, settings, context.start).await?;
+    Ok(ExitCode::OK)
 }
 
 /// The sets in a comma-separated list; the default where it is empty.
-fn toolsets_of(list: &str) -> Result<Vec<ToolsetArg>, CliError> {
+fn toolsets_of(list: &str) -> Result<Vec<ToolsetArg>, UsageError> {
     if list.trim().is_empty() {
         return Ok(vec![ToolsetArg::Session]);
     }
     list.split(',')
         .map(|name| {
-            ToolsetArg::from_str(name.trim(), true).map_err(|_| {
-                CliError::Usage(format!(
-                    "{TOOLS_VARIABLE}: no set of tools is called {name:?}: session, terminal, or \
-                     both with a comma between"
-                ))
+            ToolsetArg::from_str(name.trim(), true).map_err(|_| UsageError::UnknownToolset {
+                variable: TOOLS_VARIABLE,
+                name: name.to_owned(),
             })
         })
         .collect()

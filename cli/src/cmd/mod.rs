@@ -29,8 +29,9 @@ mod wait;
 
 use std::pin::Pin;
 
+use termd_client::{ClientError, Link, StartPolicy};
+
 use crate::args::{Cli, Verb};
-use crate::client::{Link, StartPolicy};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 
@@ -45,7 +46,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// The daemon.
-    pub(crate) async fn open(&self) -> Result<Link, CliError> {
+    pub(crate) async fn open(&self) -> Result<Link, ClientError> {
         Link::open(self.start).await
     }
 }

@@ -7,6 +7,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
+use termd_client::escape::escaped;
+use termd_client::refusal::kind_of;
+use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
     ApprovalId, ApprovalInfo, ApprovalState, ApprovalsClient as _, Decision,
@@ -15,10 +18,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Context;
 use super::approvals::{list, told};
-use crate::client::Link;
 use crate::desktop::{Desktop, Event, Notification, Shown};
-use crate::error::{CliError, kind_of};
-use crate::escape::escaped;
+use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
 
@@ -183,16 +184,16 @@ async fn answer(
         Ok(info) if context.json => output::print_json(&info),
         Ok(info) => output::print(format!("{}\n", told(&info)).as_bytes()),
         // Somebody was faster: the list tells.
-        Err(CliError::Refused(refusal))
+        Err(ClientError::Refused(refusal))
             if kind_of(&refusal) == Some(ErrorKind::ApprovalAnswered) =>
         {
             Ok(())
         }
-        Err(error @ CliError::Refused(_)) => {
+        Err(error @ ClientError::Refused(_)) => {
             output::note(&format!("{id}: {error}"));
             Ok(())
         }
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -6,14 +6,13 @@
 
 use std::io::{self, IsTerminal as _};
 
+use termd_client::{Link, OutputReader};
 use termd_proto::terminal::{ExitStatus, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
 use crate::attach::queries::QueryFilter;
-use crate::client::Link;
 use crate::error::CliError;
 use crate::output::{self, Pump};
-use crate::reader::Reader;
 
 /// Bytes a page: few calls under flood, and a chunk that a pipe's reader takes soon.
 const PAGE_BYTES: u64 = 256 * 1024;
@@ -25,13 +24,13 @@ pub(super) async fn stream_both(
     raw: bool,
 ) -> Result<Option<ExitStatus>, CliError> {
     let stdout = copy(
-        Reader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO))
+        OutputReader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO))
             .of_stream(OutputStream::Stdout),
         Pump::start()?,
         questions(raw, io::stdout().is_terminal()),
     );
     let stderr = copy(
-        Reader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO))
+        OutputReader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO))
             .of_stream(OutputStream::Stderr),
         Pump::to_stderr()?,
         questions(raw, io::stderr().is_terminal()),
@@ -46,7 +45,7 @@ fn questions(raw: bool, is_tty: bool) -> Option<QueryFilter> {
 }
 
 async fn copy(
-    mut reader: Reader<'_>,
+    mut reader: OutputReader<'_>,
     mut pump: Pump,
     mut questions: Option<QueryFilter>,
 ) -> Result<Option<ExitStatus>, CliError> {

@@ -12,12 +12,13 @@ use termd_proto::policy::{
 
 use super::Context;
 use crate::args::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
-use crate::client::Link;
 use crate::error::CliError;
-use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
+use crate::usage::UsageError;
 use expectations::Expectations;
+use termd_client::escape::escaped;
+use termd_client::{BadAnswer, ClientError, Link};
 
 /// Paths that one list shows; `--json` has all.
 const SHOWN: usize = 6;
@@ -44,7 +45,7 @@ async fn check(context: Context, args: PolicyCheckArgs) -> Result<ExitCode, CliE
     let mut explained = ask(&link, vec![query], config).await?;
     let explanation = explained
         .pop()
-        .ok_or_else(|| CliError::Nonsense("no answer to a question".to_owned()))?;
+        .ok_or(BadAnswer::Missing("no answer to a question"))?;
     if context.json {
         output::print_json(&explanation)?;
     } else {
@@ -80,16 +81,18 @@ fn here() -> Option<String> {
     here.into_os_string().into_string().ok()
 }
 
-fn read(path: &Path) -> Result<String, CliError> {
-    fs::read_to_string(path)
-        .map_err(|error| CliError::Usage(format!("cannot read {}: {error}", path.display())))
+fn read(path: &Path) -> Result<String, UsageError> {
+    fs::read_to_string(path).map_err(|source| UsageError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 async fn ask(
     link: &Link,
     queries: Vec<PolicyQuery>,
     config: Option<String>,
-) -> Result<Vec<Explanation>, CliError> {
+) -> Result<Vec<Explanation>, ClientError> {
     link.repeat(|rpc| {
         let (queries, config) = (queries.clone(), config.clone());
         async move { rpc.explain(queries, config).await }

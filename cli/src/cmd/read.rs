@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use termd_client::{Form, OutputReader, Page};
 use termd_proto::terminal::{Gap, MAX_READ_BYTES, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
@@ -13,7 +14,6 @@ use crate::args::ReadArgs;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output::{self, Pump};
-use crate::reader::{Form, Page, Reader};
 use crate::text::Rendering;
 
 /// Bytes a page while following: what a reader at the other end of a pipe takes in one go.
@@ -28,7 +28,7 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         (None, None) => ReadFrom::default(),
     };
     let shown = shown(&args, context.json);
-    let mut reader = Reader::new(&link, terminal, from).in_form(shown.form());
+    let mut reader = OutputReader::new(&link, terminal, from).in_form(shown.form());
     if let Some(number) = args.command {
         reader = reader.of_command(number);
     }
@@ -95,7 +95,7 @@ struct Pages {
 
 impl Pages {
     /// The next page; `None` when enough was read.
-    async fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<Page>, CliError> {
+    async fn next(&mut self, reader: &mut OutputReader<'_>) -> Result<Option<Page>, CliError> {
         if self.done {
             return Ok(None);
         }
@@ -113,7 +113,11 @@ impl Pages {
     }
 }
 
-async fn copy(reader: &mut Reader<'_>, pages: &mut Pages, shown: Shown) -> Result<(), CliError> {
+async fn copy(
+    reader: &mut OutputReader<'_>,
+    pages: &mut Pages,
+    shown: Shown,
+) -> Result<(), CliError> {
     let mut rendering = match shown {
         Shown::Exact | Shown::Plain => Rendering::Raw,
         Shown::Filtered => Rendering::plain(),
@@ -127,7 +131,7 @@ async fn copy(reader: &mut Reader<'_>, pages: &mut Pages, shown: Shown) -> Resul
 
 /// One object a page, one a line.
 async fn follow_json(
-    reader: &mut Reader<'_>,
+    reader: &mut OutputReader<'_>,
     pages: &mut Pages,
     shown: Shown,
 ) -> Result<(), CliError> {
@@ -140,7 +144,7 @@ async fn follow_json(
 
 /// One object for all pages.
 async fn whole_json(
-    reader: &mut Reader<'_>,
+    reader: &mut OutputReader<'_>,
     pages: &mut Pages,
     shown: Shown,
 ) -> Result<(), CliError> {

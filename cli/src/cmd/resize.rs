@@ -1,12 +1,12 @@
 //! `termctl resize`: sets a terminal's size.
 
 use serde_json::json;
+use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::SessionsClient as _;
 
 use super::Context;
 use crate::args::ResizeArgs;
-use crate::client::Link;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
@@ -22,7 +22,7 @@ pub(super) async fn run(context: Context, args: ResizeArgs) -> Result<ExitCode, 
 }
 
 /// Sets the size.
-pub(super) async fn resize(link: &Link, id: &TerminalRef, size: Size) -> Result<(), CliError> {
+pub(super) async fn resize(link: &Link, id: &TerminalRef, size: Size) -> Result<(), ClientError> {
     link.repeat(|rpc| {
         let id = id.clone();
         async move { rpc.resize(id, size.cols, size.rows).await }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use termd_client::{Form, Link, OutputReader};
 use termd_proto::terminal::{
     ExitStatus, MAX_READ_BYTES, OutputStream, ReadFrom, SessionsClient as _,
 };
@@ -22,14 +23,12 @@ use super::piped::stream_both;
 use super::wait::wait;
 use crate::args::RunArgs;
 use crate::attach::queries::QueryFilter;
-use crate::client::Link;
 use crate::confirm::{Consent, is_asked_for};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output::{self, Pump};
-use crate::reader::{Form, Reader};
 
 /// Bytes a page: few calls under flood, and a chunk that a pipe's reader takes soon.
 const PAGE_BYTES: u64 = 256 * 1024;
@@ -117,7 +116,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
         let (link, id) = (Arc::clone(&link), id.clone());
         tokio::spawn(async move {
             if let Err(error) = forward_stdin(&link, &id, consent).await
-                && !has_ended(&error)
+                && !has_ended(error.refusal())
             {
                 output::note(&error.to_string());
             }
@@ -239,7 +238,7 @@ async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitS
         Form::Plain
     };
     let from = ReadFrom::Offset(Offset::ZERO);
-    let mut reader = Reader::new(link, id.clone(), from).in_form(form);
+    let mut reader = OutputReader::new(link, id.clone(), from).in_form(form);
     // The terminal answers what the command asks it; the tty's answer would be typed into whatever
     // reads it next.
     let mut queries = (!raw && form == Form::Exact).then(QueryFilter::default);
@@ -272,7 +271,7 @@ async fn describe(
     means: OnInterrupt,
 ) -> Result<Value, CliError> {
     let from = ReadFrom::TailBytes(MAX_READ_BYTES);
-    let mut reader = Reader::new(link, id.clone(), from).in_form(Form::Plain);
+    let mut reader = OutputReader::new(link, id.clone(), from).in_form(Form::Plain);
     let page = reader.page(MAX_READ_BYTES).await?;
     let mut report = json!({
         "id": id,
@@ -288,7 +287,7 @@ async fn describe(
             ("stdout", OutputStream::Stdout),
             ("stderr", OutputStream::Stderr),
         ] {
-            let reader = Reader::new(link, id.clone(), from).in_form(Form::Plain);
+            let reader = OutputReader::new(link, id.clone(), from).in_form(Form::Plain);
             let page = reader.of_stream(stream).page(MAX_READ_BYTES).await?;
             report[name] = String::from_utf8_lossy(&page.bytes).into();
         }
@@ -331,7 +330,7 @@ fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>)
             })
             .await;
         if let Err(error) = killed
-            && !has_ended(&error)
+            && !has_ended(error.refusal())
         {
             output::note(&error.to_string());
         }
@@ -346,7 +345,7 @@ async fn forward_stdin(link: &Link, id: &TerminalRef, consent: Consent) -> Resul
     let mut stopped = None;
     while let Some(chunk) = stdin.recv().await {
         match send_bytes(link, id, &chunk, consent).await {
-            Err(error) if is_asked_for(&error) => {
+            Err(error) if is_asked_for(error.refusal()) => {
                 stopped = Some(error);
                 break;
             }

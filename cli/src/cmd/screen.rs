@@ -3,15 +3,16 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, read_screen};
 
 use super::Context;
 use crate::args::{ScreenArgs, ScreenFormatArg};
-use crate::client::Link;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
+use crate::usage::UsageError;
 
 /// How long the waits together take where nobody says; the longest that a call is given.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -54,7 +55,7 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
 }
 
 /// What was asked for; else colours for a person, and text for a program.
-fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat, CliError> {
+fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat, UsageError> {
     let format = match args.format {
         Some(ScreenFormatArg::Ansi) => ScreenFormat::Ansi,
         Some(ScreenFormatArg::Json) => ScreenFormat::Json,
@@ -65,7 +66,7 @@ fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat
     };
     match (format, args.join) {
         (ScreenFormat::Text, true) => Ok(ScreenFormat::TextJoined),
-        (_, true) => Err(CliError::Usage("--join is for text".to_owned())),
+        (_, true) => Err(UsageError::JoinWithoutText),
         (format, false) => Ok(format),
     }
 }
@@ -75,7 +76,7 @@ pub(super) async fn screen(
     link: &Link,
     id: &TerminalRef,
     options: ScreenOptions,
-) -> Result<ScreenResult, CliError> {
+) -> Result<ScreenResult, ClientError> {
     link.repeat(|rpc| {
         let (id, options) = (id.clone(), options.clone());
         async move { read_screen(&*rpc, id, options).await }
@@ -98,7 +99,7 @@ async fn waited(
     id: &TerminalRef,
     mut options: ScreenOptions,
     timeout: Duration,
-) -> Result<ScreenResult, CliError> {
+) -> Result<ScreenResult, ClientError> {
     // A timeout that no clock can hold is none.
     let deadline = tokio::time::Instant::now().checked_add(timeout);
     loop {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::json;
+use termd_picture::{CursorDrawing, Format, Look};
 use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
 use termd_proto::screen::ScreenOptions;
@@ -12,16 +13,14 @@ use crate::args::{ScreenshotArgs, ThemeArg};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::screenshot::{self, CursorDrawing, Format, Look};
+use crate::usage::UsageError;
 
 pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitCode, CliError> {
     let format = args
         .output
         .extension()
         .and_then(|extension| Format::of_extension(extension.to_str()?))
-        .ok_or_else(|| {
-            CliError::Usage("the file's name has to end with .png, .svg or .html".to_owned())
-        })?;
+        .ok_or(UsageError::PictureExtension)?;
     let look = Look {
         theme: match args.theme {
             ThemeArg::Dark => Theme::DARK,
@@ -41,7 +40,7 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     };
     let id = TerminalRef(args.terminal.clone());
     let screen = super::screen::screen(&link, &id, options).await?.screen;
-    let picture = screenshot::take(&screen, &look, format)?;
+    let picture = termd_picture::draw(&screen, &look, format)?;
     fs::write(&args.output, &picture.bytes)
         .map_err(|error| CliError::Io("cannot write the picture", error))?;
     if context.json {

@@ -1,18 +1,19 @@
 //! `termctl send`: types into a terminal.
 
+use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
 
 use super::Context;
 use crate::args::SendArgs;
-use crate::client::Link;
 use crate::confirm::{Consent, is_agreed};
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::input::{read_stdin, send_bytes, sent_before, type_input};
 use crate::output;
 use crate::secret::read_secret;
+use crate::usage::UsageError;
 
 /// End of file, as tty(4) has it by default.
 const EOF: &str = "ctrl-d";
@@ -68,10 +69,7 @@ fn steps(args: &SendArgs) -> Result<Vec<Step>, CliError> {
     }
     let steps = plain_steps(args);
     if steps.is_empty() {
-        return Err(CliError::Usage(
-            "nothing to send: give TEXT, --key, --enter, --ctrl, --eof, --stdin or --secret"
-                .to_owned(),
-        ));
+        return Err(UsageError::NothingToSend.into());
     }
     Ok(steps)
 }
@@ -119,9 +117,9 @@ async fn type_or_ask(
     id: &TerminalRef,
     input: &TypedInput,
     consent: Consent,
-) -> Result<SendResult, CliError> {
+) -> Result<SendResult, ClientError> {
     match type_input(link, id, input, consent).await {
-        Err(error) if is_agreed(link, &error).await => {
+        Err(error) if is_agreed(link, error.refusal()).await => {
             type_input(link, id, input, Consent::Given).await
         }
         typed => typed,

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
+use termd_client::escape::escaped;
 
 use super::Context;
 use crate::args::SetupArgs;
 use crate::error::CliError;
-use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
 use crate::setup::{self, Action, CLIENTS, Client, Places, Scope, Server, SetupError};
+use crate::usage::UsageError;
 
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
     let project = env::current_dir()
@@ -86,10 +87,10 @@ fn chosen(
     if args.clients.is_empty() {
         pairs.extend(found().filter_map(|client| Some((client, client.file(places, scope)?))));
         if pairs.is_empty() {
-            return Err(CliError::Usage(format!(
-                "no MCP client was found; --client sets up one of {}",
-                setup::names()
-            )));
+            return Err(UsageError::NoMcpClient {
+                known: setup::names(),
+            }
+            .into());
         }
     } else {
         for client in named() {
@@ -137,10 +138,10 @@ fn row(client: &Client, path: &Path, outcome: &Result<setup::Outcome, SetupError
 fn server(args: &SetupArgs) -> Result<Server, CliError> {
     let called = env::args_os().next().unwrap_or_default();
     let program = program(&called).map_err(SetupError::NoProgram)?;
-    let command = program.into_os_string().into_string().map_err(|path| {
-        let path = path.to_string_lossy();
-        CliError::Usage(format!("{}: settings hold UTF-8 only", escaped(&path)))
-    })?;
+    let command = program
+        .into_os_string()
+        .into_string()
+        .map_err(|path| UsageError::ProgramNotUtf8(path.into()))?;
     let mut arguments = vec!["mcp".to_owned()];
     if !args.tools.is_empty() {
         let words = args.tools.iter().filter_map(ValueEnum::to_possible_value);

@@ -1,5 +1,8 @@
 //! `termctl show`: all that is known of one terminal.
 
+use termd_client::escape::{command_line, escaped};
+use termd_client::timestamp::utc;
+use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{
     CloseCause, Confinement, EndCause, Gap, ScopeLimits, SessionsClient as _, TerminalInfo,
@@ -7,12 +10,10 @@ use termd_proto::terminal::{
 
 use super::Context;
 use crate::args::ShowArgs;
-use crate::client::Link;
 use crate::error::CliError;
-use crate::escape::{command_line, escaped};
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{facts_as_lines, utc};
+use crate::table::facts_as_lines;
 
 pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
@@ -26,7 +27,7 @@ pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, Cl
 }
 
 /// Asks for what is known of a terminal.
-pub(super) async fn show(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, CliError> {
+pub(super) async fn show(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, ClientError> {
     link.repeat(|rpc| {
         let id = id.clone();
         async move { rpc.show(id).await }

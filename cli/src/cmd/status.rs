@@ -1,15 +1,16 @@
 //! `termctl status`: whether the daemon runs, and what it holds. Never starts it.
 
 use serde_json::json;
+use termd_client::escape::escaped;
+use termd_client::timestamp::utc;
+use termd_client::{Link, StartPolicy};
 use termd_proto::daemon::DaemonClient as _;
 
 use super::Context;
-use crate::client::{Link, StartPolicy};
 use crate::error::CliError;
-use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{bytes, facts_as_lines, utc};
+use crate::table::{bytes, facts_as_lines};
 
 pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;

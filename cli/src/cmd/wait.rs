@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use termd_client::Link;
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{SessionsClient as _, WaitResult};
 use tokio::time::Instant;
 
 use super::Context;
 use crate::args::WaitArgs;
-use crate::client::Link;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;

@@ -1,4 +1,3 @@
-//! The files of termctl's ACP wire that only read and write text. They name this place in the crate.
-#![allow(dead_code, reason = "what the properties do not need of these files")]
+//! What holds for every line that an agent or a client sends to termctl's ACP proxy.
 
-pub mod wire;
+pub mod property;

@@ -17,7 +17,7 @@ pub type Property = fn(&[u8]);
 
 /// Every one, by the name of its target and of its seeds' directory.
 pub const ALL: [(&str, Property); 8] = [
-    ("acp", crate::acp::wire::property::holds),
+    ("acp", crate::acp::property::holds),
     ("config", config::holds),
     ("control", control::holds),
     ("marks", marks::holds),

@@ -3,10 +3,9 @@
 //! Promises: a record is one line; no cell is taken for a formula (OWASP, "CSV Injection"); no
 //! control character gets through. So it is not exact where these occur: JSON is.
 
+use termd_client::escape::escaped;
+use termd_client::timestamp::utc;
 use termd_proto::audit::AuditRecord;
-
-use crate::escape::escaped;
-use crate::table::utc;
 
 const COLUMNS: [&str; 17] = [
     "seq",

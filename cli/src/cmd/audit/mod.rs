@@ -5,6 +5,9 @@ mod csv;
 mod verify;
 
 use serde_json::Value;
+use termd_client::escape::{command_line, escaped};
+use termd_client::timestamp::{now_ms, utc};
+use termd_client::{BadAnswer, ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::audit::{AuditClient as _, AuditFilter, AuditOrder, AuditPage, AuditRecord};
 use termd_proto::policy::Verdict;
@@ -13,12 +16,10 @@ use termd_proto::terminal::Front;
 use super::Context;
 use super::show::show;
 use crate::args::{AuditArgs, AuditExportArgs, AuditVerb, FilterArgs, FrontArg, VerdictArg};
-use crate::client::Link;
 use crate::error::CliError;
-use crate::escape::{command_line, escaped};
 use crate::exit::ExitCode;
 use crate::output;
-use crate::table::{Table, now_ms, utc};
+use crate::table::Table;
 
 /// Records a page: the most the daemon gives.
 const PAGE: u32 = 1000;
@@ -72,7 +73,7 @@ async fn page(
     limit: u32,
     order: AuditOrder,
     wait_ms: Option<u64>,
-) -> Result<AuditPage, CliError> {
+) -> Result<AuditPage, ClientError> {
     link.repeat(|rpc| {
         let (filter, cursor) = (filter.clone(), cursor.cloned());
         async move {
@@ -185,7 +186,7 @@ async fn export(link: &Link, args: AuditExportArgs) -> Result<ExitCode, CliError
                 text.extend_from_slice(csv::line(record).as_bytes());
             } else {
                 let json = serde_json::to_writer(&mut text, record);
-                json.map_err(|error| CliError::Nonsense(error.to_string()))?;
+                json.map_err(BadAnswer::from)?;
                 text.push(b'\n');
             }
         }

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::json;
+use termd_client::escape::escaped;
+use termd_client::timestamp::{now_ms, utc};
+use termd_client::{Link, socket_path};
 use termd_proto::audit::{ANCHOR_MESSAGE_ID, AuditClient as _, AuditVerdict, MAX_HASHES};
 use tokio::fs::File;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
@@ -12,13 +15,9 @@ use tokio::process::{Child, Command};
 use super::super::Context;
 use super::anchors::{Anchor, Entry, Report, entry};
 use crate::args::AuditVerifyArgs;
-use crate::client::Link;
 use crate::error::CliError;
-use crate::escape::escaped;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::place;
-use crate::table::{now_ms, utc};
 
 /// Where journalctl(1) is. Not looked for on `PATH`, which whoever is to be found out may have set.
 const JOURNALCTL: [&str; 3] = [
@@ -176,7 +175,7 @@ fn journalctl() -> Result<Option<Child>, CliError> {
         .args(["--no-pager", "--quiet", "--output=json"])
         .arg(format!("--output-fields={FIELDS}"))
         .arg(format!("MESSAGE_ID={ANCHOR_MESSAGE_ID}"))
-        .arg(format!("_UID={}", place::own_uid()))
+        .arg(format!("_UID={}", socket_path::own_uid()))
         // What it reads must not be for the environment to choose.
         .env_clear()
         .stdin(Stdio::null())
@@ -207,7 +206,7 @@ async fn compare_lines(
         if got.map_err(cannot)? == 0 {
             return compare_page(link, &mut page, report).await;
         }
-        match entry(&String::from_utf8_lossy(&line), place::own_uid()) {
+        match entry(&String::from_utf8_lossy(&line), socket_path::own_uid()) {
             Entry::Anchor(anchor) if anchor.at_ms >= since_ms => page.push(anchor),
             Entry::Foreign => report.foreign += 1,
             Entry::Anchor(_) | Entry::Other => {}

@@ -7,12 +7,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use termd_client::BadAnswer;
+use termd_client::escape::{command_line, escaped};
 use termd_proto::policy::{Effect, Explanation, PolicyQuery, Verdict};
 use termd_proto::terminal::Front;
 use toml::Spanned;
 
-use crate::error::CliError;
-use crate::escape::{command_line, escaped};
+use crate::usage::UsageError;
 
 /// The file.
 #[derive(Debug, Default, Deserialize)]
@@ -105,15 +106,16 @@ struct Difference {
 
 impl Expectations {
     /// Reads a table. `here` is the directory of cases that name none.
-    pub(super) fn parse(text: &str, path: &Path, here: Option<&str>) -> Result<Self, CliError> {
+    pub(super) fn parse(text: &str, path: &Path, here: Option<&str>) -> Result<Self, UsageError> {
         let shown = path.display().to_string();
         let line = |span: Range<usize>| {
             let before = text.get(..span.start).unwrap_or(text);
             before.matches('\n').count() + 1
         };
-        let refused = |line: usize, problem: &str| {
-            let problem = problem.lines().collect::<Vec<_>>().join(", ");
-            CliError::Usage(format!("{}:{line}: {}", escaped(&shown), escaped(&problem)))
+        let refused = |line: usize, problem: &str| UsageError::Expectations {
+            file: shown.clone(),
+            line,
+            problem: problem.lines().collect::<Vec<_>>().join(", "),
         };
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(1, line);
@@ -127,7 +129,10 @@ impl Expectations {
             match (&case.line, &case.argv) {
                 (Some(_), None) => {}
                 (None, Some(argv)) if !argv.is_empty() => {}
-                _ => return Err(refused(at, "a case needs a `line` or an `argv`, not both")),
+                _ => {
+                    let problem = "a case needs a `line` or an `argv`, not both";
+                    return Err(refused(at, problem));
+                }
             }
             let expects = case.effect.is_some() || case.verdict.is_some();
             if !expects && case.rule.is_none() && case.profile.is_none() {
@@ -168,11 +173,9 @@ impl Expectations {
     }
 
     /// Compares the answers, one a case.
-    pub(super) fn compare(&self, answers: &[Explanation]) -> Result<Report, CliError> {
+    pub(super) fn compare(&self, answers: &[Explanation]) -> Result<Report, BadAnswer> {
         if answers.len() != self.cases.len() {
-            return Err(CliError::Nonsense(
-                "not an answer to each question".to_owned(),
-            ));
+            return Err(BadAnswer::Missing("not an answer to each question"));
         }
         let mut failed = Vec::new();
         for ((line, case), answer) in self.cases.iter().zip(answers) {

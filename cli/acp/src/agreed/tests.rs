@@ -1,0 +1,210 @@
+use std::ffi::OsString;
+
+use super::*;
+
+fn options() -> Options {
+    Options {
+        agent: ["/opt/bin/some-agent", "serve"]
+            .map(OsString::from)
+            .to_vec(),
+        ..Options::default()
+    }
+}
+
+fn raw(text: &str) -> Raw<'_> {
+    Raw::of(text).unwrap()
+}
+
+/// Says `initialize` with these params; what went on to the agent.
+fn asked(agreed: &Agreed, options: &Options, params: &str) -> String {
+    let line = format!("{{\"id\":0,\"method\":\"initialize\",\"params\":{params}}}\n");
+    let changed = agreed.asked(options, &RequestId::of(raw("0")), &line, Some(raw(params)));
+    let line = changed.unwrap_or(line);
+    let params = Members::of(&line).unwrap().get("params").map(Raw::get);
+    params.unwrap().to_owned()
+}
+
+#[test]
+fn a_client_of_version_1_without_terminals_has_ours() {
+    // What the client says; what the agent hears, if it is another thing; whether they are ours.
+    let table = [
+        (
+            r#"{"protocolVersion":1}"#,
+            r#"{"clientCapabilities":{"terminal":true},"protocolVersion":1}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":{}}"#,
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":null}"#,
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":[1]}"#,
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#,
+            true,
+        ),
+        (
+            r#"{"clientCapabilities":{"terminal": false ,"fs":{"x":1.0}},"protocolVersion":1}"#,
+            r#"{"clientCapabilities":{"terminal": true ,"fs":{"x":1.0}},"protocolVersion":1}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":"true"}}"#,
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":null}}"#,
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":{"auth":{"terminal":false}}}"#,
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true,"auth":{"terminal":false}}}"#,
+            true,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#,
+            "",
+            false,
+        ),
+        (
+            r#"{"protocolVersion":1,"clientCapabilities":{"terminal":false,"terminal":true}}"#,
+            "",
+            false,
+        ),
+        (r#"{"protocolVersion":2,"capabilities":{}}"#, "", false),
+        (
+            r#"{"protocolVersion":0,"clientCapabilities":{}}"#,
+            "",
+            false,
+        ),
+        (
+            r#"{"protocolVersion":"1","clientCapabilities":{}}"#,
+            "",
+            false,
+        ),
+        (
+            r#"{"protocolVersion":1.5,"clientCapabilities":{}}"#,
+            "",
+            false,
+        ),
+        (r#"{"protocolVersion":null}"#, "", false),
+        ("{}", "", false),
+        ("[1]", "", false),
+    ];
+    for (params, want, is_ours) in table {
+        let agreed = Agreed::default();
+        let want = if want.is_empty() { params } else { want };
+        assert_eq!(asked(&agreed, &options(), params), want);
+        assert_eq!(agreed.answers_terminals(), is_ours, "{params}");
+    }
+}
+
+#[test]
+fn taking_over_changes_nothing_in_the_line() {
+    let agreed = Agreed::default();
+    let taking_over = Options {
+        take_over: true,
+        ..options()
+    };
+    let params = r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#;
+    assert_eq!(asked(&agreed, &taking_over, params), params);
+    assert!(agreed.answers_terminals());
+    let params = r#"{"protocolVersion":2}"#;
+    assert_eq!(asked(&agreed, &taking_over, params), params);
+    assert!(!agreed.answers_terminals());
+}
+
+#[test]
+fn the_agents_answer_decides() {
+    let table = [
+        (Some(r#"{"protocolVersion":1}"#), true),
+        (Some("{}"), true),
+        (Some(r#"{"protocolVersion":2}"#), false),
+        (Some(r#"{"protocolVersion":0}"#), false),
+        (None, false),
+    ];
+    for (result, is_ours) in table {
+        let (agreed, options) = (Agreed::default(), options());
+        asked(&agreed, &options, r#"{"protocolVersion":1}"#);
+        // Another request's answer is none.
+        agreed.settle(&options, &RequestId::of(raw("1")), None);
+        assert!(agreed.answers_terminals());
+        agreed.settle(&options, &RequestId::of(raw("0")), result.map(raw));
+        assert_eq!(agreed.answers_terminals(), is_ours, "{result:?}");
+        // The last initialize counts.
+        asked(&agreed, &options, r#"{"protocolVersion":1}"#);
+        assert!(agreed.answers_terminals());
+    }
+}
+
+#[test]
+fn the_client_is_shown_terminals_as_it_understands_them() {
+    let table: [(Option<DisplayMode>, &str, DisplayMode); 6] = [
+        (None, "{}", DisplayMode::Text),
+        (
+            None,
+            r#"{"_meta":{"terminal_output":true}}"#,
+            DisplayMode::Meta,
+        ),
+        (
+            None,
+            r#"{"_meta":{"terminal_output":"true"}}"#,
+            DisplayMode::Text,
+        ),
+        (None, r#"{"_meta":null}"#, DisplayMode::Text),
+        (
+            Some(DisplayMode::Off),
+            r#"{"_meta":{"terminal_output":true}}"#,
+            DisplayMode::Off,
+        ),
+        (Some(DisplayMode::Meta), "{}", DisplayMode::Meta),
+    ];
+    for (display, capabilities, want) in table {
+        let agreed = Agreed::default();
+        let params = format!(r#"{{"protocolVersion":1,"clientCapabilities":{capabilities}}}"#);
+        let options = Options {
+            display,
+            ..options()
+        };
+        asked(&agreed, &options, &params);
+        assert_eq!(agreed.display(), want, "{display:?} {capabilities}");
+    }
+}
+
+#[test]
+fn both_are_called_by_their_names() {
+    let long = "n".repeat(200);
+    let long_info = format!(r#"{{"name":"{long}","version":"1"}}"#);
+    let cut = "n".repeat(MAX_PARTY_CHARS);
+    let both_cut = format!("{cut} for {cut}");
+    let table = [
+        (
+            r#"{"name":"c","version":"1"}"#,
+            r#"{"name":"a","title":"A","version":"2"}"#,
+            "a 2 for c 1",
+        ),
+        (r#"{"name":"c"}"#, "null", "some-agent for c"),
+        ("null", r#"{"name":" ","version":"2"}"#, "some-agent"),
+        ("7", r#"{"name":"a","version":null}"#, "a"),
+        (long_info.as_str(), long_info.as_str(), both_cut.as_str()),
+    ];
+    for (client, agent, want) in table {
+        let (agreed, options) = (Agreed::default(), options());
+        asked(
+            &agreed,
+            &options,
+            &format!(r#"{{"protocolVersion":1,"clientInfo":{client}}}"#),
+        );
+        let result = format!(r#"{{"protocolVersion":1,"agentInfo":{agent}}}"#);
+        let name = agreed.settle(&options, &RequestId::of(raw("0")), Some(raw(&result)));
+        assert_eq!(name.as_deref(), Some(want));
+        assert!(want.chars().count() <= 100);
+    }
+}

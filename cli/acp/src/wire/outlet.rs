@@ -1,0 +1,85 @@
+//! Writing lines: whole ones, in the order in which they were asked for, from several tasks.
+//!
+//! A reader that does not read holds up whoever writes: that is the back-pressure which stands in
+//! for a queue.
+
+use std::fmt;
+use std::io;
+
+use jsonrpsee::types::ErrorObjectOwned;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Mutex;
+
+use super::message::RequestId;
+
+/// An answer of our own.
+#[derive(Serialize)]
+struct Response<'a> {
+    jsonrpc: &'static str,
+    id: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a ErrorObjectOwned>,
+}
+
+/// Where lines go: the client's end, or the agent's.
+pub(crate) struct Outlet {
+    to: Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>,
+}
+
+impl fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet").finish_non_exhaustive()
+    }
+}
+
+impl Outlet {
+    /// To this stream.
+    pub(crate) fn to(stream: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self {
+            to: Mutex::new(Some(Box::new(stream))),
+        }
+    }
+
+    /// Writes a line that has its end. Not to be cancelled: half a line would stay.
+    pub(crate) async fn line(&self, line: &[u8]) -> io::Result<()> {
+        let mut to = self.to.lock().await;
+        let stream = to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        stream.write_all(line).await?;
+        stream.flush().await
+    }
+
+    /// Writes a message of our own.
+    pub(crate) async fn message(&self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.line(&line).await
+    }
+
+    /// Answers a request.
+    pub(crate) async fn answer(
+        &self,
+        id: &RequestId,
+        answer: Result<&RawValue, &ErrorObjectOwned>,
+    ) -> io::Result<()> {
+        let id: &RawValue = serde_json::from_str(id.as_json())?;
+        let response = Response {
+            jsonrpc: "2.0",
+            id,
+            result: answer.ok(),
+            error: answer.err(),
+        };
+        self.message(&response).await
+    }
+
+    /// Closes the stream, once what is being written is.
+    pub(crate) async fn close(&self) {
+        if let Some(mut stream) = self.to.lock().await.take() {
+            // It is gone either way.
+            let _ = stream.shutdown().await;
+        }
+    }
+}

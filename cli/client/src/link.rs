@@ -1,0 +1,370 @@
+//! The daemon, as termctl speaks to it: connect, start it where there is none, say hello, and
+//! connect again when its server is replaced.
+//!
+//! A [`Link`] promises: a call that may be repeated is repeated on the next connection until it is
+//! answered, for [`RECONNECT_DEADLINE`] at the most; one that may not (it starts or types
+//! something) is never sent twice.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use std::{env, io};
+
+use jsonrpsee::core::ClientError as RpcError;
+use termd_proto::daemon::{ClientSettings, DaemonClient as _};
+use termd_proto::terminal::{AttachMode, Front, SessionsClient as _};
+use termd_proto::{TerminalRef, code};
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
+
+use crate::error::ClientError;
+use crate::rpc::{CALL_DEADLINE, Rpc};
+use crate::socket_path::{self, Found, socket_path};
+use crate::start::{daemon_binary, start_daemon};
+
+/// How long a replaced daemon may be away before termctl gives up.
+const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
+/// How long to wait for a place in a full listen backlog.
+const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
+/// Between two attempts to connect: long enough not to spin, too short to be noticed.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Whether the daemon is started where none is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartPolicy {
+    /// Start it.
+    Start,
+    /// Say that it is not running.
+    Never,
+}
+
+/// How a client introduces itself, on each connection anew.
+#[derive(Debug, Clone)]
+pub struct Introduction {
+    /// Its name, which stands in audit records and in the owner of what it creates.
+    pub client: String,
+    /// Through which front it works.
+    pub front: Front,
+    /// How it wants to be treated.
+    pub settings: Option<ClientSettings>,
+    /// How long its longest call may take.
+    pub call_deadline: Duration,
+}
+
+impl Default for Introduction {
+    /// A verb of termctl.
+    fn default() -> Self {
+        Self {
+            client: "termctl".to_owned(),
+            front: Front::Cli,
+            settings: None,
+            call_deadline: CALL_DEADLINE,
+        }
+    }
+}
+
+/// The daemon, over one connection after another.
+#[derive(Debug)]
+pub struct Link {
+    socket: PathBuf,
+    introduction: Introduction,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    rpc: Arc<Rpc>,
+    /// The terminals that end with this client: said again on each new connection.
+    held: Vec<TerminalRef>,
+    /// The terminals that this client is attached to, the same.
+    attached: Vec<(TerminalRef, AttachMode)>,
+    /// Since when nothing was answered.
+    failing_since: Option<Instant>,
+}
+
+/// How one attempt at a call went.
+enum Attempt<T> {
+    Answered(T),
+    /// The daemon said no, or nonsense.
+    Failed(ClientError),
+    /// The connection broke: the call may have been carried out or not.
+    Broken,
+    /// The daemon was on its way out and did not carry it out.
+    NotTaken,
+}
+
+impl Link {
+    /// Connects, starting the daemon if the policy says so.
+    pub async fn open(policy: StartPolicy) -> Result<Self, ClientError> {
+        Self::open_as(policy, Introduction::default()).await
+    }
+
+    /// The same, for a client that says who it is.
+    pub async fn open_as(
+        policy: StartPolicy,
+        introduction: Introduction,
+    ) -> Result<Self, ClientError> {
+        let socket = socket_path()?;
+        let stream = match connect(&socket).await? {
+            Some(stream) => stream,
+            None if policy == StartPolicy::Never => {
+                return Err(ClientError::NotRunning { path: socket });
+            }
+            None => {
+                start_daemon(&daemon_binary()).await?;
+                connect(&socket)
+                    .await?
+                    .ok_or_else(|| ClientError::NothingListens {
+                        path: socket.clone(),
+                    })?
+            }
+        };
+        Ok(Self::on(stream, socket, introduction).await)
+    }
+
+    async fn on(stream: UnixStream, socket: PathBuf, introduction: Introduction) -> Self {
+        let state = State {
+            rpc: introduce(stream, &introduction).await,
+            held: Vec::new(),
+            attached: Vec::new(),
+            failing_since: None,
+        };
+        Self {
+            socket,
+            introduction,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// A call that does the same when it is made twice: reads, waits, sizes.
+    pub async fn repeat<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, RpcError>> + Send,
+        T: Send,
+    {
+        loop {
+            let rpc = self.current().await;
+            match attempt(&rpc, call(Arc::clone(&rpc))).await {
+                Attempt::Answered(answer) => {
+                    self.state.lock().await.failing_since = None;
+                    return Ok(answer);
+                }
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Broken | Attempt::NotTaken => self.reconnect(&rpc).await?,
+            }
+        }
+    }
+
+    /// A call that must not be made twice: it starts, types or ends something.
+    pub async fn once<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, RpcError>> + Send,
+        T: Send,
+    {
+        loop {
+            let rpc = self.current().await;
+            if !rpc.is_connected() {
+                // It broke before this call: nothing is in doubt.
+                self.reconnect(&rpc).await?;
+                continue;
+            }
+            match attempt(&rpc, call(Arc::clone(&rpc))).await {
+                Attempt::Answered(answer) => {
+                    self.state.lock().await.failing_since = None;
+                    return Ok(answer);
+                }
+                Attempt::Failed(error) => return Err(error),
+                Attempt::NotTaken => self.reconnect(&rpc).await?,
+                Attempt::Broken => {
+                    self.reconnect(&rpc).await?;
+                    return Err(ClientError::InDoubt);
+                }
+            }
+        }
+    }
+
+    /// From now on each new connection holds this terminal.
+    pub async fn keep_holding(&self, terminal: TerminalRef) {
+        self.state.lock().await.held.push(terminal);
+    }
+
+    /// Says that this client is attached to a terminal, now and on each new connection.
+    pub async fn attach(
+        &self,
+        terminal: &TerminalRef,
+        mode: AttachMode,
+    ) -> Result<(), ClientError> {
+        let said = self.repeat(|rpc| {
+            let terminal = terminal.clone();
+            async move { rpc.attach(terminal, Some(mode)).await }
+        });
+        match said.await {
+            // A daemon that is older than this client does not record it.
+            Err(ClientError::Refused(refusal)) if refusal.code() == code::METHOD_NOT_FOUND => {}
+            said => said?,
+        }
+        self.state
+            .lock()
+            .await
+            .attached
+            .push((terminal.clone(), mode));
+        Ok(())
+    }
+
+    /// From now on no new connection holds this terminal.
+    pub async fn stop_holding(&self, terminal: &TerminalRef) {
+        self.state.lock().await.held.retain(|held| held != terminal);
+    }
+
+    /// Connects again whenever the connection breaks, and holds again what is held, until the daemon
+    /// stays away.
+    pub async fn stay(&self) -> Result<(), ClientError> {
+        loop {
+            let rpc = self.current().await;
+            rpc.disconnected().await;
+            self.reconnect(&rpc).await?;
+        }
+    }
+
+    async fn current(&self) -> Arc<Rpc> {
+        Arc::clone(&self.state.lock().await.rpc)
+    }
+
+    /// Replaces a broken connection, unless another call has done so meanwhile.
+    async fn reconnect(&self, broken: &Arc<Rpc>) -> Result<(), ClientError> {
+        let mut state = self.state.lock().await;
+        if !Arc::ptr_eq(&state.rpc, broken) {
+            return Ok(());
+        }
+        let mut at_once = state.failing_since.is_none();
+        let since = *state.failing_since.get_or_insert_with(Instant::now);
+        let mut why = ClientError::WentAway;
+        loop {
+            if !std::mem::take(&mut at_once) {
+                if since.elapsed() > RECONNECT_DEADLINE {
+                    return Err(why);
+                }
+                sleep(RETRY_PAUSE).await;
+            }
+            match connect(&self.socket).await {
+                Ok(Some(stream)) => {
+                    state.rpc = introduce(stream, &self.introduction).await;
+                }
+                Ok(None) => continue,
+                Err(error) => {
+                    why = error;
+                    continue;
+                }
+            }
+            match hold_all(&state).await {
+                Attempt::Answered(()) => return Ok(()),
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Broken | Attempt::NotTaken => {}
+            }
+        }
+    }
+}
+
+/// Ties all that is held to this connection. One that is gone is none to hold.
+async fn hold_all(state: &State) -> Attempt<()> {
+    for held in &state.held {
+        match attempt(&state.rpc, state.rpc.hold(held.clone())).await {
+            Attempt::Failed(ClientError::Refused(refusal))
+                if state.held.len() > 1 && refusal.code() == code::RESOURCE_NOT_FOUND => {}
+            Attempt::Answered(()) => {}
+            failed => return failed,
+        }
+    }
+    for (attached, mode) in &state.attached {
+        match attempt(&state.rpc, state.rpc.attach(attached.clone(), Some(*mode))).await {
+            // A terminal that is gone, or a daemon that does not know how: nothing to say.
+            Attempt::Answered(()) | Attempt::Failed(_) => {}
+            broken => return broken,
+        }
+    }
+    Attempt::Answered(())
+}
+
+async fn attempt<T>(rpc: &Rpc, call: impl Future<Output = Result<T, RpcError>>) -> Attempt<T> {
+    match call.await {
+        Ok(answer) => Attempt::Answered(answer),
+        Err(RpcError::Call(refusal)) if refusal.code() == code::UNAVAILABLE => Attempt::NotTaken,
+        Err(refused @ RpcError::Call(_)) => Attempt::Failed(refused.into()),
+        Err(_) if !rpc.is_connected() => Attempt::Broken,
+        Err(error) => Attempt::Failed(error.into()),
+    }
+}
+
+/// Connects to a socket that is ours and has our daemon at its other end; `None` where nobody
+/// listens.
+async fn connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
+    let own_uid = socket_path::own_uid();
+    if socket_path::inspect(socket, own_uid)? == Found::Nothing {
+        return Ok(None);
+    }
+    let begun = Instant::now();
+    let cannot = |source: io::Error| ClientError::Connect {
+        path: socket.to_owned(),
+        source,
+    };
+    let stream = loop {
+        match UnixStream::connect(socket).await {
+            Ok(stream) => break stream,
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
+                // The backlog is full (unix(7)): the daemon is there, and busy or being replaced.
+                io::ErrorKind::WouldBlock if begun.elapsed() < BACKLOG_DEADLINE => {
+                    sleep(RETRY_PAUSE).await;
+                }
+                _ => return Err(cannot(error)),
+            },
+        }
+    };
+    let peer = stream.peer_cred().map_err(cannot)?;
+    if peer.uid() == own_uid {
+        Ok(Some(stream))
+    } else {
+        Err(ClientError::ForeignPeer {
+            path: socket.to_owned(),
+            peer: peer.uid(),
+        })
+    }
+}
+
+/// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
+/// does not wait for its answer: that saves a round trip, and the daemon takes them in order.
+async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> {
+    let rpc = Arc::new(Rpc::on(stream, introduction.call_deadline));
+    let Introduction {
+        client,
+        front,
+        settings,
+        ..
+    } = introduction.clone();
+    let saying = Arc::clone(&rpc);
+    let cwd = env::current_dir()
+        .ok()
+        .and_then(|dir| dir.into_os_string().into_string().ok());
+    let mut hello = Box::pin(async move {
+        // A daemon that does not know hello still answers what it is asked.
+        let _ = saying.hello(Some(client), Some(front), cwd, settings).await;
+    });
+    let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
+    if said.is_pending() {
+        tokio::spawn(hello);
+    }
+    rpc
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! The link against a small peer that answers as it is told.
+
+use serde_json::{Value, json};
+use termd_proto::ErrorKind;
+use termd_proto::terminal::SessionsClient as _;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixListener;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::task::JoinHandle;
+
+use super::*;
+use crate::refusal::kind_of;
+
+/// One connection, on the daemon's side.
+struct Peer {
+    from: BufReader<OwnedReadHalf>,
+    to: OwnedWriteHalf,
+}
+
+impl Peer {
+    async fn accept(listener: &UnixListener) -> Self {
+        let (stream, _) = listener.accept().await.unwrap();
+        let (from, to) = stream.into_split();
+        Self {
+            from: BufReader::new(from),
+            to,
+        }
+    }
+
+    /// The next request, which has to be of this method.
+    async fn expect(&mut self, method: &str) -> Value {
+        let mut line = String::new();
+        assert_ne!(self.from.read_line(&mut line).await.unwrap(), 0, "{method}");
+        let request: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(request["method"], method);
+        request
+    }
+
+    async fn answer(&mut self, request: &Value, member: &str, value: Value) {
+        let answer = json!({ "jsonrpc": "2.0", "id": request["id"], member: value });
+        self.to
+            .write_all(format!("{answer}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+}
+
+fn wait_result() -> Value {
+    json!({ "exited": true, "exit_status": { "exit_code": 0, "signal": null }, "end": 5 })
+}
+
+/// A listener in a directory of its own, and the link's side of a scene.
+fn scene() -> (tempfile::TempDir, UnixListener, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("s");
+    let listener = UnixListener::bind(&socket).unwrap();
+    (dir, listener, socket)
+}
+
+async fn open(socket: &Path) -> Link {
+    let stream = connect(socket).await.unwrap().unwrap();
+    Link::on(stream, socket.to_owned(), Introduction::default()).await
+}
+
+fn wait(link: Arc<Link>) -> JoinHandle<Result<bool, ClientError>> {
+    tokio::spawn(async move {
+        let id = TerminalRef("t".to_owned());
+        link.repeat(|rpc| {
+            let id = id.clone();
+            async move { rpc.wait(id, Some(1000)).await }
+        })
+        .await
+        .map(|result| result.exited)
+    })
+}
+
+#[tokio::test]
+async fn hello_goes_first_and_nobody_waits_for_its_answer() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    let waiting = wait(Arc::clone(&link));
+    let mut peer = Peer::accept(&listener).await;
+    let hello = peer.expect("daemon.hello").await;
+    assert_eq!(hello["params"]["client"], "termctl");
+    assert_eq!(hello["params"]["front"], "cli");
+    let request = peer.expect("session.wait").await;
+    peer.answer(&request, "result", wait_result()).await;
+    assert!(waiting.await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_replaced_and_the_call_repeated() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    link.keep_holding(TerminalRef("t".to_owned())).await;
+    let waiting = wait(Arc::clone(&link));
+    let mut first = Peer::accept(&listener).await;
+    first.expect("daemon.hello").await;
+    first.expect("session.wait").await;
+    drop(first);
+
+    let mut second = Peer::accept(&listener).await;
+    second.expect("daemon.hello").await;
+    let hold = second.expect("session.hold").await;
+    assert_eq!(hold["params"]["id"], "t");
+    second.answer(&hold, "result", Value::Null).await;
+    let request = second.expect("session.wait").await;
+    second.answer(&request, "result", wait_result()).await;
+    assert!(waiting.await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn a_call_that_starts_something_is_never_sent_twice() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    let closer = Arc::clone(&link);
+    let closing = tokio::spawn(async move {
+        closer
+            .once(|rpc| async move { rpc.close(TerminalRef("t".to_owned()), None).await })
+            .await
+    });
+    let mut first = Peer::accept(&listener).await;
+    first.expect("daemon.hello").await;
+    first.expect("session.close").await;
+    drop(first);
+    let mut second = Peer::accept(&listener).await;
+    let error = closing.await.unwrap().unwrap_err();
+    assert!(matches!(error, ClientError::InDoubt), "{error}");
+    // What comes next is the next call.
+    let waiting = wait(link);
+    second.expect("daemon.hello").await;
+    let request = second.expect("session.wait").await;
+    second.answer(&request, "result", wait_result()).await;
+    assert!(waiting.await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn what_a_parting_daemon_did_not_take_goes_to_the_next() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    let closing = tokio::spawn(async move {
+        link.once(|rpc| async move { rpc.close(TerminalRef("t".to_owned()), None).await })
+            .await
+    });
+    let mut first = Peer::accept(&listener).await;
+    first.expect("daemon.hello").await;
+    let request = first.expect("session.close").await;
+    let parting = json!({ "code": code::UNAVAILABLE, "message": "stopping" });
+    first.answer(&request, "error", parting).await;
+    let mut second = Peer::accept(&listener).await;
+    second.expect("daemon.hello").await;
+    let request = second.expect("session.close").await;
+    second.answer(&request, "result", wait_result()).await;
+    assert!(closing.await.unwrap().unwrap().exited);
+}
+
+#[tokio::test]
+async fn a_refusal_is_the_daemons_and_final() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    let waiting = wait(link);
+    let mut peer = Peer::accept(&listener).await;
+    peer.expect("daemon.hello").await;
+    let request = peer.expect("session.wait").await;
+    let refusal = json!({
+        "code": code::RESOURCE_NOT_FOUND,
+        "message": "no terminal t",
+        "data": { "kind": "terminal_not_found" },
+    });
+    peer.answer(&request, "error", refusal).await;
+    let error = waiting.await.unwrap().unwrap_err();
+    let refusal = error.refusal().unwrap();
+    assert_eq!(refusal.code(), code::RESOURCE_NOT_FOUND);
+    assert_eq!(kind_of(refusal), Some(ErrorKind::TerminalNotFound));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_that_stays_away_is_given_up() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    let waiting = wait(link);
+    drop(Peer::accept(&listener).await);
+    drop(listener);
+    let error = waiting.await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("did not come back"), "{error}");
+}
+
+#[tokio::test]
+async fn nobody_listening_is_no_error() {
+    let (_dir, listener, socket) = scene();
+    drop(listener);
+    assert!(connect(&socket).await.unwrap().is_none());
+}

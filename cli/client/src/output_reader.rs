@@ -1,0 +1,242 @@
+//! A terminal's output from an offset on, page by page, across the daemon's restarts.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use termd_proto::command::CommandsClient;
+use termd_proto::terminal::{
+    Encoding, ExitStatus, Gap, GapCause, MAX_READ_BYTES, OutputStream, ReadFrom, ReadOptions,
+    ReadResult, TerminalState, read_terminal,
+};
+use termd_proto::{Offset, TerminalRef};
+
+use crate::error::{BadAnswer, ClientError};
+use crate::link::Link;
+
+/// How long one call waits for output; the next goes on from the same offset.
+const WAIT_MS: u64 = 30_000;
+
+/// The least that the daemon is asked for: a whole character of UTF-8.
+const MIN_READ_BYTES: u64 = 4;
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The exact bytes.
+    Exact,
+    /// Plain text: escape sequences resolved, redraws applied.
+    Plain,
+}
+
+/// A part of the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The bytes, or the text's.
+    pub bytes: Vec<u8>,
+    /// The first one's offset.
+    pub start: Offset,
+    /// The offset after the last.
+    pub end: Offset,
+    /// Output between the page before and this one that is not kept.
+    pub gap: Option<Gap>,
+    /// Whether text was left out at its end: it was longer than asked for.
+    pub cut: bool,
+    /// Whether nothing more was there at that moment.
+    pub at_end: bool,
+    /// Where the terminal is in its life.
+    pub state: TerminalState,
+    /// How the command ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+}
+
+impl Page {
+    /// What to say of output that is not kept before this page.
+    pub fn gap_note(&self) -> Option<String> {
+        let Gap { start, end, cause } = self.gap?;
+        let why = match cause {
+            GapCause::TerminalQuota => " (store.terminal_quota)",
+            GapCause::TotalQuota => " (store.total_quota)",
+            GapCause::FreeFloor => " (the disk was below store.free_floor)",
+            GapCause::Retention => " (retention)",
+            GapCause::Lost => "",
+        };
+        Some(format!(
+            "output from offset {start} to {end} is no longer kept{why}"
+        ))
+    }
+
+    /// Whether this was all there will ever be.
+    pub fn is_last(&self) -> bool {
+        self.at_end && self.state != TerminalState::Running
+    }
+}
+
+/// Reads on from where it is.
+#[derive(Debug)]
+pub struct OutputReader<'a> {
+    link: &'a Link,
+    id: TerminalRef,
+    from: ReadFrom,
+    form: Form,
+    /// Only what this command printed.
+    command: Option<i64>,
+    /// Only what a command on pipes wrote to this.
+    stream: Option<OutputStream>,
+}
+
+impl<'a> OutputReader<'a> {
+    /// Reads the exact bytes from here on.
+    pub fn new(link: &'a Link, id: TerminalRef, from: ReadFrom) -> Self {
+        let form = Form::Exact;
+        Self {
+            link,
+            id,
+            from,
+            form,
+            command: None,
+            stream: None,
+        }
+    }
+
+    /// Reads only what one command printed, from its start.
+    #[must_use]
+    pub fn of_command(self, number: i64) -> Self {
+        Self {
+            command: Some(number),
+            ..self
+        }
+    }
+
+    /// Reads only one of the two that a command on pipes writes to.
+    #[must_use]
+    pub fn of_stream(self, stream: OutputStream) -> Self {
+        Self {
+            stream: Some(stream),
+            ..self
+        }
+    }
+
+    /// Reads it in this form.
+    #[must_use]
+    pub fn in_form(self, form: Form) -> Self {
+        Self { form, ..self }
+    }
+
+    /// What is there now, at most `max_bytes`.
+    pub async fn page(&mut self, max_bytes: u64) -> Result<Page, ClientError> {
+        self.read(max_bytes, None).await
+    }
+
+    /// Waits until there is something, or nothing more will come. That output is not kept is
+    /// something, too: what is behind it may have no text.
+    pub async fn follow(&mut self, max_bytes: u64) -> Result<Page, ClientError> {
+        loop {
+            let page = self.read(max_bytes, Some(WAIT_MS)).await?;
+            if !page.bytes.is_empty() || page.gap.is_some() || page.is_last() {
+                return Ok(page);
+            }
+        }
+    }
+
+    async fn ask(&self, options: &ReadOptions) -> Result<ReadResult, ClientError> {
+        let command = self.command;
+        self.link
+            .repeat(move |rpc| {
+                let (id, options) = (self.id.clone(), options.clone());
+                async move {
+                    let Some(number) = command else {
+                        return read_terminal(&*rpc, id, options).await;
+                    };
+                    let since = offset_of(options.from);
+                    let encoding = Some(options.encoding);
+                    CommandsClient::read(&*rpc, id, number, since, options.max_bytes, encoding)
+                        .await
+                }
+            })
+            .await
+    }
+
+    async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, ClientError> {
+        let options = ReadOptions {
+            until: None,
+            stream: self.stream,
+            from: self.from,
+            max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES)),
+            max_lines: None,
+            encoding: match self.form {
+                // A chunk's end may cut a character: text would lose what base64 keeps.
+                Form::Exact => Encoding::Base64,
+                Form::Plain => Encoding::Text,
+            },
+            wait_ms,
+        };
+        let result = self.ask(&options).await?;
+        let mut bytes = match self.form {
+            Form::Exact => STANDARD
+                .decode(result.data.as_deref().unwrap_or_default())
+                .map_err(BadAnswer::from)?,
+            Form::Plain => result.text.unwrap_or_default().into_bytes(),
+        };
+        let gap = match self.from {
+            // A command's output begins where it begins.
+            ReadFrom::Offset(Offset::ZERO) if self.command.is_some() => None,
+            ReadFrom::Offset(asked) if result.start > asked => {
+                // A daemon from before gaps does not say.
+                let unsaid = Gap {
+                    start: asked,
+                    end: result.start,
+                    cause: GapCause::Lost,
+                };
+                Some(result.gap.unwrap_or(unsaid))
+            }
+            ReadFrom::Offset(_) | ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
+        };
+        let wanted = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let cut = bytes.len() > wanted;
+        let end = match self.form {
+            Form::Exact if cut => result.start + max_bytes,
+            Form::Exact | Form::Plain => result.end,
+        };
+        bytes.truncate(match self.form {
+            Form::Exact => wanted,
+            Form::Plain => whole_characters(&bytes, wanted),
+        });
+        self.from = ReadFrom::Offset(end);
+        Ok(Page {
+            bytes,
+            start: result.start,
+            end,
+            gap,
+            cut,
+            at_end: result.at_end && !cut,
+            state: result.state,
+            exit_status: result.exit_status,
+        })
+    }
+}
+
+/// An offset that was asked for; from another place nothing was.
+fn offset_of(from: ReadFrom) -> Option<Offset> {
+    match from {
+        ReadFrom::Offset(offset) if offset > Offset::ZERO => Some(offset),
+        _ => None,
+    }
+}
+
+/// Where to cut UTF-8 so that it is at most this long and no character is cut.
+fn whole_characters(text: &[u8], most: usize) -> usize {
+    let begins = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    (0..=most.min(text.len())).rev().find(begins).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_never_cut() {
+        let text = "aé😀".as_bytes();
+        for (most, want) in [(0, 0), (1, 1), (2, 1), (3, 3), (6, 3), (7, 7), (9, 7)] {
+            assert_eq!(whole_characters(text, most), want, "{most}");
+        }
+    }
+}

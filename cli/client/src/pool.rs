@@ -1,0 +1,231 @@
+//! The daemon, as a front that lives long needs it: connected to on first use, and waits on
+//! connections of their own.
+//!
+//! The daemon bounds the calls in flight on one connection; however many waits pend here, another
+//! call is not the one too many. Cancelling is dropping: a call whose future is dropped is cancelled
+//! in the daemon.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jsonrpsee::core::ClientError as RpcError;
+use termd_proto::TerminalId;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+use crate::error::ClientError;
+use crate::link::{Introduction, Link, StartPolicy};
+use crate::rpc::Rpc;
+
+/// Waits on one connection: below what the daemon takes, and below what jsonrpsee queues.
+const WAITS_PER_LINK: usize = 200;
+/// Most characters of a client's name that go into audit records.
+const MAX_NAME_CHARS: usize = 100;
+
+/// The daemon, over as many connections as are needed.
+pub struct Pool {
+    start: StartPolicy,
+    introduction: Mutex<Introduction>,
+    calls: OnceCell<Link>,
+    waits: Mutex<Vec<Arc<WaitLink>>>,
+}
+
+/// A connection for waits.
+#[derive(Default)]
+struct WaitLink {
+    link: OnceCell<Link>,
+    waiting: AtomicUsize,
+}
+
+/// A place on a connection for waits.
+struct Place(Arc<WaitLink>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// Not connected yet.
+    pub fn new(start: StartPolicy, introduction: Introduction) -> Self {
+        Self {
+            start,
+            introduction: Mutex::new(introduction),
+            calls: OnceCell::new(),
+            waits: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// What this client is called, on connections that are made from now on. Control characters
+    /// are left out, and what is over [`MAX_NAME_CHARS`].
+    pub fn introduce_as(&self, name: &str) {
+        let name: String = name
+            .chars()
+            .filter(|character| !character.is_control())
+            .take(MAX_NAME_CHARS)
+            .collect();
+        let mut introduction = self
+            .introduction
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        name.trim().clone_into(&mut introduction.client);
+    }
+
+    /// Connects, so that the first call finds a connection; a failure is that call's to tell.
+    pub async fn connect(&self) {
+        let _ = self.link().await;
+    }
+
+    /// A call that does the same when it is made twice: repeated until it is answered.
+    pub async fn repeat<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, RpcError>> + Send,
+        T: Send,
+    {
+        self.link().await?.repeat(call).await
+    }
+
+    /// A call that must not be made twice: it starts, types or ends something.
+    pub async fn once<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, RpcError>> + Send,
+        T: Send,
+    {
+        self.link().await?.once(call).await
+    }
+
+    /// A call that takes long and may be made twice.
+    pub async fn wait<T, F>(
+        &self,
+        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, RpcError>> + Send,
+        T: Send,
+    {
+        let place = self.place();
+        let link = place.0.link.get_or_try_init(|| self.open()).await?;
+        // Held for long and by many: not within the future of each.
+        Box::pin(link.repeat(call)).await
+    }
+
+    /// The same, until `deadline` at the longest: it is given what time is left, in milliseconds,
+    /// each time that it is made.
+    pub async fn wait_until<T, F>(
+        &self,
+        deadline: Instant,
+        call: impl Fn(Arc<Rpc>, u64) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, RpcError>> + Send,
+        T: Send,
+    {
+        self.wait(|rpc| {
+            call(
+                rpc,
+                millis(deadline.saturating_duration_since(Instant::now())),
+            )
+        })
+        .await
+    }
+
+    /// The terminal ends with this client, whichever connection of it stands then.
+    pub async fn keep_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
+        self.link().await?.keep_holding(terminal.into()).await;
+        Ok(())
+    }
+
+    /// A terminal that was closed is not held any more.
+    pub async fn stop_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
+        self.link().await?.stop_holding(&terminal.into()).await;
+        Ok(())
+    }
+
+    /// Keeps the connection that terminals are tied to: it is made anew as soon as it breaks, also
+    /// where no call is made. Ends with an error where the daemon stays away.
+    pub async fn stay(&self) -> Result<(), ClientError> {
+        self.link().await?.stay().await
+    }
+
+    async fn link(&self) -> Result<&Link, ClientError> {
+        self.calls.get_or_try_init(|| self.open()).await
+    }
+
+    async fn open(&self) -> Result<Link, ClientError> {
+        let introduction = self
+            .introduction
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        Link::open_as(self.start, introduction).await
+    }
+
+    fn place(&self) -> Place {
+        let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = waits
+            .iter()
+            .find(|link| link.waiting.load(Ordering::Relaxed) < WAITS_PER_LINK);
+        let link = free.cloned().unwrap_or_else(|| {
+            let link = Arc::new(WaitLink::default());
+            waits.push(Arc::clone(&link));
+            link
+        });
+        // Under the lock: nobody else takes the same last place.
+        link.waiting.fetch_add(1, Ordering::Relaxed);
+        Place(link)
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool() -> Pool {
+        Pool::new(StartPolicy::Never, Introduction::default())
+    }
+
+    #[test]
+    fn a_wait_more_than_a_connection_takes_gets_another_one() {
+        let pool = pool();
+        let places: Vec<_> = (0..=WAITS_PER_LINK).map(|_| pool.place()).collect();
+        assert!(Arc::ptr_eq(&places[0].0, &places[WAITS_PER_LINK - 1].0));
+        assert!(!Arc::ptr_eq(&places[0].0, &places[WAITS_PER_LINK].0));
+        let first = Arc::clone(&places[0].0);
+        drop(places);
+        assert!(Arc::ptr_eq(&first, &pool.place().0));
+    }
+
+    #[test]
+    fn a_name_has_no_control_characters_and_an_end() {
+        let table = [
+            ("a\u{1b}[31m 1", "a[31m 1".to_owned()),
+            ("  b \n", "b".to_owned()),
+            (&"é".repeat(200), "é".repeat(100)),
+        ];
+        for (name, want) in table {
+            let pool = pool();
+            pool.introduce_as(name);
+            let introduction = pool.introduction.lock().unwrap();
+            assert_eq!(introduction.client, want, "{name:?}");
+        }
+    }
+}

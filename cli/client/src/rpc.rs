@@ -1,0 +1,187 @@
+//! One connection as the contract's traits call it: jsonrpsee's client, asked by its service alone.
+//!
+//! `Client::request` times each call with a timer that has a thread of its own. To start that
+//! thread, and at the end to wait until it is gone, is a good part of a short `termctl`, and on a
+//! busy machine each of the two waits for its turn. The calls here have the runtime's timer; the
+//! rest is jsonrpsee's.
+//!
+//! It promises an answer, a broken connection or `RequestTimeout` within the deadline that it was
+//! made with, and that the daemon is told (`$/cancel_request`) of a call that nobody waits for any
+//! more: its future was dropped.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jsonrpsee::core::client::async_client::RpcService;
+use jsonrpsee::core::client::{
+    BatchResponse, Client, ClientBuilder, ClientT, Error, IdKind, Subscription, SubscriptionClientT,
+};
+use jsonrpsee::core::middleware::{Request, RpcServiceBuilder, RpcServiceT};
+use jsonrpsee::core::params::{BatchRequestBuilder, ObjectParams};
+use jsonrpsee::core::traits::ToRpcParams;
+use jsonrpsee::types::{Id, ResponseSuccess};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::de::DeserializeOwned;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
+
+/// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
+pub(crate) const CALL_DEADLINE: Duration = Duration::from_mins(2);
+
+/// A connection: the contract's traits are implemented for it.
+#[derive(Debug)]
+pub struct Rpc {
+    client: Arc<Client<RpcService>>,
+    /// What the client sends by.
+    service: Arc<OnceLock<RpcService>>,
+    next_id: AtomicU64,
+    /// The socket once more, to see whether its other end is there.
+    socket: Option<OwnedFd>,
+    deadline: Duration,
+}
+
+impl Rpc {
+    /// JSON-RPC on this stream, by tasks of the current runtime; no call takes longer than the
+    /// deadline.
+    pub fn on(stream: UnixStream, deadline: Duration) -> Self {
+        let socket = stream.as_fd().try_clone_to_owned().ok();
+        let (from, to) = stream.into_split();
+        let service = Arc::new(OnceLock::new());
+        let kept = Arc::clone(&service);
+        // No other middleware: it would log calls, and with them what is typed.
+        let keep = RpcServiceBuilder::new().layer_fn(move |service: RpcService| {
+            kept.get_or_init(|| service.clone());
+            service
+        });
+        let client = ClientBuilder::new()
+            // Ours are numbers.
+            .id_format(IdKind::String)
+            .request_timeout(deadline)
+            .set_rpc_middleware(keep)
+            .build_with_tokio(LineSender::new(to), LineReceiver::new(from, MAX_LINE_BYTES));
+        Self {
+            client: Arc::new(client),
+            service,
+            next_id: AtomicU64::new(0),
+            socket,
+            deadline,
+        }
+    }
+
+    /// Whether it still stands, as far as is known.
+    pub fn is_connected(&self) -> bool {
+        self.client.is_connected() && !self.is_hung_up()
+    }
+
+    /// Resolves when it has broken.
+    pub async fn disconnected(&self) {
+        self.client.on_disconnect().await;
+    }
+
+    /// Whether the other end is gone, which the client only knows once its task has run.
+    fn is_hung_up(&self) -> bool {
+        let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+        self.socket.as_ref().is_some_and(|socket| {
+            let mut looked_at = [PollFd::new(socket, PollFlags::RDHUP)];
+            let looked = poll(&mut looked_at, Some(&Timespec::default()));
+            looked.is_ok() && looked_at[0].revents().intersects(gone)
+        })
+    }
+}
+
+/// A call whose answer is awaited. Dropped with its id, it tells the daemon that it is not any more.
+struct Awaited<'a> {
+    client: &'a Arc<Client<RpcService>>,
+    id: Option<u64>,
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let client = Arc::clone(self.client);
+        runtime.spawn(async move {
+            let mut params = ObjectParams::new();
+            if params.insert("requestId", id).is_ok() {
+                // A connection that is gone has no call to cancel.
+                let _ = client.notification("$/cancel_request", params).await;
+            }
+        });
+    }
+}
+
+impl ClientT for Rpc {
+    async fn notification<Params>(&self, method: &str, params: Params) -> Result<(), Error>
+    where
+        Params: ToRpcParams + Send,
+    {
+        self.client.notification(method, params).await
+    }
+
+    async fn request<R, Params>(&self, method: &str, params: Params) -> Result<R, Error>
+    where
+        R: DeserializeOwned,
+        Params: ToRpcParams + Send,
+    {
+        // It is there: building the client has made it.
+        let service = self.service.get().ok_or(Error::ServiceDisconnect)?;
+        let number = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let params = params.to_rpc_params()?;
+        let request = Request::borrowed(method, params.as_deref(), Id::Number(number));
+        let mut awaited = Awaited {
+            client: &self.client,
+            id: Some(number),
+        };
+        let answer = timeout(self.deadline, service.call(request)).await;
+        if answer.is_ok() {
+            awaited.id = None;
+        }
+        let response = match answer {
+            Ok(Err(Error::ServiceDisconnect)) => return Err(self.client.on_disconnect().await),
+            Ok(answer) => answer?,
+            Err(_) => return Err(Error::RequestTimeout),
+        };
+        let success = ResponseSuccess::try_from(response.into_response().into_inner())?;
+        Ok(serde_json::from_str(success.result.get())?)
+    }
+
+    async fn batch_request<'a, R>(
+        &self,
+        batch: BatchRequestBuilder<'a>,
+    ) -> Result<BatchResponse<'a, R>, Error>
+    where
+        R: DeserializeOwned + std::fmt::Debug + 'a,
+    {
+        self.client.batch_request(batch).await
+    }
+}
+
+impl SubscriptionClientT for Rpc {
+    async fn subscribe<'a, Notif, Params>(
+        &self,
+        subscribe_method: &'a str,
+        params: Params,
+        unsubscribe_method: &'a str,
+    ) -> Result<Subscription<Notif>, Error>
+    where
+        Params: ToRpcParams + Send,
+        Notif: DeserializeOwned,
+    {
+        let client = &self.client;
+        client
+            .subscribe(subscribe_method, params, unsubscribe_method)
+            .await
+    }
+
+    async fn subscribe_to_method<Notif>(&self, method: &str) -> Result<Subscription<Notif>, Error>
+    where
+        Notif: DeserializeOwned,
+    {
+        self.client.subscribe_to_method(method).await
+    }
+}

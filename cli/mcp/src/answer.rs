@@ -1,0 +1,219 @@
+//! What a tool answers: facts, a picture, or an error that says what to mend.
+//!
+//! Facts go out twice, as text and as structured content: some clients give their model the one,
+//! some the other. A picture goes out alone: Claude Code drops one that stands beside structure.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+use termd_client::ClientError;
+use termd_client::refusal::{approval_of, kind_of};
+use termd_picture::PictureError;
+use termd_proto::ErrorKind;
+use termd_proto::approval::ApprovalId;
+use thiserror::Error;
+use tokio::task::JoinError;
+
+/// What a tool's function gives.
+pub(crate) type Outcome = Result<ToolAnswer, ToolError>;
+
+/// What a tool answers.
+#[derive(Debug, Clone)]
+pub(crate) enum ToolAnswer {
+    /// Facts: a JSON object that fits the tool's output schema.
+    Facts(Value),
+    /// An error's body, a JSON object.
+    Failure(Value),
+    /// An error in words alone.
+    Refusal(String),
+    /// A PNG file.
+    Picture(Vec<u8>),
+}
+
+impl ToolAnswer {
+    /// As MCP says it.
+    pub(crate) fn into_mcp(self) -> CallToolResult {
+        match self {
+            Self::Facts(facts) => CallToolResult::structured(facts),
+            Self::Failure(body) => CallToolResult::structured_error(body),
+            Self::Refusal(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
+            Self::Picture(png) => CallToolResult::success(vec![ContentBlock::image(
+                STANDARD.encode(png),
+                "image/png",
+            )]),
+        }
+    }
+}
+
+/// What the gate said when it stopped something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GateQuestion {
+    /// What was about to run, as far as it is shown.
+    pub(crate) command: String,
+    /// Why it is asked.
+    pub(crate) reason: String,
+    /// The question that somebody may answer elsewhere; `None`: the daemon asks nobody.
+    pub(crate) approval: Option<ApprovalId>,
+}
+
+impl GateQuestion {
+    fn how_to_agree(&self) -> String {
+        let confirmed = "Nothing was run. If the user agrees to it, send the same call again with \
+                         confirmed=true.";
+        match &self.approval {
+            Some(id) => format!(
+                "{confirmed} Or the user runs `termctl approve {id}`: then send it again as it was."
+            ),
+            None => confirmed.to_owned(),
+        }
+    }
+}
+
+/// Why a tool did not do what was asked.
+#[derive(Debug, Error)]
+pub(crate) enum ToolError {
+    /// The gate asks first.
+    #[error("{}", .0.reason)]
+    Gate(GateQuestion),
+    /// Anything else: terminal-mcp's word for it, and a line that says what to mend.
+    #[error("{message}")]
+    Failed {
+        /// `validation_error`, `not_found`, `session_dead`, `spawn_error`, …
+        kind: &'static str,
+        /// For the model.
+        message: String,
+    },
+}
+
+impl ToolError {
+    /// Arguments that do not make sense.
+    pub(crate) fn validation(message: impl Into<String>) -> Self {
+        Self::Failed {
+            kind: "validation_error",
+            message: message.into(),
+        }
+    }
+
+    fn internal(message: String) -> Self {
+        Self::Failed {
+            kind: "internal_error",
+            message,
+        }
+    }
+
+    /// The person was asked, and did not agree.
+    pub(crate) fn declined(question: &GateQuestion) -> Self {
+        Self::Failed {
+            kind: "declined",
+            message: format!(
+                "the user was asked and did not agree ({}); nothing was run. Do not try it another \
+                 way: ask the user what to do instead",
+                question.reason
+            ),
+        }
+    }
+
+    /// terminal-mcp's body: `{"success": false, "error": {"type", "message"}}`, or the question of
+    /// the gate, which is no error.
+    pub(crate) fn to_session_answer(&self) -> ToolAnswer {
+        match self {
+            Self::Gate(question) => ToolAnswer::Facts(json!({
+                "success": false,
+                "requires_confirmation": true,
+                "command": question.command,
+                "reason": question.reason,
+                "message": question.how_to_agree(),
+            })),
+            Self::Failed { kind, message } => ToolAnswer::Failure(json!({
+                "success": false,
+                "error": { "type": kind, "message": message },
+            })),
+        }
+    }
+}
+
+impl From<JoinError> for ToolError {
+    /// The task of a call panicked, or was dropped with the runtime.
+    fn from(error: JoinError) -> Self {
+        Self::internal(format!("the call ended without an answer: {error}"))
+    }
+}
+
+impl From<PictureError> for ToolError {
+    fn from(error: PictureError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<ClientError> for ToolError {
+    fn from(error: ClientError) -> Self {
+        let ClientError::Refused(refusal) = &error else {
+            let kind = match &error {
+                ClientError::InDoubt => "in_doubt",
+                error if error.is_unreachable() => "daemon_unavailable",
+                _ => "internal_error",
+            };
+            let message = match error {
+                ClientError::InDoubt => "the connection to the daemon broke before its answer came: it \
+                                      may have been done or not. session_list and session_read show \
+                                      what there is; look before you send it again"
+                    .to_owned(),
+                error => error.to_string(),
+            };
+            return Self::Failed { kind, message };
+        };
+        let data: Value = refusal
+            .data()
+            .and_then(|data| serde_json::from_str(data.get()).ok())
+            .unwrap_or_default();
+        let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
+        let kind = match kind_of(refusal) {
+            Some(ErrorKind::ConfirmationRequired) => {
+                return Self::Gate(GateQuestion {
+                    command: text("command").unwrap_or_default(),
+                    reason: text("reason").unwrap_or_else(|| refusal.message().to_owned()),
+                    approval: approval_of(refusal),
+                });
+            }
+            Some(ErrorKind::InvalidParams | ErrorKind::LabelTaken) => "validation_error",
+            Some(ErrorKind::TerminalNotFound | ErrorKind::TerminalAmbiguous) => "not_found",
+            Some(ErrorKind::TerminalExited) => "session_dead",
+            Some(ErrorKind::SpawnFailed) => "spawn_error",
+            Some(ErrorKind::Denied | ErrorKind::Rejected) => "denied",
+            Some(ErrorKind::CanonicalLimit | ErrorKind::NoSecretAwaited | ErrorKind::NoInput) => {
+                "input_refused"
+            }
+            Some(ErrorKind::InputQueueFull) => "send_error",
+            Some(ErrorKind::Overloaded)
+                if text("limit").is_some_and(|limit| limit.contains("running")) =>
+            {
+                "session_limit_reached"
+            }
+            Some(ErrorKind::Overloaded) => "overloaded",
+            _ => "internal_error",
+        };
+        if kind == "session_limit_reached" {
+            let most = data.get("max_running").and_then(Value::as_u64);
+            let most = most.map(|most| format!(" ({most})")).unwrap_or_default();
+            return Self::Failed {
+                kind,
+                message: format!(
+                    "this client has as many sessions running as it may{most}: session_close one \
+                     (session_list shows them), or raise TERMD_MAX_SESSIONS"
+                ),
+            };
+        }
+        let hint = match kind_of(refusal) {
+            Some(ErrorKind::TerminalNotFound) => "; session_list has those that are open",
+            Some(ErrorKind::TerminalExited) => {
+                "; its output and screen can still be read (session_read)"
+            }
+            _ => "",
+        };
+        Self::Failed {
+            kind,
+            message: format!("{}{hint}", refusal.message()),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Why the server did not serve to its end.
+
+use std::io;
+
+use rmcp::service::ServerInitializeError;
+use thiserror::Error;
+use tokio::task::JoinError;
+
+/// Why the server did not serve to its end.
+#[derive(Debug, Error)]
+pub enum McpError {
+    /// SIGTERM cannot be waited for.
+    #[error("cannot wait for SIGTERM: {0}")]
+    Signals(#[source] io::Error),
+    /// The handshake failed.
+    #[error("the client does not speak MCP: {0}")]
+    Handshake(#[from] Box<ServerInitializeError>),
+    /// The task that serves has ended before its time.
+    #[error("the MCP server stopped: {0}")]
+    Stopped(#[from] JoinError),
+}

@@ -1,0 +1,251 @@
+//! What MCP's requests do: rmcp's handler over the registry, the resources and the subscriptions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData, Implementation,
+    InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as McpTool,
+    UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use serde_json::{Map, Value};
+use termd_client::approval;
+
+use super::answer::{Outcome, ToolError};
+use super::call::Call;
+use super::confirm::{self, Asked};
+use super::progress::Progress;
+use super::registry::Registry;
+use super::subscriptions::Subscriptions;
+use super::tool::Tool;
+use super::{Shared, resources};
+use crate::toolset::Toolset;
+
+/// What a model is told of all of this: short and true.
+const INSTRUCTIONS: &str = "Terminals that outlive this connection: shells, REPLs, ssh, databases, \
+full-screen programs. They belong to the user's termd, so call the list tool first to take up one \
+that is open; the user can watch and type too (`termctl attach ID`). Prefer one call that types and \
+waits over separate ones. Every read returns `offset`; what a limit left out is named in `omitted` and \
+can be read by offset. Dangerous commands are asked about first.";
+
+/// The server.
+#[derive(Clone)]
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+    registry: Arc<Registry>,
+    subscriptions: Arc<Subscriptions>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// With the tools of these sets.
+    pub(crate) fn new(shared: Arc<Shared>, toolsets: &[Toolset]) -> Self {
+        Self {
+            subscriptions: Arc::new(Subscriptions::new(Arc::clone(&shared))),
+            registry: Arc::new(Registry::of(toolsets, &shared.settings)),
+            shared,
+        }
+    }
+
+    /// Takes the client's name from whichever message has it first.
+    fn meet(&self, context: &RequestContext<RoleServer>) {
+        if let Some(client) = context.client_info() {
+            self.shared.backend.introduce(&client.name, &client.version);
+        }
+    }
+
+    async fn run(
+        &self,
+        tool: &Tool,
+        arguments: Option<Map<String, Value>>,
+        confirmed: bool,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome {
+        let mut arguments = arguments.unwrap_or_default();
+        tool.input
+            .check(&mut arguments)
+            .map_err(ToolError::validation)?;
+        if confirmed {
+            arguments.insert("confirmed".to_owned(), Value::Bool(true));
+        }
+        let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
+        (tool.run)(Call::new(Arc::clone(&self.shared), progress, arguments)).await
+    }
+
+    async fn answer(
+        &self,
+        tool: &Tool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        let said = confirm::answered(&request);
+        let arguments = request.arguments;
+        let first = self
+            .run(tool, arguments.clone(), said == Some(true), context)
+            .await;
+        let outcome = match first {
+            Err(ToolError::Gate(question)) if said.is_none() => {
+                match confirm::ask(&question, self.shared.backend.pool(), context).await {
+                    Asked::Agreed => self.run(tool, arguments, true, context).await,
+                    Asked::Approved => self.run(tool, arguments, false, context).await,
+                    Asked::Later(required) => return CallToolResponse::InputRequired(*required),
+                    Asked::Declined => Err(ToolError::declined(&question)),
+                    Asked::Cannot => Err(ToolError::Gate(question)),
+                }
+            }
+            Err(ToolError::Gate(question)) => {
+                let pool = self.shared.backend.pool();
+                approval::deny(pool, question.approval.as_ref()).await;
+                Err(ToolError::declined(&question))
+            }
+            outcome => outcome,
+        };
+        let answer = outcome.unwrap_or_else(|error| (tool.error)(&error));
+        CallToolResponse::Complete(answer.into_mcp())
+    }
+}
+
+/// What a cancelled request is answered with, where it is answered at all.
+fn cancelled() -> ErrorData {
+    ErrorData::new(ErrorCode::INVALID_REQUEST, "cancelled by the client", None)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .build();
+        let mut implementation = Implementation::new("termd", env!("CARGO_PKG_VERSION"));
+        implementation.title = Some("termd terminals".to_owned());
+        ServerConfig::new(capabilities)
+            .with_server_info(implementation)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let client = &request.client_info;
+        self.shared.backend.introduce(&client.name, &client.version);
+        let shared = Arc::clone(&self.shared);
+        tokio::spawn(async move { shared.backend.pool().connect().await });
+        context.peer.set_peer_info(request.clone());
+        self.subscriptions.watch_list(context.peer.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.registry.all().map(Tool::to_mcp).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<McpTool> {
+        self.registry.find(name).map(Tool::to_mcp)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.meet(&context);
+        let Some(tool) = self.registry.find(&request.name) else {
+            let known: Vec<_> = self.registry.all().map(|tool| tool.name).collect();
+            return Err(ErrorData::invalid_params(
+                format!(
+                    "unknown tool: {}; there are {}",
+                    request.name,
+                    known.join(", ")
+                ),
+                None,
+            ));
+        };
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Err(cancelled()),
+            answer = self.answer(tool, request, &context) => Ok(answer),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.meet(&context);
+        resources::list(&self.shared.backend, request.and_then(|page| page.cursor)).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(
+            resources::templates(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.meet(&context);
+        let contents = resources::read(&self.shared.backend, &request.uri).await?;
+        Ok(ReadResourceResponse::Complete(contents))
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(resources::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.meet(context.request_context());
+        self.subscriptions.listen(&context).await;
+        Ok(())
+    }
+
+    // The way of the eras with `initialize`; `listen` is the later one's.
+    #[allow(deprecated)]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.meet(&context);
+        let id = resources::check(&self.shared.backend, &request.uri).await?;
+        self.subscriptions.add(&request.uri, id)
+    }
+
+    #[allow(deprecated)]
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! What the environment says: terminal-mcp's `TERMINAL_MCP_*`, each with a `TERMD_*` twin that wins.
+//!
+//! Pure but for the lookup that it is given. A value that makes no sense is an error at the start:
+//! a server that ignored it would run without what its user asked for.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use regex::Regex;
+use serde::Deserialize;
+use termd_proto::daemon::ClientSettings;
+use termd_proto::policy::{GateSettings, MAX_GATE_PATTERN_BYTES, MAX_GATE_PATTERNS};
+use termd_proto::terminal::{
+    DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MAX_IDLE_TIMEOUT_MS, MIN_COLS,
+};
+use thiserror::Error;
+
+/// The longest that one call may be asked to wait.
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_hours(1);
+/// The most output that one call gives: what one `session.read` goes through.
+pub(crate) const MAX_OUTPUT_BYTES: u64 = 1 << 20;
+/// The longest idle timeout in seconds.
+pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
+
+/// What is left out of output that is over its limit; terminal-mcp's words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Truncation {
+    /// The end: the beginning is kept, and the next read goes on behind it.
+    #[default]
+    Tail,
+    /// The middle: 30 % are kept of the beginning and 70 % of the end.
+    HeadTail,
+    /// The beginning: the end is kept.
+    TailOnly,
+    /// Nothing below the most that one call gives; beyond it, as [`Truncation::Tail`].
+    None,
+}
+
+/// Their words, in the schema's order.
+pub(crate) const TRUNCATIONS: [&str; 4] = ["tail", "head_tail", "tail_only", "none"];
+
+/// What the environment says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Most terminals of this client that run at once.
+    pub(crate) max_running: u32,
+    /// Idle terminals are closed after this; absent: never.
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Rows of a new terminal.
+    pub(crate) rows: u16,
+    /// Columns of a new terminal.
+    pub(crate) cols: u16,
+    /// For how long nothing has to come until output has settled.
+    pub(crate) settle: Duration,
+    /// The most bytes of output in one answer.
+    pub(crate) max_output_bytes: u64,
+    /// How many bytes of each terminal's output the daemon keeps at hand.
+    pub(crate) buffer_bytes: u64,
+    /// What is left out by default.
+    pub(crate) truncation: Truncation,
+    /// How the gate is to be.
+    pub(crate) gate: GateSettings,
+}
+
+impl Default for Settings {
+    /// terminal-mcp's defaults.
+    fn default() -> Self {
+        Self {
+            max_running: 10,
+            idle_timeout: Some(Duration::from_mins(30)),
+            rows: DEFAULT_ROWS,
+            cols: DEFAULT_COLS,
+            settle: Duration::from_secs(2),
+            max_output_bytes: 100_000,
+            buffer_bytes: 1_000_000,
+            truncation: Truncation::Tail,
+            gate: GateSettings::default(),
+        }
+    }
+}
+
+/// A variable's value makes no sense.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{variable}={value:?}: it has to be {wanted}")]
+pub struct SettingsError {
+    variable: String,
+    value: String,
+    wanted: String,
+}
+
+/// One setting's value, and the variable that it came from.
+struct Found {
+    variable: String,
+    value: String,
+}
+
+impl Found {
+    fn not(&self, wanted: impl Into<String>) -> SettingsError {
+        SettingsError {
+            variable: self.variable.clone(),
+            value: self.value.chars().take(100).collect(),
+            wanted: wanted.into(),
+        }
+    }
+
+    fn number(&self, least: u64, most: u64) -> Result<u64, SettingsError> {
+        self.value
+            .trim()
+            .parse()
+            .ok()
+            .filter(|number| (least..=most).contains(number))
+            .ok_or_else(|| self.not(format!("a whole number from {least} to {most}")))
+    }
+}
+
+impl Settings {
+    /// From the environment, by a lookup of its variables.
+    pub fn from_environment(
+        lookup: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, SettingsError> {
+        let find = |name: &str| {
+            ["TERMD_", "TERMINAL_MCP_"].iter().find_map(|prefix| {
+                let variable = format!("{prefix}{name}");
+                let value = lookup(&variable)?.to_string_lossy().into_owned();
+                (!value.trim().is_empty()).then_some(Found { variable, value })
+            })
+        };
+        let mut settings = Self::default();
+        if let Some(found) = find("MAX_SESSIONS") {
+            settings.max_running = found.number(1, 100_000)?.try_into().unwrap_or(u32::MAX);
+        }
+        if let Some(found) = find("IDLE_TIMEOUT") {
+            settings.idle_timeout = idle_timeout(found.number(0, MAX_IDLE_SECONDS)?);
+        }
+        let dimension = |found: &Found, least: u16| {
+            let number = found.number(least.into(), MAX_DIMENSION.into())?;
+            Ok(u16::try_from(number).unwrap_or(MAX_DIMENSION))
+        };
+        if let Some(found) = find("DEFAULT_ROWS") {
+            settings.rows = dimension(&found, 1)?;
+        }
+        if let Some(found) = find("DEFAULT_COLS") {
+            settings.cols = dimension(&found, MIN_COLS)?;
+        }
+        if let Some(found) = find("READ_SETTLE_TIMEOUT") {
+            settings.settle = found
+                .value
+                .trim()
+                .parse()
+                .ok()
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .filter(|settle| *settle <= MAX_TIMEOUT)
+                .ok_or_else(|| found.not("seconds from 0 to 3600"))?;
+        }
+        if let Some(found) = find("MAX_OUTPUT_BYTES") {
+            settings.max_output_bytes = found.number(1_000, MAX_OUTPUT_BYTES)?;
+        }
+        if let Some(found) = find("MAX_BUFFER_BYTES") {
+            settings.buffer_bytes = found.number(1, 1 << 40)?;
+        }
+        // terminal-mcp looks for idle sessions this often; the daemon has a timer for each.
+        if let Some(found) = find("CLEANUP_INTERVAL") {
+            found.number(0, MAX_IDLE_SECONDS)?;
+        }
+        if let Some(found) = find("TRUNCATION_MODE") {
+            let word = found.value.trim().to_lowercase();
+            settings.truncation = serde_json::from_value(word.into())
+                .map_err(|_| found.not(TRUNCATIONS.join(", ")))?;
+        }
+        if let Some(found) = find("SAFETY_GATE") {
+            settings.gate.enabled = match found.value.trim().to_lowercase().as_str() {
+                "on" | "true" | "yes" | "1" => true,
+                "off" | "false" | "no" | "0" => false,
+                _ => return Err(found.not("on or off")),
+            };
+        }
+        if let Some(found) = find("DANGEROUS_PATTERNS") {
+            settings.gate.patterns = patterns(&found)?;
+        }
+        Ok(settings)
+    }
+
+    /// What the daemon has to know of it.
+    pub(crate) fn to_daemon(&self) -> ClientSettings {
+        ClientSettings {
+            max_running: Some(self.max_running),
+            gate: self.gate.clone(),
+        }
+    }
+}
+
+/// An idle timeout in seconds; 0 is never.
+pub(crate) fn idle_timeout(seconds: u64) -> Option<Duration> {
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+/// Regular expressions apart by semicolons.
+fn patterns(found: &Found) -> Result<Vec<String>, SettingsError> {
+    let patterns: Vec<String> = found
+        .value
+        .split(';')
+        .map(str::trim)
+        .filter(|pattern| !pattern.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if patterns.len() > MAX_GATE_PATTERNS {
+        return Err(found.not(format!("{MAX_GATE_PATTERNS} patterns at the most")));
+    }
+    for pattern in &patterns {
+        if pattern.len() > MAX_GATE_PATTERN_BYTES || Regex::new(pattern).is_err() {
+            return Err(found.not(format!(
+                "regular expressions (no look-around, no back-references) of \
+                 {MAX_GATE_PATTERN_BYTES} bytes at the most with `;` between, which {pattern:?} is not"
+            )));
+        }
+    }
+    Ok(patterns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        Settings::from_environment(|name| {
+            let (_, value) = variables.iter().find(|(variable, _)| *variable == name)?;
+            Some(OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn without_variables_it_is_terminal_mcp_s_defaults() {
+        assert_eq!(settings(&[]), Ok(Settings::default()));
+        assert_eq!(
+            settings(&[("TERMD_MAX_SESSIONS", " ")]),
+            Ok(Settings::default())
+        );
+    }
+
+    #[test]
+    fn each_is_heard_and_the_twin_wins() {
+        let heard = settings(&[
+            ("TERMINAL_MCP_MAX_SESSIONS", "20"),
+            ("TERMD_MAX_SESSIONS", "30"),
+            ("TERMINAL_MCP_IDLE_TIMEOUT", "0"),
+            ("TERMINAL_MCP_DEFAULT_ROWS", "50"),
+            ("TERMINAL_MCP_DEFAULT_COLS", "132"),
+            ("TERMINAL_MCP_READ_SETTLE_TIMEOUT", "0.25"),
+            ("TERMINAL_MCP_MAX_OUTPUT_BYTES", "5000"),
+            ("TERMINAL_MCP_CLEANUP_INTERVAL", "5"),
+            ("TERMINAL_MCP_MAX_BUFFER_BYTES", "2000000"),
+            ("TERMINAL_MCP_SAFETY_GATE", "Off"),
+            (
+                "TERMINAL_MCP_DANGEROUS_PATTERNS",
+                r"\bdeploy\b; drop\s+it ;",
+            ),
+            ("TERMINAL_MCP_TRUNCATION_MODE", "head_tail"),
+        ]);
+        let want = Settings {
+            max_running: 30,
+            idle_timeout: None,
+            rows: 50,
+            cols: 132,
+            settle: Duration::from_millis(250),
+            max_output_bytes: 5_000,
+            buffer_bytes: 2_000_000,
+            truncation: Truncation::HeadTail,
+            gate: GateSettings {
+                enabled: false,
+                patterns: vec![r"\bdeploy\b".to_owned(), r"drop\s+it".to_owned()],
+            },
+        };
+        assert_eq!(heard, Ok(want));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_the_variable_s_name() {
+        let table = [
+            ("MAX_SESSIONS", "0"),
+            ("MAX_SESSIONS", "many"),
+            ("IDLE_TIMEOUT", "-1"),
+            ("DEFAULT_ROWS", "0"),
+            ("DEFAULT_COLS", "1"),
+            ("DEFAULT_COLS", "5000"),
+            ("READ_SETTLE_TIMEOUT", "-1"),
+            ("READ_SETTLE_TIMEOUT", "NaN"),
+            ("MAX_OUTPUT_BYTES", "10"),
+            ("CLEANUP_INTERVAL", "x"),
+            ("TRUNCATION_MODE", "middle"),
+            ("SAFETY_GATE", "maybe"),
+            ("DANGEROUS_PATTERNS", "a(;b"),
+            ("DANGEROUS_PATTERNS", "(?=look)"),
+        ];
+        for (name, value) in table {
+            let variable = format!("TERMINAL_MCP_{name}");
+            let error = settings(&[(&variable, value)]).unwrap_err();
+            assert_eq!(error.variable, variable, "{error}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! `terminal_diff`: the outputs of two commands, side by side.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use similar::{Algorithm, TextDiff};
+use termd_client::ClientError;
+use termd_client::refusal::kind_of;
+use termd_proto::ErrorKind;
+use termd_proto::policy::{Effect as GateEffect, PolicyClient};
+use termd_proto::terminal::{Front, TerminalInfo};
+
+use super::exec::{Order, Ran, execute};
+use super::fields::{self, bad};
+use super::session::{alive, milliseconds};
+use crate::answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
+use crate::call::Call;
+use crate::schema::{Field, Schema};
+use crate::tool::{Effect, Tool, run};
+
+/// The longest that is looked for the smallest difference; a larger one is given then.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    session_id: String,
+    command_a: String,
+    command_b: String,
+    timeout: u64,
+    max_lines: u64,
+    context_lines: usize,
+    confirmed: bool,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "terminal_diff",
+        title: "Compare two commands",
+        description: "Run two commands in a terminal, one after the other, and return a unified diff \
+                      of their outputs.",
+        effect: Effect::Runs,
+        input: Schema::input(vec![
+            fields::session_id(),
+            Field::string("commandA", "").required().at_least(1),
+            Field::string("commandB", "").required().at_least(1),
+            fields::timeout("Most milliseconds for each"),
+            fields::max_lines(),
+            Field::integer("contextLines", "").between(0, 20).default(3),
+            fields::confirmed(),
+        ]),
+        output: Some(fields::output_or_question(vec![
+            Field::object("resultA", "As terminal_exec gives it"),
+            Field::object("resultB", ""),
+            Field::string("diff", ""),
+            Field::boolean("identical", ""),
+        ])),
+        run: run(diff),
+        error: fields::error,
+    }
+}
+
+async fn diff(call: Call) -> Outcome {
+    let arguments: Arguments = call.arguments()?;
+    let info = alive(&call, &arguments.session_id).await?;
+    if !arguments.confirmed {
+        // Asked before the first is run: the whole call is made again once somebody has agreed.
+        judge(&call, &info, &arguments.command_b).await?;
+    }
+    let order = |command| Order {
+        command,
+        timeout: milliseconds(arguments.timeout),
+        quiet: None,
+        confirmed: arguments.confirmed,
+    };
+    let first = execute(&call, &info, &order(&arguments.command_a)).await?;
+    let (result_a, text_a) = both(&call, &first, arguments.max_lines).await?;
+    if first.is_running {
+        return Err(bad(format!(
+            "commandA is not done after {} ms and still runs; commandB was not run",
+            arguments.timeout
+        )));
+    }
+    let second = execute(&call, &info, &order(&arguments.command_b)).await?;
+    let (result_b, text_b) = both(&call, &second, arguments.max_lines).await?;
+    Ok(ToolAnswer::Facts(json!({
+        "resultA": result_a,
+        "resultB": result_b,
+        "diff": unified(
+            (&arguments.command_a, &text_a),
+            (&arguments.command_b, &text_b),
+            arguments.context_lines,
+        ),
+        "identical": text_a == text_b,
+    })))
+}
+
+/// A command's result, and its output whole.
+async fn both(
+    call: &Call,
+    ran: &Ran,
+    max_lines: u64,
+) -> Result<(fields::Facts, String), ToolError> {
+    let facts = ran.describe(call, max_lines).await?;
+    let whole = ran.text(call, u64::MAX).await?;
+    Ok((facts, whole.text))
+}
+
+/// Two texts by their names: the unified format (POSIX diff -u), names on one line each.
+fn unified(from: (&str, &str), to: (&str, &str), context: usize) -> String {
+    let name = |text: &str| text.replace('\n', "\\n").replace('\r', "\\r");
+    let ended = |text: &str| {
+        if text.is_empty() {
+            String::new()
+        } else {
+            format!("{text}\n")
+        }
+    };
+    let (old, new) = (ended(from.1), ended(to.1));
+    let diff = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(PATIENCE)
+        .diff_lines(old.as_str(), new.as_str());
+    let hunks = diff.unified_diff().context_radius(context).to_string();
+    let hunks = hunks.trim_end_matches('\n');
+    let header = format!("--- {}\n+++ {}", name(from.0), name(to.0));
+    if hunks.is_empty() {
+        header
+    } else {
+        format!("{header}\n{hunks}")
+    }
+}
+
+/// What the gate would say of it.
+async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), ToolError> {
+    let judged = call
+        .backend()
+        .pool()
+        .repeat(|rpc| {
+            let (line, cwd) = (Some(command.to_owned()), Some(info.cwd.clone()));
+            async move { PolicyClient::check(&*rpc, line, None, None, cwd, Some(Front::Mcp)).await }
+        })
+        .await;
+    let judged = match judged {
+        // A daemon of before: it judges the line when it is typed.
+        Err(ClientError::Refused(refusal))
+            if kind_of(&refusal) == Some(ErrorKind::MethodNotFound) =>
+        {
+            return Ok(());
+        }
+        judged => judged?,
+    };
+    let reason = judged
+        .reason
+        .unwrap_or_else(|| "it looks dangerous".to_owned());
+    match judged.effect {
+        GateEffect::Allow => Ok(()),
+        GateEffect::Confirm => Err(ToolError::Gate(GateQuestion {
+            approval: None,
+            command: command.to_owned(),
+            reason,
+        })),
+        GateEffect::Deny => Err(ToolError::Failed {
+            kind: "denied",
+            message: format!("commandB is not allowed: {reason}; nothing was run"),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_in_the_unified_format() {
+        let diff = unified(("cat a", "a\nb\nc"), ("cat b", "a\nB\nc"), 1);
+        assert_eq!(
+            diff,
+            "--- cat a\n+++ cat b\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c"
+        );
+        let same = unified(("a\nb", "x"), ("c", "x"), 3);
+        assert_eq!(same, "--- a\\nb\n+++ c");
+        let none = unified(("a", ""), ("b", "x"), 0);
+        assert_eq!(none, "--- a\n+++ b\n@@ -0,0 +1 @@\n+x");
+    }
+}

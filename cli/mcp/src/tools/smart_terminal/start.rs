@@ -1,0 +1,216 @@
+//! `terminal_start`.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use termd_client::ClientError;
+use termd_client::refusal::kind_of;
+use termd_proto::interact::Until;
+use termd_proto::screen::CommandState;
+use termd_proto::terminal::{CreateTerminal, TerminalInfo, create_terminal};
+use termd_proto::{ErrorKind, Label, Offset};
+
+use super::fields::{self, bad};
+use super::session::base_name;
+use super::text::Part;
+use crate::answer::{Outcome, ToolAnswer, ToolError};
+use crate::call::Call;
+use crate::schema::{Field, Schema};
+use crate::tool::{Effect, Tool, run};
+
+/// How long a shell may take to its first prompt; what has not come then is read later.
+const FIRST_PROMPT: Duration = Duration::from_secs(10);
+/// Quiet for so long, a prompt that has begun is drawn, in milliseconds.
+const PROMPT_DRAWN_MS: u64 = 50;
+/// Most lines of a banner.
+const BANNER_LINES: u64 = 200;
+/// Where the shell of someone is who has none set.
+const FALLBACK_SHELL: &str = "/bin/bash";
+/// What a name is kept as that is no free label.
+pub(super) const NAME_KEY: &str = "name";
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    shell: Option<String>,
+    cols: u16,
+    rows: u16,
+    cwd: Option<String>,
+    name: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    confirmed: bool,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "terminal_start",
+        title: "Start a terminal",
+        description: "Start a shell in a terminal that stays open over many calls and outlives this \
+                      connection. Then use terminal_exec. Leave shell out to get the user's own; \
+                      for one command use terminal_run.",
+        effect: Effect::Runs,
+        input: Schema::input(vec![
+            Field::string("shell", "Path or name of the shell").at_least(1),
+            Field::integer("cols", "Width")
+                .between(20, 500)
+                .default(120),
+            Field::integer("rows", "Height").between(5, 200).default(30),
+            Field::string("cwd", "Directory to start in").at_least(1),
+            Field::string("name", "A name for it; works as sessionId where it is free"),
+            Field::texts("env", "Variables to set"),
+            fields::confirmed(),
+        ]),
+        output: Some(fields::output_or_question(vec![
+            Field::string("sessionId", ""),
+            Field::string("shell", ""),
+            Field::string("shellType", ""),
+            Field::string("cwd", ""),
+            Field::string("banner", "What was printed until the first prompt"),
+            Field::integer("position", "Where the next read goes on"),
+        ])),
+        run: run(start),
+        error: fields::error,
+    }
+}
+
+async fn start(call: Call) -> Outcome {
+    let arguments: Arguments = call.arguments()?;
+    let cwd = directory(arguments.cwd.as_deref())?;
+    let detected = detected_shell();
+    let shell = arguments.shell.unwrap_or_else(|| detected.clone());
+    let mut meta = Map::new();
+    if let Some(name) = &arguments.name {
+        meta.insert(NAME_KEY.to_owned(), Value::from(name.as_str()));
+    }
+    let request = CreateTerminal {
+        command: Some(shell.clone()),
+        env: arguments.env,
+        base_env: Some(environment()),
+        cwd: Some(cwd),
+        label: arguments
+            .name
+            .and_then(|name| serde_json::from_value::<Label>(name.into()).ok()),
+        cols: Some(arguments.cols),
+        rows: Some(arguments.rows),
+        idle_timeout_ms: call
+            .shared
+            .settings
+            .idle_timeout
+            .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        output_byte_limit: Some(call.shared.settings.buffer_bytes),
+        confirmed: arguments.confirmed,
+        meta: (!meta.is_empty()).then_some(meta),
+        ..CreateTerminal::default()
+    };
+    let info = match create(&call, request.clone()).await {
+        // Names need not be unique; labels do.
+        Err(ClientError::Refused(refusal)) if kind_of(&refusal) == Some(ErrorKind::LabelTaken) => {
+            let unnamed = CreateTerminal {
+                label: None,
+                ..request
+            };
+            create(&call, unnamed).await
+        }
+        outcome => outcome,
+    };
+    let info = info.map_err(|error| not_started(error, &shell, &detected))?;
+    let backend = call.backend();
+    let until = Until {
+        done: true,
+        ..Until::default()
+    };
+    let waiting = backend.wait_for(&info.id, Some(Offset::ZERO), &until, FIRST_PROMPT);
+    let terminal = (&info.id).into();
+    let mut wait = call.progress.during(backend, &terminal, waiting).await?;
+    if wait.activity.command_state == CommandState::Prompt {
+        // The prompt has begun and is not told to be whole: some shells never tell.
+        let until = Until {
+            settle_ms: Some(PROMPT_DRAWN_MS),
+            ..Until::default()
+        };
+        wait = backend
+            .wait_for(&info.id, Some(wait.end), &until, FIRST_PROMPT)
+            .await?;
+    }
+    let part = Part {
+        backend,
+        id: &info.id,
+        from: Offset::ZERO,
+        until: wait.end.max(wait.activity.end),
+    };
+    let banner = part.last(BANNER_LINES).await?;
+    call.shared.cursors.set_read(&info.id, banner.next);
+    let program = info.argv.first().cloned().unwrap_or(shell);
+    Ok(ToolAnswer::Facts(json!({
+        "sessionId": info.id,
+        "shellType": base_name(&program),
+        "shell": program,
+        "cwd": info.cwd,
+        "banner": banner.text.trim(),
+        "position": banner.next,
+    })))
+}
+
+async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, ClientError> {
+    call.backend()
+        .pool()
+        .once(|rpc| {
+            let request = request.clone();
+            async move { create_terminal(&*rpc, request).await }
+        })
+        .await
+}
+
+/// This process's environment: what the client's settings say, too.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// The directory to start in, checked; relative to this process's own.
+pub(super) fn directory(given: Option<&str>) -> Result<String, ToolError> {
+    let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let path = given.map_or_else(|| here.clone(), |given| here.join(given));
+    let shown = given.unwrap_or_default();
+    let problem = match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => {
+            return path
+                .into_os_string()
+                .into_string()
+                .map_err(|_| bad("Invalid cwd: Path is not UTF-8"));
+        }
+        Ok(_) => "Path is not a directory (ENOTDIR)".to_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "Path does not exist (ENOENT)".to_owned()
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(bad(format!("Invalid cwd \"{shown}\": {problem}")))
+}
+
+/// The user's shell.
+fn detected_shell() -> String {
+    env::var("SHELL")
+        .ok()
+        .filter(|shell| Path::new(shell).is_absolute() && Path::new(shell).is_file())
+        .unwrap_or_else(|| FALLBACK_SHELL.to_owned())
+}
+
+fn not_started(error: ClientError, shell: &str, detected: &str) -> ToolError {
+    match &error {
+        ClientError::Refused(refusal) if kind_of(refusal) == Some(ErrorKind::SpawnFailed) => {
+            bad(format!(
+                "Shell \"{shell}\" not found. The auto-detected shell is \"{detected}\". Omit the \
+                 shell parameter to use auto-detection, or provide the full path to the shell \
+                 executable.\n\nHint: call terminal_start with NO shell parameter to auto-detect the \
+                 best available shell."
+            ))
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,130 @@
+//! `terminal_stop`.
+
+use serde::Deserialize;
+use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::terminal::{SessionsClient as _, TerminalState};
+
+use super::fields::{self, Facts, add};
+use super::files::{Existing, Place};
+use super::history::{Past, pages};
+use super::session::{directory, find, not_found};
+use crate::answer::{Outcome, ToolAnswer};
+use crate::call::Call;
+use crate::schema::{Field, Schema};
+use crate::tool::{Effect, Tool, run};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    session_id: String,
+    snapshot_lines: u64,
+    transcript_path: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "terminal_stop",
+        title: "Stop a terminal",
+        description: "End a terminal and all that runs in it (SIGHUP, then SIGKILL); snapshotLines \
+                      returns its last lines, transcriptPath writes all its output to a file first. \
+                      Its output stays readable by terminal_read with since.",
+        effect: Effect::Ends,
+        input: Schema::input(vec![
+            fields::session_id(),
+            Field::integer("snapshotLines", "Return last N lines. 0 = none.")
+                .between(0, 2_000)
+                .default(0),
+            Field::string(
+                "transcriptPath",
+                "Write history to this path, as plain text; its directory has to exist",
+            )
+            .at_least(1),
+        ]),
+        output: Some(fields::output(vec![
+            Field::boolean("success", "").required(),
+            Field::string("message", "").required(),
+            Field::object("snapshot", "text, lineCount, totalLines"),
+            Field::object("transcript", "path, bytes"),
+            Field::integer("exitCode", ""),
+            Field::string("signal", ""),
+            fields::end_cause(),
+        ])),
+        run: run(stop),
+        error: fields::error,
+    }
+}
+
+async fn stop(call: Call) -> Outcome {
+    let arguments: Arguments = call.arguments()?;
+    let info = find(&call, &arguments.session_id).await?;
+    if info.state == TerminalState::Closed {
+        return Err(not_found(&arguments.session_id));
+    }
+    let backend = call.backend();
+    let place = match &arguments.transcript_path {
+        None => None,
+        Some(path) => {
+            let cwd = directory(&call, &info).await;
+            Some(Place::check(&cwd, path, Existing::NoLink)?)
+        }
+    };
+    let mut facts = Facts::new();
+    add(
+        &mut facts,
+        json!({ "success": true, "message": format!("Session {} stopped.", info.id) }),
+    );
+    if arguments.snapshot_lines > 0 || place.is_some() {
+        // To a file as it comes: it may be larger than what should be held at once.
+        let mut file = place.map(Place::replace).transpose()?;
+        let mut past = Past::new(arguments.snapshot_lines);
+        let mut written = Ok(());
+        let begin = match file {
+            Some(_) => info.start,
+            None => Past::begin(&info),
+        };
+        pages(backend, &info, begin, |start, text| {
+            past.take(start, text);
+            if let (Some(file), Ok(())) = (&mut file, &written) {
+                written = file.write(text.as_bytes());
+            }
+        })
+        .await?;
+        written?;
+        past.finish();
+        if arguments.snapshot_lines > 0 {
+            let lines: Vec<String> = past.lines.into();
+            let snapshot = json!({
+                "lineCount": lines.len(),
+                "text": lines.join("\n"),
+                "totalLines": past.total,
+            });
+            add(&mut facts, json!({ "snapshot": snapshot }));
+        }
+        if let Some(file) = file {
+            let (path, bytes) = file.finish()?;
+            add(
+                &mut facts,
+                json!({ "transcript": { "path": path, "bytes": bytes } }),
+            );
+        }
+    }
+    let closed = backend
+        .pool()
+        .repeat(|rpc| {
+            let id = TerminalRef::from(&info.id);
+            async move { rpc.close(id, None).await }
+        })
+        .await?;
+    backend.pool().stop_holding(&info.id).await?;
+    let status = closed.exit_status.as_ref();
+    add(
+        &mut facts,
+        json!({
+            "exitCode": status.and_then(|status| status.exit_code),
+            "signal": status.and_then(|status| status.signal.clone()),
+            "endCause": closed.end_cause,
+        }),
+    );
+    Ok(ToolAnswer::Facts(facts.into()))
+}

@@ -1,0 +1,191 @@
+//! A terminal's output by lines: the first of them, the last, or both ends.
+//!
+//! It promises that what a limit or retention leaves out is named by its offsets.
+
+use serde_json::json;
+use termd_client::ClientError;
+use termd_proto::terminal::{Encoding, ReadFrom, ReadOptions, ReadResult, read_terminal};
+use termd_proto::{Offset, TerminalId, TerminalRef};
+
+use super::fields::{Facts, add};
+use crate::backend::Backend;
+use crate::omitted::Omitted;
+use crate::settings::MAX_OUTPUT_BYTES;
+
+/// Most output of one answer.
+const MAX_BYTES: u64 = MAX_OUTPUT_BYTES;
+/// The least that a read goes through: a whole character of UTF-8.
+const MIN_READ_BYTES: u64 = 4;
+
+/// A part of a terminal's output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    /// The daemon.
+    pub(super) backend: &'a Backend,
+    /// The terminal.
+    pub(super) id: &'a TerminalId,
+    /// Its first byte.
+    pub(super) from: Offset,
+    /// The byte after its last.
+    pub(super) until: Offset,
+}
+
+/// Output, and what was left out of it.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    /// Plain text, without the newline that ends it.
+    pub(super) text: String,
+    /// Where the next read goes on.
+    pub(super) next: Offset,
+    /// What was left out.
+    pub(super) omitted: Omitted,
+}
+
+impl Text {
+    /// Adds it to a result.
+    pub(super) fn describe(&self, facts: &mut Facts) {
+        facts.insert("output".to_owned(), self.text.clone().into());
+        facts.insert("position".to_owned(), json!(self.next));
+        add(
+            facts,
+            json!({
+                "truncated": (!self.omitted.is_empty()).then_some(true),
+                "omitted": self.omitted.to_json(),
+            }),
+        );
+    }
+
+    fn leave_out(&mut self, from: Offset, to: Offset) {
+        self.omitted.add(from, to);
+    }
+
+    fn finish(mut self) -> Self {
+        if self.text.ends_with('\n') {
+            self.text.pop();
+        }
+        self
+    }
+}
+
+impl Part<'_> {
+    /// The first lines; the next read goes on behind them.
+    pub(super) async fn first(&self, max_lines: u64) -> Result<Text, ClientError> {
+        let read = self
+            .page(self.from, self.until, max_lines, MAX_BYTES)
+            .await?;
+        let mut text = Text {
+            text: read.text.unwrap_or_default(),
+            next: read.end.max(self.from),
+            omitted: Omitted::default(),
+        };
+        text.leave_out(self.from, read.start.min(self.until));
+        text.leave_out(read.end, self.until);
+        Ok(text.finish())
+    }
+
+    /// The last lines.
+    pub(super) async fn last(&self, max_lines: u64) -> Result<Text, ClientError> {
+        let mut text = Text {
+            next: self.until,
+            ..Text::default()
+        };
+        let (begin, tail) = self.tail(self.from, max_lines, MAX_BYTES).await?;
+        text.leave_out(self.from, begin);
+        text.text = tail;
+        Ok(text.finish())
+    }
+
+    /// All lines, or of too many the first half and the last, with a line between that says so.
+    pub(super) async fn both_ends(&self, max_lines: u64) -> Result<Text, ClientError> {
+        let whole = self
+            .page(self.from, self.until, max_lines, MAX_BYTES)
+            .await?;
+        let mut text = Text {
+            next: self.until,
+            ..Text::default()
+        };
+        text.leave_out(self.from, whole.start.min(self.until));
+        if whole.end >= self.until {
+            text.text = whole.text.unwrap_or_default();
+            return Ok(text.finish());
+        }
+        let head_lines = max_lines / 2;
+        let head = self
+            .page(self.from, self.until, head_lines, MAX_BYTES / 2)
+            .await?;
+        let (begin, tail) = self
+            .tail(head.end, max_lines - head_lines, MAX_BYTES / 2)
+            .await?;
+        let between = self.count(head.end, begin).await?;
+        let head_text = head.text.unwrap_or_default();
+        text.text = format!(
+            "{}\n... [{between} omitted] ...\n{tail}",
+            head_text.trim_end_matches('\n')
+        );
+        text.leave_out(head.end, begin);
+        Ok(text.finish())
+    }
+
+    /// The last lines from `from` on at the earliest, and where they begin.
+    async fn tail(
+        &self,
+        from: Offset,
+        max_lines: u64,
+        max_bytes: u64,
+    ) -> Result<(Offset, String), ClientError> {
+        let reach = Offset(self.until.0.saturating_sub(max_bytes)).max(from);
+        let all = self.page(reach, self.until, u64::MAX, max_bytes).await?;
+        let text = all.text.unwrap_or_default();
+        let lines = text.lines().count() as u64;
+        let begins_within_line = reach > from && lines > 1;
+        let surplus = lines
+            .saturating_sub(max_lines)
+            .max(u64::from(begins_within_line));
+        if surplus == 0 {
+            return Ok((all.start.max(from), text));
+        }
+        let before = self.page(reach, self.until, surplus, max_bytes).await?;
+        let last = self
+            .page(before.end, self.until, u64::MAX, max_bytes)
+            .await?;
+        Ok((before.end, last.text.unwrap_or_default()))
+    }
+
+    /// How much lies between: lines where that is quickly counted, else bytes.
+    async fn count(&self, from: Offset, to: Offset) -> Result<String, ClientError> {
+        let bytes = to.since(from);
+        if bytes <= MAX_BYTES {
+            let read = self.page(from, to, u64::MAX, MAX_BYTES).await?;
+            let lines = read.text.unwrap_or_default().matches('\n').count();
+            if lines > 0 {
+                return Ok(format!("{lines} lines"));
+            }
+        }
+        Ok(format!("{bytes} bytes"))
+    }
+
+    /// One read.
+    pub(super) async fn page(
+        &self,
+        from: Offset,
+        until: Offset,
+        max_lines: u64,
+        max_bytes: u64,
+    ) -> Result<ReadResult, ClientError> {
+        let options = ReadOptions {
+            from: ReadFrom::Offset(from),
+            until: Some(until),
+            max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_BYTES)),
+            max_lines: (max_lines < u64::MAX).then_some(max_lines.max(1)),
+            encoding: Encoding::Text,
+            ..ReadOptions::default()
+        };
+        self.backend
+            .pool()
+            .repeat(|rpc| {
+                let (id, options) = (TerminalRef::from(self.id), options.clone());
+                async move { read_terminal(&*rpc, id, options).await }
+            })
+            .await
+    }
+}

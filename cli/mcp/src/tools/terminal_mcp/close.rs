@@ -1,0 +1,80 @@
+//! `session_close`.
+
+use serde::Deserialize;
+use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::terminal::{SessionsClient as _, TerminalState};
+
+use super::facts::{Facts, add, cause, success};
+use super::fields;
+use crate::answer::{Outcome, ToolAnswer, ToolError};
+use crate::call::Call;
+use crate::schema::{Field, Schema};
+use crate::tool::{Effect, Tool, run};
+
+/// How long the program may take to go by itself at its end of file.
+const EOF_MS: u64 = 300;
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    session_id: String,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "session_close",
+        title: "Close a terminal",
+        description: "End a terminal and all that runs in it: end of file, then SIGHUP, then SIGKILL. \
+                      Its output stays readable. Closing a closed one is no error.",
+        effect: Effect::Ends,
+        input: Schema::input(vec![fields::session_id()]),
+        output: Some(fields::output(vec![
+            Field::integer("exit_status", "The exit code; null where a signal ended it").or_null(),
+            Field::integer("exit_code", ""),
+            Field::string("signal", ""),
+            fields::end_cause(),
+            Field::boolean("already_closed", "It had ended before"),
+            Field::string(
+                "closed_because",
+                "idle or disconnect, where nobody asked for it",
+            ),
+            Field::integer("offset", "The end of its output"),
+        ])),
+        run: run(close),
+        error: ToolError::to_session_answer,
+    }
+}
+
+async fn close(call: Call) -> Outcome {
+    let Arguments { session_id } = call.arguments()?;
+    let backend = call.backend();
+    let info = backend.show(&session_id).await?;
+    let mut facts: Facts = success();
+    let (status, limit, end) = if info.state == TerminalState::Closed {
+        (info.exit_status, info.end_cause, info.end)
+    } else {
+        let closed = backend
+            .pool()
+            .repeat(|rpc| {
+                let id = TerminalRef::from(&info.id);
+                async move { rpc.close(id, Some(EOF_MS)).await }
+            })
+            .await?;
+        backend.pool().stop_holding(&info.id).await?;
+        (closed.exit_status, closed.end_cause, closed.end)
+    };
+    let exit_code = status.as_ref().and_then(|status| status.exit_code);
+    facts.insert("exit_status".to_owned(), json!(exit_code));
+    add(
+        &mut facts,
+        json!({
+            "exit_code": exit_code,
+            "signal": status.and_then(|status| status.signal),
+            "end_cause": limit,
+            "already_closed": (info.state != TerminalState::Running).then_some(true),
+            "closed_because": info.close_cause.map(cause),
+            "offset": end,
+        }),
+    );
+    Ok(ToolAnswer::Facts(facts.into()))
+}

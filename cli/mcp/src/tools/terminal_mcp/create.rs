@@ -1,0 +1,245 @@
+//! `session_create`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use termd_proto::Label;
+use termd_proto::terminal::{
+    CreateTerminal, MAX_DIMENSION, MIN_COLS, TerminalInfo, create_terminal,
+};
+
+use super::facts::{add, success};
+use super::fields;
+use crate::Shared;
+use crate::answer::{Outcome, ToolAnswer, ToolError};
+use crate::call::Call;
+use crate::schema::{Field, Schema};
+use crate::settings::{MAX_IDLE_SECONDS, Settings, idle_timeout};
+use crate::tool::{Effect, Tool, run};
+
+/// terminal-mcp's default of lines that scrolled off the top.
+const DEFAULT_SCROLLBACK: u32 = 1_000;
+/// Most lines of scrollback that the daemon keeps.
+const MAX_SCROLLBACK: u32 = 100_000;
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    command: String,
+    label: Option<Label>,
+    rows: u16,
+    cols: u16,
+    idle_timeout: u64,
+    scrollback_lines: u32,
+    cwd: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    close_on_disconnect: bool,
+    confirmed: bool,
+}
+
+pub(super) fn tool(settings: &Settings) -> Tool {
+    let idle = settings.idle_timeout.map_or(0, |timeout| timeout.as_secs());
+    Tool {
+        name: "session_create",
+        title: "Open a terminal",
+        description: "Start a command in a terminal that stays open over many calls: a shell, ssh, a \
+                      REPL, a database client, a full-screen program. Then use session_interact. It \
+                      outlives this connection: session_list finds it again. For one command and its \
+                      output use session_exec.",
+        effect: Effect::Runs,
+        input: Schema::input(vec![
+            Field::string(
+                "command",
+                "What to run, such as bash, python3, ssh user@host",
+            )
+            .required()
+            .at_least(1),
+            Field::string(
+                "label",
+                "A name for it, unique among open ones; works as session_id",
+            )
+            .at_least(1)
+            .at_most(64),
+            Field::integer("rows", "Height in rows")
+                .between(1, MAX_DIMENSION)
+                .default(settings.rows),
+            Field::integer("cols", "Width in columns")
+                .between(MIN_COLS, MAX_DIMENSION)
+                .default(settings.cols),
+            Field::integer(
+                "idle_timeout",
+                "Seconds without use until it is closed; 0: never",
+            )
+            .between(0, MAX_IDLE_SECONDS)
+            .default(idle),
+            Field::boolean("enable_snapshot", "Snapshots are always there").default(true),
+            Field::integer("scrollback_lines", "Lines kept above the screen")
+                .between(0, MAX_SCROLLBACK)
+                .default(DEFAULT_SCROLLBACK),
+            Field::string("cwd", "Directory to start in, absolute").at_least(1),
+            Field::texts("env", "Variables to set"),
+            Field::boolean("close_on_disconnect", "Close it when this client goes").default(false),
+            fields::confirmed(),
+        ]),
+        output: Some(fields::output(vec![
+            Field::string("session_id", ""),
+            Field::string("label", ""),
+            Field::integer("pid", ""),
+            Field::number("created_at", "Seconds since the epoch"),
+            Field::boolean("snapshot_available", ""),
+            Field::integer("rows", ""),
+            Field::integer("cols", ""),
+            Field::string("cwd", ""),
+        ])),
+        run: run(create),
+        error: ToolError::to_session_answer,
+    }
+}
+
+async fn create(call: Call) -> Outcome {
+    let arguments: Arguments = call.arguments()?;
+    if arguments.command.trim().is_empty() {
+        return Err(ToolError::validation("'command' is required"));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let (command, args) = program_of(&arguments.command, &path);
+    let request = CreateTerminal {
+        command: Some(command),
+        args,
+        label: arguments.label,
+        rows: Some(arguments.rows),
+        cols: Some(arguments.cols),
+        idle_timeout_ms: idle_timeout(arguments.idle_timeout).map(milliseconds),
+        scrollback_lines: Some(arguments.scrollback_lines),
+        cwd: arguments.cwd,
+        env: arguments.env,
+        close_on_disconnect: arguments.close_on_disconnect,
+        confirmed: arguments.confirmed,
+        ..CreateTerminal::default()
+    };
+    let holds = request.close_on_disconnect;
+    let info = open(&call.shared, request).await?;
+    call.backend().remember(&info);
+    if holds {
+        call.backend().pool().keep_holding(&info.id).await?;
+    }
+    let mut facts = success();
+    add(
+        &mut facts,
+        json!({
+            "session_id": info.id,
+            "label": name_of(&info),
+            "pid": info.pid,
+            "created_at": seconds(info.created_at_ms),
+            "snapshot_available": true,
+            "rows": info.rows,
+            "cols": info.cols,
+            "cwd": info.cwd,
+        }),
+    );
+    Ok(ToolAnswer::Facts(facts.into()))
+}
+
+/// A line as a program and its arguments, where it is only plain words and the first is a program on
+/// the path: so that a shell which is asked for with options is the terminal's own program. Any
+/// other line is left as it is, for the user's shell.
+fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
+    let plain = |c: char| c.is_alphanumeric() || " _-./:,@%+=".contains(c);
+    let mut words = line.split(' ').filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let is_there = |directory: PathBuf| directory.join(first).is_file();
+    if line.chars().all(plain)
+        && !first.contains('=')
+        && std::env::split_paths(path).any(is_there)
+        && !Path::new(line).exists()
+    {
+        let args = words.map(str::to_owned).collect();
+        return (first.to_owned(), args);
+    }
+    (line.to_owned(), Vec::new())
+}
+
+/// Starts a terminal, once, with what the settings say of every one.
+pub(super) async fn open(
+    shared: &Shared,
+    request: CreateTerminal,
+) -> Result<TerminalInfo, ToolError> {
+    let request = CreateTerminal {
+        output_byte_limit: Some(shared.settings.buffer_bytes),
+        ..request
+    };
+    let info = shared
+        .backend
+        .pool()
+        .once(|rpc| {
+            let request = request.clone();
+            async move { create_terminal(&*rpc, request).await }
+        })
+        .await?;
+    Ok(info)
+}
+
+/// What a terminal is called: its label, else its program's name, as terminal-mcp has it.
+pub(super) fn name_of(info: &TerminalInfo) -> String {
+    if let Some(label) = &info.label {
+        return label.as_str().to_owned();
+    }
+    let command = command_of(info);
+    let word = command.split_whitespace().next().unwrap_or_default();
+    let program = Path::new(word).file_name();
+    program.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What a terminal runs, as a line; a line that the daemon gave to a shell is itself.
+pub(super) fn command_of(info: &TerminalInfo) -> String {
+    match info.argv.as_slice() {
+        [_shell, flag, line] if flag == "-c" => line.clone(),
+        argv => argv.join(" "),
+    }
+}
+
+/// A point in time in seconds, as terminal-mcp gives it.
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn seconds(milliseconds: i64) -> f64 {
+    // Exact for some 280,000 years.
+    milliseconds as f64 / 1_000.0
+}
+
+/// A duration in milliseconds, as the daemon takes it.
+pub(super) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_words_are_a_program_and_its_arguments() {
+        let path = OsStr::new("/nowhere:/bin");
+        for (line, args) in [
+            ("sh -i", Some(&["-i"][..])),
+            ("sh  -l  -i", Some(&["-l", "-i"])),
+            ("/bin/sh -e", Some(&["-e"])),
+            ("sh", Some(&[])),
+            ("sh -c 'echo 1'", None),
+            ("A=1 sh", None),
+            ("sh | cat", None),
+            ("sh $X", None),
+            ("no-such-program-here x", None),
+        ] {
+            let (command, given) = program_of(line, path);
+            match args {
+                Some(args) => {
+                    assert_eq!(Some(command.as_str()), line.split(' ').next(), "{line}");
+                    assert_eq!(given, args, "{line}");
+                }
+                None => assert_eq!((command.as_str(), given.len()), (line, 0)),
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A terminal's output in one answer: from an offset to an offset, and what is left out of it.
+//!
+//! It promises that nothing is lost in silence: what a limit or retention leaves out is named by
+//! its offsets, and `next` says where the next read goes on.
+
+use serde_json::json;
+use termd_client::ClientError;
+use termd_proto::terminal::{Encoding, ReadFrom, ReadOptions, ReadResult, read_terminal};
+use termd_proto::{Offset, TerminalId, TerminalRef};
+
+use super::facts::{Facts, add};
+use crate::backend::Backend;
+use crate::omitted::Omitted;
+use crate::settings::{MAX_OUTPUT_BYTES, Settings, Truncation};
+
+/// Ends output whose end was left out; terminal-mcp's words.
+const MORE_MARKER: &str = "\n... [output truncated]";
+/// Begins output whose beginning was left out; terminal-mcp's words.
+const LESS_MARKER: &str = "[output truncated] ...\n";
+/// The least that a read goes through: a whole character of UTF-8.
+const MIN_READ_BYTES: u64 = 4;
+
+/// How output is to be given.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// What is left out where it is too long.
+    pub(super) truncation: Truncation,
+    /// Its limit in bytes.
+    pub(super) limit: u64,
+    /// As text, or as it came.
+    pub(super) encoding: Encoding,
+}
+
+impl Manner {
+    /// As a call's parameters say.
+    pub(super) fn new(settings: &Settings, truncation: Option<Truncation>, strip: bool) -> Self {
+        let truncation = truncation.unwrap_or(settings.truncation);
+        Self {
+            truncation,
+            limit: match truncation {
+                Truncation::None => MAX_OUTPUT_BYTES,
+                _ => settings.max_output_bytes,
+            },
+            encoding: if strip { Encoding::Text } else { Encoding::Raw },
+        }
+    }
+
+    /// Whether a page of it is full already, so that there is nothing to wait for.
+    pub(super) fn is_full(&self, from: Offset, end: Offset) -> bool {
+        matches!(self.truncation, Truncation::Tail | Truncation::None)
+            && end.since(from) >= self.limit
+    }
+}
+
+/// Output, and what was left out of it.
+#[derive(Debug)]
+pub(super) struct Output {
+    /// The text, with a marker where something was left out.
+    pub(super) text: String,
+    /// Where the next read goes on.
+    pub(super) next: Offset,
+    /// Bytes of output gone through.
+    bytes: u64,
+    omitted: Omitted,
+    truncated: bool,
+}
+
+impl Output {
+    /// Adds it to a result.
+    pub(super) fn describe(&self, facts: &mut Facts) {
+        add(
+            facts,
+            json!({
+                "output": self.text,
+                "bytes_read": self.bytes,
+                "truncated": self.truncated,
+                "offset": self.next,
+                "omitted": self.omitted.to_json(),
+            }),
+        );
+    }
+
+    /// Output before this one that the caller has not read and is not given.
+    pub(super) fn leave_out(&mut self, from: Offset, to: Offset) {
+        self.omitted.add(from, to);
+    }
+}
+
+/// Reads from `from` until `until`.
+pub(super) async fn read(
+    backend: &Backend,
+    id: &TerminalId,
+    (from, until): (Offset, Offset),
+    manner: Manner,
+) -> Result<Output, ClientError> {
+    let reader = Reader {
+        backend,
+        id,
+        manner,
+    };
+    if until.since(from) > manner.limit {
+        match manner.truncation {
+            Truncation::HeadTail => return reader.both_ends(from, until).await,
+            Truncation::TailOnly => return reader.last(from, until).await,
+            Truncation::Tail | Truncation::None => {}
+        }
+    }
+    reader.first(from, until).await
+}
+
+struct Reader<'a> {
+    backend: &'a Backend,
+    id: &'a TerminalId,
+    manner: Manner,
+}
+
+impl Reader<'_> {
+    async fn first(&self, from: Offset, until: Offset) -> Result<Output, ClientError> {
+        let read = self.page(from, until, self.manner.limit).await?;
+        let mut text = read.text.unwrap_or_default();
+        let truncated = read.end < until;
+        if truncated && self.manner.truncation != Truncation::None {
+            text.push_str(MORE_MARKER);
+        }
+        let mut output = Output {
+            text,
+            next: read.end.max(from),
+            bytes: read.end.since(read.start),
+            omitted: Omitted::default(),
+            truncated,
+        };
+        output.leave_out(from, read.start.min(until));
+        if truncated {
+            output.leave_out(read.end, until);
+        }
+        Ok(output)
+    }
+
+    async fn last(&self, from: Offset, until: Offset) -> Result<Output, ClientError> {
+        let begin = Offset(until.0.saturating_sub(self.manner.limit)).max(from);
+        let read = self.page(begin, until, self.manner.limit).await?;
+        let mut output = Output {
+            text: format!("{LESS_MARKER}{}", read.text.unwrap_or_default()),
+            next: until,
+            bytes: until.since(read.start),
+            omitted: Omitted::default(),
+            truncated: true,
+        };
+        output.leave_out(from, read.start);
+        Ok(output)
+    }
+
+    async fn both_ends(&self, from: Offset, until: Offset) -> Result<Output, ClientError> {
+        let head_limit = self.manner.limit * 3 / 10;
+        let tail_limit = self.manner.limit - head_limit;
+        let head = self.page(from, until, head_limit).await?;
+        let begin = Offset(until.0.saturating_sub(tail_limit)).max(head.end);
+        let tail = self.page(begin, until, tail_limit).await?;
+        let between = self.count(head.end, tail.start).await?;
+        let mut output = Output {
+            text: format!(
+                "{}\n... [{between} omitted] ...\n{}",
+                head.text.unwrap_or_default(),
+                tail.text.unwrap_or_default()
+            ),
+            next: until,
+            bytes: head.end.since(head.start) + until.since(tail.start),
+            omitted: Omitted::default(),
+            truncated: true,
+        };
+        output.leave_out(from, head.start);
+        output.leave_out(head.end, tail.start);
+        Ok(output)
+    }
+
+    /// How much lies between: lines where that is quickly counted, else bytes.
+    async fn count(&self, from: Offset, to: Offset) -> Result<String, ClientError> {
+        let bytes = to.since(from);
+        if bytes <= MAX_OUTPUT_BYTES {
+            let read = self.page(from, to, MAX_OUTPUT_BYTES).await?;
+            let lines = read.text.unwrap_or_default().matches('\n').count();
+            if lines > 0 {
+                return Ok(format!("{lines} lines"));
+            }
+        }
+        Ok(format!("{bytes} bytes"))
+    }
+
+    async fn page(
+        &self,
+        from: Offset,
+        until: Offset,
+        limit: u64,
+    ) -> Result<ReadResult, ClientError> {
+        let options = ReadOptions {
+            from: ReadFrom::Offset(from),
+            until: Some(until),
+            max_bytes: Some(limit.clamp(MIN_READ_BYTES, MAX_OUTPUT_BYTES)),
+            encoding: self.manner.encoding,
+            ..ReadOptions::default()
+        };
+        self.backend
+            .pool()
+            .repeat(|rpc| {
+                let (id, options) = (TerminalRef::from(self.id), options.clone());
+                async move { read_terminal(&*rpc, id, options).await }
+            })
+            .await
+    }
+}

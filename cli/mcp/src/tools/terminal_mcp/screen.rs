@@ -1,0 +1,115 @@
+//! The screen as text: all of it (`snapshot`), or the rows that changed (`diff`).
+
+use serde_json::json;
+use termd_client::ClientError;
+use termd_proto::screen::{
+    Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreenRow, read_screen,
+};
+use termd_proto::{TerminalId, TerminalRef};
+
+use super::facts::{Facts, add};
+use crate::Shared;
+use crate::backend::Backend;
+
+/// Asks for a screen.
+pub(super) async fn ask(
+    backend: &Backend,
+    id: &TerminalId,
+    options: &ScreenOptions,
+) -> Result<ScreenResult, ClientError> {
+    backend
+        .pool()
+        .repeat(|rpc| {
+            let (id, options) = (TerminalRef::from(id), options.clone());
+            async move { read_screen(&*rpc, id, options).await }
+        })
+        .await
+}
+
+/// Adds all of the screen to a result, and this much scrollback above it.
+pub(super) async fn snapshot(
+    shared: &Shared,
+    id: &TerminalId,
+    scrollback: Option<u32>,
+    strip: bool,
+    facts: &mut Facts,
+) -> Result<(), ClientError> {
+    let options = ScreenOptions {
+        format: if strip {
+            ScreenFormat::Text
+        } else {
+            ScreenFormat::Ansi
+        },
+        from_row: scrollback.map(|rows| -i64::from(rows)),
+        ..ScreenOptions::default()
+    };
+    let answer = ask(&shared.backend, id, &options).await?;
+    let text = answer.rendering.unwrap_or_default();
+    let text = text.trim_end_matches('\n');
+    describe(facts, text, &answer.screen, "snapshot");
+    if scrollback.is_some() {
+        add(facts, json!({ "total_lines": text.lines().count() }));
+    }
+    Ok(())
+}
+
+/// Adds the rows that changed since this client's last diff to a result.
+pub(super) async fn diff(
+    shared: &Shared,
+    id: &TerminalId,
+    facts: &mut Facts,
+) -> Result<(), ClientError> {
+    let since = shared.cursors.of(id).screen_seq;
+    let options = ScreenOptions {
+        since,
+        ..ScreenOptions::default()
+    };
+    let screen = ask(&shared.backend, id, &options).await?.screen;
+    shared.cursors.set_screen(id, screen.seq);
+    let mut rows: Vec<(i64, String)> = screen
+        .lines
+        .iter()
+        .filter(|row| row.row >= 0)
+        .map(|row| (row.row + 1, text_of(row)))
+        .collect();
+    if since.is_none() {
+        // Of a screen seen for the first time its empty end tells nothing.
+        while rows.last().is_some_and(|(_, text)| text.is_empty()) {
+            rows.pop();
+        }
+    }
+    let text: Vec<&str> = rows.iter().map(|(_, text)| text.as_str()).collect();
+    describe(facts, &text.join("\n"), &screen, "diff");
+    let changed: Vec<_> = rows
+        .iter()
+        .map(|(line, content)| json!({ "line": line, "content": content }))
+        .collect();
+    add(
+        facts,
+        json!({ "changed_lines": changed, "is_first_read": since.is_none() }),
+    );
+    Ok(())
+}
+
+fn text_of(row: &ScreenRow) -> String {
+    let text: String = row.runs.iter().map(|run| run.text.as_str()).collect();
+    text.trim_end().to_owned()
+}
+
+fn describe(facts: &mut Facts, text: &str, screen: &Screen, mode: &str) {
+    add(
+        facts,
+        json!({
+            "output": text,
+            "bytes_read": text.len(),
+            "truncated": false,
+            "tui_active": screen.full_screen,
+            "mode_used": mode,
+            "cursor": {
+                "row": screen.cursor.row + 1,
+                "column": screen.cursor.column + 1,
+                "visible": screen.cursor.visible,
+            },
+        }),
+    );
+}

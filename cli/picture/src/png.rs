@@ -1,0 +1,355 @@
+//! PNG: a row of cells is drawn, written and forgotten, so that memory is a row's and not the
+//! picture's.
+
+use std::io::Write as _;
+
+use ::png::EncodingError;
+use termd_proto::screen::{LineSize, Screen};
+use tiny_skia::{
+    Color, FillRule, FilterQuality, LineCap, PathBuilder, Pixmap, PixmapPaint, Stroke, Transform,
+};
+
+use super::canvas::{Canvas, Face, Ink, Lettering, Path, Rect, Step};
+use super::cluster::Cluster;
+use super::fallback::Fallback;
+use super::font::{Fonts, Glyph, Presentation, Weight};
+use super::stamp::{Stamp, Stamps};
+use super::{Layout, Look, PictureError, grid};
+
+/// How far the top of a slanted letter of height 1 leans to the right: `DejaVu`'s oblique has 11°.
+const SLANT: f32 = 0.2;
+/// The picture as a file, with the system's fonts at hand.
+pub(super) fn draw(screen: &Screen, look: &Look, layout: &Layout) -> Result<Vec<u8>, PictureError> {
+    draw_with(screen, look, layout, Fallback::system())
+}
+
+/// The picture as a file.
+pub(super) fn draw_with(
+    screen: &Screen,
+    look: &Look,
+    layout: &Layout,
+    fallback: Fallback,
+) -> Result<Vec<u8>, PictureError> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, layout.width, layout.height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    write_rows(screen, look, layout, fallback, &mut writer)?;
+    writer.finish()?;
+    Ok(file)
+}
+
+fn write_rows(
+    screen: &Screen,
+    look: &Look,
+    layout: &Layout,
+    fallback: Fallback,
+    writer: &mut png::Writer<&mut Vec<u8>>,
+) -> Result<(), PictureError> {
+    let too_large = || PictureError::TooLarge {
+        width: layout.width.into(),
+        height: layout.height.into(),
+    };
+    let strip =
+        Pixmap::new(layout.width, super::whole(layout.cell.height)).ok_or_else(too_large)?;
+    let mut canvas = PngCanvas {
+        layout,
+        fonts: Fonts::new(fallback)?,
+        strip,
+        stamps: Stamps::default(),
+        size: LineSize::Single,
+        transform: Transform::identity(),
+        writer: writer.stream_writer()?,
+    };
+    canvas.padding()?;
+    grid::draw(screen, look, layout, &mut canvas)?;
+    canvas.padding()?;
+    Ok(canvas.writer.finish()?)
+}
+
+struct PngCanvas<'a, 'f> {
+    layout: &'a Layout,
+    fonts: Fonts,
+    /// The row.
+    strip: Pixmap,
+    stamps: Stamps,
+    size: LineSize,
+    /// From a row of single size to where it is in the strip.
+    transform: Transform,
+    writer: png::StreamWriter<'a, &'f mut Vec<u8>>,
+}
+
+impl PngCanvas<'_, '_> {
+    /// Empty lines above and below.
+    fn padding(&mut self) -> Result<(), PictureError> {
+        let paper = self.layout.paper;
+        let width =
+            usize::try_from(self.layout.width).map_err(|_| EncodingError::LimitsExceeded)?;
+        let line = [paper.0, paper.1, paper.2].repeat(width);
+        for _ in 0..self.layout.padding {
+            self.writer.write_all(&line).map_err(EncodingError::from)?;
+        }
+        Ok(())
+    }
+
+    fn fill_path(&mut self, path: &tiny_skia::Path, ink: Ink, transform: Transform) {
+        let paint = paint(ink);
+        self.strip
+            .fill_path(path, &paint, FillRule::Winding, transform, None);
+    }
+
+    /// A character, in the middle of its columns.
+    fn character(&mut self, c: char, x: f32, width: f32, letters: &Lettering, kind: Presentation) {
+        let weight = if letters.face.bold {
+            Weight::Bold
+        } else {
+            Weight::Regular
+        };
+        let Some(glyph) = self.fonts.glyph(c, weight, kind) else {
+            self.code_point(c, x, width, letters);
+            return;
+        };
+        match &*glyph {
+            Glyph::Outline { path, advance } => {
+                if let Some(path) = path {
+                    let size = self.layout.font_size;
+                    let natural = advance * size;
+                    // Other fonts have other widths: what is too wide is made narrower.
+                    let across = if natural > width {
+                        width / natural
+                    } else {
+                        1.0
+                    };
+                    let place = Place {
+                        left: (width - natural * across) / 2.0,
+                        baseline: self.layout.baseline,
+                        size,
+                        across,
+                    };
+                    self.outline(c, path, &place, (x, width), letters);
+                }
+            }
+            Glyph::Picture(picture) => self.picture(picture, x, width),
+        }
+    }
+
+    /// An outline over the columns from `x` on: stamped, or drawn where it is enlarged.
+    fn outline(
+        &mut self,
+        c: char,
+        path: &tiny_skia::Path,
+        place: &Place,
+        (x, width): (f32, f32),
+        letters: &Lettering,
+    ) {
+        let by = place.transform(letters.face);
+        if self.size != LineSize::Single {
+            let transform = self.transform.pre_translate(x, 0.0).pre_concat(by);
+            self.fill_path(path, Ink::opaque(letters.color), transform);
+            return;
+        }
+        let (pixels, height) = (super::whole(width), self.strip.height());
+        let columns = if letters.text.is_ascii() {
+            1
+        } else {
+            letters.columns
+        };
+        let draw = || Stamp::of(path, by, pixels, height);
+        let stamp = self.stamps.get((c, letters.face, columns), draw);
+        let left = super::whole(x).saturating_add(self.layout.padding.into());
+        if let (Some(stamp), Ok(left)) = (stamp, usize::try_from(left)) {
+            stamp.press(&mut self.strip, left, letters.color);
+        }
+    }
+
+    /// A picture as large as its columns and the row let it be.
+    fn picture(&mut self, picture: &Pixmap, x: f32, width: f32) {
+        let height = self.layout.cell.height;
+        let (own_width, own_height) = (as_float(picture.width()), as_float(picture.height()));
+        let scale = (width / own_width).min(height / own_height);
+        let left = x + (width - own_width * scale) / 2.0;
+        let top = (height - own_height * scale) / 2.0;
+        let transform = Transform::from_row(scale, 0.0, 0.0, scale, left, top);
+        let paint = PixmapPaint {
+            quality: FilterQuality::Bicubic,
+            ..PixmapPaint::default()
+        };
+        let transform = self.transform.pre_concat(transform);
+        self.strip
+            .draw_pixmap(0, 0, picture.as_ref(), &paint, transform, None);
+    }
+
+    /// A character that no font has: its code point in hexadecimal, framed, in two lines.
+    fn code_point(&mut self, c: char, x: f32, width: f32, letters: &Lettering) {
+        let (height, stroke) = (self.layout.cell.height, self.layout.cell.stroke);
+        let ink = Ink::opaque(letters.color);
+        let (left, right) = (x + stroke, x + width - stroke);
+        let (top, bottom) = (2.0 * stroke, height - 2.0 * stroke);
+        for rect in [
+            Rect::between(left, top, right, top + stroke),
+            Rect::between(left, bottom - stroke, right, bottom),
+            Rect::between(left, top, left + stroke, bottom),
+            Rect::between(right - stroke, top, right, bottom),
+        ] {
+            self.fill(rect, ink);
+        }
+        let digits = format!("{:04X}", u32::from(c));
+        let a_line = digits.len().div_ceil(2);
+        let room = Rect::between(left + 2.0 * stroke, top, right - 2.0 * stroke, bottom);
+        let pitch = room.width / f32::from(u8::try_from(a_line).unwrap_or(u8::MAX));
+        let size = room.height * 0.5;
+        for (line, digits) in digits.as_bytes().chunks(a_line).enumerate() {
+            let baseline = if line == 0 {
+                top + room.height * 0.47
+            } else {
+                top + room.height * 0.87
+            };
+            let mut left = room.x;
+            for digit in digits {
+                let glyph =
+                    self.fonts
+                        .glyph(char::from(*digit), Weight::Regular, Presentation::Text);
+                if let Some(Glyph::Outline {
+                    path: Some(path),
+                    advance,
+                }) = glyph.as_deref()
+                {
+                    let across = (pitch / (advance * size)).min(1.0);
+                    let place = Place {
+                        left,
+                        baseline,
+                        size,
+                        across,
+                    };
+                    let transform = self.transform.pre_concat(place.transform(Face::default()));
+                    self.fill_path(path, ink, transform);
+                }
+                left += pitch;
+            }
+        }
+    }
+}
+
+/// Where a letter is put.
+struct Place {
+    left: f32,
+    baseline: f32,
+    size: f32,
+    /// 1, or less where it is narrowed.
+    across: f32,
+}
+
+impl Place {
+    /// From an outline of size 1 that goes upwards.
+    fn transform(&self, face: Face) -> Transform {
+        let lean = if face.italic { SLANT } else { 0.0 };
+        Transform::from_row(
+            self.size * self.across,
+            0.0,
+            self.size * lean,
+            -self.size,
+            self.left,
+            self.baseline,
+        )
+    }
+}
+
+impl Canvas for PngCanvas<'_, '_> {
+    fn begin_row(&mut self, size: LineSize) {
+        self.size = size;
+        let paper = self.layout.paper;
+        self.strip
+            .fill(Color::from_rgba8(paper.0, paper.1, paper.2, 255));
+        let height = self.layout.cell.height;
+        let left = f32::from(self.layout.padding);
+        self.transform = match size {
+            LineSize::Single => Transform::from_translate(left, 0.0),
+            LineSize::DoubleWidth => Transform::from_row(2.0, 0.0, 0.0, 1.0, left, 0.0),
+            LineSize::DoubleHeightTop => Transform::from_row(2.0, 0.0, 0.0, 2.0, left, 0.0),
+            LineSize::DoubleHeightBottom => Transform::from_row(2.0, 0.0, 0.0, 2.0, left, -height),
+        };
+    }
+
+    fn fill(&mut self, rect: Rect, ink: Ink) {
+        if let Some(rect) = tiny_skia::Rect::from_xywh(rect.x, rect.y, rect.width, rect.height) {
+            self.strip
+                .fill_rect(rect, &paint(ink), self.transform, None);
+        }
+    }
+
+    fn shape(&mut self, path: &Path, ink: Ink) {
+        if let Some(path) = built(path) {
+            self.fill_path(&path, ink, self.transform);
+        }
+    }
+
+    fn line(&mut self, path: &Path, width: f32, ink: Ink) {
+        if let Some(path) = built(path) {
+            let stroke = Stroke {
+                width,
+                line_cap: LineCap::Butt,
+                ..Stroke::default()
+            };
+            self.strip
+                .stroke_path(&path, &paint(ink), &stroke, self.transform, None);
+        }
+    }
+
+    fn letters(&mut self, letters: &Lettering) {
+        let column = self.layout.cell.width;
+        if letters.text.is_ascii() {
+            let mut x = letters.x;
+            for c in letters.text.chars() {
+                if c != ' ' {
+                    self.character(c, x, column, letters, Presentation::Text);
+                }
+                x += column;
+            }
+            return;
+        }
+        let width = column * f32::from(letters.columns);
+        match Cluster::of(letters) {
+            Cluster::Flag(text) => self.letters(&Lettering {
+                text,
+                ..letters.clone()
+            }),
+            Cluster::Characters(characters, presentation) => {
+                for c in characters {
+                    self.character(c, letters.x, width, letters, presentation);
+                }
+            }
+        }
+    }
+
+    fn end_row(&mut self) -> Result<(), PictureError> {
+        let mut line = Vec::with_capacity(self.strip.data().len() / 4 * 3);
+        for pixel in self.strip.pixels() {
+            line.extend([pixel.red(), pixel.green(), pixel.blue()]);
+        }
+        Ok(self.writer.write_all(&line).map_err(EncodingError::from)?)
+    }
+}
+
+fn paint(ink: Ink) -> tiny_skia::Paint<'static> {
+    let mut paint = tiny_skia::Paint::default();
+    paint.set_color_rgba8(ink.color.0, ink.color.1, ink.color.2, ink.alpha);
+    paint
+}
+
+fn built(path: &Path) -> Option<tiny_skia::Path> {
+    let mut builder = PathBuilder::new();
+    for step in &path.steps {
+        match *step {
+            Step::Move(x, y) => builder.move_to(x, y),
+            Step::Line(x, y) => builder.line_to(x, y),
+            Step::Cubic(a, b, c) => builder.cubic_to(a.0, a.1, b.0, b.1, c.0, c.1),
+            Step::Close => builder.close(),
+        }
+    }
+    builder.finish()
+}
+
+fn as_float(pixels: u32) -> f32 {
+    u16::try_from(pixels).map_or(f32::from(u16::MAX), f32::from)
+}

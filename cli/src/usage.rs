@@ -1,0 +1,79 @@
+//! Arguments that do not make sense, or that name what cannot be used.
+
+use std::io;
+use std::path::PathBuf;
+
+use termd_client::escape::escaped;
+use termd_mcp::SettingsError;
+use termd_proto::TerminalId;
+use termd_proto::id::InvalidLabel;
+use thiserror::Error;
+
+/// Arguments that do not make sense, or that name what cannot be used.
+#[derive(Debug, Error)]
+pub(crate) enum UsageError {
+    /// The parser of the arguments refused them: its first line.
+    #[error("{0}")]
+    Arguments(String),
+    /// `--label` has a character or a length that labels cannot have.
+    #[error(transparent)]
+    Label(#[from] InvalidLabel),
+    /// A path cannot stand in JSON.
+    #[error("the directory's name is not UTF-8")]
+    CwdNotUtf8,
+    /// `send` without anything to type.
+    #[error("nothing to send: give TEXT, --key, --enter, --ctrl, --eof, --stdin or --secret")]
+    NothingToSend,
+    /// `send --stdin` with nothing on standard input.
+    #[error("nothing to send")]
+    EmptyInput,
+    /// `send --secret`: the person gave up, or the file is empty.
+    #[error("no secret was given")]
+    NoSecret,
+    /// `send --secret`: bytes that JSON cannot hold.
+    #[error("the secret is not UTF-8")]
+    SecretNotUtf8,
+    /// `send --secret`: more bytes than this.
+    #[error("a secret may be {0} bytes long at the most")]
+    SecretTooLong(usize),
+    /// `screen --join` with another format than text.
+    #[error("--join is for text")]
+    JoinWithoutText,
+    /// `screenshot` into a file whose name says no known format.
+    #[error("the file's name has to end with .png, .svg or .html")]
+    PictureExtension,
+    /// `attach` from a pipe or a file.
+    #[error("attach needs a tty on both ends; `termctl read --follow` does without")]
+    NoTty,
+    /// `attach` to the terminal that it is run in.
+    #[error("this is {0} itself: it cannot show itself")]
+    OwnTerminal(TerminalId),
+    /// A file that was named cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    /// `policy test`: a table of expectations is wrong.
+    #[error("{}:{line}: {}", escaped(.file), escaped(.problem))]
+    Expectations {
+        file: String,
+        line: usize,
+        problem: String,
+    },
+    /// `mcp`: a variable's value.
+    #[error(transparent)]
+    McpSettings(#[from] SettingsError),
+    /// `mcp`: a variable names a set of tools that there is not.
+    #[error(
+        "{variable}: no set of tools is called {name:?}: session, terminal, or both with a comma \
+         between"
+    )]
+    UnknownToolset {
+        variable: &'static str,
+        name: String,
+    },
+    /// `setup` without `--client`, where no client is installed.
+    #[error("no MCP client was found; --client sets up one of {known}")]
+    NoMcpClient { known: String },
+    /// `setup`: the path of this program cannot stand in a client's settings.
+    #[error("{}: settings hold UTF-8 only", escaped(&.0.to_string_lossy()))]
+    ProgramNotUtf8(PathBuf),
+}
