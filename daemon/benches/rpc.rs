@@ -8,15 +8,26 @@
     reason = "a bench prints, and may fail"
 )]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jsonrpsee::RpcModule;
-use termd::rpc::{ServeOptions, serve};
+use serde::{Deserialize, Serialize};
+use termd::rpc::{Api, ServeOptions, serve};
+use termd_proto::Method;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 20_000;
+
+/// A method that does nothing.
+#[derive(Serialize, Deserialize)]
+struct Nothing {}
+
+impl Method for Nothing {
+    const NAME: &'static str = "nothing";
+    type Answer = ();
+}
 
 /// Median and 99th percentile of the round trips of one line.
 async fn round_trips(stream: UnixStream, line: &str) -> (Duration, Duration) {
@@ -56,15 +67,13 @@ fn main() {
     runtime.block_on(async {
         tokio::spawn(echo(UnixListener::bind(&bare).unwrap()));
 
-        let mut module = RpcModule::new(());
-        module
-            .register_async_method("nothing", |_, _, _| async {})
-            .unwrap();
+        let mut api = Api::default();
+        api.method(&Arc::new(()), |_, Nothing {}, _| async { Ok(()) });
         let listener = UnixListener::bind(&served).unwrap();
         let token = CancellationToken::new();
         tokio::spawn(serve(
             listener,
-            module.into(),
+            Arc::new(api),
             ServeOptions::default(),
             token,
         ));

@@ -4,18 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jsonrpsee::RpcModule;
-use jsonrpsee::core::RegisterMethodError;
 use serde_json::{Map, Value, json};
-use termd_proto::acp::AcpTerminalsServer;
-use termd_proto::approval::ApprovalsServer;
-use termd_proto::audit::AuditServer;
-use termd_proto::command::CommandsServer;
-use termd_proto::daemon::DaemonServer;
-use termd_proto::interact::InteractionsServer;
-use termd_proto::policy::PolicyServer;
-use termd_proto::screen::ScreensServer;
-use termd_proto::terminal::SessionsServer;
 use thiserror::Error;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -28,7 +17,7 @@ use crate::journal::AnchorKeeper;
 use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
+    AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
     InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats,
     serve,
 };
@@ -64,9 +53,6 @@ pub enum AppError {
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
-    /// Two handlers for one method: a fault in the contract.
-    #[error("the API cannot be put together: {0}")]
-    Api(#[from] RegisterMethodError),
     /// The listening socket.
     #[error("the listening socket cannot be used: {0}")]
     Listener(#[from] std::io::Error),
@@ -131,7 +117,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     terminals.adopt(inventory).await?;
 
     let stats = Arc::<SocketStats>::default();
-    let module = api(&terminals, &stats, &paths, faults)?;
+    let api = api(&terminals, &stats, &paths, faults);
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
@@ -142,7 +128,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     };
     let serving = tokio::spawn(serve(
         listener,
-        module.into(),
+        Arc::new(api),
         serve_options,
         shutdown.clone(),
     ));
@@ -346,7 +332,7 @@ fn api(
     stats: &Arc<SocketStats>,
     paths: &Paths,
     faults: ConfigFaults,
-) -> Result<RpcModule<()>, RegisterMethodError> {
+) -> Api {
     let daemon = DaemonHandler::new(
         terminals.clone(),
         Arc::clone(stats),
@@ -354,17 +340,17 @@ fn api(
         &paths.database(),
         faults,
     );
-    let mut module = RpcModule::new(());
-    module.merge(AcpHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(SessionHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(ScreenHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(InteractHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(CommandHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(PolicyHandler::new(terminals.clone(), paths.config_file.clone()).into_rpc())?;
-    module.merge(ApprovalHandler::new(terminals.clone()).into_rpc())?;
-    module.merge(AuditHandler::new(terminals.store().clone()).into_rpc())?;
-    module.merge(daemon.into_rpc())?;
-    Ok(module)
+    let mut api = Api::default();
+    AcpHandler::new(terminals.clone()).register(&mut api);
+    SessionHandler::new(terminals.clone()).register(&mut api);
+    ScreenHandler::new(terminals.clone()).register(&mut api);
+    InteractHandler::new(terminals.clone()).register(&mut api);
+    CommandHandler::new(terminals.clone()).register(&mut api);
+    PolicyHandler::new(terminals.clone(), paths.config_file.clone()).register(&mut api);
+    ApprovalHandler::new(terminals.clone()).register(&mut api);
+    AuditHandler::new(terminals.store().clone()).register(&mut api);
+    daemon.register(&mut api);
+    api
 }
 
 async fn keep_retention(terminals: Terminals, config: Config) {

@@ -6,18 +6,18 @@ use libfuzzer_sys::fuzz_target;
 use termd_vt::plain::{PlainSize, PlainText};
 use termd_vt::render::{View, render};
 use termd_fuzz::sized;
-use termd_proto::screen::{ScreenFormat, ScreenOptions};
+use termd_proto::screen::{ScreenFormat, ScreenRows};
 
 fuzz_target!(|data: &[u8]| {
     let Some((mut model, bytes)) = sized(data) else {
         return;
     };
     model.feed(bytes);
-    let options = ScreenOptions {
+    let options = ScreenRows {
         from_row: Some(-100),
-        ..ScreenOptions::default()
+        ..ScreenRows::default()
     };
-    let screen = model.screen(&options);
+    let screen = model.screen(options);
     for format in [
         ScreenFormat::Text,
         ScreenFormat::TextJoined,

@@ -3,8 +3,6 @@
 //! Source: the Agent Client Protocol's v1 schema and its page "Terminals". Every object may carry
 //! `_meta`; ours is under the key `termd`. The requests' members are the methods' named params.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -104,60 +102,62 @@ pub struct EmptyResponse {
     pub meta: Option<Meta>,
 }
 
-/// ACP v1's terminal methods, which the client's side of ACP serves.
-#[rpc(server, client)]
-pub trait AcpTerminals {
-    /// Starts a command in a new terminal and answers at once with its id.
-    ///
-    /// `command` with `args` is run as it stands; without `args`, a `command` that is no
-    /// executable and holds white space or shell syntax is run by the user's shell.
-    /// `cwd` is absolute; absent, the owner's default, else home. `outputByteLimit` is what
-    /// `terminal/output` keeps, in bytes: null for the default, 0 for nothing.
-    #[method(name = "terminal/create", param_kind = map, with_extensions)]
-    async fn create(
-        &self,
-        #[argument(rename = "sessionId")] session_id: String,
-        command: String,
-        args: Option<Vec<String>>,
-        env: Option<Vec<EnvVariable>>,
-        cwd: Option<String>,
-        #[argument(rename = "outputByteLimit")] output_byte_limit: Option<u64>,
-        #[argument(rename = "_meta")] meta: Option<LenientMeta>,
-    ) -> RpcResult<CreateTerminalResponse>;
+/// Params of `terminal/create` (ACP `CreateTerminalRequest`): starts a command in a new terminal and
+/// answers at once with its id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateTerminalRequest {
+    /// The ACP session that owns the terminal.
+    pub session_id: String,
+    /// The program, run as it stands with `args`. Without `args`, a command that is no executable and
+    /// holds white space or shell syntax is run by the user's shell.
+    pub command: String,
+    /// Its arguments.
+    pub args: Option<Vec<String>>,
+    /// Variables on top of the daemon's environment.
+    pub env: Option<Vec<EnvVariable>>,
+    /// The directory, absolute; absent: the connection's default, else home.
+    pub cwd: Option<String>,
+    /// Bytes that `terminal/output` keeps; absent: the configured default; 0: none.
+    pub output_byte_limit: Option<u64>,
+    /// Anybody's keys.
+    #[serde(rename = "_meta")]
+    pub meta: Option<LenientMeta>,
+}
 
-    /// The output so far, and the exit status if there is one.
-    #[method(name = "terminal/output", param_kind = map, with_extensions)]
-    async fn output(
-        &self,
-        #[argument(rename = "sessionId")] session_id: String,
-        #[argument(rename = "terminalId")] terminal_id: String,
-        #[argument(rename = "_meta")] meta: Option<LenientMeta>,
-    ) -> RpcResult<TerminalOutputResponse>;
+/// Declares the params of a method on one terminal: they are the same for four of the five.
+macro_rules! terminal_request {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            /// The ACP session that owns the terminal.
+            pub session_id: String,
+            /// The terminal.
+            pub terminal_id: String,
+            /// Anybody's keys.
+            #[serde(rename = "_meta")]
+            pub meta: Option<LenientMeta>,
+        }
+    };
+}
 
-    /// Answers when the command has exited and its output is all there, however long that takes.
-    #[method(name = "terminal/wait_for_exit", param_kind = map, with_extensions)]
-    async fn wait_for_exit(
-        &self,
-        #[argument(rename = "sessionId")] session_id: String,
-        #[argument(rename = "terminalId")] terminal_id: String,
-        #[argument(rename = "_meta")] meta: Option<LenientMeta>,
-    ) -> RpcResult<WaitForTerminalExitResponse>;
-
-    /// Ends the command and all that it started; the id stays valid.
-    #[method(name = "terminal/kill", param_kind = map, with_extensions)]
-    async fn kill(
-        &self,
-        #[argument(rename = "sessionId")] session_id: String,
-        #[argument(rename = "terminalId")] terminal_id: String,
-        #[argument(rename = "_meta")] meta: Option<LenientMeta>,
-    ) -> RpcResult<EmptyResponse>;
-
-    /// Ends the command if it still runs, and the id for all of `terminal/*`.
-    #[method(name = "terminal/release", param_kind = map, with_extensions)]
-    async fn release(
-        &self,
-        #[argument(rename = "sessionId")] session_id: String,
-        #[argument(rename = "terminalId")] terminal_id: String,
-        #[argument(rename = "_meta")] meta: Option<LenientMeta>,
-    ) -> RpcResult<EmptyResponse>;
+terminal_request! {
+    /// Params of `terminal/output`: the output so far, and the exit status if there is one.
+    TerminalOutputRequest
+}
+terminal_request! {
+    /// Params of `terminal/wait_for_exit`: answers when the command has exited and its output is all
+    /// there, however long that takes.
+    WaitForTerminalExitRequest
+}
+terminal_request! {
+    /// Params of `terminal/kill`: ends the command and all that it started; the id stays valid.
+    KillTerminalRequest
+}
+terminal_request! {
+    /// Params of `terminal/release`: ends the command if it still runs, and the id for all of
+    /// `terminal/*`.
+    ReleaseTerminalRequest
 }

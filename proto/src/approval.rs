@@ -9,8 +9,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -170,23 +168,34 @@ pub enum Decision {
     Deny,
 }
 
-/// `approval.*`: what the gate wants a person to agree to.
-#[rpc(server, client, namespace = "approval", namespace_separator = ".")]
-pub trait Approvals {
-    /// Lists questions. With `after`, waits until something has changed since that `seq`, `wait_ms`
-    /// at the longest (default 0, at the most a day).
-    #[method(name = "list", param_kind = map)]
-    async fn list(&self, after: Option<u64>, wait_ms: Option<u64>) -> RpcResult<ApprovalList>;
+/// Params of `approval.list`: the questions. With `after`, waits until something has changed since
+/// that `seq`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListApprovals {
+    /// The `seq` of an earlier answer.
+    pub after: Option<u64>,
+    /// The longest wait, in milliseconds, at most a day; absent: 0.
+    pub wait_ms: Option<u64>,
+}
 
-    /// Waits until a question is answered, `timeout_ms` at the longest (default 30,000), and tells
-    /// how it stands.
-    #[method(name = "wait", param_kind = map)]
-    async fn wait(&self, id: ApprovalId, timeout_ms: Option<u64>) -> RpcResult<ApprovalInfo>;
+/// Params of `approval.wait`: waits until a question is answered, and tells how it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitForApproval {
+    /// The question.
+    pub id: ApprovalId,
+    /// The longest wait, in milliseconds; absent: 30,000.
+    pub timeout_ms: Option<u64>,
+}
 
-    /// Answers a question. The first answer holds: a later one is an error that says so. Who works
-    /// in a terminal that an agent has started may not answer; for always only the front `cli` may.
-    #[method(name = "answer", param_kind = map, with_extensions)]
-    async fn answer(&self, id: ApprovalId, decision: Decision) -> RpcResult<ApprovalInfo>;
+/// Params of `approval.answer`: answers a question. The first answer holds; a later one is an error
+/// that says so. A process in an agent's terminal may not answer, and only the front `cli` may
+/// answer for always.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerApproval {
+    /// The question.
+    pub id: ApprovalId,
+    /// The answer.
+    pub decision: Decision,
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! `audit.*`: who did what.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -133,28 +131,29 @@ pub struct BadRecord {
     pub reason: String,
 }
 
-/// `audit.*`: who did what.
-#[rpc(server, client, namespace = "audit", namespace_separator = ".")]
-pub trait Audit {
-    /// Lists audit records, newest first unless asked otherwise, `limit` a page (default 100, at the
-    /// most 1,000). With the oldest first and `wait_ms`, a page that would be empty waits for a
-    /// record that the filter lets through, so long at the most (a minute).
-    #[method(name = "list", param_kind = map)]
-    async fn list(
-        &self,
-        filter: Option<AuditFilter>,
-        cursor: Option<String>,
-        limit: Option<u32>,
-        order: Option<AuditOrder>,
-        wait_ms: Option<u64>,
-    ) -> RpcResult<AuditPage>;
-
-    /// The hashes of these records, 1,000 at the most: to compare them with the anchors in the
-    /// journal.
-    #[method(name = "hashes", param_kind = map)]
-    async fn hashes(&self, records: Vec<i64>) -> RpcResult<AuditHashes>;
-
-    /// Checks the whole chain.
-    #[method(name = "verify")]
-    async fn verify(&self) -> RpcResult<AuditVerdict>;
+/// Params of `audit.list`: a page of records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListAudit {
+    /// Which records; absent: all.
+    pub filter: Option<AuditFilter>,
+    /// From an earlier page.
+    pub cursor: Option<String>,
+    /// Records a page, 1 to 1,000; absent: 100.
+    pub limit: Option<u32>,
+    /// Absent: the newest first.
+    pub order: Option<AuditOrder>,
+    /// With the oldest first: how long a page that would be empty waits for a record that the filter
+    /// lets through, in milliseconds, at most a minute; absent: 0.
+    pub wait_ms: Option<u64>,
 }
+
+/// Params of `audit.hashes`: the hashes of records, to compare with the anchors in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAuditHashes {
+    /// The records' numbers, at most [`MAX_HASHES`].
+    pub records: Vec<i64>,
+}
+
+/// Params of `audit.verify`: checks the whole chain.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyAudit {}

@@ -4,12 +4,10 @@
 //! tells of them (OSC 133 and 633): those that termd starts do. A command's output is the
 //! terminal's from `start` to `end`; `command.read` reads it.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Offset, TerminalId, TerminalRef};
-use crate::terminal::{Encoding, ReadResult};
+use crate::terminal::Encoding;
 
 /// Longest text that `command.list` searches for, in bytes.
 pub const MAX_QUERY_BYTES: usize = 1024;
@@ -89,33 +87,38 @@ pub struct CommandPage {
     pub next_cursor: Option<String>,
 }
 
-/// `command.*`: what was run in terminals.
-#[rpc(server, client, namespace = "command", namespace_separator = ".")]
-pub trait Commands {
-    /// Lists commands, newest first, `limit` a page (default 100, at the most 1,000).
-    #[method(name = "list", param_kind = map)]
-    async fn list(
-        &self,
-        filter: Option<CommandFilter>,
-        cursor: Option<String>,
-        limit: Option<u32>,
-    ) -> RpcResult<CommandPage>;
+/// Params of `command.list`: a page of commands, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListCommands {
+    /// Which commands; absent: all.
+    pub filter: Option<CommandFilter>,
+    /// From an earlier page.
+    pub cursor: Option<String>,
+    /// Commands a page, 1 to 1,000; absent: 100.
+    pub limit: Option<u32>,
+}
 
-    /// All that is known of one command of a terminal. A negative number counts from the newest:
-    /// -1 is the last one.
-    #[method(name = "show", param_kind = map)]
-    async fn show(&self, id: TerminalRef, number: i64) -> RpcResult<CommandInfo>;
+/// Params of `command.show`: all that is known of one command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShowCommand {
+    /// The terminal it was run in.
+    pub id: TerminalRef,
+    /// Its number there. A negative number counts from the newest: -1 is the last one.
+    pub number: i64,
+}
 
-    /// Reads what a command printed, as `session.read` does, and nothing before or after it: from
-    /// `since` (an offset in its output), else from its start, at most `max_bytes` (4 to 1 MiB,
-    /// default 65,536). `at_end` says that all of it, or all so far, was read.
-    #[method(name = "read", param_kind = map)]
-    async fn read(
-        &self,
-        id: TerminalRef,
-        number: i64,
-        since: Option<Offset>,
-        max_bytes: Option<u64>,
-        encoding: Option<Encoding>,
-    ) -> RpcResult<ReadResult>;
+/// Params of `command.read`: reads what a command printed, as `session.read` does, and nothing before
+/// or after it. `at_end` of the answer says that all of it, or all so far, was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadCommand {
+    /// The terminal it was run in.
+    pub id: TerminalRef,
+    /// Its number there, as for [`ShowCommand`].
+    pub number: i64,
+    /// An offset in its output to begin at; absent: its start.
+    pub since: Option<Offset>,
+    /// Most bytes of output to go through, 4 to 1 MiB; absent: 65,536.
+    pub max_bytes: Option<u64>,
+    /// How to write them; absent: as plain text.
+    pub encoding: Option<Encoding>,
 }

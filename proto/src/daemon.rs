@@ -1,7 +1,5 @@
 //! `daemon.*`: the daemon itself.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::GateSettings;
@@ -65,26 +63,24 @@ pub struct DaemonStats {
     pub database_bytes: u64,
 }
 
-/// `daemon.*`: the daemon itself.
-#[rpc(server, client, namespace = "daemon", namespace_separator = ".")]
-pub trait Daemon {
-    /// A client introduces itself: its name stands in the audit records of what it does, `front`
-    /// in the owner of what it creates, `cwd` is where its terminals start by default, and
-    /// `settings` are how it wants to be treated. Said again, it replaces what was said before.
-    #[method(name = "hello", param_kind = map, with_extensions)]
-    async fn hello(
-        &self,
-        client: Option<String>,
-        front: Option<Front>,
-        cwd: Option<String>,
-        settings: Option<ClientSettings>,
-    ) -> RpcResult<DaemonInfo>;
-
-    /// Which daemon this is.
-    #[method(name = "info")]
-    async fn info(&self) -> RpcResult<DaemonInfo>;
-
-    /// What it holds now.
-    #[method(name = "stats")]
-    async fn stats(&self) -> RpcResult<DaemonStats>;
+/// Params of `daemon.hello`: a client introduces itself. Said again, it replaces what was said
+/// before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Its name, which stands in the audit records of what it does.
+    pub client: Option<String>,
+    /// The front that owns what it creates.
+    pub front: Option<Front>,
+    /// Where its terminals start by default, absolute.
+    pub cwd: Option<String>,
+    /// How it wants to be treated.
+    pub settings: Option<ClientSettings>,
 }
+
+/// Params of `daemon.info`: which daemon this is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetDaemonInfo {}
+
+/// Params of `daemon.stats`: what the daemon holds now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetDaemonStats {}

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::id::{Offset, TerminalId};
 use crate::terminal::{ExitStatus, ReachedLimit};
 
+/// The method of the notifications that carry events: their params are `{"subscription", "result"}`.
+pub const EVENT_METHOD: &str = "session.event";
+
 /// One thing that happened to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

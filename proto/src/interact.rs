@@ -4,8 +4,6 @@
 //! A wait never takes output away and never ends a terminal. It answers with offsets; what was
 //! printed is read by `session.read`, from `start` `until` `end`.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::command::CommandInfo;
@@ -175,45 +173,53 @@ pub struct WaitForResult {
     pub activity: Activity,
 }
 
-/// Typing and waiting.
-#[rpc(server, client, namespace = "session", namespace_separator = ".")]
-pub trait Interactions {
-    /// Types; answers when the terminal has taken all of it, or after `timeout_ms` (default 5,000)
-    /// with what is still queued. What completes a line is judged by the gate first: `confirmed`
-    /// says that somebody has agreed to it.
-    #[method(name = "type", param_kind = map, with_extensions)]
-    async fn type_input(
-        &self,
-        id: TerminalRef,
-        input: TypedInput,
-        confirmed: Option<bool>,
-        timeout_ms: Option<u64>,
-    ) -> RpcResult<SendResult>;
+/// Params of `session.type`: types, and answers when the terminal has taken all of it, or after
+/// `timeout_ms` with what is still queued. What completes a line is judged by the gate first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeInput {
+    /// The terminal.
+    pub id: TerminalRef,
+    /// What is typed.
+    pub input: TypedInput,
+    /// Whether somebody has agreed to it already; absent: no.
+    pub confirmed: Option<bool>,
+    /// In milliseconds; absent: 5,000.
+    pub timeout_ms: Option<u64>,
+}
 
-    /// Waits, `timeout_ms` at the longest (default [`DEFAULT_WAIT_FOR_MS`]), looking at output from
-    /// `since` on (absent: from now on), what was printed before the call included.
-    #[method(name = "wait_for", param_kind = map)]
-    async fn wait_for(
-        &self,
-        id: TerminalRef,
-        since: Option<Offset>,
-        until: Until,
-        timeout_ms: Option<u64>,
-    ) -> RpcResult<WaitForResult>;
+/// Params of `session.wait_for`: waits, looking at output from `since` on, what was printed before
+/// the call included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitFor {
+    /// The terminal.
+    pub id: TerminalRef,
+    /// Where to begin to look; absent: the end of the output now.
+    pub since: Option<Offset>,
+    /// What to wait for.
+    pub until: Until,
+    /// The longest wait, in milliseconds; absent: [`DEFAULT_WAIT_FOR_MS`].
+    pub timeout_ms: Option<u64>,
+}
 
-    /// Types, and waits for what comes of it: [`type_input`](Self::type_input) and
-    /// [`wait_for`](Self::wait_for) from the end of the output before the input.
-    #[method(name = "interact", param_kind = map, with_extensions)]
-    async fn interact(
-        &self,
-        id: TerminalRef,
-        input: TypedInput,
-        until: Until,
-        confirmed: Option<bool>,
-        timeout_ms: Option<u64>,
-    ) -> RpcResult<WaitForResult>;
+/// Params of `session.interact`: [`TypeInput`], and [`WaitFor`] from the end of the output before the
+/// input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interact {
+    /// The terminal.
+    pub id: TerminalRef,
+    /// What is typed.
+    pub input: TypedInput,
+    /// What to wait for.
+    pub until: Until,
+    /// Whether somebody has agreed to it already; absent: no.
+    pub confirmed: Option<bool>,
+    /// The longest wait, in milliseconds; absent: [`DEFAULT_WAIT_FOR_MS`].
+    pub timeout_ms: Option<u64>,
+}
 
-    /// What goes on in a terminal now.
-    #[method(name = "activity", param_kind = map)]
-    async fn activity(&self, id: TerminalRef) -> RpcResult<Activity>;
+/// Params of `session.activity`: what goes on in a terminal now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetActivity {
+    /// The terminal.
+    pub id: TerminalRef,
 }

@@ -9,6 +9,9 @@
 //! **Invariant:** no I/O, no clock, no randomness in this crate, and nothing here knows SQLite,
 //! tokio or a PTY.
 
+#![warn(missing_docs)]
+
+mod absent;
 pub mod acp;
 pub mod approval;
 pub mod audit;
@@ -19,6 +22,7 @@ pub mod error;
 pub mod event;
 pub mod id;
 pub mod interact;
+pub mod method;
 pub mod palette;
 pub mod paths;
 pub mod policy;
@@ -27,3 +31,4 @@ pub mod terminal;
 
 pub use error::{ErrorKind, code};
 pub use id::{Label, Offset, TerminalId, TerminalRef};
+pub use method::Method;

@@ -3,8 +3,6 @@
 //! The gate is a seat belt, not a wall: it reads what is about to be run and asks where that looks
 //! dangerous or cannot be understood. A program that wants to do harm is not held up by it.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::terminal::{Front, ScopeLimits};
@@ -221,28 +219,28 @@ impl Default for GateSettings {
     }
 }
 
-/// `policy.*`: what the gate says.
-#[rpc(server, client, namespace = "policy", namespace_separator = ".")]
-pub trait Policy {
-    /// Judges a shell line, or an argv, not both; runs nothing and records nothing. `program`: the
-    /// program that the line would be typed into (absent: a shell).
-    #[method(name = "check", param_kind = map, with_extensions)]
-    async fn check(
-        &self,
-        line: Option<String>,
-        argv: Option<Vec<String>>,
-        program: Option<String>,
-        cwd: Option<String>,
-        front: Option<Front>,
-    ) -> RpcResult<Judgement>;
+/// Params of `policy.check`: judges a shell line, or an argv, not both; runs nothing and records
+/// nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckPolicy {
+    /// A line as it would be typed.
+    pub line: Option<String>,
+    /// A program and its arguments.
+    pub argv: Option<Vec<String>>,
+    /// The program that the line would be typed into; absent: a shell.
+    pub program: Option<String>,
+    /// The directory; absent: the connection's.
+    pub cwd: Option<String>,
+    /// The front; absent: the connection's.
+    pub front: Option<Front>,
+}
 
-    /// Says what is decided of each question, by which rule, why, and what it would run under; runs
-    /// nothing and records nothing. `config`: decide by this text of a config.toml instead of the
-    /// one that is in force. At most [`MAX_EXPLAINED`] questions.
-    #[method(name = "explain", param_kind = map, with_extensions)]
-    async fn explain(
-        &self,
-        queries: Vec<PolicyQuery>,
-        config: Option<String>,
-    ) -> RpcResult<Vec<Explanation>>;
+/// Params of `policy.explain`: says what is decided of each question, by which rule, why, and what it
+/// would run under; runs nothing and records nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExplainPolicy {
+    /// The questions, at most [`MAX_EXPLAINED`].
+    pub queries: Vec<PolicyQuery>,
+    /// The text of a config.toml to decide by; absent: the one that is in force.
+    pub config: Option<String>,
 }

@@ -4,8 +4,6 @@
 //! Rows are numbered from the top of the screen: 0 is its first row, −1 the newest row of the
 //! scrollback, and so on upwards. Columns count from 0. A wide character takes two columns.
 
-use jsonrpsee::core::RpcResult;
-use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::id::TerminalRef;
@@ -338,11 +336,13 @@ pub enum ScreenFormat {
     Html,
 }
 
-/// The params of `session.screen` beside the id, as one value.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScreenOptions {
-    /// How to write the rows.
-    pub format: ScreenFormat,
+/// Params of `session.screen`: a terminal's screen and scrollback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadScreen {
+    /// The terminal.
+    pub id: TerminalRef,
+    /// How to write the rows; absent: as style runs.
+    pub format: Option<ScreenFormat>,
     /// Only rows that changed after this `seq`; absent: all.
     pub since: Option<u64>,
     /// First row; negative in the scrollback; absent: 0. Rows that are not there are left out.
@@ -362,26 +362,42 @@ pub struct ScreenOptions {
     pub view_rows: Option<u16>,
 }
 
-/// `session.screen` with its params in one value.
-pub async fn read_screen<C: ScreensClient + Sync>(
-    client: &C,
-    id: TerminalRef,
-    options: ScreenOptions,
-) -> Result<ScreenResult, jsonrpsee::core::ClientError> {
-    client
-        .screen(
+impl ReadScreen {
+    /// The screen as it is now, as style runs.
+    pub fn of(id: TerminalRef) -> Self {
+        Self {
             id,
-            Some(options.format),
-            options.since,
-            options.from_row,
-            options.to_row,
-            options.changed_after,
-            options.settle_ms,
-            options.timeout_ms,
-            options.view_cols,
-            options.view_rows,
-        )
-        .await
+            format: None,
+            since: None,
+            from_row: None,
+            to_row: None,
+            changed_after: None,
+            settle_ms: None,
+            timeout_ms: None,
+            view_cols: None,
+            view_rows: None,
+        }
+    }
+
+    /// Which rows are asked for.
+    pub fn rows(&self) -> ScreenRows {
+        ScreenRows {
+            since: self.since,
+            from_row: self.from_row,
+            to_row: self.to_row,
+        }
+    }
+}
+
+/// Which rows of a screen are asked for; the fields are those of [`ReadScreen`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScreenRows {
+    /// Only rows that changed after this `seq`.
+    pub since: Option<u64>,
+    /// First row.
+    pub from_row: Option<i64>,
+    /// Last row, included.
+    pub to_row: Option<i64>,
 }
 
 /// Answer to `session.screen`.
@@ -395,24 +411,4 @@ pub struct ScreenResult {
     pub rendering: Option<String>,
     /// False where the time was over before what was waited for.
     pub settled: bool,
-}
-
-/// `session.screen`.
-#[rpc(server, client, namespace = "session", namespace_separator = ".")]
-pub trait Screens {
-    /// A terminal's screen and scrollback; [`ScreenOptions`] says what each param means.
-    #[method(name = "screen", param_kind = map)]
-    async fn screen(
-        &self,
-        id: TerminalRef,
-        format: Option<ScreenFormat>,
-        since: Option<u64>,
-        from_row: Option<i64>,
-        to_row: Option<i64>,
-        changed_after: Option<u64>,
-        settle_ms: Option<u64>,
-        timeout_ms: Option<u64>,
-        view_cols: Option<u16>,
-        view_rows: Option<u16>,
-    ) -> RpcResult<ScreenResult>;
 }

@@ -3,23 +3,25 @@
 //! Every `id` is a [`TerminalRef`](crate::TerminalRef): an id, a unique prefix of one, or a label.
 //! Times are milliseconds; points in time are milliseconds since the Unix epoch.
 
-mod call;
+mod answers;
 mod confinement;
 mod disk;
 mod ending;
 mod info;
-mod sessions;
+mod params;
 
 use serde::{Deserialize, Serialize};
 
-pub use call::{
-    CreateTerminal, Encoding, ReadFrom, ReadOptions, ReadResult, SendResult, WaitResult,
-};
+pub use answers::{Encoding, ReadResult, SendResult, WaitResult};
 pub use confinement::{Confinement, MissingWall, ScopeLimits};
 pub use disk::{DiskLimit, Gap, GapCause, ReachedLimit};
 pub use ending::{CloseCause, EndCause, ExitStatus};
 pub use info::{ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
-pub use sessions::{SessionsClient, SessionsServer, create_terminal, read_terminal};
+pub use params::{
+    AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal, KillTerminal,
+    ListTerminals, ReadTerminal, ResizeTerminal, SendInput, ShowTerminal, SubscribeEvents,
+    UnsubscribeEvents, WaitForExit,
+};
 
 /// Columns of a terminal that nobody gave a size.
 pub const DEFAULT_COLS: u16 = 80;

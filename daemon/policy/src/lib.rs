@@ -10,6 +10,8 @@
 //!
 //! Must not know: tokio, files, clocks, terminals, JSON-RPC, the database.
 
+#![warn(missing_docs)]
+
 mod approved;
 mod braces;
 mod code;

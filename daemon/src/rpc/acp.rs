@@ -3,19 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jsonrpsee::Extensions;
-use jsonrpsee::core::{RpcResult, async_trait};
-use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::json;
 use termd_proto::TerminalId;
 use termd_proto::acp::{
-    AcpTerminalsServer, CreateTerminalResponse, EmptyResponse, EnvVariable, LenientMeta, Meta,
-    OutputRange, TerminalExitStatus, TerminalOutputResponse, WaitForTerminalExitResponse,
+    CreateTerminalRequest, CreateTerminalResponse, EmptyResponse, KillTerminalRequest, LenientMeta,
+    Meta, OutputRange, ReleaseTerminalRequest, TerminalExitStatus, TerminalOutputRequest,
+    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 use termd_proto::terminal::{ExitStatus, Front, Stdio};
 
-use super::caller::{acp_owner, connection};
-use super::error::{invalid_params, terminal_not_found};
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use crate::service::{CreateRequest, Terminals};
 use crate::terminal::record::{Exit, Progress};
 use crate::terminal::resolved::UntilExit;
@@ -40,8 +39,18 @@ impl AcpHandler {
         Self { terminals }
     }
 
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::create);
+        api.method(&handler, Self::output);
+        api.method(&handler, Self::wait_for_exit);
+        api.method(&handler, Self::kill);
+        api.method(&handler, Self::release);
+    }
+
     /// The terminal, if it is this session's and not released.
-    fn terminal(&self, session: &str, id: &str) -> Result<Arc<Terminal>, ErrorObjectOwned> {
+    fn terminal(&self, session: &str, id: &str) -> Result<Arc<Terminal>, RpcError> {
         id.parse::<TerminalId>()
             .ok()
             .and_then(|id| self.terminals.open(&id))
@@ -49,31 +58,35 @@ impl AcpHandler {
                 let owner = &terminal.record.owner;
                 owner.front == Front::Acp && owner.session.as_deref() == Some(session)
             })
-            .ok_or_else(|| terminal_not_found(id))
+            .ok_or_else(|| RpcError::terminal_not_found(id))
     }
 }
 
-#[async_trait]
-impl AcpTerminalsServer for AcpHandler {
+impl AcpHandler {
     async fn create(
-        &self,
-        ext: &Extensions,
-        session_id: String,
-        command: String,
-        args: Option<Vec<String>>,
-        env: Option<Vec<EnvVariable>>,
-        cwd: Option<String>,
-        output_byte_limit: Option<u64>,
-        meta: Option<LenientMeta>,
+        self: Arc<Self>,
+        params: CreateTerminalRequest,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<CreateTerminalResponse> {
+        let CreateTerminalRequest {
+            session_id,
+            command,
+            args,
+            env,
+            cwd,
+            output_byte_limit,
+            meta,
+        } = params;
         if session_id.is_empty() || session_id.len() > MAX_SESSION_ID_BYTES {
-            return Err(invalid_params("sessionId", "must be 1 to 1,024 bytes long"));
+            return Err(RpcError::invalid_params(
+                "sessionId",
+                "must be 1 to 1,024 bytes long",
+            ));
         }
-        let context = connection(ext)?;
         let meta = given(meta);
         let size = size_in(meta.as_ref())?;
         output_form(meta.as_ref())?;
-        let owner = acp_owner(&context, &session_id);
+        let owner = context.acp_owner(&session_id);
         let close_on_disconnect = flag(meta.as_ref(), "close_on_disconnect")?;
         let request = CreateRequest {
             owner: owner.clone(),
@@ -118,16 +131,18 @@ impl AcpTerminalsServer for AcpHandler {
     }
 
     async fn output(
-        &self,
-        ext: &Extensions,
-        session_id: String,
-        terminal_id: String,
-        meta: Option<LenientMeta>,
+        self: Arc<Self>,
+        params: TerminalOutputRequest,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalOutputResponse> {
+        let TerminalOutputRequest {
+            session_id,
+            terminal_id,
+            meta,
+        } = params;
         let terminal = self.terminal(&session_id, &terminal_id)?;
         terminal.touch();
         let limit = terminal.record.output_byte_limit;
-        let context = connection(ext)?;
         let _turn = context.turn(limit.min(terminal.end().0)).await;
         let progress = terminal.progress();
         let tail = tail(&terminal, &progress, limit)
@@ -152,12 +167,15 @@ impl AcpTerminalsServer for AcpHandler {
     }
 
     async fn wait_for_exit(
-        &self,
-        _ext: &Extensions,
-        session_id: String,
-        terminal_id: String,
-        meta: Option<LenientMeta>,
+        self: Arc<Self>,
+        params: WaitForTerminalExitRequest,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<WaitForTerminalExitResponse> {
+        let WaitForTerminalExitRequest {
+            session_id,
+            terminal_id,
+            meta,
+        } = params;
         let terminal = self.terminal(&session_id, &terminal_id)?;
         let exit = terminal.wait_for_exit().await?;
         let mut meta = given(meta);
@@ -173,14 +191,17 @@ impl AcpTerminalsServer for AcpHandler {
     }
 
     async fn kill(
-        &self,
-        ext: &Extensions,
-        session_id: String,
-        terminal_id: String,
-        meta: Option<LenientMeta>,
+        self: Arc<Self>,
+        params: KillTerminalRequest,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<EmptyResponse> {
+        let KillTerminalRequest {
+            session_id,
+            terminal_id,
+            meta,
+        } = params;
         let terminal = self.terminal(&session_id, &terminal_id)?;
-        let actor = acp_owner(&*connection(ext)?, &session_id);
+        let actor = context.acp_owner(&session_id);
         let terminals = self.terminals.clone();
         let killed = tokio::spawn(async move { terminals.kill(&terminal, &actor).await });
         killed.await.map_err(|_| TerminalError::Stopping)??;
@@ -188,14 +209,17 @@ impl AcpTerminalsServer for AcpHandler {
     }
 
     async fn release(
-        &self,
-        ext: &Extensions,
-        session_id: String,
-        terminal_id: String,
-        meta: Option<LenientMeta>,
+        self: Arc<Self>,
+        params: ReleaseTerminalRequest,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<EmptyResponse> {
+        let ReleaseTerminalRequest {
+            session_id,
+            terminal_id,
+            meta,
+        } = params;
         let terminal = self.terminal(&session_id, &terminal_id)?;
-        let actor = acp_owner(&*connection(ext)?, &session_id);
+        let actor = context.acp_owner(&session_id);
         let terminals = self.terminals.clone();
         let released = tokio::spawn(async move { terminals.release(&terminal, &actor).await });
         released.await.map_err(|_| TerminalError::Stopping)??;
@@ -208,7 +232,7 @@ fn given(meta: Option<LenientMeta>) -> Option<Meta> {
 }
 
 /// `_meta.termd.cols` and `.rows` of a create.
-fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), ErrorObjectOwned> {
+fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), RpcError> {
     let Some(ours) = meta.and_then(|meta| meta.get(META_KEY)) else {
         return Ok((None, None));
     };
@@ -218,7 +242,7 @@ fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), ErrorObjec
             .as_u64()
             .and_then(|number| u16::try_from(number).ok())
             .map(Some)
-            .ok_or_else(|| invalid_params(field, "must be a number of character cells")),
+            .ok_or_else(|| RpcError::invalid_params(field, "must be a number of character cells")),
     };
     Ok((
         dimension("cols", "_meta.termd.cols")?,
@@ -237,7 +261,7 @@ enum OutputForm {
 
 /// A member of `_meta.termd` of a create that is true or false: `confirmed` (somebody has agreed to
 /// it), `close_on_disconnect` (it ends with the connection). Absent and null are false.
-fn flag(meta: Option<&Meta>, name: &str) -> Result<bool, ErrorObjectOwned> {
+fn flag(meta: Option<&Meta>, name: &str) -> Result<bool, RpcError> {
     match meta
         .and_then(|meta| meta.get(META_KEY))
         .and_then(|ours| ours.get(name))
@@ -246,13 +270,13 @@ fn flag(meta: Option<&Meta>, name: &str) -> Result<bool, ErrorObjectOwned> {
         Some(serde_json::Value::Bool(set)) => Ok(*set),
         Some(_) => {
             let field = format!("_meta.{META_KEY}.{name}");
-            Err(invalid_params(&field, "must be a boolean"))
+            Err(RpcError::invalid_params(&field, "must be a boolean"))
         }
     }
 }
 
 /// `_meta.termd.output` of a create.
-fn output_form(meta: Option<&Meta>) -> Result<OutputForm, ErrorObjectOwned> {
+fn output_form(meta: Option<&Meta>) -> Result<OutputForm, RpcError> {
     match meta
         .and_then(|meta| meta.get(META_KEY))
         .and_then(|ours| ours.get("output"))
@@ -260,7 +284,7 @@ fn output_form(meta: Option<&Meta>) -> Result<OutputForm, ErrorObjectOwned> {
         None | Some(serde_json::Value::Null) => Ok(OutputForm::Plain),
         Some(form) if form == "plain" => Ok(OutputForm::Plain),
         Some(form) if form == "raw" => Ok(OutputForm::Raw),
-        Some(_) => Err(invalid_params(
+        Some(_) => Err(RpcError::invalid_params(
             "_meta.termd.output",
             "must be \"plain\" or \"raw\"",
         )),

@@ -1,15 +1,17 @@
 //! `approval.*`: what the gate wants a person to agree to.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use jsonrpsee::Extensions;
-use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalList, ApprovalsServer, Decision};
+use termd_proto::approval::{
+    AnswerApproval, ApprovalInfo, ApprovalList, ListApprovals, WaitForApproval,
+};
 use termd_proto::terminal::MAX_WAIT_MS;
 use tokio::time::Instant;
 
-use super::caller::{connection, native_owner};
-use super::error::invalid_params;
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use crate::service::Terminals;
 use crate::terminal::TerminalError;
 
@@ -27,35 +29,52 @@ impl ApprovalHandler {
     pub fn new(terminals: Terminals) -> Self {
         Self { terminals }
     }
+
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::list);
+        api.method(&handler, Self::wait);
+        api.method(&handler, Self::answer);
+    }
 }
 
-fn deadline(field: &'static str, ms: u64) -> Result<Instant, jsonrpsee::types::ErrorObjectOwned> {
+fn deadline(field: &'static str, ms: u64) -> Result<Instant, RpcError> {
     if ms > MAX_WAIT_MS {
-        return Err(invalid_params(field, "may be a day at the most"));
+        return Err(RpcError::invalid_params(field, "may be a day at the most"));
     }
     Ok(Instant::now() + Duration::from_millis(ms))
 }
 
-#[async_trait]
-impl ApprovalsServer for ApprovalHandler {
-    async fn list(&self, after: Option<u64>, wait_ms: Option<u64>) -> RpcResult<ApprovalList> {
+impl ApprovalHandler {
+    async fn list(
+        self: Arc<Self>,
+        params: ListApprovals,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<ApprovalList> {
+        let ListApprovals { after, wait_ms } = params;
         let deadline = deadline("wait_ms", wait_ms.unwrap_or(0))?;
         Ok(self.terminals.approvals().list(after, deadline).await)
     }
 
-    async fn wait(&self, id: ApprovalId, timeout_ms: Option<u64>) -> RpcResult<ApprovalInfo> {
+    async fn wait(
+        self: Arc<Self>,
+        params: WaitForApproval,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<ApprovalInfo> {
+        let WaitForApproval { id, timeout_ms } = params;
         let deadline = deadline("timeout_ms", timeout_ms.unwrap_or(DEFAULT_WAIT_MS))?;
         let waited = self.terminals.approvals().wait(&id, deadline).await;
         Ok(waited.ok_or(TerminalError::NoQuestion(id))?)
     }
 
     async fn answer(
-        &self,
-        ext: &Extensions,
-        id: ApprovalId,
-        decision: Decision,
+        self: Arc<Self>,
+        params: AnswerApproval,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<ApprovalInfo> {
-        let by = native_owner(&*connection(ext)?);
+        let AnswerApproval { id, decision } = params;
+        let by = context.native_owner();
         let terminals = self.terminals.clone();
         // In a task of its own: what is recorded is then done, also for a client that goes away.
         let answered = tokio::spawn(async move { terminals.answer(&id, decision, &by).await });

@@ -1,16 +1,17 @@
 //! `audit.*`: the chain of records.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use jsonrpsee::core::{RpcResult, async_trait};
-use jsonrpsee::types::ErrorObjectOwned;
 use termd_proto::audit::{
-    AuditFilter, AuditHashes, AuditOrder, AuditPage, AuditServer, AuditVerdict, MAX_FILTER_BYTES,
-    MAX_HASHES,
+    AuditFilter, AuditHashes, AuditOrder, AuditPage, AuditVerdict, ListAudit, MAX_FILTER_BYTES,
+    MAX_HASHES, ReadAuditHashes, VerifyAudit,
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::error::{invalid_params, store_error};
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use crate::store::{Store, StoreError};
 
 const DEFAULT_PAGE: u32 = 100;
@@ -28,6 +29,14 @@ impl AuditHandler {
     /// Over this database.
     pub fn new(store: Store) -> Self {
         Self { store }
+    }
+
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::list);
+        api.method(&handler, Self::hashes);
+        api.method(&handler, Self::verify);
     }
 
     /// The first page of what comes after the cursor that has a record in it, or the last one that
@@ -58,25 +67,31 @@ impl AuditHandler {
     }
 }
 
-#[async_trait]
-impl AuditServer for AuditHandler {
+impl AuditHandler {
     async fn list(
-        &self,
-        filter: Option<AuditFilter>,
-        cursor: Option<String>,
-        limit: Option<u32>,
-        order: Option<AuditOrder>,
-        wait_ms: Option<u64>,
+        self: Arc<Self>,
+        params: ListAudit,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<AuditPage> {
+        let ListAudit {
+            filter,
+            cursor,
+            limit,
+            order,
+            wait_ms,
+        } = params;
         let limit = limit.unwrap_or(DEFAULT_PAGE);
         if !(1..=MAX_PAGE).contains(&limit) {
-            return Err(invalid_params("limit", "must be 1 to 1,000"));
+            return Err(RpcError::invalid_params("limit", "must be 1 to 1,000"));
         }
         let filter = checked(filter.unwrap_or_default())?;
         let order = order.unwrap_or_default();
         let wait = Duration::from_millis(wait_ms.unwrap_or(0));
         if wait > MAX_WAIT {
-            return Err(invalid_params("wait_ms", "may be 60,000 at the most"));
+            return Err(RpcError::invalid_params(
+                "wait_ms",
+                "may be 60,000 at the most",
+            ));
         }
         let page = if wait.is_zero() {
             self.store
@@ -86,28 +101,40 @@ impl AuditServer for AuditHandler {
             let deadline = Instant::now() + wait;
             self.follow(&filter, cursor, limit, deadline).await
         } else {
-            return Err(invalid_params(
+            return Err(RpcError::invalid_params(
                 "wait_ms",
                 "goes with `order` `oldest` alone",
             ));
         };
-        page.map_err(store_error)
+        Ok(page?)
     }
 
-    async fn hashes(&self, records: Vec<i64>) -> RpcResult<AuditHashes> {
+    async fn hashes(
+        self: Arc<Self>,
+        params: ReadAuditHashes,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<AuditHashes> {
+        let ReadAuditHashes { records } = params;
         if records.len() > MAX_HASHES {
-            return Err(invalid_params("records", "may be 1,000 at the most"));
+            return Err(RpcError::invalid_params(
+                "records",
+                "may be 1,000 at the most",
+            ));
         }
-        self.store.audit_hashes(&records).await.map_err(store_error)
+        Ok(self.store.audit_hashes(&records).await?)
     }
 
-    async fn verify(&self) -> RpcResult<AuditVerdict> {
-        self.store.verify_audit().await.map_err(store_error)
+    async fn verify(
+        self: Arc<Self>,
+        _: VerifyAudit,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<AuditVerdict> {
+        Ok(self.store.verify_audit().await?)
     }
 }
 
 /// A filter that can let something through.
-fn checked(filter: AuditFilter) -> Result<AuditFilter, ErrorObjectOwned> {
+fn checked(filter: AuditFilter) -> Result<AuditFilter, RpcError> {
     let texts = [
         &filter.terminal,
         &filter.action,
@@ -117,20 +144,20 @@ fn checked(filter: AuditFilter) -> Result<AuditFilter, ErrorObjectOwned> {
     ];
     for text in texts.into_iter().flatten() {
         if text.is_empty() {
-            return Err(invalid_params(
+            return Err(RpcError::invalid_params(
                 "filter",
                 "has an empty text, which nothing fits",
             ));
         }
         if text.len() > MAX_FILTER_BYTES {
-            return Err(invalid_params(
+            return Err(RpcError::invalid_params(
                 "filter",
                 "has a text of more than 4,096 bytes",
             ));
         }
     }
     if matches!((filter.since_ms, filter.until_ms), (Some(since), Some(until)) if since >= until) {
-        return Err(invalid_params(
+        return Err(RpcError::invalid_params(
             "filter",
             "ends before it begins: `since_ms`, `until_ms`",
         ));

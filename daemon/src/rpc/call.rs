@@ -13,27 +13,25 @@ use std::task::{Context, Poll, Waker};
 use futures_util::future::{AbortHandle, Abortable, BoxFuture};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use jsonrpsee::MethodResponse;
 
 use super::account::CallPermit;
+use super::answer::Answer;
+use super::api::Running;
+use super::error::RpcError;
 use super::request::same_id;
 
-/// What a handler's future came to; none where it panicked.
-pub(super) type Outcome = Option<MethodResponse>;
+/// What a handler's future came to.
+pub(super) type Outcome = Result<Answer, RpcError>;
 
 /// A handler's future, safe to poll.
 pub(super) struct Call {
-    future: BoxFuture<'static, Outcome>,
-    /// The params, where the handler may judge them after its first wait, as subscriptions do.
-    params: Option<Box<str>>,
+    future: Running,
 }
 
 /// A call that has ended.
 pub(super) struct Ended {
     /// The peer's id, as it was written.
     pub(super) id: Box<str>,
-    /// The params, where they were kept.
-    pub(super) params: Option<Box<str>>,
     pub(super) how: HowEnded,
 }
 
@@ -46,12 +44,11 @@ pub(super) enum HowEnded {
 }
 
 type Key = u64;
-type Running = BoxFuture<'static, (Key, HowEnded)>;
+type Ending = BoxFuture<'static, (Key, HowEnded)>;
 
 /// What is known of a call under way.
 struct InFlight {
     id: Box<str>,
-    params: Option<Box<str>>,
     /// Length of the request's line, which the call may hold on to.
     line_bytes: usize,
     abort: AbortHandle,
@@ -62,30 +59,19 @@ struct InFlight {
 /// The calls under way.
 #[derive(Default)]
 pub(super) struct Calls {
-    running: FuturesUnordered<Running>,
+    running: FuturesUnordered<Ending>,
     in_flight: HashMap<Key, InFlight>,
     next_key: Key,
     line_bytes: usize,
 }
 
 impl Call {
-    pub(super) fn new(future: BoxFuture<'static, MethodResponse>) -> Self {
+    pub(super) fn new(future: Running) -> Self {
         let future = AssertUnwindSafe(future)
             .catch_unwind()
-            .map(Result::ok)
+            .map(|ended| ended.unwrap_or_else(|_| Err(RpcError::panicked())))
             .boxed();
-        Self {
-            future,
-            params: None,
-        }
-    }
-
-    /// Keeps the params for the wording of an error.
-    pub(super) fn keeping(self, params: &str) -> Self {
-        Self {
-            params: Some(params.into()),
-            ..self
-        }
+        Self { future }
     }
 
     /// Begins only once this is over.
@@ -97,7 +83,6 @@ impl Call {
         };
         Self {
             future: future.boxed(),
-            params: self.params,
         }
     }
 
@@ -134,7 +119,6 @@ impl Calls {
         self.running.push(running.boxed());
         let in_flight = InFlight {
             id: id.into(),
-            params: call.params,
             line_bytes,
             abort,
             _permit: permit,
@@ -151,11 +135,7 @@ impl Calls {
         if self.in_flight.is_empty() {
             self.in_flight.shrink_to(16);
         }
-        Some(Ended {
-            id: call.id,
-            params: call.params,
-            how,
-        })
+        Some(Ended { id: call.id, how })
     }
 
     /// Ends the calls with this id. Each is then reported by [`Self::next`], as finished if it

@@ -1,47 +1,29 @@
-//! Who asks, as records name them: the connection's peer, and what it said of itself.
+//! Who a call is from, as records name it: the connection's peer, and what it said of itself.
 
-use std::sync::Arc;
-
-use jsonrpsee::Extensions;
-use jsonrpsee::types::ErrorObjectOwned;
-use serde_json::Map;
 use termd_proto::terminal::{Front, Owner};
-use termd_proto::{ErrorKind, code};
 
 use super::context::ConnectionContext;
-use super::error::error_object;
 
-/// The connection that a call came on.
-pub(super) fn connection(ext: &Extensions) -> Result<Arc<ConnectionContext>, ErrorObjectOwned> {
-    // The dispatcher puts it there; a call without one did not come from a socket.
-    ext.get::<Arc<ConnectionContext>>().cloned().ok_or_else(|| {
-        error_object(
-            code::INTERNAL,
-            ErrorKind::Internal,
-            "a call without a connection",
-            Map::new(),
-        )
-    })
-}
+impl ConnectionContext {
+    /// The owner of what is done through the native API.
+    pub(super) fn native_owner(&self) -> Owner {
+        let introduction = self.introduction();
+        self.owner(introduction.front.unwrap_or(Front::Cli), None)
+    }
 
-/// Who asks through the native API.
-pub(super) fn native_owner(context: &ConnectionContext) -> Owner {
-    let introduction = context.introduction();
-    owner(context, introduction.front.unwrap_or(Front::Cli), None)
-}
+    /// The owner of what is done through ACP, in this ACP session.
+    pub(super) fn acp_owner(&self, session: &str) -> Owner {
+        self.owner(Front::Acp, Some(session.to_owned()))
+    }
 
-/// Who asks through ACP, for this ACP session.
-pub(super) fn acp_owner(context: &ConnectionContext, session: &str) -> Owner {
-    owner(context, Front::Acp, Some(session.to_owned()))
-}
-
-fn owner(context: &ConnectionContext, front: Front, session: Option<String>) -> Owner {
-    Owner {
-        front,
-        uid: context.peer.uid,
-        pid: context.peer.pid.unwrap_or(0),
-        exe: context.peer.exe().map(str::to_owned),
-        session,
-        client: context.introduction().client.clone(),
+    fn owner(&self, front: Front, session: Option<String>) -> Owner {
+        Owner {
+            front,
+            uid: self.peer.uid,
+            pid: self.peer.pid.unwrap_or(0),
+            exe: self.peer.exe().map(str::to_owned),
+            session,
+            client: self.introduction().client.clone(),
+        }
     }
 }

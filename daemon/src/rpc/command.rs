@@ -1,14 +1,15 @@
 //! `command.*`: what was run in terminals.
 
-use jsonrpsee::core::{RpcResult, async_trait};
-use jsonrpsee::types::ErrorObjectOwned;
-use termd_proto::command::{
-    CommandFilter, CommandInfo, CommandPage, CommandsServer, MAX_QUERY_BYTES,
-};
-use termd_proto::terminal::{Encoding, ReadResult};
-use termd_proto::{Offset, TerminalRef};
+use std::sync::Arc;
 
-use super::error::{command_not_found, invalid_params, store_error};
+use termd_proto::command::{
+    CommandInfo, CommandPage, ListCommands, MAX_QUERY_BYTES, ReadCommand, ShowCommand,
+};
+use termd_proto::terminal::ReadResult;
+
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use crate::service::Terminals;
 use crate::store::CommandQuery;
 use crate::terminal::Terminal;
@@ -29,36 +30,41 @@ impl CommandHandler {
         Self { terminals }
     }
 
-    /// What has just begun or ended may still be in the store's queue.
-    async fn settle(&self) -> Result<(), ErrorObjectOwned> {
-        self.terminals.store().flush().await.map_err(store_error)
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::list);
+        api.method(&handler, Self::show);
+        api.method(&handler, Self::read);
     }
 
-    async fn command(
-        &self,
-        terminal: &Terminal,
-        number: i64,
-    ) -> Result<CommandInfo, ErrorObjectOwned> {
+    /// What has just begun or ended may still be in the store's queue.
+    async fn settle(&self) -> Result<(), RpcError> {
+        Ok(self.terminals.store().flush().await?)
+    }
+
+    async fn command(&self, terminal: &Terminal, number: i64) -> Result<CommandInfo, RpcError> {
         self.settle().await?;
         let store = self.terminals.store();
         let command = store.command(terminal.id(), number).await;
-        command
-            .map_err(store_error)?
-            .ok_or_else(|| command_not_found(terminal.id(), number))
+        command?.ok_or_else(|| RpcError::command_not_found(terminal.id(), number))
     }
 }
 
-#[async_trait]
-impl CommandsServer for CommandHandler {
+impl CommandHandler {
     async fn list(
-        &self,
-        filter: Option<CommandFilter>,
-        cursor: Option<String>,
-        limit: Option<u32>,
+        self: Arc<Self>,
+        params: ListCommands,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<CommandPage> {
+        let ListCommands {
+            filter,
+            cursor,
+            limit,
+        } = params;
         let limit = limit.unwrap_or(DEFAULT_PAGE);
         if !(1..=MAX_PAGE).contains(&limit) {
-            return Err(invalid_params("limit", "must be 1 to 1,000"));
+            return Err(RpcError::invalid_params("limit", "must be 1 to 1,000"));
         }
         let filter = filter.unwrap_or_default();
         let text = filter.query;
@@ -66,7 +72,7 @@ impl CommandsServer for CommandHandler {
             .as_ref()
             .is_some_and(|text| text.len() > MAX_QUERY_BYTES)
         {
-            return Err(invalid_params(
+            return Err(RpcError::invalid_params(
                 "filter.query",
                 "may be 1,024 bytes long at the most",
             ));
@@ -86,22 +92,30 @@ impl CommandsServer for CommandHandler {
         self.settle().await?;
         let store = self.terminals.store();
         let page = store.list_commands(&query, cursor.as_deref(), limit).await;
-        page.map_err(store_error)
+        Ok(page?)
     }
 
-    async fn show(&self, id: TerminalRef, number: i64) -> RpcResult<CommandInfo> {
-        let terminal = self.terminals.find(&id).await?;
-        Ok(self.command(&terminal, number).await?)
+    async fn show(
+        self: Arc<Self>,
+        params: ShowCommand,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<CommandInfo> {
+        let terminal = self.terminals.find(&params.id).await?;
+        self.command(&terminal, params.number).await
     }
 
     async fn read(
-        &self,
-        id: TerminalRef,
-        number: i64,
-        since: Option<Offset>,
-        max_bytes: Option<u64>,
-        encoding: Option<Encoding>,
+        self: Arc<Self>,
+        params: ReadCommand,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<ReadResult> {
+        let ReadCommand {
+            id,
+            number,
+            since,
+            max_bytes,
+            encoding,
+        } = params;
         let terminal = self.terminals.find(&id).await?;
         let command = self.command(&terminal, number).await?;
         let encoding = encoding.unwrap_or_default();

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use jsonrpsee::Methods;
 use serde_json::value::RawValue;
 use tokio::io::{Interest, Ready};
 use tokio::net::UnixStream;
@@ -20,11 +19,12 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, ErrorAnswer};
+use super::api::Api;
 use super::backlog::Level;
 use super::call::Ended;
 use super::context::ConnectionContext;
 use super::dispatch::Dispatcher;
+use super::error::RpcError;
 use super::framing::{Frame, LineBuffer};
 use super::limits::{
     EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, LINES_A_TURN, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
@@ -79,12 +79,12 @@ impl Drop for CloseOnDrop {
 pub(super) async fn serve_connection(
     stream: UnixStream,
     context: Arc<ConnectionContext>,
-    methods: Methods,
+    api: Arc<Api>,
     shutdown: CancellationToken,
 ) -> End {
     let _close_on_drop = CloseOnDrop(Arc::clone(&context));
     let (events_in, events) = mpsc::channel(EVENT_CHANNEL_MESSAGES);
-    let dispatcher = Dispatcher::new(methods, &context, events_in);
+    let dispatcher = Dispatcher::new(api, &context, events_in);
     let work = Work::new(context, dispatcher);
     let input = LineBuffer::new(LINE_BYTES_MAX);
     let mut connection = Connection {
@@ -263,8 +263,7 @@ impl Connection {
                 Frame::Line(line) => self.work.line(line, &self.stream)?,
                 Frame::TooLong => {
                     self.work.context.counters.count_request();
-                    self.work
-                        .answer("null", ErrorAnswer::line_too_long().into_answer())?;
+                    self.work.answer("null", RpcError::line_too_long().into())?;
                 }
             }
         }
@@ -281,9 +280,6 @@ impl Connection {
     /// An event goes out after the answer to its subscribe call, which is ready by now if the
     /// event is there.
     fn on_event(&mut self, event: Box<RawValue>) -> Result<(), End> {
-        if answer::is_answer(&event) {
-            return Ok(());
-        }
         while let Some(Some(ended)) = self.work.calls.next().now_or_never() {
             self.work.call_ended(ended)?;
         }
@@ -301,8 +297,7 @@ impl Connection {
             Phase::Serving | Phase::PeerFinished => Ok(()),
             Phase::Stopping { .. } => {
                 for id in self.work.calls.abandon() {
-                    self.work
-                        .answer(&id, ErrorAnswer::unavailable().into_answer())?;
+                    self.work.answer(&id, RpcError::unavailable().into())?;
                 }
                 Ok(())
             }

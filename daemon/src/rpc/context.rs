@@ -1,12 +1,10 @@
 //! What a handler may know of the connection that a call came on.
 //!
-//! Handlers get it with `ext.get::<Arc<ConnectionContext>>()`.
 //! Must not know: bytes, lines, calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jsonrpsee::ConnectionId;
 use termd_proto::daemon::ClientSettings;
 use termd_proto::terminal::Front;
 use thiserror::Error;
@@ -17,6 +15,10 @@ use super::backlog::{Backlog, Turn};
 use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
 use super::peer::Peer;
 use termd_policy::{CompiledGate, PatternError};
+
+/// A connection's number, unique among the connections of this server process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ConnectionId(pub u64);
 
 /// What a client said of itself in `daemon.hello`. Nothing of it is checked against the peer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +52,6 @@ pub enum IntroductionError {
 /// One connection, from its accept to its end.
 #[derive(Debug)]
 pub struct ConnectionContext {
-    /// Unique among the connections of this server process.
     pub id: ConnectionId,
     /// Who connected.
     pub peer: Peer,

@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use jsonrpsee::Extensions;
-use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::daemon::{API_VERSION, ClientSettings, DaemonInfo, DaemonServer, DaemonStats};
+use termd_proto::daemon::{
+    API_VERSION, DaemonInfo, DaemonStats, GetDaemonInfo, GetDaemonStats, Hello,
+};
 use termd_proto::terminal::Front;
 
-use super::caller::connection;
-use super::context::Introduction;
-use super::error::invalid_params;
+use super::api::Api;
+use super::context::{ConnectionContext, Introduction};
+use super::error::{RpcError, RpcResult};
 use super::server::SocketStats;
 use crate::service::Terminals;
-use crate::terminal::TerminalError;
 use crate::terminal::clock::now_ms;
 
 /// Why a file is not what this server runs on, each in one line.
@@ -61,23 +60,33 @@ impl DaemonHandler {
             info,
         }
     }
+
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::hello);
+        api.method(&handler, Self::info);
+        api.method(&handler, Self::stats);
+    }
 }
 
-#[async_trait]
-impl DaemonServer for DaemonHandler {
+impl DaemonHandler {
     async fn hello(
-        &self,
-        ext: &Extensions,
-        client: Option<String>,
-        front: Option<Front>,
-        cwd: Option<String>,
-        settings: Option<ClientSettings>,
+        self: Arc<Self>,
+        params: Hello,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<DaemonInfo> {
+        let Hello {
+            client,
+            front,
+            cwd,
+            settings,
+        } = params;
         if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
-            return Err(invalid_params("cwd", "must be an absolute path"));
+            return Err(RpcError::invalid_params("cwd", "must be an absolute path"));
         }
         if front == Some(Front::Daemon) {
-            return Err(invalid_params("front", "must be acp, mcp or cli"));
+            return Err(RpcError::invalid_params("front", "must be acp, mcp or cli"));
         }
         let introduction = Introduction {
             client,
@@ -85,17 +94,23 @@ impl DaemonServer for DaemonHandler {
             cwd,
             settings: settings.unwrap_or_default(),
         };
-        connection(ext)?
-            .set_introduction(introduction)
-            .map_err(TerminalError::from)?;
+        context.set_introduction(introduction)?;
         Ok(self.info.clone())
     }
 
-    async fn info(&self) -> RpcResult<DaemonInfo> {
+    async fn info(
+        self: Arc<Self>,
+        _: GetDaemonInfo,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<DaemonInfo> {
         Ok(self.info.clone())
     }
 
-    async fn stats(&self) -> RpcResult<DaemonStats> {
+    async fn stats(
+        self: Arc<Self>,
+        _: GetDaemonStats,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<DaemonStats> {
         let (terminals_running, terminals_exited) = self.terminals.counts();
         Ok(DaemonStats {
             terminals_running,

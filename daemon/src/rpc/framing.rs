@@ -8,7 +8,7 @@ use super::limits::READ_CHUNK_BYTES;
 
 /// What was cut from the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Frame<'a> {
+pub enum Frame<'a> {
     /// A line without its end; never blank.
     Line(&'a [u8]),
     /// A line over the limit began; what is left of it is being skipped.
@@ -26,7 +26,7 @@ enum State {
 
 /// The bytes read and not yet consumed.
 #[derive(Debug)]
-pub(super) struct LineBuffer {
+pub struct LineBuffer {
     bytes: Vec<u8>,
     /// Where the next line begins.
     start: usize,
@@ -37,7 +37,7 @@ pub(super) struct LineBuffer {
 }
 
 impl LineBuffer {
-    pub(super) fn new(line_bytes_max: usize) -> Self {
+    pub fn new(line_bytes_max: usize) -> Self {
         Self {
             bytes: Vec::new(),
             start: 0,
@@ -48,7 +48,7 @@ impl LineBuffer {
     }
 
     /// Where to read to: append to it. It has room for a read, growing with the line.
-    pub(super) fn space(&mut self) -> &mut Vec<u8> {
+    pub fn space(&mut self) -> &mut Vec<u8> {
         self.compact();
         if self.bytes.capacity() - self.bytes.len() < READ_CHUNK_BYTES / 2 {
             self.bytes.reserve(READ_CHUNK_BYTES.max(self.bytes.len()));
@@ -57,7 +57,7 @@ impl LineBuffer {
     }
 
     /// The next line, if all of it is there.
-    pub(super) fn next_frame(&mut self) -> Option<Frame<'_>> {
+    pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         loop {
             let line_end = self.bytes[self.scanned..]
                 .iter()
@@ -87,7 +87,7 @@ impl LineBuffer {
     }
 
     /// After EOF: what stands after the last line end is a line too (`printf` without `\n`).
-    pub(super) fn last_line(&mut self) -> Option<&[u8]> {
+    pub fn last_line(&mut self) -> Option<&[u8]> {
         let (start, state) = (self.start, self.state);
         self.start = self.bytes.len();
         self.scanned = self.start;
@@ -113,7 +113,7 @@ impl LineBuffer {
     }
 
     /// Moves the unfinished line to the front, and gives back what a big line took.
-    pub(super) fn compact(&mut self) {
+    pub fn compact(&mut self) {
         if self.start > 0 {
             self.bytes.drain(..self.start);
             self.scanned -= self.start;

@@ -1,18 +1,17 @@
 //! `session.type`, `session.wait_for`, `session.interact`, `session.activity` on one side,
 //! [`Terminals`] on the other.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jsonrpsee::Extensions;
-use jsonrpsee::core::{RpcResult, async_trait};
 use termd_proto::interact::{
-    Activity, DEFAULT_WAIT_FOR_MS, InteractionsServer, TypedInput, Until, WaitForResult,
+    Activity, DEFAULT_WAIT_FOR_MS, GetActivity, Interact, TypeInput, Until, WaitFor, WaitForResult,
 };
 use termd_proto::terminal::{MAX_WAIT_MS, SendResult};
-use termd_proto::{Offset, TerminalRef};
 
-use super::caller::{connection, native_owner};
-use super::error::invalid_params;
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use super::session::{DEFAULT_SEND_MS, check_wait};
 use crate::service::{Terminals, Typist};
 use crate::terminal::waiting::{self, Typing, Wait};
@@ -28,6 +27,15 @@ impl InteractHandler {
     pub fn new(terminals: Terminals) -> Self {
         Self { terminals }
     }
+
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::type_input);
+        api.method(&handler, Self::wait_for);
+        api.method(&handler, Self::interact);
+        api.method(&handler, Self::activity);
+    }
 }
 
 /// What a call waits for, and how long.
@@ -39,27 +47,28 @@ fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(Wait, Duration)
         .is_some_and(|settle_ms| settle_ms > MAX_WAIT_MS)
     {
         let problem = format!("may be {MAX_WAIT_MS} at the most");
-        return Err(invalid_params("until.settle_ms", &problem));
+        return Err(RpcError::invalid_params("until.settle_ms", &problem));
     }
     Ok((Wait::new(until)?, longest))
 }
 
-#[async_trait]
-impl InteractionsServer for InteractHandler {
+impl InteractHandler {
     async fn type_input(
-        &self,
-        ext: &Extensions,
-        id: TerminalRef,
-        input: TypedInput,
-        confirmed: Option<bool>,
-        timeout_ms: Option<u64>,
+        self: Arc<Self>,
+        params: TypeInput,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<SendResult> {
+        let TypeInput {
+            id,
+            input,
+            confirmed,
+            timeout_ms,
+        } = params;
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
         let terminal = self.terminals.find(&id).await?;
-        let context = connection(ext)?;
         let typist = Typist {
-            actor: &native_owner(&context),
-            connection: context.id.0 as u64,
+            actor: &context.native_owner(),
+            connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or(false),
         };
@@ -70,12 +79,16 @@ impl InteractionsServer for InteractHandler {
     }
 
     async fn wait_for(
-        &self,
-        id: TerminalRef,
-        since: Option<Offset>,
-        until: Until,
-        timeout_ms: Option<u64>,
+        self: Arc<Self>,
+        params: WaitFor,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<WaitForResult> {
+        let WaitFor {
+            id,
+            since,
+            until,
+            timeout_ms,
+        } = params;
         let (wait, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.terminals.find(&id).await?;
@@ -83,29 +96,37 @@ impl InteractionsServer for InteractHandler {
         let since = since.unwrap_or(end);
         if since > end {
             let problem = format!("is past the end of the output, which is {end}");
-            return Err(invalid_params("since", &problem));
+            return Err(RpcError::invalid_params("since", &problem));
         }
         let waited = waiting::wait_for(&self.terminals, &terminal, since, &wait, None, deadline);
         Ok(waited.await?)
     }
 
     async fn interact(
-        &self,
-        ext: &Extensions,
-        id: TerminalRef,
-        input: TypedInput,
-        until: Until,
-        confirmed: Option<bool>,
-        timeout_ms: Option<u64>,
+        self: Arc<Self>,
+        params: Interact,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitForResult> {
+        let Interact {
+            id,
+            input,
+            until,
+            confirmed,
+            timeout_ms,
+        } = params;
         let (wait, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.terminals.find(&id).await?;
         let typing = Typing::before(&terminal, &input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
-        let patience = Some(patience.min(DEFAULT_SEND_MS));
-        let sent = self.type_input(ext, id, input, confirmed, patience).await?;
+        let typing_params = TypeInput {
+            id,
+            input,
+            confirmed,
+            timeout_ms: Some(patience.min(DEFAULT_SEND_MS)),
+        };
+        let sent = Arc::clone(&self).type_input(typing_params, context).await?;
         let waited = waiting::wait_for(
             &self.terminals,
             &terminal,
@@ -120,8 +141,12 @@ impl InteractionsServer for InteractHandler {
         })
     }
 
-    async fn activity(&self, id: TerminalRef) -> RpcResult<Activity> {
-        let terminal = self.terminals.find(&id).await?;
+    async fn activity(
+        self: Arc<Self>,
+        params: GetActivity,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<Activity> {
+        let terminal = self.terminals.find(&params.id).await?;
         Ok(waiting::activity(&self.terminals, &terminal).await?)
     }
 }

@@ -64,9 +64,9 @@ impl Outbox {
         self.messages
     }
 
-    /// Queues `head`, `body` from `skip` on, and a line end.
-    pub(super) fn push(&mut self, head: &str, body: String, skip: usize) -> Queued {
-        let length = head.len() + body.len().saturating_sub(skip) + 1;
+    /// Queues `head`, `body` and a line end.
+    pub(super) fn push(&mut self, head: &str, body: Vec<u8>) -> Queued {
+        let length = head.len() + body.len() + 1;
         if self.messages >= OUT_QUEUE_MESSAGES_MAX {
             return Queued::TooManyMessages;
         }
@@ -78,7 +78,7 @@ impl Outbox {
         if length <= SMALL_MESSAGE_BYTES {
             let chunk = self.open_chunk(length);
             chunk.bytes.extend_from_slice(head.as_bytes());
-            chunk.bytes.extend_from_slice(&body.as_bytes()[skip..]);
+            chunk.bytes.extend_from_slice(&body);
             chunk.bytes.push(b'\n');
             chunk.messages += 1;
         } else {
@@ -89,8 +89,8 @@ impl Outbox {
             }
             // The line end begins the next chunk: pushed here it could move the whole body.
             self.chunks.push_back(Chunk {
-                bytes: body.into_bytes(),
-                start: skip,
+                bytes: body,
+                start: 0,
                 messages: 0,
             });
             self.chunks.push_back(Chunk {
@@ -169,14 +169,14 @@ mod tests {
         for step in [1000, 4097, 1 << 20] {
             let mut outbox = Outbox::default();
             let mut expected = String::new();
-            for (head, body, skip) in [
-                ("h1,", "xxbody1", 2),
-                ("", "event", 0),
-                ("h2,", big.as_str(), 5),
-                ("", "end", 0),
+            for (head, body) in [
+                ("h1,", "body1"),
+                ("", "event"),
+                ("h2,", big.as_str()),
+                ("", "end"),
             ] {
-                assert_eq!(outbox.push(head, body.to_owned(), skip), Queued::Yes);
-                expected.extend([head, &body[skip..], "\n"]);
+                assert_eq!(outbox.push(head, body.into()), Queued::Yes);
+                expected.extend([head, body, "\n"]);
             }
             assert_eq!((outbox.bytes(), outbox.messages()), (expected.len(), 4));
             assert!(drain(&mut outbox, step) == expected, "by {step}");
@@ -188,7 +188,7 @@ mod tests {
     fn small_messages_share_a_write() {
         let mut outbox = Outbox::default();
         for _ in 0..500 {
-            assert_eq!(outbox.push("", "x".repeat(50), 0), Queued::Yes);
+            assert_eq!(outbox.push("", vec![b'x'; 50]), Queued::Yes);
         }
         assert_eq!(outbox.slices().len(), 1);
     }
@@ -197,19 +197,19 @@ mod tests {
     fn messages_are_bounded() {
         let mut outbox = Outbox::default();
         for _ in 0..OUT_QUEUE_MESSAGES_MAX {
-            assert_eq!(outbox.push("", "x".to_owned(), 0), Queued::Yes);
+            assert_eq!(outbox.push("", b"x".to_vec()), Queued::Yes);
         }
-        assert_eq!(outbox.push("", "x".to_owned(), 0), Queued::TooManyMessages);
+        assert_eq!(outbox.push("", b"x".to_vec()), Queued::TooManyMessages);
         let _ = drain(&mut outbox, 1 << 20);
-        assert_eq!(outbox.push("", "x".to_owned(), 0), Queued::Yes);
+        assert_eq!(outbox.push("", b"x".to_vec()), Queued::Yes);
     }
 
     #[test]
     fn bytes_are_bounded_and_one_longest_answer_always_fits() {
         let mut outbox = Outbox::default();
         let longest = "x".repeat(OUT_QUEUE_BYTES_MAX + 1);
-        assert_eq!(outbox.push("", "small".to_owned(), 0), Queued::Yes);
-        assert_eq!(outbox.push("", longest, 0), Queued::Yes);
-        assert_eq!(outbox.push("", "small".to_owned(), 0), Queued::TooManyBytes);
+        assert_eq!(outbox.push("", b"small".to_vec()), Queued::Yes);
+        assert_eq!(outbox.push("", longest.into()), Queued::Yes);
+        assert_eq!(outbox.push("", b"small".to_vec()), Queued::TooManyBytes);
     }
 }

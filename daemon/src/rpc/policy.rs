@@ -1,14 +1,16 @@
 //! `policy.*`: what the gate says, without anything being run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use jsonrpsee::Extensions;
-use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::policy::{Explanation, Judgement, MAX_EXPLAINED, PolicyQuery, PolicyServer};
+use termd_proto::policy::{
+    CheckPolicy, ExplainPolicy, Explanation, Judgement, MAX_EXPLAINED, PolicyQuery,
+};
 use termd_proto::terminal::Front;
 
-use super::caller::connection;
-use super::error::invalid_params;
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use crate::config::ConfigFile;
 use crate::service::Terminals;
 use crate::terminal::TerminalError;
@@ -26,29 +28,37 @@ impl PolicyHandler {
     pub fn new(terminals: Terminals, file: PathBuf) -> Self {
         Self { terminals, file }
     }
+
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::check);
+        api.method(&handler, Self::explain);
+    }
 }
 
-#[async_trait]
-impl PolicyServer for PolicyHandler {
+impl PolicyHandler {
     async fn check(
-        &self,
-        ext: &Extensions,
-        line: Option<String>,
-        argv: Option<Vec<String>>,
-        program: Option<String>,
-        cwd: Option<String>,
-        front: Option<Front>,
+        self: Arc<Self>,
+        params: CheckPolicy,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<Judgement> {
-        let context = connection(ext)?;
+        let CheckPolicy {
+            line,
+            argv,
+            program,
+            cwd,
+            front,
+        } = params;
         let introduction = context.introduction();
         let what = match (&line, &argv) {
             (Some(line), None) => What::Line(line),
             (None, Some(argv)) if argv.is_empty() => {
-                return Err(invalid_params("argv", "may not be empty"));
+                return Err(RpcError::invalid_params("argv", "may not be empty"));
             }
             (None, Some(argv)) => What::Argv(argv),
             _ => {
-                return Err(invalid_params(
+                return Err(RpcError::invalid_params(
                     "line",
                     "or `argv` must be given, and not both",
                 ));
@@ -68,15 +78,17 @@ impl PolicyServer for PolicyHandler {
     }
 
     async fn explain(
-        &self,
-        ext: &Extensions,
-        queries: Vec<PolicyQuery>,
-        config: Option<String>,
+        self: Arc<Self>,
+        params: ExplainPolicy,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<Vec<Explanation>> {
-        let context = connection(ext)?;
+        let ExplainPolicy { queries, config } = params;
         let introduction = context.introduction();
         if queries.len() > MAX_EXPLAINED {
-            return Err(invalid_params("queries", "may be 1,000 at the most"));
+            return Err(RpcError::invalid_params(
+                "queries",
+                "may be 1,000 at the most",
+            ));
         }
         let queries = queries.into_iter().map(|query| PolicyQuery {
             cwd: query.cwd.or_else(|| introduction.cwd.clone()),
@@ -94,7 +106,7 @@ impl PolicyServer for PolicyHandler {
             };
             if !is_one {
                 let problem = "must each have a `line` or an `argv` that is not empty";
-                return Err(invalid_params("queries", problem));
+                return Err(RpcError::invalid_params("queries", problem));
             }
         }
         let (terminals, file, gate) = (self.terminals.clone(), self.file.clone(), context.gate());
@@ -106,6 +118,8 @@ impl PolicyServer for PolicyHandler {
             Ok::<_, String>(queries.iter().map(explain).collect())
         });
         let explained = explained.await.map_err(|_| TerminalError::Stopping)?;
-        explained.map_err(|problem| invalid_params("config", &format!("is refused: {problem}")))
+        explained.map_err(|problem| {
+            RpcError::invalid_params("config", &format!("is refused: {problem}"))
+        })
     }
 }

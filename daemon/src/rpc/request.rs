@@ -12,11 +12,11 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// The method, of the protocol itself, that ends a call under way.
-pub(super) const CANCEL_METHOD: &str = "$/cancel_request";
+pub const CANCEL_METHOD: &str = "$/cancel_request";
 
 /// A line, understood.
 #[derive(Debug)]
-pub(super) enum Incoming<'a> {
+pub enum Incoming<'a> {
     /// To be answered under `id`, which is a string, a number or null, as it was written.
     Request {
         id: &'a str,
@@ -34,7 +34,7 @@ pub(super) enum Incoming<'a> {
 
 /// Why a line is no request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Invalid {
+pub enum Invalid {
     /// Not UTF-8, or not JSON.
     NotJson,
     /// A JSON array.
@@ -45,7 +45,7 @@ pub(super) enum Invalid {
 
 /// The params of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Params<'a> {
+pub enum Params<'a> {
     /// None, or null: the same as `{}`.
     Absent,
     /// An object or an array, as it was written.
@@ -74,7 +74,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 
 impl<'a> Incoming<'a> {
     /// Reads one line.
-    pub(super) fn parse(line: &'a [u8]) -> Self {
+    pub fn parse(line: &'a [u8]) -> Self {
         let Ok(line) = std::str::from_utf8(line) else {
             return Self::Invalid {
                 id: "null",
@@ -152,7 +152,7 @@ fn text(raw: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The id that a `$/cancel_request` names, as it was written.
-pub(super) fn cancelled_id<'a>(params: Params<'a>) -> Option<&'a str> {
+pub fn cancelled_id<'a>(params: Params<'a>) -> Option<&'a str> {
     #[derive(Deserialize)]
     struct Cancel<'a> {
         #[serde(borrow, rename = "requestId", deserialize_with = "present")]
@@ -166,7 +166,7 @@ pub(super) fn cancelled_id<'a>(params: Params<'a>) -> Option<&'a str> {
 }
 
 /// Whether two ids, as they were written, are one: strings may be escaped differently.
-pub(super) fn same_id(left: &str, right: &str) -> bool {
+pub fn same_id(left: &str, right: &str) -> bool {
     let both_strings = left.starts_with('"') && right.starts_with('"');
     left == right || (both_strings && text(left).is_some_and(|left| Some(left) == text(right)))
 }

@@ -1,13 +1,15 @@
 //! `session.screen`: what a person would see.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jsonrpsee::core::{RpcResult, async_trait};
-use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreensServer};
+use termd_proto::Offset;
+use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult};
 use termd_proto::terminal::MAX_WAIT_MS;
-use termd_proto::{Offset, TerminalRef};
 
-use super::error::invalid_params;
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
 use crate::service::Terminals;
 use crate::terminal::screen::MAX_SCROLLBACK_LINES;
 use crate::terminal::viewing::{ScreenWait, wait_for_screen};
@@ -29,6 +31,12 @@ impl ScreenHandler {
     pub fn new(terminals: Terminals) -> Self {
         Self { terminals }
     }
+
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::screen);
+    }
 }
 
 impl ScreenHandler {
@@ -36,13 +44,13 @@ impl ScreenHandler {
     async fn redraw(
         &self,
         terminal: &Terminal,
-        options: &ScreenOptions,
+        params: &ReadScreen,
     ) -> Result<(Screen, Option<String>), TerminalError> {
         let look = |model: &Model| {
-            let mut screen = model.screen(options);
+            let mut screen = model.screen(params.rows());
             let view = render::View {
-                cols: options.view_cols.unwrap_or(screen.cols),
-                rows: options.view_rows.unwrap_or(screen.rows),
+                cols: params.view_cols.unwrap_or(screen.cols),
+                rows: params.view_rows.unwrap_or(screen.rows),
             };
             if (view.cols, view.rows) == (screen.cols, screen.rows) {
                 // The picture is followed by output: by the whole of a sequence that is cut here.
@@ -54,63 +62,49 @@ impl ScreenHandler {
     }
 }
 
-#[async_trait]
-impl ScreensServer for ScreenHandler {
+impl ScreenHandler {
     async fn screen(
-        &self,
-        id: TerminalRef,
-        format: Option<ScreenFormat>,
-        since: Option<u64>,
-        from_row: Option<i64>,
-        to_row: Option<i64>,
-        changed_after: Option<u64>,
-        settle_ms: Option<u64>,
-        timeout_ms: Option<u64>,
-        view_cols: Option<u16>,
-        view_rows: Option<u16>,
+        self: Arc<Self>,
+        params: ReadScreen,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<ScreenResult> {
-        let timeout_ms = timeout_ms.unwrap_or(DEFAULT_WAIT_MS);
+        let timeout_ms = params.timeout_ms.unwrap_or(DEFAULT_WAIT_MS);
         if timeout_ms > MAX_WAIT_MS {
-            return Err(invalid_params(
+            return Err(RpcError::invalid_params(
                 "timeout_ms",
                 &format!("may be {MAX_WAIT_MS} at the most"),
             ));
         }
-        if settle_ms.is_some_and(|settle_ms| settle_ms > timeout_ms) {
-            return Err(invalid_params(
+        if params
+            .settle_ms
+            .is_some_and(|settle_ms| settle_ms > timeout_ms)
+        {
+            return Err(RpcError::invalid_params(
                 "settle_ms",
                 "may not be longer than `timeout_ms`",
             ));
         }
-        if from_row.is_some_and(|row| row < -i64::from(MAX_SCROLLBACK_LINES)) {
-            return Err(invalid_params(
+        if params
+            .from_row
+            .is_some_and(|row| row < -i64::from(MAX_SCROLLBACK_LINES))
+        {
+            return Err(RpcError::invalid_params(
                 "from_row",
                 &format!("may be -{MAX_SCROLLBACK_LINES} at the least"),
             ));
         }
-        let terminal = self.terminals.find(&id).await?;
+        let terminal = self.terminals.find(&params.id).await?;
         let wait = ScreenWait {
-            changed_after,
-            settle: settle_ms.map(Duration::from_millis),
+            changed_after: params.changed_after,
+            settle: params.settle_ms.map(Duration::from_millis),
         };
         let until = Instant::now() + Duration::from_millis(timeout_ms);
         let settled = wait_for_screen(&terminal, wait, until).await;
-        let format = format.unwrap_or_default();
-        let options = ScreenOptions {
-            format,
-            since,
-            from_row,
-            to_row,
-            changed_after,
-            settle_ms,
-            timeout_ms: Some(timeout_ms),
-            view_cols,
-            view_rows,
-        };
+        let format = params.format.unwrap_or_default();
         let (mut screen, rendering) = if format == ScreenFormat::Attach {
-            self.redraw(&terminal, &options).await?
+            self.redraw(&terminal, &params).await?
         } else {
-            let screen = self.terminals.screen(&terminal, &options).await?;
+            let screen = self.terminals.screen(&terminal, params.rows()).await?;
             let rendering = render::render(&screen, format);
             (screen, rendering)
         };

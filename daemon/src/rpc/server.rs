@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use jsonrpsee::{ConnectionId, Methods};
 use termd_proto::event::TerminalEvent;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::broadcast;
@@ -19,9 +18,11 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::account::{Accounts, Seat};
-use super::answer::{Answer, ErrorAnswer};
+use super::answer::Answer;
+use super::api::Api;
 use super::connection::serve_connection;
-use super::context::ConnectionContext;
+use super::context::{ConnectionContext, ConnectionId};
+use super::error::RpcError;
 use super::limits::{
     ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN, CONNECTIONS_MAX, NEWCOMERS_SHARE, SHUTDOWN_DEADLINE,
 };
@@ -64,17 +65,17 @@ impl SocketStats {
     }
 }
 
-/// Serves `methods` on `listener` until `shutdown`, then until every connection has ended.
+/// Serves `api` on `listener` until `shutdown`, then until every connection has ended.
 pub async fn serve(
     listener: UnixListener,
-    methods: Methods,
+    api: Arc<Api>,
     options: ServeOptions,
     shutdown: CancellationToken,
 ) {
     let mut server = Server {
         accounts: Accounts::new(options.events.clone()),
         refused: 0,
-        methods,
+        api,
         options,
         shutdown,
         connections: JoinSet::new(),
@@ -105,14 +106,14 @@ pub async fn serve(
 }
 
 struct Server {
-    methods: Methods,
+    api: Arc<Api>,
     options: ServeOptions,
     shutdown: CancellationToken,
     connections: JoinSet<()>,
     accounts: Arc<Accounts>,
     /// Connections refused for the number of all, since one was let in.
     refused: u64,
-    next_id: usize,
+    next_id: u64,
 }
 
 impl Server {
@@ -141,11 +142,11 @@ impl Server {
         tracing::debug!(connection = id.0, pid = peer.pid, "connection opened");
         let context = ConnectionContext::new(id, peer).of_account(&seat.account);
         let context = Arc::new(context);
-        let (methods, shutdown) = (self.methods.clone(), self.shutdown.clone());
+        let (api, shutdown) = (Arc::clone(&self.api), self.shutdown.clone());
         self.connections.spawn(async move {
             let _seat = seat;
             let counted = Arc::clone(&context);
-            let end = serve_connection(stream, context, methods, shutdown).await;
+            let end = serve_connection(stream, context, api, shutdown).await;
             let (requests, errors) = (counted.counters.requests(), counted.counters.errors());
             tracing::debug!(
                 connection = id.0,
@@ -159,7 +160,7 @@ impl Server {
     }
 
     /// A place for one more connection of this peer.
-    fn seat(&mut self, peer: &Peer) -> Result<Seat, ErrorAnswer> {
+    fn seat(&mut self, peer: &Peer) -> Result<Seat, RpcError> {
         let all = self.options.connections_max;
         let most = if self.accounts.is_newcomer(peer.pid) {
             all
@@ -175,10 +176,10 @@ impl Server {
                     "connections are refused: there are too many"
                 );
             }
-            return Err(ErrorAnswer::overloaded("connections", most));
+            return Err(RpcError::overloaded("connections", most));
         }
         let seat = self.accounts.sit_down(peer.pid);
-        let seat = seat.map_err(ErrorAnswer::of_peer)?;
+        let seat = seat.map_err(RpcError::from)?;
         if self.refused > 1 {
             tracing::warn!(refused = self.refused, "connections are let in again");
         }
@@ -221,10 +222,10 @@ impl Server {
 }
 
 /// Tells one connection too many why it is closed. A new socket's buffer takes this line.
-fn refuse_for_number(stream: &UnixStream, refusal: ErrorAnswer) {
-    let (body, _) = refusal.into_answer().into_body();
-    let line = [Answer::head("null"), body, "\n".to_owned()].concat();
-    if let Err(error) = stream.try_write(line.as_bytes()) {
+fn refuse_for_number(stream: &UnixStream, refusal: RpcError) {
+    let body = Answer::from(refusal).into_body();
+    let line = [Answer::head("null").as_bytes(), &body, b"\n"].concat();
+    if let Err(error) = stream.try_write(&line) {
         tracing::debug!(%error, "could not tell it why");
     }
 }

@@ -1,26 +1,27 @@
 //! `session.*`: the native API on one side, [`Terminals`] on the other.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use jsonrpsee::core::{RpcResult, SubscriptionResult, async_trait};
-use jsonrpsee::{Extensions, PendingSubscriptionSink};
-use termd_proto::acp::Meta;
+use termd_proto::TerminalRef;
+use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
-    AttachMode, Encoding, ListScope, MAX_SEND_BYTES, MAX_WAIT_MS, OutputStream, ReadFrom,
-    ReadOptions, ReadResult, SendResult, SessionsServer, Stdio, TerminalInfo, TerminalPage,
+    AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal, KillTerminal,
+    ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS, ReadResult, ReadTerminal, ResizeTerminal,
+    SendInput, SendResult, ShowTerminal, SubscribeEvents, TerminalInfo, TerminalPage, WaitForExit,
     WaitResult,
 };
-use termd_proto::{Label, Offset, TerminalRef};
 
-use super::caller::{connection, native_owner};
-use super::error::invalid_params;
-use super::subscription;
+use super::api::Api;
+use super::context::ConnectionContext;
+use super::error::{RpcError, RpcResult};
+use super::subscription::EventSink;
+use super::terminal_events;
 use crate::service::{CreateRequest, Terminals, Typist};
+use crate::terminal::read_options::ReadOptions;
 use crate::terminal::reading::read;
 use crate::terminal::record::Size;
 use crate::terminal::{Terminal, TerminalError};
@@ -48,60 +49,63 @@ impl SessionHandler {
         Self { terminals }
     }
 
+    /// Serves its methods.
+    pub fn register(self, api: &mut Api) {
+        let handler = Arc::new(self);
+        api.method(&handler, Self::create);
+        api.method(&handler, Self::hold);
+        api.method(&handler, Self::list);
+        api.method(&handler, Self::show);
+        api.method(&handler, Self::read);
+        api.method(&handler, Self::send);
+        api.method(&handler, Self::resize);
+        api.method(&handler, Self::kill);
+        api.method(&handler, Self::attach);
+        api.method(&handler, Self::detach);
+        api.method(&handler, Self::wait);
+        api.method(&handler, Self::close);
+        api.subscription(&handler, Self::subscribe);
+    }
+
     async fn find(&self, id: &TerminalRef) -> Result<Arc<Terminal>, TerminalError> {
         self.terminals.find(id).await
     }
 }
 
-#[async_trait]
-impl SessionsServer for SessionHandler {
+impl SessionHandler {
     async fn create(
-        &self,
-        ext: &Extensions,
-        command: Option<String>,
-        args: Option<Vec<String>>,
-        env: Option<BTreeMap<String, String>>,
-        base_env: Option<BTreeMap<String, String>>,
-        cwd: Option<String>,
-        label: Option<Label>,
-        cols: Option<u16>,
-        rows: Option<u16>,
-        output_byte_limit: Option<u64>,
-        close_on_disconnect: Option<bool>,
-        stdio: Option<Stdio>,
-        idle_timeout_ms: Option<u64>,
-        scrollback_lines: Option<u32>,
-        confirmed: Option<bool>,
-        meta: Option<Meta>,
+        self: Arc<Self>,
+        params: CreateTerminal,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalInfo> {
-        let context = connection(ext)?;
-        let args = args.unwrap_or_default();
-        if command.is_none() && !args.is_empty() {
-            return Err(invalid_params("args", "need a command"));
+        if params.command.is_none() && !params.args.is_empty() {
+            return Err(RpcError::invalid_params("args", "need a command"));
         }
-        let owner = native_owner(&context);
-        let close_on_disconnect = close_on_disconnect.unwrap_or_default();
+        let introduction = context.introduction();
+        let owner = context.native_owner();
+        let close_on_disconnect = params.close_on_disconnect;
         let request = CreateRequest {
             owner: owner.clone(),
-            command,
-            args,
-            env: env.unwrap_or_default(),
-            base_env,
-            cwd: cwd
-                .or_else(|| context.introduction().cwd.clone())
+            command: params.command,
+            args: params.args,
+            env: params.env,
+            base_env: params.base_env,
+            cwd: params
+                .cwd
+                .or_else(|| introduction.cwd.clone())
                 .map(PathBuf::from),
-            label,
-            cols,
-            rows,
-            output_byte_limit,
+            label: params.label,
+            cols: params.cols,
+            rows: params.rows,
+            output_byte_limit: params.output_byte_limit,
             close_on_disconnect,
-            stdio: stdio.unwrap_or_default(),
-            idle_timeout_ms,
-            scrollback_lines,
-            max_running: context.introduction().settings.max_running,
-            confirmed: confirmed.unwrap_or_default(),
+            stdio: params.stdio,
+            idle_timeout_ms: params.idle_timeout_ms,
+            scrollback_lines: params.scrollback_lines,
+            max_running: introduction.settings.max_running,
+            confirmed: params.confirmed,
             gate: context.gate(),
-            meta,
+            meta: params.meta,
         };
         let terminals = self.terminals.clone();
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
@@ -116,21 +120,28 @@ impl SessionsServer for SessionHandler {
         Ok(terminal.info())
     }
 
-    async fn hold(&self, ext: &Extensions, id: TerminalRef) -> RpcResult<()> {
-        let terminal = self.find(&id).await?;
-        let context = connection(ext)?;
+    async fn hold(
+        self: Arc<Self>,
+        params: HoldTerminal,
+        context: Arc<ConnectionContext>,
+    ) -> RpcResult<()> {
+        let terminal = self.find(&params.id).await?;
         let ended = context.closed.clone().cancelled_owned();
         self.terminals
-            .hold(&terminal, native_owner(&context), ended);
+            .hold(&terminal, context.native_owner(), ended);
         Ok(())
     }
 
     async fn list(
-        &self,
-        scope: Option<ListScope>,
-        cursor: Option<String>,
-        limit: Option<u32>,
+        self: Arc<Self>,
+        params: ListTerminals,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalPage> {
+        let ListTerminals {
+            scope,
+            cursor,
+            limit,
+        } = params;
         let limit = page_size(limit)?;
         Ok(self
             .terminals
@@ -138,81 +149,61 @@ impl SessionsServer for SessionHandler {
             .await?)
     }
 
-    async fn show(&self, id: TerminalRef) -> RpcResult<TerminalInfo> {
-        let terminal = self.find(&id).await?;
+    async fn show(
+        self: Arc<Self>,
+        params: ShowTerminal,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<TerminalInfo> {
+        let terminal = self.find(&params.id).await?;
         Ok(self.terminals.info(&terminal).await?)
     }
 
     async fn read(
-        &self,
-        id: TerminalRef,
-        since: Option<Offset>,
-        tail_bytes: Option<u64>,
-        tail_lines: Option<u64>,
-        max_bytes: Option<u64>,
-        max_lines: Option<u64>,
-        encoding: Option<Encoding>,
-        wait_ms: Option<u64>,
-        until: Option<Offset>,
-        stream: Option<OutputStream>,
+        self: Arc<Self>,
+        params: ReadTerminal,
+        _: Arc<ConnectionContext>,
     ) -> RpcResult<ReadResult> {
-        let from = match (since, tail_bytes, tail_lines) {
-            (since, None, None) => ReadFrom::Offset(since.unwrap_or_default()),
-            (None, Some(bytes), None) => ReadFrom::TailBytes(bytes),
-            (None, None, Some(lines)) => ReadFrom::TailLines(lines),
-            _ => {
-                let problem = "goes without tail_bytes and tail_lines, and those one at a time";
-                return Err(invalid_params("since", problem));
-            }
-        };
-        check_wait("wait_ms", wait_ms)?;
-        let encoding = encoding.unwrap_or_default();
-        let options = ReadOptions {
-            from,
-            until,
-            stream,
-            max_bytes,
-            max_lines,
-            encoding,
-            wait_ms,
-        };
-        let terminal = self.find(&id).await?;
+        let options = ReadOptions::try_from(&params)?;
+        check_wait("wait_ms", params.wait_ms)?;
+        let terminal = self.find(&params.id).await?;
         Ok(read(&terminal, &options).await?)
     }
 
     async fn send(
-        &self,
-        ext: &Extensions,
-        id: TerminalRef,
-        text: Option<String>,
-        data: Option<String>,
-        confirmed: Option<bool>,
-        timeout_ms: Option<u64>,
+        self: Arc<Self>,
+        params: SendInput,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<SendResult> {
+        let SendInput {
+            id,
+            text,
+            data,
+            confirmed,
+            timeout_ms,
+        } = params;
         let bytes = match (text, data) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(data)) => BASE64
                 .decode(data)
-                .map_err(|_| invalid_params("data", "is not base64"))?,
+                .map_err(|_| RpcError::invalid_params("data", "is not base64"))?,
             _ => {
-                return Err(invalid_params(
+                return Err(RpcError::invalid_params(
                     "text",
                     "or `data` must be given, and not both",
                 ));
             }
         };
         if bytes.len() > MAX_SEND_BYTES {
-            return Err(invalid_params(
+            return Err(RpcError::invalid_params(
                 "text",
                 "may be 1,048,576 bytes long at the most",
             ));
         }
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
         let terminal = self.find(&id).await?;
-        let context = connection(ext)?;
         let typist = Typist {
-            actor: &native_owner(&context),
-            connection: context.id.0 as u64,
+            actor: &context.native_owner(),
+            connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or_default(),
         };
@@ -220,7 +211,12 @@ impl SessionsServer for SessionHandler {
         Ok(sent.await?)
     }
 
-    async fn resize(&self, id: TerminalRef, cols: u16, rows: u16) -> RpcResult<()> {
+    async fn resize(
+        self: Arc<Self>,
+        params: ResizeTerminal,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<()> {
+        let ResizeTerminal { id, cols, rows } = params;
         let terminal = self.find(&id).await?;
         let size: Size = Terminals::checked_size(Some(cols), Some(rows))?;
         self.terminals.resize(&terminal, size).await;
@@ -228,13 +224,13 @@ impl SessionsServer for SessionHandler {
     }
 
     async fn kill(
-        &self,
-        ext: &Extensions,
-        id: TerminalRef,
-        signal: Option<String>,
+        self: Arc<Self>,
+        params: KillTerminal,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitResult> {
+        let KillTerminal { id, signal } = params;
         let terminal = self.find(&id).await?;
-        let actor = native_owner(&*connection(ext)?);
+        let actor = context.native_owner();
         let terminals = self.terminals.clone();
         let killed = tokio::spawn(async move {
             match signal {
@@ -246,28 +242,36 @@ impl SessionsServer for SessionHandler {
     }
 
     async fn attach(
-        &self,
-        ext: &Extensions,
-        id: TerminalRef,
-        mode: Option<AttachMode>,
+        self: Arc<Self>,
+        params: AttachTerminal,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
+        let AttachTerminal { id, mode } = params;
         let terminal = self.find(&id).await?;
-        let context = connection(ext)?;
         let ended = context.closed.clone().cancelled_owned();
-        let (actor, number) = (native_owner(&context), context.id.0 as u64);
+        let (actor, number) = (context.native_owner(), context.id.0);
         let attaching =
             self.terminals
                 .attach(&terminal, actor, number, mode.unwrap_or_default(), ended);
         Ok(attaching.await?)
     }
 
-    async fn detach(&self, ext: &Extensions, id: TerminalRef) -> RpcResult<()> {
-        let terminal = self.find(&id).await?;
-        terminal.detach(connection(ext)?.id.0 as u64);
+    async fn detach(
+        self: Arc<Self>,
+        params: DetachTerminal,
+        context: Arc<ConnectionContext>,
+    ) -> RpcResult<()> {
+        let terminal = self.find(&params.id).await?;
+        terminal.detach(context.id.0);
         Ok(())
     }
 
-    async fn wait(&self, id: TerminalRef, timeout_ms: Option<u64>) -> RpcResult<WaitResult> {
+    async fn wait(
+        self: Arc<Self>,
+        params: WaitForExit,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<WaitResult> {
+        let WaitForExit { id, timeout_ms } = params;
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_WAIT_MS)))?;
         let terminal = self.find(&id).await?;
         // The timeout is an answer, too: what there is by then.
@@ -278,16 +282,19 @@ impl SessionsServer for SessionHandler {
     }
 
     async fn close(
-        &self,
-        ext: &Extensions,
-        id: TerminalRef,
-        eof_ms: Option<u64>,
+        self: Arc<Self>,
+        params: CloseTerminal,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitResult> {
+        let CloseTerminal { id, eof_ms } = params;
         if eof_ms.is_some_and(|eof_ms| eof_ms > MAX_EOF_MS) {
-            return Err(invalid_params("eof_ms", "may be 10,000 at the most"));
+            return Err(RpcError::invalid_params(
+                "eof_ms",
+                "may be 10,000 at the most",
+            ));
         }
         let terminal = self.find(&id).await?;
-        let actor = native_owner(&*connection(ext)?);
+        let actor = context.native_owner();
         let terminals = self.terminals.clone();
         let closed = tokio::spawn(async move {
             match eof_ms.map(Duration::from_millis) {
@@ -298,44 +305,36 @@ impl SessionsServer for SessionHandler {
         Ok(closed.await.map_err(|_| TerminalError::Stopping)??)
     }
 
-    async fn subscribe_events(
-        &self,
-        pending: PendingSubscriptionSink,
-        id: Option<TerminalRef>,
-    ) -> SubscriptionResult {
-        let only = match id {
-            Some(reference) => match self.find(&reference).await {
-                Ok(terminal) => Some(terminal),
-                Err(error) => {
-                    pending.reject(error).await;
-                    return Ok(());
-                }
-            },
+    async fn subscribe(
+        self: Arc<Self>,
+        params: SubscribeEvents,
+        sink: EventSink<TerminalEvent>,
+    ) -> RpcResult<impl Future<Output = ()> + Send> {
+        let only = match params.id {
+            Some(reference) => Some(self.find(&reference).await?),
             None => None,
         };
-        let events = self.terminals.events();
-        let sink = pending.accept().await?;
-        subscription::forward(events, only, sink).await;
-        Ok(())
+        Ok(terminal_events::forward(
+            self.terminals.events(),
+            only,
+            sink,
+        ))
     }
 }
 
-fn page_size(limit: Option<u32>) -> Result<u32, jsonrpsee::types::ErrorObjectOwned> {
+fn page_size(limit: Option<u32>) -> Result<u32, RpcError> {
     let limit = limit.unwrap_or(DEFAULT_PAGE);
     if (1..=MAX_PAGE).contains(&limit) {
         Ok(limit)
     } else {
-        Err(invalid_params("limit", "must be 1 to 1,000"))
+        Err(RpcError::invalid_params("limit", "must be 1 to 1,000"))
     }
 }
 
-pub(super) fn check_wait(
-    field: &str,
-    wait_ms: Option<u64>,
-) -> Result<Duration, jsonrpsee::types::ErrorObjectOwned> {
+pub(super) fn check_wait(field: &str, wait_ms: Option<u64>) -> Result<Duration, RpcError> {
     let wait_ms = wait_ms.unwrap_or(0);
     if wait_ms > MAX_WAIT_MS {
-        return Err(invalid_params(
+        return Err(RpcError::invalid_params(
             field,
             "may be 86,400,000 (one day) at the most",
         ));

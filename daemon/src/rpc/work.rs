@@ -12,11 +12,12 @@ use serde_json::value::RawValue;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use super::answer::{Answer, ErrorAnswer};
+use super::answer::Answer;
 use super::backlog::Level;
 use super::call::{Calls, Ended, HowEnded};
 use super::context::ConnectionContext;
 use super::dispatch::{Begin, Dispatched, Dispatcher, settle};
+use super::error::RpcError;
 use super::limits::{
     ANSWERS_HIGH_WATER_BYTES, CALL_BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX,
     EVENTS_HIGH_WATER_BYTES, EVENTS_HIGH_WATER_MESSAGES, OUT_QUEUE_BYTES_MAX,
@@ -68,9 +69,7 @@ impl Work {
     pub(super) fn line(&mut self, line: &[u8], stream: &UnixStream) -> Result<(), End> {
         self.context.counters.count_request();
         match Incoming::parse(line) {
-            Incoming::Invalid { id, why } => {
-                self.answer(id, ErrorAnswer::invalid(why).into_answer())
-            }
+            Incoming::Invalid { id, why } => self.answer(id, RpcError::invalid(why).into()),
             Incoming::Notification { method, params } => {
                 if method == CANCEL_METHOD
                     && let Some(id) = cancelled_id(params)
@@ -85,7 +84,7 @@ impl Work {
                         self.calls.cancel(id);
                         Answer::null()
                     }
-                    None => ErrorAnswer::invalid_params("requestId", "missing").into_answer(),
+                    None => RpcError::invalid_params("requestId", "missing").into(),
                 };
                 self.answer(id, answer)
             }
@@ -93,7 +92,7 @@ impl Work {
                 if self.is_full() {
                     self.flush(stream)?;
                     if self.is_full() {
-                        return self.answer(id, ErrorAnswer::too_many_calls().into_answer());
+                        return self.answer(id, RpcError::too_many_calls().into());
                     }
                 }
                 self.request(id, &method, params, line.len())
@@ -109,12 +108,12 @@ impl Work {
         line_bytes: usize,
     ) -> Result<(), End> {
         if self.calls.line_bytes() + line_bytes > CALL_BYTES_IN_FLIGHT_MAX {
-            let error = ErrorAnswer::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
-            return self.answer(id, error.into_answer());
+            let error = RpcError::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
+            return self.answer(id, error.into());
         }
         let permit = match self.context.account.begin(line_bytes) {
             Ok(permit) => permit,
-            Err(limit) => return self.answer(id, ErrorAnswer::of_peer(limit).into_answer()),
+            Err(limit) => return self.answer(id, RpcError::from(limit).into()),
         };
         let begin = match self.context.backlog.level() {
             Level::Low => Begin::Now,
@@ -137,8 +136,8 @@ impl Work {
 
     pub(super) fn call_ended(&mut self, ended: Ended) -> Result<(), End> {
         let answer = match ended.how {
-            HowEnded::Finished(outcome) => settle(outcome, ended.params.as_deref()),
-            HowEnded::Cancelled => ErrorAnswer::cancelled().into_answer(),
+            HowEnded::Finished(outcome) => settle(outcome),
+            HowEnded::Cancelled => RpcError::cancelled().into(),
         };
         self.answer(&ended.id, answer)
     }
@@ -149,15 +148,13 @@ impl Work {
             self.context.counters.count_error();
         }
         let head = Answer::head(id);
-        let (body, skip) = answer.into_body();
-        match self.push(&head, body, skip) {
+        match self.push(&head, answer.into_body()) {
             Queued::Yes => Ok(()),
             Queued::TooManyMessages => Err(End::PeerNotReading),
             Queued::TooManyBytes => {
                 self.context.counters.count_error();
-                let error = ErrorAnswer::overloaded("out_queue_bytes", OUT_QUEUE_BYTES_MAX);
-                let (body, skip) = error.into_answer().into_body();
-                match self.push(&head, body, skip) {
+                let error = RpcError::overloaded("out_queue_bytes", OUT_QUEUE_BYTES_MAX);
+                match self.push(&head, Answer::from(error).into_body()) {
                     Queued::Yes => Ok(()),
                     Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),
                 }
@@ -174,7 +171,7 @@ impl Work {
     /// Queues an event, which is never dropped: it was taken only where there was room.
     pub(super) fn event(&mut self, event: Box<RawValue>) -> Result<(), End> {
         let text = String::from(Box::<str>::from(event));
-        match self.push("", text, 0) {
+        match self.push("", text.into_bytes()) {
             Queued::Yes => Ok(()),
             Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),
         }
@@ -192,8 +189,8 @@ impl Work {
         flushed
     }
 
-    fn push(&mut self, head: &str, body: String, skip: usize) -> Queued {
-        let queued = self.outbox.push(head, body, skip);
+    fn push(&mut self, head: &str, body: Vec<u8>) -> Queued {
+        let queued = self.outbox.push(head, body);
         self.measure();
         queued
     }

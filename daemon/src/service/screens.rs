@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use termd_proto::screen::{Screen, ScreenOptions};
+use termd_proto::screen::{Screen, ScreenRows};
 
 use super::Terminals;
 use crate::terminal::error::TerminalError;
@@ -30,12 +30,10 @@ impl Terminals {
     pub async fn screen(
         &self,
         terminal: &Terminal,
-        options: &ScreenOptions,
+        rows: ScreenRows,
     ) -> Result<Screen, TerminalError> {
         let tty = terminal.line_discipline().await;
-        let screen = self
-            .look_at(terminal, |model| model.screen(options))
-            .await?;
+        let screen = self.look_at(terminal, |model| model.screen(rows)).await?;
         Ok(Screen {
             echo: tty.map(|tty| tty.echo),
             canonical: tty.map(|tty| tty.canonical),

@@ -30,6 +30,7 @@ pub mod origins;
 pub(crate) mod pace;
 pub(crate) mod plain_reading;
 pub mod presence;
+pub mod read_options;
 pub mod reading;
 pub mod record;
 pub mod resolved;

@@ -7,6 +7,8 @@
 //! **Invariant:** no tokio, no files, no clock in this room. It does not know what a PTY is: it
 //! gives answers and events back as values ([`Fed`]).
 
+#![warn(missing_docs)]
+
 mod cell;
 mod characters;
 mod charset;

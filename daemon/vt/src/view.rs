@@ -6,8 +6,7 @@
 
 use termd_proto::id::Offset;
 use termd_proto::screen::{
-    Cursor, MAX_SCREEN_ROWS, MouseMode, Screen, ScreenModes, ScreenOptions, ScreenRow, Style,
-    StyleRun,
+    Cursor, MAX_SCREEN_ROWS, MouseMode, Screen, ScreenModes, ScreenRow, ScreenRows, Style, StyleRun,
 };
 
 use super::Model;
@@ -23,7 +22,7 @@ use super::style::{Attributes, StyleId, Styles};
 impl Model {
     /// What a person would see now, and the scrollback above it, of the rows and changes that
     /// `options` asks for. `end` and `echo` are the caller's to set.
-    pub fn screen(&self, options: &ScreenOptions) -> Screen {
+    pub fn screen(&self, options: ScreenRows) -> Screen {
         let core = &self.core;
         let scrollback_rows = core.scrollback.len();
         Screen {
@@ -76,19 +75,19 @@ impl Model {
     /// What makes a tty of this size show the screen and go on as the terminal does: the primary
     /// screen first, where the alternate one is shown over it.
     pub fn redraw(&self, view: View) -> String {
-        let options = ScreenOptions::default();
+        let options = ScreenRows::default();
         // A part of the screen cannot go on by itself: it is drawn anew with each change.
         let whole =
             view.cols == narrow(self.core.size.cols) && view.rows == narrow(self.core.size.rows);
         let mut out = String::new();
         if let Some(behind) = self.behind() {
-            out.push_str(&render::attach(&behind.screen(&options), view));
+            out.push_str(&render::attach(&behind.screen(options), view));
             if whole {
                 // The cursor with its look is what the program comes back to.
                 out.push_str(&behind.core.continuation());
             }
         }
-        out.push_str(&render::attach(&self.screen(&options), view));
+        out.push_str(&render::attach(&self.screen(options), view));
         if whole {
             out.push_str(&self.core.continuation());
         }
@@ -136,7 +135,7 @@ fn modes(core: &Core) -> ScreenModes {
 }
 
 /// The rows asked for, from top to bottom; of too many the first ones are left out.
-fn lines(core: &Core, options: &ScreenOptions) -> Vec<ScreenRow> {
+fn lines(core: &Core, options: ScreenRows) -> Vec<ScreenRow> {
     let kept = signed(core.scrollback.len());
     let last_row = signed(core.size.rows) - 1;
     let to = options.to_row.unwrap_or(last_row).min(last_row);

@@ -1,8 +1,8 @@
 //! The contract's screen of what was fed.
 
 use termd_proto::screen::{
-    Color, CommandState, CursorShape, LineSize, MouseEncoding, MouseMode, Screen, ScreenOptions,
-    ScreenRow, Style, StyleRun, Underline,
+    Color, CommandState, CursorShape, LineSize, MouseEncoding, MouseMode, Screen, ScreenRow,
+    ScreenRows, Style, StyleRun, Underline,
 };
 
 use crate::{Model, Scrollback, Size};
@@ -14,7 +14,7 @@ fn fed(cols: usize, rows: usize, input: &str) -> Model {
 }
 
 fn screen(input: &str) -> Screen {
-    fed(10, 3, input).screen(&ScreenOptions::default())
+    fed(10, 3, input).screen(ScreenRows::default())
 }
 
 fn run(column: u16, width: u16, text: &str, style: Style) -> StyleRun {
@@ -140,12 +140,12 @@ fn numbers(rows: &[ScreenRow]) -> Vec<i64> {
 fn rows_by_number() {
     let model = fed(10, 3, "a\r\nb\r\nc\r\n\x1b[31md\r\ne");
     let rows = |from_row, to_row| {
-        let options = ScreenOptions {
+        let options = ScreenRows {
             from_row,
             to_row,
-            ..ScreenOptions::default()
+            ..ScreenRows::default()
         };
-        model.screen(&options).lines
+        model.screen(options).lines
     };
     assert_eq!(numbers(&rows(None, None)), [0, 1, 2]);
     assert_eq!(numbers(&rows(Some(-1), None)), [-1, 0, 1, 2]);
@@ -167,22 +167,22 @@ fn rows_by_number() {
 fn only_what_has_changed() {
     let mut model = fed(10, 3, "a\r\nb\r\nc");
     let changed = |model: &Model, since| {
-        let options = ScreenOptions {
+        let options = ScreenRows {
             since: Some(since),
             from_row: Some(-10),
-            ..ScreenOptions::default()
+            ..ScreenRows::default()
         };
-        numbers(&model.screen(&options).lines)
+        numbers(&model.screen(options).lines)
     };
-    let seq = model.screen(&ScreenOptions::default()).seq;
+    let seq = model.screen(ScreenRows::default()).seq;
     assert_eq!(changed(&model, seq), [0_i64; 0]);
     model.feed(b"\x1b[2;1Hx");
     assert_eq!(changed(&model, seq), [1]);
     assert_eq!(changed(&model, 0), [0, 1, 2]);
-    let seq = model.screen(&ScreenOptions::default()).seq;
+    let seq = model.screen(ScreenRows::default()).seq;
     model.feed(b"\x1b[3;1H\n");
     assert_eq!(changed(&model, seq), [-1, 0, 1, 2]);
-    let seq = model.screen(&ScreenOptions::default()).seq;
+    let seq = model.screen(ScreenRows::default()).seq;
     model.feed(b"\x1b[?1049h");
     assert_eq!(changed(&model, seq), [0, 1, 2]);
 }
@@ -191,11 +191,11 @@ fn only_what_has_changed() {
 fn a_long_scrollback_is_given_in_part() {
     let mut model = Model::new(Size { cols: 4, rows: 2 }, Scrollback::new(20_000, 8 << 20));
     model.feed("x\r\n".repeat(15_000).as_bytes());
-    let options = ScreenOptions {
+    let options = ScreenRows {
         from_row: Some(-100_000),
-        ..ScreenOptions::default()
+        ..ScreenRows::default()
     };
-    let got = model.screen(&options);
+    let got = model.screen(options);
     assert_eq!(got.scrollback_rows, 14_999);
     assert_eq!(got.lines.len(), 10_000);
     assert_eq!(got.lines.last().map(|row| row.row), Some(1));

@@ -1,8 +1,7 @@
 //! What holds for every parser that a peer, a child or a file can feed: a function a parser, which
 //! takes any bytes and panics where it does not hold.
 //!
-//! The fuzz targets call them, and `tests/parsers` with the seeds and changed seeds. Parsers that
-//! are private to their room come in by the path of their file.
+//! The fuzz targets call them, and `tests/parsers` with the seeds and changed seeds.
 
 pub mod config;
 pub mod control;

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use jsonrpsee::core::async_trait;
-use jsonrpsee::proc_macros::rpc;
-use jsonrpsee::types::ErrorObjectOwned;
-use jsonrpsee::{Extensions, RpcModule};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use termd_proto::method::Subscribe;
+use termd_proto::{ErrorKind, Method};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
@@ -17,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::{ConnectionContext, ServeOptions, serve};
+use super::{Api, ConnectionContext, RpcError, RpcResult, ServeOptions, serve};
 
 mod calls;
 mod lines;
@@ -62,91 +61,93 @@ impl Waits {
     }
 }
 
-#[rpc(server)]
-trait Typed {
-    #[method(name = "typed", param_kind = map, with_extensions)]
-    async fn typed(&self, text: String, numbers: Option<Vec<u16>>)
-    -> Result<u64, ErrorObjectOwned>;
+/// Declares a method of the tests: its params and its answer.
+macro_rules! test_method {
+    ($name:literal, $params:ident($fields:ty) => $answer:ty) => {
+        #[derive(Serialize, Deserialize)]
+        #[serde(transparent)]
+        struct $params($fields);
+
+        impl Method for $params {
+            const NAME: &'static str = $name;
+            type Answer = $answer;
+        }
+    };
 }
 
-struct TypedImpl;
+test_method!("echo", Echo(Value) => Value);
+test_method!("never", Never(Value) => ());
+test_method!("big", Big([usize; 1]) => String);
+test_method!("when_two_wait", WhenTwoWait(Value) => ());
+test_method!("fail", Fail(Value) => ());
+test_method!("panic", Panic(Value) => ());
+test_method!("subscribe", Numbers(Value) => u64);
 
-#[async_trait]
-impl TypedServer for TypedImpl {
-    async fn typed(
-        &self,
-        ext: &Extensions,
-        text: String,
-        _numbers: Option<Vec<u16>>,
-    ) -> Result<u64, ErrorObjectOwned> {
-        assert!(ext.get::<Arc<ConnectionContext>>().is_some());
-        Ok(text.len() as u64)
-    }
+impl Subscribe for Numbers {
+    const END: &'static str = "unsubscribe";
+    const NOTIFICATION: &'static str = "event";
+    type Item = u64;
 }
 
-fn module(waits: &Arc<Waits>) -> RpcModule<Arc<Waits>> {
-    let mut module = RpcModule::new(Arc::clone(waits));
-    module.merge(TypedImpl.into_rpc()).unwrap();
-    module
-        .register_method("echo", |params, _, _| {
-            params.parse::<Value>().unwrap_or_default()
-        })
-        .unwrap();
-    module
-        .register_async_method("never", |_, waits, _| async move {
+#[derive(Serialize, Deserialize)]
+struct Typed {
+    text: String,
+    numbers: Option<Vec<u16>>,
+}
+
+impl Method for Typed {
+    const NAME: &'static str = "typed";
+    type Answer = u64;
+}
+
+type Context = Arc<ConnectionContext>;
+
+impl Waits {
+    fn api(self: &Arc<Self>) -> Api {
+        let mut api = Api::default();
+        api.method(self, |_, Echo(params), _| async { Ok(params) });
+        api.method(self, |_, Typed { text, .. }, _| async move {
+            Ok(text.len() as u64)
+        });
+        api.method(self, |waits, Never(_), _| async move {
             let _wait = Wait::begin(&waits);
-            std::future::pending::<()>().await;
-        })
-        .unwrap();
-    module
-        .register_async_method("big", |params, waits, extensions| async move {
-            let size = params.parse::<[usize; 1]>().unwrap()[0];
-            let context: Arc<ConnectionContext> = extensions.get().cloned().unwrap();
-            let _turn = context.turn(size as u64).await;
-            tokio::task::yield_now().await;
-            waits.made.fetch_add(1, Ordering::SeqCst);
-            "x".repeat(size)
-        })
-        .unwrap();
-    module
-        .register_async_method("when_two_wait", |_, waits, _| async move {
+            std::future::pending().await
+        });
+        api.method(self, Self::big);
+        api.method(self, |waits, WhenTwoWait(_), _| async move {
             let _wait = Wait::begin(&waits);
             waits.until(2).await;
             waits.made.fetch_add(1, Ordering::SeqCst);
-        })
-        .unwrap();
-    module
-        .register_async_method("fail", |_, _, _| async {
-            Err::<(), _>(ErrorObjectOwned::owned(-32050, "failed", None::<()>))
-        })
-        .unwrap();
-    module
-        .register_async_method("panic", |_, waits, _| async move {
+            Ok(())
+        });
+        api.method(self, |_, Fail(_), _| async {
+            Err(RpcError::new(-32050, ErrorKind::Internal, "failed"))
+        });
+        api.method(self, |waits, Panic(_), _| async move {
             assert_ne!(waits.now.load(Ordering::SeqCst), 0, "panics as asked");
-        })
-        .unwrap();
-    module
-        .register_subscription(
-            "subscribe",
-            "event",
-            "unsubscribe",
-            |params, pending, waits, _| async move {
-                let events = params.parse::<[u64; 1]>().map_or(200, |[events]| events);
-                let Ok(sink) = pending.accept().await else {
-                    return;
-                };
+            Ok(())
+        });
+        api.subscription(self, |waits, Numbers(params), sink| async move {
+            let events = params[0].as_u64().unwrap_or(200);
+            Ok(async move {
                 for number in 0..events {
                     waits.made.fetch_add(1, Ordering::SeqCst);
-                    let message = serde_json::value::to_raw_value(&number).unwrap();
-                    if sink.send(message).await.is_err() {
+                    if sink.send(&number).await.is_err() {
                         return;
                     }
                 }
                 sink.closed().await;
-            },
-        )
-        .unwrap();
-    module
+            })
+        });
+        api
+    }
+
+    async fn big(self: Arc<Self>, Big([size]): Big, context: Context) -> RpcResult<String> {
+        let _turn = context.turn(size as u64).await;
+        tokio::task::yield_now().await;
+        self.made.fetch_add(1, Ordering::SeqCst);
+        Ok("x".repeat(size))
+    }
 }
 
 /// A server on a socket in a directory of its own.
@@ -168,8 +169,8 @@ impl TestServer {
         let waits = Arc::new(Waits::default());
         let shutdown = CancellationToken::new();
         let listener = UnixListener::bind(directory.path().join("s")).unwrap();
-        let methods = module(&waits).into();
-        let task = tokio::spawn(serve(listener, methods, options.clone(), shutdown.clone()));
+        let api = Arc::new(waits.api());
+        let task = tokio::spawn(serve(listener, api, options.clone(), shutdown.clone()));
         Self {
             directory,
             waits,

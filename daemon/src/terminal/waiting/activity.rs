@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use termd_proto::Offset;
 use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::interact::{Activity, Foreground};
-use termd_proto::screen::ScreenOptions;
+use termd_proto::screen::ScreenRows;
 
 use super::process::{self, Program};
 use super::prompt::{self, CursorLine};
@@ -25,12 +25,12 @@ pub async fn activity(
     let progress = terminal.progress();
     let is_running = progress.exit.is_none();
     // No rows: only what is beside them.
-    let options = ScreenOptions {
+    let options = ScreenRows {
         from_row: Some(1),
         to_row: Some(0),
-        ..ScreenOptions::default()
+        ..ScreenRows::default()
     };
-    let look = |model: &termd_vt::Model| (model.screen(&options), model.cursor_line());
+    let look = |model: &termd_vt::Model| (model.screen(options), model.cursor_line());
     let (screen, (before, after)) = terminals.look_at(terminal, look).await?;
     let program = is_running
         .then(|| process::foreground(terminal.record.pid))

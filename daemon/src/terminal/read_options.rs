@@ -1,0 +1,65 @@
+//! What a read is asked for, once its params are known to go together.
+
+use termd_proto::Offset;
+use termd_proto::terminal::{Encoding, OutputStream, ReadTerminal};
+
+use super::error::TerminalError;
+
+/// Where a read starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// At this offset.
+    Offset(Offset),
+    /// So many bytes before the end, or at the start of retained output.
+    TailBytes(u64),
+    /// So many lines before the end, a last line without its newline counted.
+    TailLines(u64),
+}
+
+/// A checked [`ReadTerminal`]; the fields are its.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// Where to start.
+    pub from: ReadFrom,
+    /// Read nothing from this offset on.
+    pub until: Option<Offset>,
+    /// Only what was written to this stream.
+    pub stream: Option<OutputStream>,
+    /// Most bytes of output to go through.
+    pub max_bytes: Option<u64>,
+    /// Most lines to return.
+    pub max_lines: Option<u64>,
+    /// How to write them.
+    pub encoding: Encoding,
+    /// How long to wait for a first byte, in milliseconds.
+    pub wait_ms: Option<u64>,
+}
+
+impl TryFrom<&ReadTerminal> for ReadOptions {
+    type Error = TerminalError;
+
+    /// At most one of the three params that say where to start may be given.
+    fn try_from(params: &ReadTerminal) -> Result<Self, TerminalError> {
+        let from = match (params.since, params.tail_bytes, params.tail_lines) {
+            (since, None, None) => ReadFrom::Offset(since.unwrap_or_default()),
+            (None, Some(bytes), None) => ReadFrom::TailBytes(bytes),
+            (None, None, Some(lines)) => ReadFrom::TailLines(lines),
+            _ => {
+                return Err(TerminalError::Invalid {
+                    field: "since",
+                    problem: "goes without tail_bytes and tail_lines, and those one at a time"
+                        .to_owned(),
+                });
+            }
+        };
+        Ok(Self {
+            from,
+            until: params.until,
+            stream: params.stream,
+            max_bytes: params.max_bytes,
+            max_lines: params.max_lines,
+            encoding: params.encoding.unwrap_or_default(),
+            wait_ms: params.wait_ms,
+        })
+    }
+}

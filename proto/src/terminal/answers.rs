@@ -1,0 +1,72 @@
+//! What the methods of `session.*` answer.
+
+use serde::{Deserialize, Serialize};
+
+use super::{EndCause, ExitStatus, Gap, TerminalState};
+use crate::id::Offset;
+
+/// How `session.read` writes bytes into JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// Plain text in `text`: escape sequences resolved, carriage returns, backspaces and redraws
+    /// applied, so that a progress bar is its last state. Lines are given when they are ended; an
+    /// unfinished one, and rows being redrawn, once the terminal is quiet. Read on from `end`, and no
+    /// line comes twice unless it was changed.
+    #[default]
+    Text,
+    /// UTF-8 in `text` with escape sequences and line ends as they came, each invalid part as
+    /// U+FFFD; a character is never cut in two.
+    Raw,
+    /// The exact bytes, base64 (RFC 4648 §4, padded) in `data`.
+    Base64,
+}
+
+/// Answer to `session.read`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadResult {
+    /// The output as text, as the encoding asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The bytes as base64, as the encoding asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// The offset of the first byte returned. Later than asked for: what lies between is gone.
+    pub start: Offset,
+    /// What lies between, where the read began in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
+    /// Where to go on. For plain text that is before a line that is not given yet.
+    pub end: Offset,
+    /// Whether nothing more was there to be read at that moment.
+    pub at_end: bool,
+    /// Where the terminal is in its life. `exited` and `at_end` together: that was all.
+    pub state: TerminalState,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+}
+
+/// Answer to `session.send`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendResult {
+    /// Bytes of this call that the terminal has taken.
+    pub sent: u64,
+    /// Bytes of this call still queued because the program is not reading; they stay queued.
+    pub queued: u64,
+    /// The end of the output when the call came: what the input causes comes after it.
+    pub offset: Offset,
+}
+
+/// Answer to `session.wait` and `session.kill`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitResult {
+    /// Whether it has exited; false: the timeout came first.
+    pub exited: bool,
+    /// How it ended, once it has.
+    pub exit_status: Option<ExitStatus>,
+    /// The limit that ended it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<EndCause>,
+    /// The end of the output now.
+    pub end: Offset,
+}
