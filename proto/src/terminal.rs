@@ -19,8 +19,8 @@ pub use ending::{CloseCause, EndCause, ExitStatus};
 pub use info::{ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
 pub use params::{
     AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal, KillTerminal,
-    ListTerminals, ReadTerminal, ResizeTerminal, SendInput, ShowTerminal, SubscribeEvents,
-    UnsubscribeEvents, WaitForExit,
+    ListTerminals, ReadFrom, ReadTerminal, ResizeTerminal, SendInput, ShowTerminal,
+    SubscribeEvents, UnsubscribeEvents, WaitForExit,
 };
 
 /// Columns of a terminal that nobody gave a size.

@@ -2,7 +2,7 @@
 //!
 //! Whoever is first has answered. It must not know how a front asks.
 
-use termd_proto::approval::{ApprovalId, ApprovalState, ApprovalsClient, Decision};
+use termd_proto::approval::{AnswerApproval, ApprovalId, ApprovalState, Decision, WaitForApproval};
 
 use crate::pool::Pool;
 
@@ -24,11 +24,11 @@ pub async fn wait_for_resolution(pool: &Pool, question: Option<&ApprovalId>) -> 
         return std::future::pending().await;
     };
     loop {
-        let waited = pool.wait(|rpc| {
-            let id = id.clone();
-            async move { ApprovalsClient::wait(&*rpc, id, Some(WAIT_MS)).await }
-        });
-        match waited.await.map(|info| info.state) {
+        let wait = WaitForApproval {
+            id: id.clone(),
+            timeout_ms: Some(WAIT_MS),
+        };
+        match pool.wait(&wait).await.map(|info| info.state) {
             Ok(ApprovalState::Pending) => {}
             Ok(ApprovalState::Approved) => return Resolution::Approved,
             Ok(ApprovalState::Denied | ApprovalState::Expired) => return Resolution::Denied,
@@ -43,11 +43,10 @@ pub async fn wait_for_resolution(pool: &Pool, question: Option<&ApprovalId>) -> 
 pub async fn deny(pool: &Pool, question: Option<&ApprovalId>) {
     if let Some(id) = question {
         // Somebody may have been faster: their answer holds, and nothing runs by this one.
-        let _ = pool
-            .once(|rpc| {
-                let id = id.clone();
-                async move { rpc.answer(id, Decision::Deny).await }
-            })
-            .await;
+        let answer = AnswerApproval {
+            id: id.clone(),
+            decision: Decision::Deny,
+        };
+        let _ = pool.once(&answer).await;
     }
 }

@@ -27,4 +27,4 @@ pub use error::{BadAnswer, ClientError};
 pub use link::{Introduction, Link, StartPolicy};
 pub use output_reader::{Form, OutputReader, Page};
 pub use pool::Pool;
-pub use rpc::Rpc;
+pub use rpc::{RawRequest, Request, Rpc};

@@ -5,6 +5,7 @@
 //! answered, for [`RECONNECT_DEADLINE`] at the most; one that may not (it starts or types
 //! something) is never sent twice.
 
+use std::borrow::Borrow;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -14,15 +15,17 @@ use std::time::Duration;
 use std::{env, io};
 
 use jsonrpsee::core::ClientError as RpcError;
-use termd_proto::daemon::{ClientSettings, DaemonClient as _};
-use termd_proto::terminal::{AttachMode, Front, SessionsClient as _};
+use jsonrpsee::core::client::Subscription;
+use termd_proto::daemon::{ClientSettings, Hello};
+use termd_proto::method::Subscribe;
+use termd_proto::terminal::{AttachMode, AttachTerminal, Front, HoldTerminal};
 use termd_proto::{TerminalRef, code};
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::error::ClientError;
-use crate::rpc::{CALL_DEADLINE, Rpc};
+use crate::rpc::{CALL_DEADLINE, Request, Rpc};
 use crate::socket_path::{self, Found, socket_path};
 use crate::start::{daemon_binary, start_daemon};
 
@@ -141,17 +144,23 @@ impl Link {
     }
 
     /// A call that does the same when it is made twice: reads, waits, sizes.
-    pub async fn repeat<T, F>(
+    pub async fn repeat<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
+        self.repeat_with::<R, _>(|| request).await
+    }
+
+    /// The same, with a request that is made anew for each attempt.
+    pub async fn repeat_with<R, B>(
         &self,
-        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
-    ) -> Result<T, ClientError>
+        request: impl Fn() -> B + Send + Sync,
+    ) -> Result<R::Answer, ClientError>
     where
-        F: Future<Output = Result<T, RpcError>> + Send,
-        T: Send,
+        R: Request,
+        B: Borrow<R> + Send + Sync,
     {
         loop {
             let rpc = self.current().await;
-            match attempt(&rpc, call(Arc::clone(&rpc))).await {
+            let request = request();
+            match attempt(&rpc, rpc.call(request.borrow())).await {
                 Attempt::Answered(answer) => {
                     self.state.lock().await.failing_since = None;
                     return Ok(answer);
@@ -163,14 +172,7 @@ impl Link {
     }
 
     /// A call that must not be made twice: it starts, types or ends something.
-    pub async fn once<T, F>(
-        &self,
-        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
-    ) -> Result<T, ClientError>
-    where
-        F: Future<Output = Result<T, RpcError>> + Send,
-        T: Send,
-    {
+    pub async fn once<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         loop {
             let rpc = self.current().await;
             if !rpc.is_connected() {
@@ -178,7 +180,7 @@ impl Link {
                 self.reconnect(&rpc).await?;
                 continue;
             }
-            match attempt(&rpc, call(Arc::clone(&rpc))).await {
+            match attempt(&rpc, rpc.call(request)).await {
                 Attempt::Answered(answer) => {
                     self.state.lock().await.failing_since = None;
                     return Ok(answer);
@@ -189,6 +191,24 @@ impl Link {
                     self.reconnect(&rpc).await?;
                     return Err(ClientError::InDoubt);
                 }
+            }
+        }
+    }
+
+    /// Subscribes on the connection that stands; its end ends the subscription.
+    pub async fn subscribe<S: Subscribe>(
+        &self,
+        params: &S,
+    ) -> Result<Subscription<S::Item>, ClientError> {
+        loop {
+            let rpc = self.current().await;
+            match attempt(&rpc, rpc.subscribe(params)).await {
+                Attempt::Answered(subscription) => {
+                    self.state.lock().await.failing_since = None;
+                    return Ok(subscription);
+                }
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Broken | Attempt::NotTaken => self.reconnect(&rpc).await?,
             }
         }
     }
@@ -204,11 +224,11 @@ impl Link {
         terminal: &TerminalRef,
         mode: AttachMode,
     ) -> Result<(), ClientError> {
-        let said = self.repeat(|rpc| {
-            let terminal = terminal.clone();
-            async move { rpc.attach(terminal, Some(mode)).await }
-        });
-        match said.await {
+        let request = AttachTerminal {
+            id: terminal.clone(),
+            mode: Some(mode),
+        };
+        match self.repeat(&request).await {
             // A daemon that is older than this client does not record it.
             Err(ClientError::Refused(refusal)) if refusal.code() == code::METHOD_NOT_FOUND => {}
             said => said?,
@@ -278,7 +298,8 @@ impl Link {
 /// Ties all that is held to this connection. One that is gone is none to hold.
 async fn hold_all(state: &State) -> Attempt<()> {
     for held in &state.held {
-        match attempt(&state.rpc, state.rpc.hold(held.clone())).await {
+        let request = HoldTerminal { id: held.clone() };
+        match attempt(&state.rpc, state.rpc.call(&request)).await {
             Attempt::Failed(ClientError::Refused(refusal))
                 if state.held.len() > 1 && refusal.code() == code::RESOURCE_NOT_FOUND => {}
             Attempt::Answered(()) => {}
@@ -286,7 +307,11 @@ async fn hold_all(state: &State) -> Attempt<()> {
         }
     }
     for (attached, mode) in &state.attached {
-        match attempt(&state.rpc, state.rpc.attach(attached.clone(), Some(*mode))).await {
+        let request = AttachTerminal {
+            id: attached.clone(),
+            mode: Some(*mode),
+        };
+        match attempt(&state.rpc, state.rpc.call(&request)).await {
             // A terminal that is gone, or a daemon that does not know how: nothing to say.
             Attempt::Answered(()) | Attempt::Failed(_) => {}
             broken => return broken,
@@ -355,9 +380,15 @@ async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> 
     let cwd = env::current_dir()
         .ok()
         .and_then(|dir| dir.into_os_string().into_string().ok());
+    let hello = Hello {
+        client: Some(client),
+        front: Some(front),
+        cwd,
+        settings,
+    };
     let mut hello = Box::pin(async move {
         // A daemon that does not know hello still answers what it is asked.
-        let _ = saying.hello(Some(client), Some(front), cwd, settings).await;
+        let _ = saying.call(&hello).await;
     });
     let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
     if said.is_pending() {

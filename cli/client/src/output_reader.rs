@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use termd_proto::command::CommandsClient;
+use termd_proto::command::ReadCommand;
 use termd_proto::terminal::{
-    Encoding, ExitStatus, Gap, GapCause, MAX_READ_BYTES, OutputStream, ReadFrom, ReadOptions,
-    ReadResult, TerminalState, read_terminal,
+    Encoding, ExitStatus, Gap, GapCause, MAX_READ_BYTES, OutputStream, ReadFrom, ReadTerminal,
+    TerminalState,
 };
 use termd_proto::{Offset, TerminalRef};
 
@@ -137,39 +137,35 @@ impl<'a> OutputReader<'a> {
         }
     }
 
-    async fn ask(&self, options: &ReadOptions) -> Result<ReadResult, ClientError> {
-        let command = self.command;
-        self.link
-            .repeat(move |rpc| {
-                let (id, options) = (self.id.clone(), options.clone());
-                async move {
-                    let Some(number) = command else {
-                        return read_terminal(&*rpc, id, options).await;
-                    };
-                    let since = offset_of(options.from);
-                    let encoding = Some(options.encoding);
-                    CommandsClient::read(&*rpc, id, number, since, options.max_bytes, encoding)
-                        .await
-                }
-            })
-            .await
-    }
-
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, ClientError> {
-        let options = ReadOptions {
-            until: None,
-            stream: self.stream,
-            from: self.from,
-            max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES)),
-            max_lines: None,
-            encoding: match self.form {
-                // A chunk's end may cut a character: text would lose what base64 keeps.
-                Form::Exact => Encoding::Base64,
-                Form::Plain => Encoding::Text,
-            },
-            wait_ms,
+        let max_bytes_asked = Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES));
+        let encoding = Some(match self.form {
+            // A chunk's end may cut a character: text would lose what base64 keeps.
+            Form::Exact => Encoding::Base64,
+            Form::Plain => Encoding::Text,
+        });
+        let result = match self.command {
+            Some(number) => {
+                let request = ReadCommand {
+                    id: self.id.clone(),
+                    number,
+                    since: offset_of(self.from),
+                    max_bytes: max_bytes_asked,
+                    encoding,
+                };
+                self.link.repeat(&request).await?
+            }
+            None => {
+                let request = ReadTerminal {
+                    max_bytes: max_bytes_asked,
+                    encoding,
+                    wait_ms,
+                    stream: self.stream,
+                    ..ReadTerminal::new(self.id.clone(), self.from)
+                };
+                self.link.repeat(&request).await?
+            }
         };
-        let result = self.ask(&options).await?;
         let mut bytes = match self.form {
             Form::Exact => STANDARD
                 .decode(result.data.as_deref().unwrap_or_default())

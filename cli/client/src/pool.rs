@@ -5,19 +5,21 @@
 //! call is not the one too many. Cancelling is dropping: a call whose future is dropped is cancelled
 //! in the daemon.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jsonrpsee::core::ClientError as RpcError;
+use jsonrpsee::core::client::Subscription;
 use termd_proto::TerminalId;
+use termd_proto::method::Subscribe;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::error::ClientError;
 use crate::link::{Introduction, Link, StartPolicy};
-use crate::rpc::Rpc;
+use crate::rpc::Request;
 
 /// Waits on one connection: below what the daemon takes, and below what jsonrpsee queues.
 const WAITS_PER_LINK: usize = 200;
@@ -86,62 +88,51 @@ impl Pool {
     }
 
     /// A call that does the same when it is made twice: repeated until it is answered.
-    pub async fn repeat<T, F>(
-        &self,
-        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
-    ) -> Result<T, ClientError>
-    where
-        F: Future<Output = Result<T, RpcError>> + Send,
-        T: Send,
-    {
-        self.link().await?.repeat(call).await
+    pub async fn repeat<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
+        self.link().await?.repeat(request).await
     }
 
     /// A call that must not be made twice: it starts, types or ends something.
-    pub async fn once<T, F>(
-        &self,
-        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
-    ) -> Result<T, ClientError>
-    where
-        F: Future<Output = Result<T, RpcError>> + Send,
-        T: Send,
-    {
-        self.link().await?.once(call).await
+    pub async fn once<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
+        self.link().await?.once(request).await
     }
 
     /// A call that takes long and may be made twice.
-    pub async fn wait<T, F>(
+    pub async fn wait<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
+        self.wait_with::<R, _>(|| request).await
+    }
+
+    /// The same, until `deadline` at the longest: the request is made, each time that it is sent,
+    /// from what time is left, in milliseconds.
+    pub async fn wait_until<R: Request + Send>(
         &self,
-        call: impl Fn(Arc<Rpc>) -> F + Send + Sync,
-    ) -> Result<T, ClientError>
+        deadline: Instant,
+        request: impl Fn(u64) -> R + Send + Sync,
+    ) -> Result<R::Answer, ClientError> {
+        let left = || millis(deadline.saturating_duration_since(Instant::now()));
+        self.wait_with::<R, _>(|| request(left())).await
+    }
+
+    async fn wait_with<R, B>(
+        &self,
+        request: impl Fn() -> B + Send + Sync,
+    ) -> Result<R::Answer, ClientError>
     where
-        F: Future<Output = Result<T, RpcError>> + Send,
-        T: Send,
+        R: Request,
+        B: Borrow<R> + Send + Sync,
     {
         let place = self.place();
         let link = place.0.link.get_or_try_init(|| self.open()).await?;
         // Held for long and by many: not within the future of each.
-        Box::pin(link.repeat(call)).await
+        Box::pin(link.repeat_with::<R, B>(request)).await
     }
 
-    /// The same, until `deadline` at the longest: it is given what time is left, in milliseconds,
-    /// each time that it is made.
-    pub async fn wait_until<T, F>(
+    /// Subscribes, on the connection for calls; its end ends the subscription.
+    pub async fn subscribe<S: Subscribe>(
         &self,
-        deadline: Instant,
-        call: impl Fn(Arc<Rpc>, u64) -> F + Send + Sync,
-    ) -> Result<T, ClientError>
-    where
-        F: Future<Output = Result<T, RpcError>> + Send,
-        T: Send,
-    {
-        self.wait(|rpc| {
-            call(
-                rpc,
-                millis(deadline.saturating_duration_since(Instant::now())),
-            )
-        })
-        .await
+        params: &S,
+    ) -> Result<Subscription<S::Item>, ClientError> {
+        self.link().await?.subscribe(params).await
     }
 
     /// The terminal ends with this client, whichever connection of it stands then.

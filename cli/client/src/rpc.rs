@@ -1,4 +1,4 @@
-//! One connection as the contract's traits call it: jsonrpsee's client, asked by its service alone.
+//! One connection: jsonrpsee's client, asked by its service alone.
 //!
 //! `Client::request` times each call with a timer that has a thread of its own. To start that
 //! thread, and at the end to wait until it is gone, is a good part of a short `termctl`, and on a
@@ -9,6 +9,7 @@
 //! made with, and that the daemon is told (`$/cancel_request`) of a call that nobody waits for any
 //! more: its future was dropped.
 
+use std::borrow::Cow;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,14 +17,17 @@ use std::time::Duration;
 
 use jsonrpsee::core::client::async_client::RpcService;
 use jsonrpsee::core::client::{
-    BatchResponse, Client, ClientBuilder, ClientT, Error, IdKind, Subscription, SubscriptionClientT,
+    Client, ClientBuilder, ClientT as _, Error, IdKind, Subscription, SubscriptionClientT as _,
 };
-use jsonrpsee::core::middleware::{Request, RpcServiceBuilder, RpcServiceT};
-use jsonrpsee::core::params::{BatchRequestBuilder, ObjectParams};
+use jsonrpsee::core::middleware::{Request as RpcRequest, RpcServiceBuilder, RpcServiceT};
+use jsonrpsee::core::params::ObjectParams;
 use jsonrpsee::core::traits::ToRpcParams;
 use jsonrpsee::types::{Id, ResponseSuccess};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
+use termd_proto::Method;
+use termd_proto::method::Subscribe;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -32,7 +36,7 @@ use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
 /// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
 pub(crate) const CALL_DEADLINE: Duration = Duration::from_mins(2);
 
-/// A connection: the contract's traits are implemented for it.
+/// A connection to the daemon.
 #[derive(Debug)]
 pub struct Rpc {
     client: Arc<Client<RpcService>>,
@@ -115,24 +119,59 @@ impl Drop for Awaited<'_> {
     }
 }
 
-impl ClientT for Rpc {
-    async fn notification<Params>(&self, method: &str, params: Params) -> Result<(), Error>
-    where
-        Params: ToRpcParams + Send,
-    {
-        self.client.notification(method, params).await
+/// What is asked of the daemon: a [`Method`]'s params, or a [`RawRequest`].
+pub trait Request: Sync {
+    /// What is answered.
+    type Answer: DeserializeOwned + Send;
+
+    /// The method's name.
+    fn method(&self) -> &'static str;
+
+    /// The params as JSON.
+    fn params(&self) -> Result<Cow<'_, RawValue>, serde_json::Error>;
+}
+
+impl<M: Method> Request for M {
+    type Answer = M::Answer;
+
+    fn method(&self) -> &'static str {
+        M::NAME
     }
 
-    async fn request<R, Params>(&self, method: &str, params: Params) -> Result<R, Error>
-    where
-        R: DeserializeOwned,
-        Params: ToRpcParams + Send,
-    {
+    fn params(&self) -> Result<Cow<'_, RawValue>, serde_json::Error> {
+        to_raw_value(self).map(Cow::Owned)
+    }
+}
+
+/// Params that pass as they came, for an answer that passes as it comes.
+#[derive(Debug, Clone)]
+pub struct RawRequest {
+    /// The method's name.
+    pub method: &'static str,
+    /// The params.
+    pub params: Arc<RawValue>,
+}
+
+impl Request for RawRequest {
+    type Answer = Box<RawValue>;
+
+    fn method(&self) -> &'static str {
+        self.method
+    }
+
+    fn params(&self) -> Result<Cow<'_, RawValue>, serde_json::Error> {
+        Ok(Cow::Borrowed(&self.params))
+    }
+}
+
+impl Rpc {
+    /// Makes a call. Dropping the future cancels the call.
+    pub async fn call<R: Request>(&self, request: &R) -> Result<R::Answer, Error> {
         // It is there: building the client has made it.
         let service = self.service.get().ok_or(Error::ServiceDisconnect)?;
         let number = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let params = params.to_rpc_params()?;
-        let request = Request::borrowed(method, params.as_deref(), Id::Number(number));
+        let params = request.params()?;
+        let request = RpcRequest::borrowed(request.method(), Some(&params), Id::Number(number));
         let mut awaited = Awaited {
             client: &self.client,
             id: Some(number),
@@ -150,38 +189,21 @@ impl ClientT for Rpc {
         Ok(serde_json::from_str(success.result.get())?)
     }
 
-    async fn batch_request<'a, R>(
+    /// Subscribes; dropping the subscription ends it.
+    pub async fn subscribe<S: Subscribe>(
         &self,
-        batch: BatchRequestBuilder<'a>,
-    ) -> Result<BatchResponse<'a, R>, Error>
-    where
-        R: DeserializeOwned + std::fmt::Debug + 'a,
-    {
-        self.client.batch_request(batch).await
+        params: &S,
+    ) -> Result<Subscription<S::Item>, Error> {
+        let params = RawParams(to_raw_value(params)?);
+        self.client.subscribe(S::NAME, params, S::END).await
     }
 }
 
-impl SubscriptionClientT for Rpc {
-    async fn subscribe<'a, Notif, Params>(
-        &self,
-        subscribe_method: &'a str,
-        params: Params,
-        unsubscribe_method: &'a str,
-    ) -> Result<Subscription<Notif>, Error>
-    where
-        Params: ToRpcParams + Send,
-        Notif: DeserializeOwned,
-    {
-        let client = &self.client;
-        client
-            .subscribe(subscribe_method, params, unsubscribe_method)
-            .await
-    }
+/// Params that are JSON already.
+struct RawParams(Box<RawValue>);
 
-    async fn subscribe_to_method<Notif>(&self, method: &str) -> Result<Subscription<Notif>, Error>
-    where
-        Notif: DeserializeOwned,
-    {
-        self.client.subscribe_to_method(method).await
+impl ToRpcParams for RawParams {
+    fn to_rpc_params(self) -> Result<Option<Box<RawValue>>, serde_json::Error> {
+        Ok(Some(self.0))
     }
 }

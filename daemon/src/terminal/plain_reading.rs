@@ -8,13 +8,13 @@
 use std::time::Duration;
 
 use termd_proto::Offset;
-use termd_proto::terminal::{OutputStream, ReadResult};
+use termd_proto::terminal::{OutputStream, ReadFrom, ReadResult};
 use tokio::time::Instant;
 
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::origins::OriginMap;
-use super::read_options::{ReadFrom, ReadOptions};
+use super::read_options::ReadOptions;
 use super::record::{Progress, Size};
 use super::streams::{Back, MAX_SEARCH_BYTES, Piece, pieces};
 use super::transcript::MAX_LINE_SEARCH_BYTES;

@@ -1,20 +1,9 @@
 //! What a read is asked for, once its params are known to go together.
 
 use termd_proto::Offset;
-use termd_proto::terminal::{Encoding, OutputStream, ReadTerminal};
+use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadTerminal};
 
 use super::error::TerminalError;
-
-/// Where a read starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadFrom {
-    /// At this offset.
-    Offset(Offset),
-    /// So many bytes before the end, or at the start of retained output.
-    TailBytes(u64),
-    /// So many lines before the end, a last line without its newline counted.
-    TailLines(u64),
-}
 
 /// A checked [`ReadTerminal`]; the fields are its.
 #[derive(Debug, Clone)]
@@ -40,18 +29,10 @@ impl TryFrom<&ReadTerminal> for ReadOptions {
 
     /// At most one of the three params that say where to start may be given.
     fn try_from(params: &ReadTerminal) -> Result<Self, TerminalError> {
-        let from = match (params.since, params.tail_bytes, params.tail_lines) {
-            (since, None, None) => ReadFrom::Offset(since.unwrap_or_default()),
-            (None, Some(bytes), None) => ReadFrom::TailBytes(bytes),
-            (None, None, Some(lines)) => ReadFrom::TailLines(lines),
-            _ => {
-                return Err(TerminalError::Invalid {
-                    field: "since",
-                    problem: "goes without tail_bytes and tail_lines, and those one at a time"
-                        .to_owned(),
-                });
-            }
-        };
+        let from = params.from().ok_or_else(|| TerminalError::Invalid {
+            field: "since",
+            problem: "goes without tail_bytes and tail_lines, and those one at a time".to_owned(),
+        })?;
         Ok(Self {
             from,
             until: params.until,

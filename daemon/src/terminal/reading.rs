@@ -6,13 +6,13 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::Offset;
-use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadResult, Stdio};
+use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadResult, Stdio};
 
 use super::bounded::{Part, page};
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::plain_reading;
-use super::read_options::{ReadFrom, ReadOptions};
+use super::read_options::ReadOptions;
 use super::shell_log::Step;
 use super::streams;
 use super::text::{Completeness, Front, LineEnds, render};

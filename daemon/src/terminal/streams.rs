@@ -6,13 +6,13 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::Offset;
-use termd_proto::terminal::{Encoding, OutputStream, ReadResult};
+use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadResult};
 use tokio::time::Instant;
 
 use super::error::TerminalError;
 use super::handle::Terminal;
 use super::origins::{OriginMap, Run};
-use super::read_options::{ReadFrom, ReadOptions};
+use super::read_options::ReadOptions;
 use super::text::{Completeness, Front, LineEnds, render};
 use super::transcript::{MAX_LINE_SEARCH_BYTES, Span, Transcript, TranscriptError};
 

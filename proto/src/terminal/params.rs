@@ -106,20 +106,46 @@ pub struct ReadTerminal {
     pub stream: Option<OutputStream>,
 }
 
+/// Where [`ReadTerminal`] begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// At this offset.
+    Offset(Offset),
+    /// So many bytes before the end, or at the start of the output that is kept.
+    TailBytes(u64),
+    /// So many lines before the end, a last line without its newline counted.
+    TailLines(u64),
+}
+
 impl ReadTerminal {
-    /// Plain text from the start of the output.
-    pub fn of(id: TerminalRef) -> Self {
+    /// Plain text from there on, as far as the defaults go.
+    pub fn new(id: TerminalRef, from: ReadFrom) -> Self {
+        let (since, tail_bytes, tail_lines) = match from {
+            ReadFrom::Offset(offset) => (Some(offset), None, None),
+            ReadFrom::TailBytes(bytes) => (None, Some(bytes), None),
+            ReadFrom::TailLines(lines) => (None, None, Some(lines)),
+        };
         Self {
             id,
-            since: None,
-            tail_bytes: None,
-            tail_lines: None,
+            since,
+            tail_bytes,
+            tail_lines,
             max_bytes: None,
             max_lines: None,
             encoding: None,
             wait_ms: None,
             until: None,
             stream: None,
+        }
+    }
+
+    /// Where to begin; none where more than one place is given.
+    pub fn from(&self) -> Option<ReadFrom> {
+        match (self.since, self.tail_bytes, self.tail_lines) {
+            (since, None, None) => Some(ReadFrom::Offset(since.unwrap_or_default())),
+            (None, Some(bytes), None) => Some(ReadFrom::TailBytes(bytes)),
+            (None, None, Some(lines)) => Some(ReadFrom::TailLines(lines)),
+            _ => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use termd_proto::ErrorKind;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::{CloseTerminal, WaitForExit};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -62,15 +62,21 @@ async fn open(socket: &Path) -> Link {
     Link::on(stream, socket.to_owned(), Introduction::default()).await
 }
 
+fn close() -> CloseTerminal {
+    CloseTerminal {
+        id: TerminalRef("t".to_owned()),
+        eof_ms: None,
+    }
+}
+
 fn wait(link: Arc<Link>) -> JoinHandle<Result<bool, ClientError>> {
     tokio::spawn(async move {
         let id = TerminalRef("t".to_owned());
-        link.repeat(|rpc| {
-            let id = id.clone();
-            async move { rpc.wait(id, Some(1000)).await }
-        })
-        .await
-        .map(|result| result.exited)
+        let request = WaitForExit {
+            id,
+            timeout_ms: Some(1000),
+        };
+        link.repeat(&request).await.map(|result| result.exited)
     })
 }
 
@@ -114,11 +120,7 @@ async fn a_call_that_starts_something_is_never_sent_twice() {
     let (_dir, listener, socket) = scene();
     let link = Arc::new(open(&socket).await);
     let closer = Arc::clone(&link);
-    let closing = tokio::spawn(async move {
-        closer
-            .once(|rpc| async move { rpc.close(TerminalRef("t".to_owned()), None).await })
-            .await
-    });
+    let closing = tokio::spawn(async move { closer.once(&close()).await });
     let mut first = Peer::accept(&listener).await;
     first.expect("daemon.hello").await;
     first.expect("session.close").await;
@@ -138,10 +140,7 @@ async fn a_call_that_starts_something_is_never_sent_twice() {
 async fn what_a_parting_daemon_did_not_take_goes_to_the_next() {
     let (_dir, listener, socket) = scene();
     let link = Arc::new(open(&socket).await);
-    let closing = tokio::spawn(async move {
-        link.once(|rpc| async move { rpc.close(TerminalRef("t".to_owned()), None).await })
-            .await
-    });
+    let closing = tokio::spawn(async move { link.once(&close()).await });
     let mut first = Peer::accept(&listener).await;
     first.expect("daemon.hello").await;
     let request = first.expect("session.close").await;
