@@ -10,7 +10,7 @@ use termd_client::Link;
 use termd_client::escape::escaped;
 use termd_client::refusal::{approval_of, kind_of};
 use termd_proto::ErrorKind;
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalsClient, Decision};
+use termd_proto::approval::{AnswerApproval, ApprovalId, ApprovalInfo, Decision, WaitForApproval};
 use tokio::sync::mpsc;
 
 use crate::output;
@@ -70,19 +70,19 @@ pub(crate) async fn is_agreed(link: &Link, refusal: Option<&ErrorObjectOwned>) -
 
 /// A question, as it is now.
 async fn look_at(link: &Link, id: &ApprovalId) -> Option<ApprovalInfo> {
-    let looked = link.repeat(|rpc| {
-        let id = id.clone();
-        async move { ApprovalsClient::wait(&*rpc, id, Some(0)).await }
-    });
-    looked.await.ok()
+    let look = WaitForApproval {
+        id: id.clone(),
+        timeout_ms: Some(0),
+    };
+    link.repeat(&look).await.ok()
 }
 
 /// Answers for always; where that cannot be, it is said, and nothing is agreed to.
 async fn agree_always(link: &Link, id: ApprovalId) -> bool {
     let answered = link
-        .once(|rpc| {
-            let id = id.clone();
-            async move { rpc.answer(id, Decision::Always).await }
+        .once(&AnswerApproval {
+            id: id.clone(),
+            decision: Decision::Always,
         })
         .await;
     match answered {

@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use jsonrpsee::types::ErrorObjectOwned;
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
-use termd_proto::interact::{InteractionsClient as _, TypedInput};
-use termd_proto::terminal::{MAX_SEND_BYTES, SendResult, SessionsClient as _};
+use termd_proto::interact::{TypeInput, TypedInput};
+use termd_proto::terminal::{MAX_SEND_BYTES, SendInput, SendResult};
 use termd_proto::{ErrorKind, TerminalRef};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -69,12 +69,12 @@ pub(crate) async fn send_bytes(
         let data = STANDARD.encode(chunk);
         let result = loop {
             let sent = link
-                .once(|rpc| {
-                    let (id, data) = (id.clone(), data.clone());
-                    async move {
-                        rpc.send(id, None, Some(data), Some(consent.is_given()), None)
-                            .await
-                    }
+                .once(&SendInput {
+                    id: id.clone(),
+                    text: None,
+                    data: Some(data.clone()),
+                    confirmed: Some(consent.is_given()),
+                    timeout_ms: None,
                 })
                 .await;
             match sent {
@@ -103,12 +103,11 @@ pub(crate) async fn type_input(
 ) -> Result<SendResult, ClientError> {
     loop {
         let typed = link
-            .once(|rpc| {
-                let (id, input) = (id.clone(), input.clone());
-                async move {
-                    rpc.type_input(id, input, Some(consent.is_given()), None)
-                        .await
-                }
+            .once(&TypeInput {
+                id: id.clone(),
+                input: input.clone(),
+                confirmed: Some(consent.is_given()),
+                timeout_ms: None,
             })
             .await;
         match typed {

@@ -144,27 +144,24 @@ impl<'a> OutputReader<'a> {
             Form::Exact => Encoding::Base64,
             Form::Plain => Encoding::Text,
         });
-        let result = match self.command {
-            Some(number) => {
-                let request = ReadCommand {
-                    id: self.id.clone(),
-                    number,
-                    since: offset_of(self.from),
-                    max_bytes: max_bytes_asked,
-                    encoding,
-                };
-                self.link.repeat(&request).await?
-            }
-            None => {
-                let request = ReadTerminal {
-                    max_bytes: max_bytes_asked,
-                    encoding,
-                    wait_ms,
-                    stream: self.stream,
-                    ..ReadTerminal::new(self.id.clone(), self.from)
-                };
-                self.link.repeat(&request).await?
-            }
+        let result = if let Some(number) = self.command {
+            let request = ReadCommand {
+                id: self.id.clone(),
+                number,
+                since: offset_of(self.from),
+                max_bytes: max_bytes_asked,
+                encoding,
+            };
+            self.link.repeat(&request).await?
+        } else {
+            let request = ReadTerminal {
+                max_bytes: max_bytes_asked,
+                encoding,
+                wait_ms,
+                stream: self.stream,
+                ..ReadTerminal::new(self.id.clone(), self.from)
+            };
+            self.link.repeat(&request).await?
         };
         let mut bytes = match self.form {
             Form::Exact => STANDARD

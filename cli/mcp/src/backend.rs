@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Introduction, Pool, StartPolicy};
-use termd_proto::interact::{InteractionsClient as _, Until, WaitForResult};
-use termd_proto::terminal::{Front, SessionsClient as _, TerminalInfo};
+use termd_proto::interact::{Until, WaitFor, WaitForResult};
+use termd_proto::terminal::{Front, ShowTerminal, TerminalInfo};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
@@ -64,9 +64,11 @@ impl Backend {
         timeout: Duration,
     ) -> Result<WaitForResult, ClientError> {
         self.pool
-            .wait_until(Instant::now() + timeout, |rpc, left| {
-                let (id, until) = (TerminalRef::from(id), until.clone());
-                async move { rpc.wait_for(id, since, until, Some(left)).await }
+            .wait_until(Instant::now() + timeout, |left| WaitFor {
+                id: TerminalRef::from(id),
+                since,
+                until: until.clone(),
+                timeout_ms: Some(left),
             })
             .await
     }
@@ -87,9 +89,8 @@ impl Backend {
 
     async fn show_open(&self, named: &str) -> Result<TerminalInfo, ClientError> {
         self.pool
-            .repeat(|rpc| {
-                let id = TerminalRef(named.to_owned());
-                async move { rpc.show(id).await }
+            .repeat(&ShowTerminal {
+                id: TerminalRef(named.to_owned()),
             })
             .await
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use termd_proto::TerminalRef;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::ShowTerminal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::backend::Backend;
@@ -52,9 +52,8 @@ impl Progress {
             let tell = async {
                 let end = backend
                     .pool()
-                    .repeat(|rpc| {
-                        let id = terminal.clone();
-                        async move { rpc.show(id).await }
+                    .repeat(&ShowTerminal {
+                        id: terminal.clone(),
                     })
                     .await
                     .map(|info| info.end)

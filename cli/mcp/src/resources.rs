@@ -7,10 +7,9 @@ use rmcp::model::{
 use serde_json::json;
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
-use termd_proto::screen::{ScreenFormat, ScreenOptions, read_screen};
+use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{
-    Encoding, MAX_READ_BYTES, ReadFrom, ReadOptions, SessionsClient as _, TerminalInfo,
-    read_terminal,
+    Encoding, ListTerminals, MAX_READ_BYTES, ReadFrom, ReadTerminal, TerminalInfo,
 };
 use termd_proto::{ErrorKind, TerminalId, TerminalRef};
 
@@ -74,9 +73,10 @@ pub(crate) async fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let page = backend
         .pool()
-        .repeat(|rpc| {
-            let cursor = cursor.clone();
-            async move { rpc.list(None, cursor, Some(PAGE)).await }
+        .repeat(&ListTerminals {
+            scope: None,
+            cursor,
+            limit: Some(PAGE),
         })
         .await
         .map_err(|error| failed(PREFIX, &error))?;
@@ -130,34 +130,21 @@ pub(crate) async fn read(backend: &Backend, uri: &str) -> Result<ReadResourceRes
 }
 
 async fn screen(backend: &Backend, id: &TerminalRef) -> Result<String, ClientError> {
-    let answer = backend
-        .pool()
-        .repeat(|rpc| {
-            let id = id.clone();
-            let options = ScreenOptions {
-                format: ScreenFormat::Text,
-                ..ScreenOptions::default()
-            };
-            async move { read_screen(&*rpc, id, options).await }
-        })
-        .await?;
+    let request = ReadScreen {
+        format: Some(ScreenFormat::Text),
+        ..ReadScreen::of(id.clone())
+    };
+    let answer = backend.pool().repeat(&request).await?;
     Ok(answer.rendering.unwrap_or_default())
 }
 
 async fn transcript(backend: &Backend, id: &TerminalRef) -> Result<String, ClientError> {
-    let answer = backend
-        .pool()
-        .repeat(|rpc| {
-            let id = id.clone();
-            let options = ReadOptions {
-                from: ReadFrom::TailBytes(MAX_READ_BYTES),
-                max_bytes: Some(MAX_READ_BYTES),
-                encoding: Encoding::Text,
-                ..ReadOptions::default()
-            };
-            async move { read_terminal(&*rpc, id, options).await }
-        })
-        .await?;
+    let request = ReadTerminal {
+        max_bytes: Some(MAX_READ_BYTES),
+        encoding: Some(Encoding::Text),
+        ..ReadTerminal::new(id.clone(), ReadFrom::TailBytes(MAX_READ_BYTES))
+    };
+    let answer = backend.pool().repeat(&request).await?;
     Ok(answer.text.unwrap_or_default())
 }
 

@@ -12,7 +12,7 @@ use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
 use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::SubscribeEvents;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::sleep;
 
@@ -188,7 +188,7 @@ async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
         let subscribed = shared
             .backend
             .pool()
-            .repeat(|rpc| async move { rpc.subscribe_events(None).await })
+            .subscribe(&SubscribeEvents { id: None })
             .await;
         if let Ok(mut events) = subscribed {
             if std::mem::replace(&mut again, true) {

@@ -1,7 +1,7 @@
 //! `termctl approve` and `termctl deny`: a person's answer to the gate.
 
 use termd_client::escape::escaped;
-use termd_proto::approval::{ApprovalId, ApprovalsClient as _, Decision};
+use termd_proto::approval::{AnswerApproval, ApprovalId, Decision};
 
 use super::Context;
 use super::approvals::told;
@@ -31,9 +31,9 @@ async fn answer(
     let link = context.open().await?;
     for id in ids {
         let answered = link
-            .once(|rpc| {
-                let id = id.clone();
-                async move { rpc.answer(id, decision).await }
+            .once(&AnswerApproval {
+                id: id.clone(),
+                decision,
             })
             .await?;
         if context.json {

@@ -9,7 +9,8 @@ use termd_client::timestamp::utc;
 use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
-    ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, ApprovalsClient as _, Decision,
+    AnswerApproval, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision, ListApprovals,
+    WaitForApproval,
 };
 
 use super::{Context, notify};
@@ -46,9 +47,8 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
 }
 
 pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, ClientError> {
-    let wait = after.map(|_| WATCH_MS);
-    link.repeat(|rpc| async move { rpc.list(after, wait).await })
-        .await
+    let wait_ms = after.map(|_| WATCH_MS);
+    link.repeat(&ListApprovals { after, wait_ms }).await
 }
 
 fn is_open(info: &ApprovalInfo) -> bool {
@@ -97,9 +97,9 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
         }
     };
     let answered = link
-        .once(|rpc| {
-            let id = info.id.clone();
-            async move { rpc.answer(id, decision).await }
+        .once(&AnswerApproval {
+            id: info.id.clone(),
+            decision,
         })
         .await;
     match answered {
@@ -123,9 +123,9 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
 async fn answered(link: &Link, id: &ApprovalId) -> Result<(), CliError> {
     loop {
         let waited = link
-            .repeat(|rpc| {
-                let id = id.clone();
-                async move { rpc.wait(id, Some(WATCH_MS)).await }
+            .repeat(&WaitForApproval {
+                id: id.clone(),
+                timeout_ms: Some(WATCH_MS),
             })
             .await?;
         if waited.state != ApprovalState::Pending {

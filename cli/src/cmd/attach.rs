@@ -10,7 +10,7 @@ use std::num::NonZeroU8;
 use std::time::Duration;
 
 use termd_client::{ClientError, Link, OutputReader};
-use termd_proto::screen::{ScreenFormat, ScreenOptions, ScreenResult};
+use termd_proto::screen::{ReadScreen, ScreenFormat, ScreenResult};
 use termd_proto::terminal::{AttachMode, ExitStatus, ReadFrom, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -19,7 +19,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::Context;
 use super::resize::resize;
-use super::screen::screen;
 use super::show::show;
 use crate::args::AttachArgs;
 use crate::attach::detach::DetachMatcher;
@@ -333,15 +332,15 @@ async fn redraw(
     view: Option<Size>,
     changed_after: Option<u64>,
 ) -> Result<ScreenResult, ClientError> {
-    let options = ScreenOptions {
-        format: ScreenFormat::Attach,
+    let request = ReadScreen {
+        format: Some(ScreenFormat::Attach),
         changed_after,
         settle_ms: changed_after.map(|_| PICTURE_PAUSE_MS),
         view_cols: view.map(|view| view.cols),
         view_rows: view.map(|view| view.rows),
-        ..ScreenOptions::default()
+        ..ReadScreen::of(id.clone())
     };
-    screen(link, id, options).await
+    link.repeat(&request).await
 }
 
 /// Sends what was typed; to a command that has ended, nothing.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::CloseTerminal;
 
 use super::Context;
 use crate::args::CloseArgs;
@@ -17,9 +17,9 @@ pub(super) async fn run(context: Context, args: CloseArgs) -> Result<ExitCode, C
         // Closing twice is no error: it may be repeated.
         let asked = &id;
         let result = link
-            .repeat(|rpc| {
-                let id = asked.clone();
-                async move { rpc.close(id, args.eof).await }
+            .repeat(&CloseTerminal {
+                id: asked.clone(),
+                eof_ms: args.eof,
             })
             .await?;
         if context.json {

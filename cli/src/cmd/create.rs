@@ -5,7 +5,7 @@ use std::env;
 
 use termd_client::{ClientError, Link};
 use termd_proto::Label;
-use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo, create_terminal};
+use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo};
 
 use super::Context;
 use crate::args::{CreateArgs, StartArgs};
@@ -57,11 +57,7 @@ async fn create_as_asked(
     link: &Link,
     request: &CreateTerminal,
 ) -> Result<TerminalInfo, ClientError> {
-    link.once(|rpc| {
-        let request = request.clone();
-        async move { create_terminal(&*rpc, request).await }
-    })
-    .await
+    link.once(request).await
 }
 
 /// What the arguments ask for: the client's own environment, directory and size where they do not

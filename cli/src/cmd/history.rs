@@ -3,7 +3,7 @@
 use termd_client::Link;
 use termd_client::timestamp::utc;
 use termd_proto::TerminalRef;
-use termd_proto::command::{CommandFilter, CommandInfo, CommandsClient as _};
+use termd_proto::command::{CommandFilter, CommandInfo, ListCommands};
 
 use super::Context;
 use crate::args::HistoryArgs;
@@ -45,11 +45,11 @@ async fn list(
         if left == 0 {
             return Ok(commands);
         }
-        let asked = &cursor;
         let page = link
-            .repeat(|rpc| {
-                let (filter, cursor) = (filter.clone(), asked.clone());
-                async move { rpc.list(Some(filter), cursor, Some(left.min(PAGE))).await }
+            .repeat(&ListCommands {
+                filter: Some(filter.clone()),
+                cursor,
+                limit: Some(left.min(PAGE)),
             })
             .await?;
         commands.extend(page.commands);

@@ -1,7 +1,7 @@
 //! `termctl kill`: ends a command and all that it started, or sends it a signal.
 
 use termd_proto::TerminalRef;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::KillTerminal;
 
 use super::Context;
 use crate::args::KillArgs;
@@ -13,9 +13,9 @@ pub(super) async fn run(context: Context, args: KillArgs) -> Result<ExitCode, Cl
     let link = context.open().await?;
     let (id, signal) = (TerminalRef(args.terminal), args.signal);
     let result = link
-        .once(|rpc| {
-            let (id, signal) = (id.clone(), signal.clone());
-            async move { rpc.kill(id, signal).await }
+        .once(&KillTerminal {
+            id: id.clone(),
+            signal: signal.clone(),
         })
         .await?;
     if context.json {

@@ -2,7 +2,7 @@
 
 use termd_client::escape::command_line;
 use termd_client::timestamp::now_ms;
-use termd_proto::terminal::{ListScope, SessionsClient as _, TerminalInfo};
+use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo};
 
 use super::Context;
 use crate::args::ListArgs;
@@ -24,11 +24,11 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
     let mut terminals: Vec<TerminalInfo> = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
-        let asked = &cursor;
         let page = link
-            .repeat(|rpc| {
-                let cursor = asked.clone();
-                async move { rpc.list(Some(scope), cursor, Some(PAGE)).await }
+            .repeat(&ListTerminals {
+                scope: Some(scope),
+                cursor,
+                limit: Some(PAGE),
             })
             .await?;
         terminals.extend(page.terminals);

@@ -11,9 +11,7 @@ use termd_client::escape::escaped;
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
-use termd_proto::approval::{
-    ApprovalId, ApprovalInfo, ApprovalState, ApprovalsClient as _, Decision,
-};
+use termd_proto::approval::{AnswerApproval, ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Context;
@@ -175,9 +173,9 @@ async fn answer(
     decision: Decision,
 ) -> Result<(), CliError> {
     let answered = link
-        .once(|rpc| {
-            let id = id.clone();
-            async move { rpc.answer(id, decision).await }
+        .once(&AnswerApproval {
+            id: id.clone(),
+            decision,
         })
         .await;
     match answered {

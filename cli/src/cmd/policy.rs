@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use termd_proto::policy::{
-    Effect, ExplainedProfile, Explanation, Judgement, MAX_EXPLAINED, PolicyClient as _, PolicyQuery,
+    Effect, ExplainPolicy, ExplainedProfile, Explanation, Judgement, MAX_EXPLAINED, PolicyQuery,
 };
 
 use super::Context;
@@ -93,9 +93,9 @@ async fn ask(
     queries: Vec<PolicyQuery>,
     config: Option<String>,
 ) -> Result<Vec<Explanation>, ClientError> {
-    link.repeat(|rpc| {
-        let (queries, config) = (queries.clone(), config.clone());
-        async move { rpc.explain(queries, config).await }
+    link.repeat(&ExplainPolicy {
+        queries: queries.clone(),
+        config: config.clone(),
     })
     .await
 }

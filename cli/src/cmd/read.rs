@@ -25,7 +25,7 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
     let from = match (args.since, args.tail) {
         (Some(offset), _) => ReadFrom::Offset(Offset(offset)),
         (None, Some(lines)) => ReadFrom::TailLines(lines),
-        (None, None) => ReadFrom::default(),
+        (None, None) => ReadFrom::Offset(Offset::ZERO),
     };
     let shown = shown(&args, context.json);
     let mut reader = OutputReader::new(&link, terminal, from).in_form(shown.form());

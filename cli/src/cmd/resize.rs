@@ -3,7 +3,7 @@
 use serde_json::json;
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::ResizeTerminal;
 
 use super::Context;
 use crate::args::ResizeArgs;
@@ -23,9 +23,10 @@ pub(super) async fn run(context: Context, args: ResizeArgs) -> Result<ExitCode, 
 
 /// Sets the size.
 pub(super) async fn resize(link: &Link, id: &TerminalRef, size: Size) -> Result<(), ClientError> {
-    link.repeat(|rpc| {
-        let id = id.clone();
-        async move { rpc.resize(id, size.cols, size.rows).await }
+    link.repeat(&ResizeTerminal {
+        id: id.clone(),
+        cols: size.cols,
+        rows: size.rows,
     })
     .await
 }

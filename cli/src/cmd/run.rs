@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use termd_client::{Form, Link, OutputReader};
 use termd_proto::terminal::{
-    ExitStatus, MAX_READ_BYTES, OutputStream, ReadFrom, SessionsClient as _,
+    CloseTerminal, ExitStatus, KillTerminal, MAX_READ_BYTES, OutputStream, ReadFrom,
 };
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -303,9 +303,9 @@ async fn print_report(report: &Value) -> Result<(), CliError> {
 }
 
 async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
-    link.repeat(|rpc| {
-        let id = id.clone();
-        async move { rpc.close(id, None).await }
+    link.repeat(&CloseTerminal {
+        id: id.clone(),
+        eof_ms: None,
     })
     .await?;
     Ok(())
@@ -324,9 +324,9 @@ fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>)
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
         let killed = link
-            .once(|rpc| {
-                let id = id.clone();
-                async move { rpc.kill(id, signal.map(str::to_owned)).await }
+            .once(&KillTerminal {
+                id: id.clone(),
+                signal: signal.map(str::to_owned),
             })
             .await;
         if let Err(error) = killed

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
-use termd_proto::screen::{Screen, ScreenFormat, ScreenOptions, ScreenResult, read_screen};
+use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, ScreenRows};
 
 use super::Context;
 use crate::args::{ScreenArgs, ScreenFormatArg};
@@ -21,27 +21,27 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     let format = format_of(&args, context.json, io::stdout().is_terminal())?;
     let link = context.open().await?;
     let id = TerminalRef(args.terminal.clone());
-    let mut options = ScreenOptions {
-        format,
+    let mut request = ReadScreen {
+        format: Some(format),
         since: args.since,
         from_row: args.scrollback.map(|lines| -i64::from(lines)),
         changed_after: args.wait_change_after,
         settle_ms: args.settle,
-        ..ScreenOptions::default()
+        ..ReadScreen::of(id.clone())
     };
     if let Some(rows) = args.rows {
-        options.from_row = rows.from;
-        options.to_row = rows.to;
+        request.from_row = rows.from;
+        request.to_row = rows.to;
     }
     if args.wait_change {
-        options.changed_after = Some(current_seq(&link, &id).await?);
+        request.changed_after = Some(current_seq(&link, &id).await?);
     }
-    let result = waited(&link, &id, options.clone(), args.timeout.unwrap_or(TIMEOUT)).await?;
+    let result = waited(&link, &mut request, args.timeout.unwrap_or(TIMEOUT)).await?;
     match &result.rendering {
         Some(rendering) if !context.json => {
             output::print(rendering.as_bytes())?;
             if format == ScreenFormat::Ansi && io::stdout().is_terminal() {
-                output::print(leave(&result.screen, &options).as_bytes())?;
+                output::print(leave(&result.screen, request.rows()).as_bytes())?;
             }
         }
         _ => output::print_json(&result)?,
@@ -71,33 +71,19 @@ fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat
     }
 }
 
-/// Asks for a screen.
-pub(super) async fn screen(
-    link: &Link,
-    id: &TerminalRef,
-    options: ScreenOptions,
-) -> Result<ScreenResult, ClientError> {
-    link.repeat(|rpc| {
-        let (id, options) = (id.clone(), options.clone());
-        async move { read_screen(&*rpc, id, options).await }
-    })
-    .await
-}
-
 /// The count of changes now, and no more of the screen than must be.
 async fn current_seq(link: &Link, id: &TerminalRef) -> Result<u64, CliError> {
-    let options = ScreenOptions {
+    let request = ReadScreen {
         to_row: Some(0),
-        ..ScreenOptions::default()
+        ..ReadScreen::of(id.clone())
     };
-    Ok(screen(link, id, options).await?.screen.seq)
+    Ok(link.repeat(&request).await?.screen.seq)
 }
 
 /// Waits in calls that are short enough for one; a change that one of them saw, the next sees too.
 async fn waited(
     link: &Link,
-    id: &TerminalRef,
-    mut options: ScreenOptions,
+    request: &mut ReadScreen,
     timeout: Duration,
 ) -> Result<ScreenResult, ClientError> {
     // A timeout that no clock can hold is none.
@@ -105,8 +91,8 @@ async fn waited(
     loop {
         let left = deadline.map(|at| at.saturating_duration_since(tokio::time::Instant::now()));
         let slice = left.map_or(TIMEOUT, |left| left.min(TIMEOUT));
-        options.timeout_ms = Some(u64::try_from(slice.as_millis()).unwrap_or(u64::MAX));
-        let result = screen(link, id, options.clone()).await?;
+        request.timeout_ms = Some(u64::try_from(slice.as_millis()).unwrap_or(u64::MAX));
+        let result = link.repeat(&*request).await?;
         let is_over = left.is_some_and(|left| left <= TIMEOUT);
         if result.settled || is_over {
             return Ok(result);
@@ -115,11 +101,11 @@ async fn waited(
 }
 
 /// From where the screen's cursor is to a line of the shell's own, with the cursor as it was.
-fn leave(screen: &Screen, options: &ScreenOptions) -> String {
+fn leave(screen: &Screen, rows: ScreenRows) -> String {
     let cursor = i64::from(screen.cursor.row);
     let end = i64::from(screen.rows).saturating_sub(1);
-    let last = options.to_row.map_or(end, |row| row.min(end));
-    let is_among_the_rows = (options.from_row.unwrap_or(0)..=last).contains(&cursor);
+    let last = rows.to_row.map_or(end, |row| row.min(end));
+    let is_among_the_rows = (rows.from_row.unwrap_or(0)..=last).contains(&cursor);
     let below = last.saturating_sub(cursor);
     let down = if is_among_the_rows && below > 0 {
         format!("\x1b[{below}B")
@@ -205,12 +191,12 @@ mod tests {
             (5, None, Some(99), "\x1b[18B"),
         ];
         for (row, from_row, to_row, down) in table {
-            let options = ScreenOptions {
+            let rows = ScreenRows {
+                since: None,
                 from_row,
                 to_row,
-                ..ScreenOptions::default()
             };
-            let got = leave(&screen(row), &options);
+            let got = leave(&screen(row), rows);
             assert_eq!(got, format!("{down}\r\n\x1b[0 q\x1b[?25h"), "{row}");
         }
     }

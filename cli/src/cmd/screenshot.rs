@@ -6,7 +6,7 @@ use serde_json::json;
 use termd_picture::{CursorDrawing, Format, Look};
 use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
-use termd_proto::screen::ScreenOptions;
+use termd_proto::screen::ReadScreen;
 
 use super::Context;
 use crate::args::{ScreenshotArgs, ThemeArg};
@@ -34,12 +34,12 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
         },
     };
     let link = context.open().await?;
-    let options = ScreenOptions {
-        from_row: Some(-i64::from(args.scrollback)),
-        ..ScreenOptions::default()
-    };
     let id = TerminalRef(args.terminal.clone());
-    let screen = super::screen::screen(&link, &id, options).await?.screen;
+    let request = ReadScreen {
+        from_row: Some(-i64::from(args.scrollback)),
+        ..ReadScreen::of(id)
+    };
+    let screen = link.repeat(&request).await?.screen;
     let picture = termd_picture::draw(&screen, &look, format)?;
     fs::write(&args.output, &picture.bytes)
         .map_err(|error| CliError::Io("cannot write the picture", error))?;

@@ -5,7 +5,7 @@ use termd_client::timestamp::utc;
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{
-    CloseCause, Confinement, EndCause, Gap, ScopeLimits, SessionsClient as _, TerminalInfo,
+    CloseCause, Confinement, EndCause, Gap, ScopeLimits, ShowTerminal, TerminalInfo,
 };
 
 use super::Context;
@@ -28,11 +28,7 @@ pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, Cl
 
 /// Asks for what is known of a terminal.
 pub(super) async fn show(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, ClientError> {
-    link.repeat(|rpc| {
-        let id = id.clone();
-        async move { rpc.show(id).await }
-    })
-    .await
+    link.repeat(&ShowTerminal { id: id.clone() }).await
 }
 
 /// One fact a line.

@@ -4,7 +4,7 @@ use serde_json::json;
 use termd_client::escape::escaped;
 use termd_client::timestamp::utc;
 use termd_client::{Link, StartPolicy};
-use termd_proto::daemon::DaemonClient as _;
+use termd_proto::daemon::{GetDaemonInfo, GetDaemonStats};
 
 use super::Context;
 use crate::error::CliError;
@@ -14,8 +14,8 @@ use crate::table::{bytes, facts_as_lines};
 
 pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;
-    let info = link.repeat(|rpc| async move { rpc.info().await }).await?;
-    let stats = link.repeat(|rpc| async move { rpc.stats().await }).await?;
+    let info = link.repeat(&GetDaemonInfo {}).await?;
+    let stats = link.repeat(&GetDaemonStats {}).await?;
     if context.json {
         output::print_json(&json!({ "daemon": info, "stats": stats }))?;
         return Ok(ExitCode::OK);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use termd_client::Link;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{SessionsClient as _, WaitResult};
+use termd_proto::terminal::{WaitForExit, WaitResult};
 use tokio::time::Instant;
 
 use super::Context;
@@ -42,9 +42,9 @@ pub(super) async fn wait(
         let slice = left.map_or(WAIT, |left| left.min(WAIT));
         let slice_ms = u64::try_from(slice.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
         let result = link
-            .repeat(|rpc| {
-                let id = id.clone();
-                async move { rpc.wait(id, Some(slice_ms)).await }
+            .repeat(&WaitForExit {
+                id: id.clone(),
+                timeout_ms: Some(slice_ms),
             })
             .await?;
         if result.exited || deadline.is_some_and(|at| at <= Instant::now()) {

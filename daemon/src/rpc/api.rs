@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use termd_proto::Method;
 use termd_proto::method::Subscribe;
 
@@ -59,6 +59,21 @@ impl Api {
         let call = move |raw: &str, context| -> Result<Running, RpcError> {
             let running = serve(Arc::clone(&handler), params::read(raw)?, context);
             Ok(async move { Answer::of(&running.await?) }.boxed())
+        };
+        self.insert(M::NAME, Served::Call(Box::new(call)));
+    }
+
+    /// The same, by a function that never waits.
+    pub fn sync_method<M, H, F>(&mut self, handler: &Arc<H>, serve: F)
+    where
+        M: Method,
+        H: Send + Sync + 'static,
+        F: Fn(&H, M, &ConnectionContext) -> Result<M::Answer, RpcError> + Send + Sync + 'static,
+    {
+        let handler = Arc::clone(handler);
+        let call = move |raw: &str, context: Arc<ConnectionContext>| -> Result<Running, RpcError> {
+            let answer = Answer::of(&serve(&handler, params::read(raw)?, &context)?);
+            Ok(ready(answer).boxed())
         };
         self.insert(M::NAME, Served::Call(Box::new(call)));
     }

@@ -64,18 +64,19 @@ impl DaemonHandler {
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
-        api.method(&handler, Self::hello);
-        api.method(&handler, Self::info);
-        api.method(&handler, Self::stats);
+        api.sync_method(&handler, Self::hello);
+        api.sync_method(&handler, |handler, GetDaemonInfo {}, _| {
+            Ok(handler.info.clone())
+        });
+        api.sync_method(
+            &handler,
+            |handler, GetDaemonStats {}, _| Ok(handler.stats()),
+        );
     }
 }
 
 impl DaemonHandler {
-    async fn hello(
-        self: Arc<Self>,
-        params: Hello,
-        context: Arc<ConnectionContext>,
-    ) -> RpcResult<DaemonInfo> {
+    fn hello(&self, params: Hello, context: &ConnectionContext) -> RpcResult<DaemonInfo> {
         let Hello {
             client,
             front,
@@ -98,21 +99,9 @@ impl DaemonHandler {
         Ok(self.info.clone())
     }
 
-    async fn info(
-        self: Arc<Self>,
-        _: GetDaemonInfo,
-        _: Arc<ConnectionContext>,
-    ) -> RpcResult<DaemonInfo> {
-        Ok(self.info.clone())
-    }
-
-    async fn stats(
-        self: Arc<Self>,
-        _: GetDaemonStats,
-        _: Arc<ConnectionContext>,
-    ) -> RpcResult<DaemonStats> {
+    fn stats(&self) -> DaemonStats {
         let (terminals_running, terminals_exited) = self.terminals.counts();
-        Ok(DaemonStats {
+        DaemonStats {
             terminals_running,
             terminals_exited,
             connections: self.sockets.connections() as u64,
@@ -120,7 +109,7 @@ impl DaemonHandler {
             unstored_bytes: self.terminals.unstored_bytes(),
             server_rss_bytes: resident_bytes(),
             database_bytes: self.terminals.store().database_bytes(),
-        })
+        }
     }
 }
 

@@ -32,17 +32,13 @@ impl PolicyHandler {
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
-        api.method(&handler, Self::check);
+        api.sync_method(&handler, Self::check);
         api.method(&handler, Self::explain);
     }
 }
 
 impl PolicyHandler {
-    async fn check(
-        self: Arc<Self>,
-        params: CheckPolicy,
-        context: Arc<ConnectionContext>,
-    ) -> RpcResult<Judgement> {
+    fn check(&self, params: CheckPolicy, context: &ConnectionContext) -> RpcResult<Judgement> {
         let CheckPolicy {
             line,
             argv,

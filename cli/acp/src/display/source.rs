@@ -6,8 +6,7 @@ use std::time::Duration;
 use termd_client::ClientError;
 use termd_client::escape::command_line;
 use termd_proto::terminal::{
-    Encoding, Front, ReadFrom, ReadOptions, ReadResult, SessionsClient as _, TerminalState,
-    read_terminal,
+    Encoding, Front, ReadFrom, ReadResult, ReadTerminal, ShowTerminal, TerminalState,
 };
 use termd_proto::{Offset, TerminalId, TerminalRef, code};
 use tokio::time::timeout;
@@ -67,11 +66,11 @@ impl Source {
     /// One of an earlier connection, where the daemon still knows it as this session's.
     pub(super) async fn recorded(shared: &Shared, session: &str, id: &str) -> Option<Self> {
         let id: TerminalId = id.parse().ok()?;
-        let show = shared.pool.repeat(|rpc| {
-            let id = TerminalRef::from(&id);
-            async move { rpc.show(id).await }
-        });
-        let info = timeout(READ_DEADLINE, show).await.ok()?.ok()?;
+        let show = ShowTerminal {
+            id: TerminalRef::from(&id),
+        };
+        let shown = timeout(READ_DEADLINE, shared.pool.repeat(&show)).await;
+        let info = shown.ok()?.ok()?;
         let owner = &info.owner;
         if owner.front != Front::Acp || owner.session.as_deref() != Some(session) {
             return None;
@@ -91,15 +90,14 @@ impl Source {
 
     /// What it shows now, and where its output ends; `None` where the daemon does not say.
     pub(super) async fn view(&self, shared: &Shared) -> Option<(View, Offset)> {
-        let options = ReadOptions {
-            from: ReadFrom::TailBytes(VIEW_BYTES),
+        let request = ReadTerminal {
             // All of it, a line that is not ended included.
             until: Some(Offset(u64::MAX)),
             max_bytes: Some(VIEW_BYTES),
-            encoding: Encoding::Text,
-            ..ReadOptions::default()
+            encoding: Some(Encoding::Text),
+            ..ReadTerminal::new(TerminalRef::from(&self.id), ReadFrom::TailBytes(VIEW_BYTES))
         };
-        let (read, life) = self.read_with_life(shared, options).await?;
+        let (read, life) = self.read_with_life(shared, &request).await?;
         let text = read.text.unwrap_or_default();
         Some((View::of(text, read.start.0, life), read.end))
     }
@@ -111,35 +109,32 @@ impl Source {
         offset: Offset,
         bytes: u64,
     ) -> Option<(ReadResult, Life)> {
-        let options = ReadOptions {
-            from: ReadFrom::Offset(offset),
+        let request = ReadTerminal {
             max_bytes: Some(bytes),
-            ..ReadOptions::default()
+            ..ReadTerminal::new(TerminalRef::from(&self.id), ReadFrom::Offset(offset))
         };
-        self.read_with_life(shared, options).await
+        self.read_with_life(shared, &request).await
     }
 
     /// Where the last so many bytes of output begin.
     pub(super) async fn tail_start(&self, shared: &Shared, bytes: u64) -> Option<Offset> {
-        let options = ReadOptions {
-            from: ReadFrom::TailBytes(bytes),
+        let request = ReadTerminal {
             max_bytes: Some(WAKING_BYTES),
-            encoding: Encoding::Base64,
-            ..ReadOptions::default()
+            encoding: Some(Encoding::Base64),
+            ..ReadTerminal::new(TerminalRef::from(&self.id), ReadFrom::TailBytes(bytes))
         };
-        Some(self.read(shared, options).await?.start)
+        Some(self.read(shared, &request).await?.start)
     }
 
     /// Waits until there is output past an offset, or the command has ended.
     pub(super) async fn wait_for_output(&self, shared: &Shared, since: Offset) -> Result<(), Lost> {
-        let options = ReadOptions {
-            from: ReadFrom::Offset(since),
+        let request = ReadTerminal {
             max_bytes: Some(WAKING_BYTES),
-            encoding: Encoding::Base64,
+            encoding: Some(Encoding::Base64),
             wait_ms: Some(WAIT_MS),
-            ..ReadOptions::default()
+            ..ReadTerminal::new(TerminalRef::from(&self.id), ReadFrom::Offset(since))
         };
-        self.wait(shared, &options).await.map(|_| ())
+        self.wait(shared, &request).await.map(|_| ())
     }
 
     /// Waits for ended lines past an offset, at the most so many bytes, or for what is not ended
@@ -150,62 +145,60 @@ impl Source {
         since: Offset,
         bytes: u64,
     ) -> Result<ReadResult, Lost> {
-        let options = ReadOptions {
-            from: ReadFrom::Offset(since),
+        let request = ReadTerminal {
             max_bytes: Some(bytes),
             wait_ms: Some(LINES_WAIT_MS),
-            ..ReadOptions::default()
+            ..ReadTerminal::new(TerminalRef::from(&self.id), ReadFrom::Offset(since))
         };
-        self.wait(shared, &options).await
+        self.wait(shared, &request).await
     }
 
-    async fn wait(&self, shared: &Shared, options: &ReadOptions) -> Result<ReadResult, Lost> {
-        let waited = shared.pool.wait(|rpc| {
-            let (id, options) = (TerminalRef::from(&self.id), options.clone());
-            async move { read_terminal(&*rpc, id, options).await }
-        });
-        waited.await.map_err(|error| match error {
-            ClientError::Refused(refusal)
-                if matches!(
-                    refusal.code(),
-                    code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS
-                ) =>
-            {
-                Lost::Gone
-            }
-            _ => Lost::Away,
-        })
+    async fn wait(&self, shared: &Shared, request: &ReadTerminal) -> Result<ReadResult, Lost> {
+        shared
+            .pool
+            .wait(request)
+            .await
+            .map_err(|error| match error {
+                ClientError::Refused(refusal)
+                    if matches!(
+                        refusal.code(),
+                        code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS
+                    ) =>
+                {
+                    Lost::Gone
+                }
+                _ => Lost::Away,
+            })
     }
 
-    async fn read(&self, shared: &Shared, options: ReadOptions) -> Option<ReadResult> {
-        let read = shared.pool.repeat(|rpc| {
-            let (id, options) = (TerminalRef::from(&self.id), options.clone());
-            async move { read_terminal(&*rpc, id, options).await }
-        });
-        timeout(READ_DEADLINE, read).await.ok()?.ok()
+    async fn read(&self, shared: &Shared, request: &ReadTerminal) -> Option<ReadResult> {
+        timeout(READ_DEADLINE, shared.pool.repeat(request))
+            .await
+            .ok()?
+            .ok()
     }
 
     async fn read_with_life(
         &self,
         shared: &Shared,
-        options: ReadOptions,
+        request: &ReadTerminal,
     ) -> Option<(ReadResult, Life)> {
-        let read = self.read_to_the_end(shared, options);
+        let read = self.read_to_the_end(shared, request);
         timeout(READ_DEADLINE, read).await.ok()?
     }
 
     async fn read_to_the_end(
         &self,
         shared: &Shared,
-        options: ReadOptions,
+        request: &ReadTerminal,
     ) -> Option<(ReadResult, Life)> {
-        let read = self.read(shared, options.clone()).await?;
+        let read = self.read(shared, request).await?;
         if read.state == TerminalState::Running || read.exit_status.is_some() {
             let life = self.life(&read).await;
             return Some((read, life));
         }
         // It ended while it was read: its last output may not be in the answer.
-        let again = self.read(shared, options).await?;
+        let again = self.read(shared, request).await?;
         let life = self.life(&again).await;
         Some((again, life))
     }

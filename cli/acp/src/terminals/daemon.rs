@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use jsonrpsee::core::client::ClientT as _;
-use jsonrpsee::core::traits::ToRpcParams;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use termd_client::{ClientError, Pool, Rpc};
+use termd_client::{ClientError, Pool, RawRequest};
 
 use super::{Answer, errors};
 use crate::wire::message::Members;
@@ -56,12 +54,6 @@ impl Params {
 /// What the agent is told instead of a result.
 pub(super) type Refused = jsonrpsee::types::ErrorObjectOwned;
 
-impl ToRpcParams for Params {
-    fn to_rpc_params(self) -> Result<Option<Box<RawValue>>, serde_json::Error> {
-        Ok(Some(self.0.as_ref().to_owned()))
-    }
-}
-
 /// How a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
@@ -80,14 +72,14 @@ pub(super) async fn call(
     method: &'static str,
     params: &Params,
 ) -> Result<Box<RawValue>, ClientError> {
-    let call = |rpc: Arc<Rpc>| {
-        let params = params.clone();
-        async move { rpc.request::<Box<RawValue>, _>(method, params).await }
+    let request = RawRequest {
+        method,
+        params: Arc::clone(&params.0),
     };
     match how {
-        How::Once => pool.once(call).await,
-        How::Repeat => pool.repeat(call).await,
-        How::Wait => pool.wait(call).await,
+        How::Once => pool.once(&request).await,
+        How::Repeat => pool.repeat(&request).await,
+        How::Wait => pool.wait(&request).await,
     }
 }
 

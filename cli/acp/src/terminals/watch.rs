@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use termd_client::ClientError;
 use termd_proto::TerminalRef;
-use termd_proto::acp::AcpTerminalsClient as _;
-use termd_proto::terminal::{ExitStatus, SessionsClient as _, TerminalInfo, TerminalState};
+use termd_proto::acp::WaitForTerminalExitRequest;
+use termd_proto::terminal::{ExitStatus, ShowTerminal, TerminalInfo, TerminalState};
 
 use super::super::{Shared, proxy};
 use super::daemon::{self, How, Params};
@@ -39,9 +39,10 @@ async fn exit(shared: &Shared, entry: &Entry) -> ExitStatus {
     let (session, id) = (&entry.tracked.session, &entry.tracked.id);
     let waited = shared
         .pool
-        .wait(|rpc| {
-            let (session, id) = (session.clone(), id.to_string());
-            async move { rpc.wait_for_exit(session, id, None).await }
+        .wait(&WaitForTerminalExitRequest {
+            session_id: session.clone(),
+            terminal_id: id.to_string(),
+            meta: None,
         })
         .await;
     match waited {
@@ -67,9 +68,8 @@ pub(super) async fn show(shared: &Shared, entry: &Entry) -> Result<TerminalInfo,
     let id = &entry.tracked.id;
     shared
         .pool
-        .repeat(|rpc| {
-            let id = TerminalRef::from(id);
-            async move { rpc.show(id).await }
+        .repeat(&ShowTerminal {
+            id: TerminalRef::from(id),
         })
         .await
 }

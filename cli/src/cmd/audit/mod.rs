@@ -9,7 +9,7 @@ use termd_client::escape::{command_line, escaped};
 use termd_client::timestamp::{now_ms, utc};
 use termd_client::{BadAnswer, ClientError, Link};
 use termd_proto::TerminalRef;
-use termd_proto::audit::{AuditClient as _, AuditFilter, AuditOrder, AuditPage, AuditRecord};
+use termd_proto::audit::{AuditFilter, AuditOrder, AuditPage, AuditRecord, ListAudit};
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::Front;
 
@@ -74,13 +74,12 @@ async fn page(
     order: AuditOrder,
     wait_ms: Option<u64>,
 ) -> Result<AuditPage, ClientError> {
-    link.repeat(|rpc| {
-        let (filter, cursor) = (filter.clone(), cursor.cloned());
-        async move {
-            let limit = Some(limit.min(PAGE));
-            rpc.list(Some(filter), cursor, limit, Some(order), wait_ms)
-                .await
-        }
+    link.repeat(&ListAudit {
+        filter: Some(filter.clone()),
+        cursor: cursor.cloned(),
+        limit: Some(limit.min(PAGE)),
+        order: Some(order),
+        wait_ms,
     })
     .await
 }

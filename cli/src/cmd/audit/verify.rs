@@ -7,7 +7,9 @@ use serde_json::json;
 use termd_client::escape::escaped;
 use termd_client::timestamp::{now_ms, utc};
 use termd_client::{Link, socket_path};
-use termd_proto::audit::{ANCHOR_MESSAGE_ID, AuditClient as _, AuditVerdict, MAX_HASHES};
+use termd_proto::audit::{
+    ANCHOR_MESSAGE_ID, AuditVerdict, MAX_HASHES, ReadAuditHashes, VerifyAudit,
+};
 use tokio::fs::File;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -42,7 +44,7 @@ pub(super) async fn verify(
     link: &Link,
     args: AuditVerifyArgs,
 ) -> Result<ExitCode, CliError> {
-    let verdict = link.repeat(|rpc| async move { rpc.verify().await }).await?;
+    let verdict = link.repeat(&VerifyAudit {}).await?;
     let source = match (args.journal, args.anchors) {
         (_, Some(file)) => Some(Source::File(file)),
         (true, None) => Some(Source::Journal),
@@ -227,9 +229,8 @@ async fn compare_page(
     }
     let records: Vec<i64> = page.iter().map(|anchor| anchor.seq).collect();
     let chain = link
-        .repeat(|rpc| {
-            let records = records.clone();
-            async move { rpc.hashes(records).await }
+        .repeat(&ReadAuditHashes {
+            records: records.clone(),
         })
         .await?;
     report.compare(page, &chain);

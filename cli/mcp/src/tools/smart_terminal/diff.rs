@@ -8,7 +8,7 @@ use similar::{Algorithm, TextDiff};
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
 use termd_proto::ErrorKind;
-use termd_proto::policy::{Effect as GateEffect, PolicyClient};
+use termd_proto::policy::{CheckPolicy, Effect as GateEffect};
 use termd_proto::terminal::{Front, TerminalInfo};
 
 use super::exec::{Order, Ran, execute};
@@ -137,9 +137,11 @@ async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), To
     let judged = call
         .backend()
         .pool()
-        .repeat(|rpc| {
-            let (line, cwd) = (Some(command.to_owned()), Some(info.cwd.clone()));
-            async move { PolicyClient::check(&*rpc, line, None, None, cwd, Some(Front::Mcp)).await }
+        .repeat(&CheckPolicy {
+            line: Some(command.to_owned()),
+            cwd: Some(info.cwd.clone()),
+            front: Some(Front::Mcp),
+            ..CheckPolicy::default()
         })
         .await;
     let judged = match judged {

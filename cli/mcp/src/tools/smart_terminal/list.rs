@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_client::timestamp::{now_ms, utc};
-use termd_proto::terminal::{SessionsClient as _, TerminalInfo, TerminalState};
+use termd_proto::terminal::{ListTerminals, TerminalInfo, TerminalState};
 
 use super::fields::{self, Facts, add, set};
 use super::session::{activity, base_name, is_busy};
@@ -71,9 +71,10 @@ async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, ClientEr
     loop {
         let page = backend
             .pool()
-            .repeat(|rpc| {
-                let cursor: Option<String> = cursor.clone();
-                async move { rpc.list(None, cursor, Some(PAGE)).await }
+            .repeat(&ListTerminals {
+                scope: None,
+                cursor,
+                limit: Some(PAGE),
             })
             .await?;
         terminals.extend(page.terminals);

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
 use termd_proto::terminal::{
-    CreateTerminal, Encoding, EndCause, ExitStatus, OutputStream, ReadFrom, ReadOptions,
-    SessionsClient as _, Stdio, create_terminal, read_terminal,
+    CloseTerminal, CreateTerminal, Encoding, EndCause, ExitStatus, KillTerminal, OutputStream,
+    ReadFrom, ReadTerminal, Stdio, WaitForExit,
 };
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::task::JoinError;
@@ -125,10 +125,7 @@ impl Temporary {
     ) -> Result<Result<Self, ClientError>, JoinError> {
         let shared = Arc::clone(shared);
         let creating = tokio::spawn(async move {
-            let created = shared.backend.pool().once(|rpc| {
-                let request = request.clone();
-                async move { create_terminal(&*rpc, request).await }
-            });
+            let created = shared.backend.pool().once(&request);
             let id = created.await?.id;
             Ok(Self {
                 shared,
@@ -151,11 +148,11 @@ impl Drop for Temporary {
 }
 
 async fn close(shared: &Shared, id: &TerminalId) -> Result<(), ClientError> {
-    let closing = |rpc: Arc<termd_client::Rpc>| {
-        let id = TerminalRef::from(id);
-        async move { rpc.close(id, None).await }
+    let close = CloseTerminal {
+        id: TerminalRef::from(id),
+        eof_ms: None,
     };
-    shared.backend.pool().repeat(closing).await.map(drop)
+    shared.backend.pool().repeat(&close).await.map(drop)
 }
 
 /// Runs a program to its end, or to its timeout.
@@ -228,9 +225,9 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
         let step = deadline.min(Instant::now() + MEASURED_EVERY);
         let waited = backend
             .pool()
-            .wait_until(step, |rpc, left| {
-                let id = TerminalRef::from(id);
-                async move { rpc.wait(id, Some(left)).await }
+            .wait_until(step, |left| WaitForExit {
+                id: TerminalRef::from(id),
+                timeout_ms: Some(left),
             })
             .await?;
         let timed_out = !waited.exited && Instant::now() >= deadline;
@@ -246,9 +243,9 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
             // SIGTERM, grace, SIGKILL, for all that it started.
             let killed = backend
                 .pool()
-                .repeat(|rpc| {
-                    let id = TerminalRef::from(id);
-                    async move { rpc.kill(id, None).await }
+                .repeat(&KillTerminal {
+                    id: TerminalRef::from(id),
+                    signal: None,
                 })
                 .await?;
             return Ok(Ended {
@@ -277,22 +274,14 @@ async fn stream(
             all.cut_at = Some(from);
             break;
         }
-        let options = ReadOptions {
-            from: ReadFrom::Offset(from),
+        let request = ReadTerminal {
             until: Some(end),
             stream: Some(stream),
             max_bytes: Some(left),
-            encoding: Encoding::Raw,
-            ..ReadOptions::default()
+            encoding: Some(Encoding::Raw),
+            ..ReadTerminal::new(TerminalRef::from(id), ReadFrom::Offset(from))
         };
-        let page = call
-            .backend()
-            .pool()
-            .repeat(|rpc| {
-                let (id, options) = (TerminalRef::from(id), options.clone());
-                async move { read_terminal(&*rpc, id, options).await }
-            })
-            .await?;
+        let page = call.backend().pool().repeat(&request).await?;
         all.text.push_str(&page.text.unwrap_or_default());
         if page.at_end || page.end <= from {
             break;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
-use termd_proto::interact::{Activity, InteractionsClient as _, TypedInput};
+use termd_proto::interact::{Activity, GetActivity, TypeInput, TypedInput};
 use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CloseCause, SendResult, TerminalInfo, TerminalState};
 use termd_proto::{ErrorKind, TerminalId, TerminalRef};
@@ -76,9 +76,8 @@ pub(super) fn not_found(named: &str) -> ToolError {
 pub(super) async fn activity(backend: &Backend, id: &TerminalId) -> Result<Activity, ClientError> {
     backend
         .pool()
-        .repeat(|rpc| {
-            let id = TerminalRef::from(id);
-            async move { rpc.activity(id).await }
+        .repeat(&GetActivity {
+            id: TerminalRef::from(id),
         })
         .await
 }
@@ -108,12 +107,11 @@ pub(super) async fn type_once(
     let sent = call
         .backend()
         .pool()
-        .once(|rpc| {
-            let (id, input) = (TerminalRef::from(id), input.clone());
-            async move {
-                rpc.type_input(id, input, Some(confirmed), Some(TYPING_TIMEOUT_MS))
-                    .await
-            }
+        .once(&TypeInput {
+            id: TerminalRef::from(id),
+            input: input.clone(),
+            confirmed: Some(confirmed),
+            timeout_ms: Some(TYPING_TIMEOUT_MS),
         })
         .await?;
     call.shared.cursors.set_sent(id, sent.offset);

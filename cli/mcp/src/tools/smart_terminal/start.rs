@@ -11,7 +11,7 @@ use termd_client::ClientError;
 use termd_client::refusal::kind_of;
 use termd_proto::interact::Until;
 use termd_proto::screen::CommandState;
-use termd_proto::terminal::{CreateTerminal, TerminalInfo, create_terminal};
+use termd_proto::terminal::{CreateTerminal, TerminalInfo};
 use termd_proto::{ErrorKind, Label, Offset};
 
 use super::fields::{self, bad};
@@ -156,13 +156,7 @@ async fn start(call: Call) -> Outcome {
 }
 
 async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, ClientError> {
-    call.backend()
-        .pool()
-        .once(|rpc| {
-            let request = request.clone();
-            async move { create_terminal(&*rpc, request).await }
-        })
-        .await
+    call.backend().pool().once(&request).await
 }
 
 /// This process's environment: what the client's settings say, too.

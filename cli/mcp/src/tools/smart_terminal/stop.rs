@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{SessionsClient as _, TerminalState};
+use termd_proto::terminal::{CloseTerminal, TerminalState};
 
 use super::fields::{self, Facts, add};
 use super::files::{Existing, Place};
@@ -111,9 +111,9 @@ async fn stop(call: Call) -> Outcome {
     }
     let closed = backend
         .pool()
-        .repeat(|rpc| {
-            let id = TerminalRef::from(&info.id);
-            async move { rpc.close(id, None).await }
+        .repeat(&CloseTerminal {
+            id: TerminalRef::from(&info.id),
+            eof_ms: None,
         })
         .await?;
     backend.pool().stop_holding(&info.id).await?;

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::terminal::{Encoding, ReadFrom, ReadOptions, ReadResult, read_terminal};
+use termd_proto::terminal::{Encoding, ReadFrom, ReadResult, ReadTerminal};
 use termd_proto::{Offset, TerminalId, TerminalRef};
 
 use super::fields::{Facts, add};
@@ -172,20 +172,13 @@ impl Part<'_> {
         max_lines: u64,
         max_bytes: u64,
     ) -> Result<ReadResult, ClientError> {
-        let options = ReadOptions {
-            from: ReadFrom::Offset(from),
+        let request = ReadTerminal {
             until: Some(until),
             max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_BYTES)),
             max_lines: (max_lines < u64::MAX).then_some(max_lines.max(1)),
-            encoding: Encoding::Text,
-            ..ReadOptions::default()
+            encoding: Some(Encoding::Text),
+            ..ReadTerminal::new(TerminalRef::from(self.id), ReadFrom::Offset(from))
         };
-        self.backend
-            .pool()
-            .repeat(|rpc| {
-                let (id, options) = (TerminalRef::from(self.id), options.clone());
-                async move { read_terminal(&*rpc, id, options).await }
-            })
-            .await
+        self.backend.pool().repeat(&request).await
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
 use termd_proto::interact::TypedInput;
-use termd_proto::terminal::SessionsClient as _;
+use termd_proto::terminal::ResizeTerminal;
 
 use super::escapes::unescaped;
 use super::fields::{self, add, bad};
@@ -173,9 +173,10 @@ async fn resize(call: Call) -> Outcome {
     let info = alive(&call, &session_id).await?;
     call.backend()
         .pool()
-        .repeat(|rpc| {
-            let id = TerminalRef::from(&info.id);
-            async move { rpc.resize(id, cols, rows).await }
+        .repeat(&ResizeTerminal {
+            id: TerminalRef::from(&info.id),
+            cols,
+            rows,
         })
         .await?;
     Ok(ToolAnswer::Facts(

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{SessionsClient as _, TerminalState};
+use termd_proto::terminal::{CloseTerminal, TerminalState};
 
 use super::facts::{Facts, add, cause, success};
 use super::fields;
@@ -55,9 +55,9 @@ async fn close(call: Call) -> Outcome {
     } else {
         let closed = backend
             .pool()
-            .repeat(|rpc| {
-                let id = TerminalRef::from(&info.id);
-                async move { rpc.close(id, Some(EOF_MS)).await }
+            .repeat(&CloseTerminal {
+                id: TerminalRef::from(&info.id),
+                eof_ms: Some(EOF_MS),
             })
             .await?;
         backend.pool().stop_holding(&info.id).await?;

@@ -8,9 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::Label;
-use termd_proto::terminal::{
-    CreateTerminal, MAX_DIMENSION, MIN_COLS, TerminalInfo, create_terminal,
-};
+use termd_proto::terminal::{CreateTerminal, MAX_DIMENSION, MIN_COLS, TerminalInfo};
 
 use super::facts::{add, success};
 use super::fields;
@@ -172,14 +170,7 @@ pub(super) async fn open(
         output_byte_limit: Some(shared.settings.buffer_bytes),
         ..request
     };
-    let info = shared
-        .backend
-        .pool()
-        .once(|rpc| {
-            let request = request.clone();
-            async move { create_terminal(&*rpc, request).await }
-        })
-        .await?;
+    let info = shared.backend.pool().once(&request).await?;
     Ok(info)
 }
 

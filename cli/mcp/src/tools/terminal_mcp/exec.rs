@@ -9,7 +9,7 @@ use serde_json::json;
 use termd_client::ClientError;
 use termd_proto::interact::Until;
 use termd_proto::terminal::{
-    CreateTerminal, MAX_DIMENSION, MIN_COLS, SessionsClient as _, WaitResult,
+    CloseTerminal, CreateTerminal, MAX_DIMENSION, MIN_COLS, WaitForExit, WaitResult,
 };
 use termd_proto::{Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
@@ -123,11 +123,11 @@ async fn close(
     eof: Option<u64>,
 ) -> Result<WaitResult, ClientError> {
     // Closing a closed one is no error.
-    let closing = |rpc: Arc<termd_client::Rpc>| {
-        let id = TerminalRef::from(id);
-        async move { rpc.close(id, eof).await }
+    let close = CloseTerminal {
+        id: TerminalRef::from(id),
+        eof_ms: eof,
     };
-    shared.backend.pool().repeat(closing).await
+    shared.backend.pool().repeat(&close).await
 }
 
 /// The argv of a shell line, where the program is a shell.
@@ -212,9 +212,9 @@ async fn until_exit(call: &Call, id: &TerminalId, timeout: Duration) -> Result<D
     let backend = call.backend();
     let waiting = backend
         .pool()
-        .wait_until(Instant::now() + timeout, |rpc, left| {
-            let id = TerminalRef::from(id);
-            async move { rpc.wait(id, Some(left)).await }
+        .wait_until(Instant::now() + timeout, |left| WaitForExit {
+            id: TerminalRef::from(id),
+            timeout_ms: Some(left),
         });
     let waited = call.progress.during(backend, &id.into(), waiting).await?;
     Ok(Done {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
 use termd_proto::command::{CommandInfo, CommandSource};
-use termd_proto::interact::{Activity, InteractionsClient as _, WaitForResult};
+use termd_proto::interact::{Activity, GetActivity, WaitForResult};
 use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CloseCause, EndCause, ExitStatus, TerminalInfo, TerminalState};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
@@ -45,9 +45,8 @@ impl Standing {
     pub(super) async fn of(backend: &Backend, id: &TerminalId) -> Result<Self, ClientError> {
         let activity = backend
             .pool()
-            .repeat(|rpc| {
-                let id = TerminalRef::from(id);
-                async move { rpc.activity(id).await }
+            .repeat(&GetActivity {
+                id: TerminalRef::from(id),
             })
             .await;
         match activity {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_proto::TerminalRef;
-use termd_proto::command::{CommandFilter, CommandInfo, CommandsClient, MAX_QUERY_BYTES};
+use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, MAX_QUERY_BYTES};
 
 use super::create::seconds;
 use super::facts::{Facts, add, success};
@@ -64,10 +64,10 @@ async fn history(call: Call) -> Outcome {
     let page = call
         .backend()
         .pool()
-        .repeat(|rpc| {
-            let (filter, cursor) = (filter.clone(), arguments.cursor.clone());
-            let limit = Some(arguments.limit);
-            async move { CommandsClient::list(&*rpc, Some(filter), cursor, limit).await }
+        .repeat(&ListCommands {
+            filter: Some(filter),
+            cursor: arguments.cursor,
+            limit: Some(arguments.limit),
         })
         .await?;
     let commands: Vec<Value> = page.commands.iter().map(describe).collect();

@@ -2,7 +2,7 @@
 //! Enter.
 
 use serde::Deserialize;
-use termd_proto::interact::{InteractionsClient as _, TypedInput};
+use termd_proto::interact::{TypeInput, TypedInput};
 use termd_proto::terminal::SendResult;
 use termd_proto::{TerminalId, TerminalRef};
 
@@ -80,13 +80,11 @@ impl Typing {
         let sent = shared
             .backend
             .pool()
-            .once(|rpc| {
-                let (id, input) = (TerminalRef::from(id), input.clone());
-                let confirmed = Some(self.confirmed);
-                async move {
-                    rpc.type_input(id, input, confirmed, Some(TYPING_TIMEOUT_MS))
-                        .await
-                }
+            .once(&TypeInput {
+                id: TerminalRef::from(id),
+                input: input.clone(),
+                confirmed: Some(self.confirmed),
+                timeout_ms: Some(TYPING_TIMEOUT_MS),
             })
             .await?;
         shared.cursors.set_sent(id, sent.offset);

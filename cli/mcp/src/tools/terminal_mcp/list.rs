@@ -7,8 +7,8 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_proto::TerminalRef;
-use termd_proto::interact::InteractionsClient as _;
-use termd_proto::terminal::{SessionsClient as _, TerminalInfo, TerminalState};
+use termd_proto::interact::GetActivity;
+use termd_proto::terminal::{ListTerminals, TerminalInfo, TerminalState};
 
 use super::create::{command_of, name_of, seconds};
 use super::facts::{Facts, add, exit, success};
@@ -70,9 +70,10 @@ async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, ClientEr
     loop {
         let page = backend
             .pool()
-            .repeat(|rpc| {
-                let cursor = cursor.clone();
-                async move { rpc.list(None, cursor, Some(PAGE)).await }
+            .repeat(&ListTerminals {
+                scope: None,
+                cursor,
+                limit: Some(PAGE),
             })
             .await?;
         terminals.extend(page.terminals);
@@ -111,9 +112,8 @@ async fn describe(backend: &Backend, info: TerminalInfo, now: i64) -> Value {
     if info.state == TerminalState::Running {
         let activity = backend
             .pool()
-            .repeat(|rpc| {
-                let id = TerminalRef::from(&info.id);
-                async move { rpc.activity(id).await }
+            .repeat(&GetActivity {
+                id: TerminalRef::from(&info.id),
             })
             .await;
         // One that has gone meanwhile is listed as it was.

@@ -5,7 +5,7 @@
 
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::terminal::{Encoding, ReadFrom, ReadOptions, ReadResult, read_terminal};
+use termd_proto::terminal::{Encoding, ReadFrom, ReadResult, ReadTerminal};
 use termd_proto::{Offset, TerminalId, TerminalRef};
 
 use super::facts::{Facts, add};
@@ -192,19 +192,12 @@ impl Reader<'_> {
         until: Offset,
         limit: u64,
     ) -> Result<ReadResult, ClientError> {
-        let options = ReadOptions {
-            from: ReadFrom::Offset(from),
+        let request = ReadTerminal {
             until: Some(until),
             max_bytes: Some(limit.clamp(MIN_READ_BYTES, MAX_OUTPUT_BYTES)),
-            encoding: self.manner.encoding,
-            ..ReadOptions::default()
+            encoding: Some(self.manner.encoding),
+            ..ReadTerminal::new(TerminalRef::from(self.id), ReadFrom::Offset(from))
         };
-        self.backend
-            .pool()
-            .repeat(|rpc| {
-                let (id, options) = (TerminalRef::from(self.id), options.clone());
-                async move { read_terminal(&*rpc, id, options).await }
-            })
-            .await
+        self.backend.pool().repeat(&request).await
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS, SessionsClient as _};
+use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS, ResizeTerminal};
 
 use crate::answer::{Outcome, ToolAnswer, ToolError};
 use crate::call::Call;
@@ -52,9 +52,10 @@ async fn resize(call: Call) -> Outcome {
     } = call.arguments()?;
     call.backend()
         .pool()
-        .repeat(|rpc| {
-            let id = TerminalRef(session_id.clone());
-            async move { rpc.resize(id, cols, rows).await }
+        .repeat(&ResizeTerminal {
+            id: TerminalRef(session_id.clone()),
+            cols,
+            rows,
         })
         .await?;
     Ok(ToolAnswer::Facts(

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::screen::{
-    Screen, ScreenFormat, ScreenOptions, ScreenResult, ScreenRow, read_screen,
-};
+use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, ScreenRow};
 use termd_proto::{TerminalId, TerminalRef};
 
 use super::facts::{Facts, add};
@@ -14,16 +12,9 @@ use crate::backend::Backend;
 /// Asks for a screen.
 pub(super) async fn ask(
     backend: &Backend,
-    id: &TerminalId,
-    options: &ScreenOptions,
+    request: &ReadScreen,
 ) -> Result<ScreenResult, ClientError> {
-    backend
-        .pool()
-        .repeat(|rpc| {
-            let (id, options) = (TerminalRef::from(id), options.clone());
-            async move { read_screen(&*rpc, id, options).await }
-        })
-        .await
+    backend.pool().repeat(request).await
 }
 
 /// Adds all of the screen to a result, and this much scrollback above it.
@@ -34,16 +25,16 @@ pub(super) async fn snapshot(
     strip: bool,
     facts: &mut Facts,
 ) -> Result<(), ClientError> {
-    let options = ScreenOptions {
-        format: if strip {
+    let request = ReadScreen {
+        format: Some(if strip {
             ScreenFormat::Text
         } else {
             ScreenFormat::Ansi
-        },
+        }),
         from_row: scrollback.map(|rows| -i64::from(rows)),
-        ..ScreenOptions::default()
+        ..ReadScreen::of(TerminalRef::from(id))
     };
-    let answer = ask(&shared.backend, id, &options).await?;
+    let answer = ask(&shared.backend, &request).await?;
     let text = answer.rendering.unwrap_or_default();
     let text = text.trim_end_matches('\n');
     describe(facts, text, &answer.screen, "snapshot");
@@ -60,11 +51,11 @@ pub(super) async fn diff(
     facts: &mut Facts,
 ) -> Result<(), ClientError> {
     let since = shared.cursors.of(id).screen_seq;
-    let options = ScreenOptions {
+    let request = ReadScreen {
         since,
-        ..ScreenOptions::default()
+        ..ReadScreen::of(TerminalRef::from(id))
     };
-    let screen = ask(&shared.backend, id, &options).await?.screen;
+    let screen = ask(&shared.backend, &request).await?.screen;
     shared.cursors.set_screen(id, screen.seq);
     let mut rows: Vec<(i64, String)> = screen
         .lines

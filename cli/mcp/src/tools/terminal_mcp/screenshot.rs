@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 use termd_picture::{CursorDrawing, Format, Look};
+use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
-use termd_proto::screen::ScreenOptions;
+use termd_proto::screen::ReadScreen;
 
 use super::{fields, screen};
 use crate::answer::{Outcome, ToolAnswer, ToolError};
@@ -50,11 +51,11 @@ pub(super) fn tool() -> Tool {
 async fn picture(call: Call) -> Outcome {
     let arguments: Arguments = call.arguments()?;
     let id = call.backend().resolve(&arguments.session_id).await?;
-    let options = ScreenOptions {
+    let request = ReadScreen {
         from_row: Some(-i64::from(arguments.scrollback)),
-        ..ScreenOptions::default()
+        ..ReadScreen::of(TerminalRef::from(&id))
     };
-    let screen = screen::ask(call.backend(), &id, &options).await?.screen;
+    let screen = screen::ask(call.backend(), &request).await?.screen;
     let look = Look {
         theme: if arguments.theme == "light" {
             Theme::LIGHT
