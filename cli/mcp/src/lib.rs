@@ -37,7 +37,6 @@ mod confirm;
 mod cursors;
 mod end_cause;
 mod error;
-mod footprint;
 mod omitted;
 mod progress;
 mod registry;
@@ -89,7 +88,6 @@ pub async fn serve(
     let (transport, ended) = stdio::Stdio::open();
     let serving = async move {
         let running = server.serve(transport).await.map_err(Box::new)?;
-        footprint::drop_startup_text();
         match running.waiting().await? {
             QuitReason::JoinError(error) => Err(McpError::Stopped(error)),
             _ => Ok(()),
