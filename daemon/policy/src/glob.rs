@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for Glob {
 }
 
 /// Whether a pattern fits the whole of a text.
-pub(super) fn fits(pattern: &str, text: &str, case: Case) -> bool {
+pub(crate) fn fits(pattern: &str, text: &str, case: Case) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     let equal = |a: char, b: char| match case {

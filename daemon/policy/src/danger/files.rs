@@ -1,12 +1,12 @@
 //! What removes or overwrites files, or opens them to everybody.
 
-use super::super::options::{Options, Order, Valued, options};
-use super::super::word::Word;
 use super::any;
+use crate::program::options::{Options, Order, Valued, options};
+use crate::shell::word::Word;
 
 const NO_VALUES: Valued<'_> = Valued::These(&[]);
 
-pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
+pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {
         "rm" => rm(&options(args, NO_VALUES, Order::Permuted)),
         "chmod" => chmod(args),
@@ -118,7 +118,7 @@ fn copied(program: &str, args: &[Word]) -> Option<String> {
 }
 
 /// Why it is dangerous to write to this file.
-pub(in super::super) fn of_writing(path: &str, appends: bool) -> Option<String> {
+pub(crate) fn of_writing(path: &str, appends: bool) -> Option<String> {
     let path = normal(path);
     if is_device(&path) {
         return Some(format!("it writes over the device {path}"));
@@ -141,7 +141,7 @@ pub(in super::super) fn of_writing(path: &str, appends: bool) -> Option<String> 
         ".zprofile",
     ];
     let name = path.rsplit('/').next().unwrap_or_default();
-    let at_home = path.starts_with(['~', '$', '/', super::super::word::UNKNOWN]);
+    let at_home = path.starts_with(['~', '$', '/', crate::shell::word::UNKNOWN]);
     (!appends && at_home && starts_shells.contains(&name))
         .then(|| "it empties a file that shells start with".to_owned())
 }
@@ -198,7 +198,7 @@ fn is_device(path: &str) -> bool {
         || numbered.iter().any(|kind| {
             name.strip_prefix(kind).is_some_and(|rest| {
                 rest.starts_with(|c: char| {
-                    c.is_ascii_alphanumeric() || c == super::super::word::UNKNOWN
+                    c.is_ascii_alphanumeric() || c == crate::shell::word::UNKNOWN
                 })
             })
         })

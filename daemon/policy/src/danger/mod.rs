@@ -3,17 +3,20 @@
 //! Each family is asked with a program's name and its arguments, and says in one line what is
 //! dangerous about them. It must not know how a command was found in a text.
 
+pub(crate) mod code;
 mod files;
+pub(crate) mod fork_bomb;
 mod packages;
 mod services;
+pub(crate) mod sql;
 mod storage;
 
-pub(super) use files::of_writing;
+pub(crate) use files::of_writing;
 
-use super::word::Word;
+use crate::shell::word::Word;
 
 /// Why this command is dangerous; `None`: nothing about it is known to be.
-pub(super) fn of_command(program: &str, args: &[Word]) -> Option<String> {
+pub(crate) fn of_command(program: &str, args: &[Word]) -> Option<String> {
     if asks_for_help(args) {
         return None;
     }
@@ -24,7 +27,7 @@ pub(super) fn of_command(program: &str, args: &[Word]) -> Option<String> {
 }
 
 /// A script of System V's init, by its path.
-pub(super) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
+pub(crate) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
     let stops = path.starts_with("/etc/init.d/") && any(args, &["stop", "force-stop"]);
     stops.then(|| format!("`{path} stop` stops a service"))
 }
@@ -55,7 +58,7 @@ fn any(args: &[Word], wanted: &[&str]) -> bool {
 
 /// Whether a word is a name or a flag of something dangerous: enough to doubt a line of which only
 /// parts are known.
-pub(super) fn is_dangerous_word(word: &str) -> bool {
+pub(crate) fn is_dangerous_word(word: &str) -> bool {
     matches!(
         word,
         "rm" | "dd"

@@ -1,10 +1,10 @@
 //! What removes packages, containers, clusters, clouds' resources and databases.
 
-use super::super::options::{Order, Valued, options};
-use super::super::word::Word;
 use super::{any, verb};
+use crate::program::options::{Order, Valued, options};
+use crate::shell::word::Word;
 
-pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
+pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let said = |what: &str| Some(format!("`{program} {what}`"));
     let texts: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = verb(

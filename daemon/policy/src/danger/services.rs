@@ -1,10 +1,10 @@
 //! What stops the machine, its services and its processes, or opens it to others.
 
-use super::super::options::{Order, Valued, options};
-use super::super::word::Word;
 use super::{any, verb};
+use crate::program::options::{Order, Valued, options};
+use crate::shell::word::Word;
 
-pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
+pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let said = |what: &str| Some(format!("{program} {what}"));
     match program {
         "shutdown" | "reboot" | "halt" | "poweroff" => {

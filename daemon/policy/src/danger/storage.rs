@@ -1,9 +1,9 @@
 //! What formats, partitions or takes away disks and volumes.
 
-use super::super::word::Word;
 use super::{any, verb};
+use crate::shell::word::Word;
 
-pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
+pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let said = |what: &str| Some(format!("{program} {what}"));
     let has_operand = args.iter().any(|word| !word.text.starts_with('-'));
     let (verb, rest) = verb(args, &[]).unwrap_or(("", &[]));

@@ -152,5 +152,4 @@ fn ends_value(character: char) -> bool {
 }
 
 #[cfg(test)]
-#[path = "assignments_tests.rs"]
 mod tests;

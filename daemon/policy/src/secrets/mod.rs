@@ -3,7 +3,7 @@
 //! **Invariant:** pure. Nothing here knows the database, a terminal, a file or a clock.
 
 mod assignments;
+mod option_values;
 pub mod redact;
 mod secret_names;
 mod shapes;
-mod shell_words;

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::secret_names::{is_value, names_secret};
-use super::{shapes, shell_words};
+use super::{option_values, shapes};
 
 /// What stands where a secret stood.
 pub const MARK: &str = "[redacted]";
@@ -104,7 +104,7 @@ impl Redactor {
         let mut text = Cow::Borrowed(text);
         for pass in 0..2 * MAX_PASSES {
             let mut found = self.shapes_in(&text);
-            shell_words::find_in_line(&text, &mut found);
+            option_values::find_in_line(&text, &mut found);
             let Some(less) = without(&text, found) else {
                 return text;
             };
@@ -143,11 +143,11 @@ impl Redactor {
 
     fn argv_once(&self, argv: &[String]) -> Vec<String> {
         let mut found: Vec<_> = argv.iter().map(|word| self.shapes_in(word)).collect();
-        shell_words::find_in_argv(argv, &mut found);
+        option_values::find_in_argv(argv, &mut found);
         for (word, found) in argv.iter().zip(&mut found) {
             // A line for a shell among the arguments.
             if word.contains(char::is_whitespace) {
-                shell_words::find_in_line(word, found);
+                option_values::find_in_line(word, found);
             }
         }
         let words = argv.iter().zip(found);
@@ -295,8 +295,4 @@ fn cut_off(text: &str, at: usize) -> String {
 }
 
 #[cfg(test)]
-#[path = "redact_rest_tests.rs"]
-mod rest_tests;
-#[cfg(test)]
-#[path = "redact_tests.rs"]
 mod tests;

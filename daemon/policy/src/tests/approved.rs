@@ -3,11 +3,11 @@
 use termd_proto::policy::Effect;
 use termd_proto::terminal::Front;
 
-use super::super::{
+use super::rules::rules;
+use crate::{
     AlwaysRule, Approved, ApprovedSpec, CompiledGate, Decision, Known, OnlyOnce, Policy, Request,
     What,
 };
-use super::rules::rules;
 
 fn approved(toml: &str) -> Result<Approved, String> {
     let spec: ApprovedSpec = toml::from_str(toml).map_err(|error| error.to_string())?;
@@ -51,7 +51,7 @@ fn a_rule_is_for_that_very_command_and_nothing_beside_it() {
     );
     assert!(yes.why.contains("approved.toml (line 1)"), "{}", yes.why);
     let more = argv(&["rm", "-r", "a \"b\"\n\u{202e}", "c"]);
-    let line = super::super::command_text(&asked);
+    let line = crate::command_text(&asked);
     for other in [
         Request {
             what: What::Argv(&more),

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use termd_proto::policy::{Effect, GateSettings, MAX_JUDGED_COMMANDS};
 use termd_proto::terminal::Front;
 
-use super::super::{
+use super::properties::Noise;
+use super::rules::rules;
+use crate::{
     Bytes, CompiledGate, Decision, Known, Length, Places, Policy, Request, SandboxBuilder,
     SandboxKind, Walls, What,
 };
-use super::properties::Noise;
-use super::rules::rules;
 
 fn decide(policy: &Policy, line: &str, gate: &CompiledGate) -> Decision {
     decide_at(policy, line, gate, None)

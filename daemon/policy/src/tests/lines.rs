@@ -3,8 +3,8 @@
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
-use super::super::{CompiledGate, Policy, Request, What, command_text, judge};
 use super::{all_are, judged};
+use crate::{CompiledGate, Policy, Request, What, command_text, judge};
 use termd_proto::terminal::Front;
 
 #[test]

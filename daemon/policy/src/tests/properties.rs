@@ -2,8 +2,8 @@
 
 use termd_proto::policy::Verdict;
 
-use super::super::TypedLines;
 use super::judged;
+use crate::TypedLines;
 
 /// A generator of noise that repeats itself from run to run (xorshift).
 pub(super) struct Noise(u64);

@@ -3,7 +3,7 @@
 use termd_proto::policy::{Effect, GateSettings, MAX_GATE_PATTERNS, Verdict};
 use termd_proto::terminal::Front;
 
-use super::super::{CompiledGate, Origin, PatternError, Policy, PolicySpec, Request, What, judge};
+use crate::{CompiledGate, Origin, PatternError, Policy, PolicySpec, Request, What, judge};
 
 /// A policy, or what is wrong with it; of errors the line too.
 pub(super) fn rules(toml: &str) -> Result<Policy, String> {

@@ -3,8 +3,8 @@
 use termd_proto::policy::{Effect, MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 
-use super::super::{CompiledGate, Known, Policy, Request, TypedLines, What, Whereabouts};
 use super::rules::rules;
+use crate::{CompiledGate, Known, Policy, Request, TypedLines, What, Whereabouts};
 
 /// The worst verdict of the lines that these pushes make, and how many lines there were.
 fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {

@@ -1,0 +1,54 @@
+//! A function that starts itself twice, in the grammar's tree and in a text that has none. Pure.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::Node;
+
+use crate::inspect::script::Text;
+use crate::shell::grammar::{Step, walk};
+
+/// Why it is dangerous.
+pub(crate) const FORK_BOMB: &str = "a function that starts itself twice: a fork bomb";
+
+/// A function that calls itself in a pipeline or in the background.
+pub(crate) fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
+    let Some(name) = definition.child_by_field_name("name") else {
+        return false;
+    };
+    let name = text.of(name);
+    let found = walk(definition, |node| {
+        let calls = node.kind() == "command"
+            && node
+                .child_by_field_name("name")
+                .is_some_and(|called| text.of(called) == name);
+        if calls && is_multiplied(node) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(Step::Into)
+        }
+    });
+    found.is_some()
+}
+
+fn is_multiplied(call: Node<'_>) -> bool {
+    let in_pipeline = call
+        .parent()
+        .is_some_and(|parent| parent.kind() == "pipeline");
+    let in_background = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
+    in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
+}
+
+/// `name() { … name | name & … }`, however it is spaced.
+pub(crate) fn looks_like_a_fork_bomb(text: &str) -> bool {
+    let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some((before, after)) = tight.split_once("(){") else {
+        return false;
+    };
+    let name = before
+        .rsplit([';', '&', '|', '"', '\''])
+        .next()
+        .unwrap_or(before);
+    let name = name.strip_prefix("function").unwrap_or(name);
+    let body = after.split('}').next().unwrap_or(after);
+    !name.is_empty() && body.contains(&format!("{name}|{name}"))
+}

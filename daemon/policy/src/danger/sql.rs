@@ -1,0 +1,228 @@
+//! Statements for databases: what drops, truncates, or changes every row.
+//!
+//! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them. It
+//! must not know who runs the statement.
+
+use crate::program::kind::SqlClient;
+
+/// Why a text is dangerous to the database that this client talks to.
+pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
+    match client {
+        SqlClient::Sql => statements(text)
+            .iter()
+            .find_map(|words| of_statement(words)),
+        SqlClient::Redis => text.split(['\n', ';']).find_map(of_redis),
+        SqlClient::Mongo => {
+            let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            let found = [
+                "dropDatabase(",
+                ".drop(",
+                "deleteMany({})",
+                "remove({})",
+                "shutdownServer(",
+            ];
+            found
+                .into_iter()
+                .find(|call| tight.contains(call))
+                .map(|call| format!("`{call}…` drops or empties a collection, or stops the server"))
+        }
+    }
+}
+
+fn of_redis(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().map(str::to_ascii_uppercase);
+    let first = words.next()?;
+    let second = words.next().unwrap_or_default();
+    match (first.as_str(), second.as_str()) {
+        ("FLUSHALL" | "FLUSHDB", _) => Some(format!("{first} empties the database")),
+        ("SHUTDOWN", _) => Some("SHUTDOWN stops the server".to_owned()),
+        ("SCRIPT" | "FUNCTION", "FLUSH") => {
+            Some(format!("{first} FLUSH empties the server's scripts"))
+        }
+        ("EVAL" | "EVALSHA", _) if line.to_ascii_uppercase().contains("FLUSHALL") => {
+            Some("FLUSHALL empties the database".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn of_statement(words: &[String]) -> Option<String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // EXPLAIN (without ANALYZE) runs nothing; WITH … DELETE does.
+    let main = words
+        .iter()
+        .position(|word| matches!(*word, "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
+    let before = words.get(..main).unwrap_or_default();
+    let leads = match before.first() {
+        Some(&"EXPLAIN") => before.contains(&"ANALYZE"),
+        None | Some(&"WITH" | &"BEGIN" | &"DO" | &"EXECUTE") => true,
+        Some(_) => false,
+    };
+    if !leads {
+        return None;
+    }
+    let after = words.get(main + 1..).unwrap_or_default();
+    let has_where = after.contains(&"WHERE");
+    match (
+        words.get(main).copied()?,
+        after.first().copied().unwrap_or_default(),
+    ) {
+        // A shell's or a program's own `drop` has no kind of object behind it.
+        ("DROP", kind) if is_object(kind) => Some(format!("DROP {kind} cannot be taken back")),
+        ("TRUNCATE", next) if !next.is_empty() && next != "(" => {
+            Some("TRUNCATE empties a table".to_owned())
+        }
+        ("DELETE", "FROM") if !has_where => {
+            Some("DELETE without WHERE removes every row".to_owned())
+        }
+        ("UPDATE", _) if after.contains(&"SET") && !has_where => {
+            Some("UPDATE without WHERE changes every row".to_owned())
+        }
+        ("ALTER", "TABLE") if after.contains(&"DROP") => {
+            Some("ALTER TABLE … DROP removes a part of a table".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn is_object(kind: &str) -> bool {
+    matches!(
+        kind,
+        "TABLE"
+            | "DATABASE"
+            | "SCHEMA"
+            | "INDEX"
+            | "VIEW"
+            | "MATERIALIZED"
+            | "USER"
+            | "ROLE"
+            | "SEQUENCE"
+            | "TRIGGER"
+            | "FUNCTION"
+            | "PROCEDURE"
+            | "TYPE"
+            | "EXTENSION"
+            | "COLUMN"
+            | "OWNED"
+            | "TABLESPACE"
+            | "KEYSPACE"
+            | "POLICY"
+            | "FOREIGN"
+            | "TEMPORARY"
+            | "EVENT"
+            | "SERVER"
+            | "PUBLICATION"
+            | "SUBSCRIPTION"
+    )
+}
+
+/// The words of each statement in upper case, without comments and quoted text.
+fn statements(text: &str) -> Vec<Vec<String>> {
+    let mut statements = vec![Vec::new()];
+    let mut word = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let skipped = if rest.starts_with("--") || (c == '#' && word.is_empty()) {
+            Some(rest.find('\n').unwrap_or(rest.len()))
+        } else if rest.starts_with("/*!") {
+            // MySQL runs what stands in these.
+            Some(
+                rest.chars()
+                    .take_while(|c| "/*!0123456789".contains(*c))
+                    .count(),
+            )
+        } else if rest.starts_with("/*") {
+            Some(rest.find("*/").map_or(rest.len(), |end| end + 2))
+        } else if matches!(c, '\'' | '"' | '`') {
+            Some(quoted_length(rest, c))
+        } else if c == '$' {
+            dollar_quoted_length(rest)
+        } else {
+            None
+        };
+        let is_name = c.is_alphanumeric() || c == '_';
+        if (skipped.is_some() || !is_name) && !word.is_empty() {
+            push(&mut statements, std::mem::take(&mut word));
+        }
+        if let Some(length) = skipped {
+            if matches!(c, '\'' | '"' | '`') {
+                push(&mut statements, "?".to_owned());
+            }
+            rest = rest.get(length.max(1)..).unwrap_or_default();
+            continue;
+        }
+        match c {
+            ';' => statements.push(Vec::new()),
+            '(' => push(&mut statements, "(".to_owned()),
+            c if is_name => word.extend(c.to_uppercase()),
+            _ => {}
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    if !word.is_empty() {
+        push(&mut statements, word);
+    }
+    statements.retain(|words| !words.is_empty());
+    statements
+}
+
+fn push(statements: &mut [Vec<String>], word: String) {
+    if let Some(last) = statements.last_mut() {
+        last.push(word);
+    }
+}
+
+/// How long a quoted text is, its quotes and doubled quotes counted.
+fn quoted_length(rest: &str, quote: char) -> usize {
+    let mut chars = rest.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if c == quote {
+            if chars.peek().is_some_and(|(_, next)| *next == quote) {
+                chars.next();
+            } else {
+                return at + c.len_utf8();
+            }
+        }
+    }
+    rest.len()
+}
+
+/// `PostgreSQL`'s `$tag$ … $tag$`.
+fn dollar_quoted_length(rest: &str) -> Option<usize> {
+    let end = rest.get(1..)?.find('$')? + 2;
+    let tag = rest.get(..end)?;
+    let inner = tag.trim_matches('$');
+    if !inner.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let close = rest.get(end..)?.find(tag)?;
+    Some(end + close + tag.len())
+}
+
+/// What a client runs by a shell: psql's `\!`, mysql's `\!` and `system`, sqlite3's `.shell`.
+pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
+    if client != SqlClient::Sql {
+        return Vec::new();
+    }
+    let prefixes = [
+        "\\!", ".shell ", ".system ", "system ", "!", "\\o |", "\\g |",
+    ];
+    let lines = text.lines().map(str::trim_start);
+    lines
+        .filter_map(|line| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)))
+        .collect()
+}
+
+/// Whether what was typed into a client so far is run, or waits for more.
+pub(crate) fn is_complete(client: SqlClient, text: &str) -> bool {
+    let text = text.trim();
+    client != SqlClient::Sql
+        || text.is_empty()
+        || text.starts_with(['\\', '.', '!'])
+        || text.ends_with(';')
+        || ["\\g", "\\G", "\\gx", "\\gset"]
+            .iter()
+            .any(|end| text.ends_with(end))
+}

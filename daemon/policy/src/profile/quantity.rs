@@ -1,0 +1,284 @@
+//! Lengths of time and sizes as people write them: `90s`, `1h30m`, `512MiB`.
+//!
+//! A number without a unit is refused where it would have to be guessed. It must not know what is
+//! bounded by it.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// A length of time, in whole milliseconds, longer than none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Length(u64);
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Bytes(u64);
+
+/// The longest length: a year, beyond which it is never.
+const MAX_LENGTH_MS: u64 = 365 * 86_400_000;
+
+/// A share of processors, in percent of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Percent(u64);
+
+/// The largest share: all of ten thousand processors.
+const MAX_PERCENT: u64 = 1_000_000;
+
+const LENGTH_UNITS: [(&str, u64); 5] = [
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("ms", 1),
+    ("s", 1_000),
+];
+const BYTE_UNITS: [(&str, u64); 9] = [
+    ("b", 1),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+];
+
+impl Length {
+    /// One second.
+    pub const SECOND: Self = Self(1_000);
+
+    /// In milliseconds.
+    pub fn ms(self) -> u64 {
+        self.0
+    }
+
+    /// In whole seconds, rounded up.
+    pub fn seconds(self) -> u64 {
+        self.0.div_ceil(1_000)
+    }
+
+    /// Reads one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut rest = text.trim();
+        let mut total: u64 = 0;
+        while !rest.is_empty() {
+            let (number, unit, after) = part(rest)?;
+            let (_, factor) = LENGTH_UNITS.into_iter().find(|(name, _)| *name == unit)?;
+            total = total.checked_add(number.checked_mul(factor)?)?;
+            rest = after.trim_start();
+        }
+        (1..=MAX_LENGTH_MS).contains(&total).then_some(Self(total))
+    }
+}
+
+impl Bytes {
+    /// So many.
+    pub(crate) const fn of(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// How many.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Reads one; a bare number is one of bytes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Ok(number) = text.replace('_', "").parse() {
+            return Some(Self(number));
+        }
+        let (number, unit, after) = part(text)?;
+        let unit = unit.to_ascii_lowercase();
+        let (_, factor) = BYTE_UNITS.into_iter().find(|(name, _)| *name == unit)?;
+        let total = number.checked_mul(factor)?;
+        after.is_empty().then_some(Self(total))
+    }
+}
+
+impl Percent {
+    /// How many.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Reads one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = text.trim().strip_suffix('%')?.trim_end().parse().ok()?;
+        (1..=MAX_PERCENT).contains(&number).then_some(Self(number))
+    }
+}
+
+/// A number, its unit, and what comes after.
+fn part(text: &str) -> Option<(u64, &str, &str)> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, rest) = text.split_at(digits);
+    let rest = rest.trim_start();
+    let unit = rest.find(|c: char| !c.is_ascii_alphabetic());
+    let (unit, after) = rest.split_at(unit.unwrap_or(rest.len()));
+    Some((number.parse().ok()?, unit, after))
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fitting = ["d", "h", "m", "s", "ms"].into_iter().find_map(|name| {
+            let (_, factor) = LENGTH_UNITS.into_iter().find(|(unit, _)| *unit == name)?;
+            self.0
+                .is_multiple_of(factor)
+                .then_some((self.0 / factor, name))
+        });
+        let (number, unit) = fitting.unwrap_or((self.0, "ms"));
+        write!(f, "{number}{unit}")
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        let fitting = units
+            .into_iter()
+            .find(|(_, bits)| self.0 > 0 && self.0.is_multiple_of(1 << bits));
+        match fitting {
+            Some((unit, bits)) => write!(f, "{}{unit}", self.0 >> bits),
+            None => write!(f, "{} bytes", self.0),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Length {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Length;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time with its unit, such as \"90s\", \"10m\" or \"1h30m\", a year at the most")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Length, E> {
+                let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
+                Length::parse(text).ok_or_else(unexpected)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Percent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let said = "a share of processors is in percent of one, such as \"50%\" or \"200%\"";
+        Self::parse(&text).ok_or_else(|| de::Error::custom(said))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size, such as \"512MiB\", \"1GB\" or a number of bytes")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {
+                let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
+                Bytes::parse(text).ok_or_else(unexpected)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bytes, E> {
+                let unexpected = |_| E::invalid_value(de::Unexpected::Signed(number), &self);
+                u64::try_from(number).map(Bytes).map_err(unexpected)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Bytes, E> {
+                Ok(Bytes(number))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_units() {
+        let table = [
+            ("90s", Some(90_000)),
+            ("1h30m", Some(5_400_000)),
+            ("1h 30m", Some(5_400_000)),
+            ("250ms", Some(250)),
+            ("2d", Some(172_800_000)),
+            ("365d", Some(MAX_LENGTH_MS)),
+            ("366d", None),
+            ("0s", None),
+            ("10", None),
+            ("", None),
+            ("m", None),
+            ("-1s", None),
+            ("1.5h", None),
+            ("1w", None),
+            ("99999999999999999999s", None),
+            ("9999999999999999999d", None),
+        ];
+        for (text, ms) in table {
+            assert_eq!(Length::parse(text).map(Length::ms), ms, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_binary_or_decimal() {
+        let table = [
+            ("512MiB", Some(512 << 20)),
+            ("1 GB", Some(1_000_000_000)),
+            ("4096", Some(4_096)),
+            ("4_096", Some(4_096)),
+            ("2kib", Some(2_048)),
+            ("0", Some(0)),
+            ("1GiB2", None),
+            ("GiB", None),
+            ("1 parsec", None),
+            ("99999999999TiB", None),
+            ("", None),
+        ];
+        for (text, bytes) in table {
+            assert_eq!(Bytes::parse(text).map(Bytes::get), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_in_percent() {
+        let table = [
+            ("50%", Some(50)),
+            ("250 %", Some(250)),
+            ("1000000%", Some(1_000_000)),
+            ("1000001%", None),
+            ("0%", None),
+            ("50", None),
+            ("%", None),
+            ("-5%", None),
+            ("1.5%", None),
+        ];
+        for (text, percent) in table {
+            assert_eq!(Percent::parse(text).map(Percent::get), percent, "{text}");
+        }
+    }
+
+    #[test]
+    fn they_are_shown_as_they_are_written() {
+        for text in ["90s", "10m", "1h", "2d", "250ms"] {
+            assert_eq!(
+                Length::parse(text).map(|l| l.to_string()).as_deref(),
+                Some(text)
+            );
+        }
+        for text in ["512MiB", "1GiB", "3KiB", "1001 bytes"] {
+            let bare = text.trim_end_matches(" bytes");
+            assert_eq!(
+                Bytes::parse(bare).map(|b| b.to_string()).as_deref(),
+                Some(text)
+            );
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Rules.
+
+pub(crate) mod rule_set;
+pub(crate) mod spec;

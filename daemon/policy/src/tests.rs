@@ -1,0 +1,44 @@
+//! The gate, by tables: texts and what they are.
+
+mod approved;
+mod corpus;
+mod decisions;
+mod lines;
+mod programs;
+mod properties;
+mod rules;
+mod safe;
+mod typed;
+mod wrappers;
+
+use termd_proto::policy::{Judgement, Verdict};
+use termd_proto::terminal::Front;
+
+use crate::{CompiledGate, Policy, Request, What, judge};
+
+/// What a line for a program is; `None`: a shell.
+fn judged(line: &str, program: Option<&str>) -> Judgement {
+    let request = Request {
+        what: What::Line(line),
+        program,
+        front: Front::Cli,
+        client: None,
+        uid: None,
+        cwd: None,
+    };
+    judge(&request, &CompiledGate::default(), &Policy::default())
+}
+
+/// Judges every line, and names all that are not what they should be.
+fn all_are(verdict: Verdict, program: Option<&str>, lines: &[&str]) {
+    let wrong: Vec<String> = lines
+        .iter()
+        .map(|line| (line, judged(line, program)))
+        .filter(|(_, judgement)| judgement.verdict != verdict)
+        .map(|(line, judgement)| {
+            let reason = judgement.reason.unwrap_or_default();
+            format!("{line:?} is {:?} ({reason})", judgement.verdict)
+        })
+        .collect();
+    assert!(wrong.is_empty(), "not {verdict:?}:\n{}", wrong.join("\n"));
+}
