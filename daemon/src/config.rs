@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use crate::store::Retention;
 use termd_policy::secrets::redact::{PatternError, Redactor};
-use termd_policy::{Origin, Policy, PolicySpec};
+use termd_policy::{Policy, PolicySpec, RuleSource};
 
 use error::{parse_error, place, shown};
 
@@ -248,7 +248,7 @@ impl ConfigFile {
             let real = real.into_os_string().into_string().ok()?;
             (real != directory).then_some(real)
         };
-        let origin = Origin {
+        let origin = RuleSource {
             line: &line,
             resolve: &resolve,
         };

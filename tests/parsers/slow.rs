@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use termd_policy::{CompiledGate, Policy, Request, TypedLines, What, judge};
+use termd_policy::{CompiledGate, Invocation, Policy, Request, TypedLines, judge};
 use termd_proto::policy::MAX_JUDGED_BYTES;
 use termd_proto::terminal::Front;
 
@@ -61,7 +61,7 @@ const ENDS: [&str; 5] = ["", "a", "|| |", "\"", ") a"];
 
 fn judge_line(line: &str) {
     let request = Request {
-        what: What::Line(line),
+        invocation: Invocation::Line(line),
         program: None,
         front: Front::Cli,
         client: None,

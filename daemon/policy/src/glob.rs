@@ -1,11 +1,10 @@
-//! Names with wildcards, as the configuration writes them: `*` is any text, `?` one character.
+//! Names with wildcards: `*` is any text, `?` one character, and nothing else is special.
 //!
-//! Promises: time within the product of the two lengths, and no other special characters. It must
-//! not know what is named.
+//! Matching takes time within the product of the two lengths.
 
 use serde::{Deserialize, Deserializer, de};
 
-/// Longest pattern, in bytes: a name is not longer.
+/// The longest pattern, in bytes. No name is longer.
 const MAX_GLOB_BYTES: usize = 1_024;
 
 /// A pattern of a whole name.
@@ -15,19 +14,17 @@ pub struct Glob(String);
 /// Whether the case of ASCII letters counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// It does.
     Counts,
-    /// It does not.
     Ignored,
 }
 
 impl Glob {
-    /// Whether it fits the whole of a name.
+    /// Whether the pattern fits the whole of a name.
     pub fn fits(&self, name: &str, case: Case) -> bool {
         fits(&self.0, name, case)
     }
 
-    /// Whether it fits any name.
+    /// Whether the pattern fits every name.
     pub fn is_any(&self) -> bool {
         !self.0.is_empty() && self.0.chars().all(|c| c == '*')
     }
@@ -59,7 +56,7 @@ pub(crate) fn fits(pattern: &str, text: &str, case: Case) -> bool {
         Case::Ignored => a.eq_ignore_ascii_case(&b),
     };
     let (mut at, mut in_text) = (0, 0);
-    // Where the last `*` was, and how much of the text it takes so far.
+    // The place of the last `*`, and how far in the text it reaches so far.
     let mut star: Option<(usize, usize)> = None;
     while let Some(&c) = text.get(in_text) {
         match pattern.get(at) {

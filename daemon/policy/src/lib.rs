@@ -1,20 +1,13 @@
-//! The gate's judgement: what a text or an argv that is about to run is, and what is done about it.
-//!
-//! Pure: text, rules and settings in, a [`Judgement`] out. A shell's text is read by a grammar
-//! (`shell`), programs that only start others are taken off (`wrap`), and what remains is asked
-//! about (`danger`); databases (`sql`) and interpreters (`code`) have readers of their own.
-//! [`typed`] makes lines of what is typed in pieces.
-//!
-//! **Invariant:** any bytes are judged, none make it fail; what it cannot understand is `unknown`
-//! and never `safe`. It is a seat belt and not a wall: who wants to get by it does.
-//!
-//! Must not know: tokio, files, clocks, terminals, JSON-RPC, the database.
+#![doc = include_str!("../README.md")]
 
 #![warn(missing_docs)]
 
 mod danger;
+mod fit;
 mod glob;
 mod inspect;
+mod path;
+mod pattern;
 mod policy;
 mod profile;
 pub mod program;
@@ -26,22 +19,35 @@ mod shell;
 mod tests;
 mod typed;
 
-use termd_proto::policy::Judgement;
-
-pub use inspect::cwd::Whereabouts;
+pub use inspect::cwd::PossibleCwd;
 pub use inspect::gate::{CompiledGate, PatternError};
-pub use policy::approved::{AlwaysRule, Approved, ApprovedSpec, OnlyOnce, quoted as quoted_toml};
-pub use policy::{Decision, Origin, Policy, PolicyError};
+pub use policy::always_rule::AlwaysRule;
+pub use policy::approved::{Approved, ApprovedSpec};
+pub use policy::decision::Decision;
+pub use policy::error::PolicyError;
+pub use policy::only_once::OnlyOnceReason;
+pub use policy::spec::PolicySpec;
+pub use policy::toml_string::quoted_toml;
+pub use policy::{Policy, RuleSource};
+pub use profile::Profile;
 pub use profile::environment::EnvRules;
-pub use profile::quantity::{Bytes, Length, Percent};
-pub use profile::sandbox::{Absent, Places, SandboxBuilder, SandboxKind, TemporaryFiles, Walls};
-pub use profile::{LimitsSpec, MAX_PATHS, MIN_TERMINAL_QUOTA_BYTES, Profile};
-pub use request::{Request, What};
-pub use rules::spec::PolicySpec;
+pub use profile::error::MAX_PATHS;
+pub use profile::host_paths::HostPaths;
+pub use profile::limits::LimitsSpec;
+pub use profile::protected_paths::MissingPath;
+pub use profile::quantity::{ByteSize, Percent, TimeSpan};
+pub use profile::sandbox::SandboxKind;
+pub use profile::sandbox_access::{SandboxAccess, SandboxBuilder, TemporaryFiles};
+pub use profile::spec::MIN_TERMINAL_QUOTA_BYTES;
+pub use request::{Completeness, Invocation, Request};
 pub use shell::quote::command_text;
-pub use typed::{Known, TypedLine, TypedLines};
+pub use termd_proto::policy::{Effect, Judgement, Span, Verdict};
+pub use termd_proto::terminal::Front;
+pub use typed::{TypedLine, TypedLines};
 
-/// What is decided of what is to run, all of which is known.
+/// Judges what is about to run, all of which is known. [`Policy::decide`] says more: the rule, the
+/// profile, and what is not known.
 pub fn judge(request: &Request<'_>, gate: &CompiledGate, policy: &Policy) -> Judgement {
-    policy.decide(request, Known::Whole, gate).judgement
+    let decision = policy.decide(request, Completeness::Whole, gate);
+    decision.judgement
 }

@@ -14,12 +14,12 @@ mod wrappers;
 use termd_proto::policy::{Judgement, Verdict};
 use termd_proto::terminal::Front;
 
-use crate::{CompiledGate, Policy, Request, What, judge};
+use crate::{CompiledGate, Invocation, Policy, Request, judge};
 
 /// What a line for a program is; `None`: a shell.
 fn judged(line: &str, program: Option<&str>) -> Judgement {
     let request = Request {
-        what: What::Line(line),
+        invocation: Invocation::Line(line),
         program,
         front: Front::Cli,
         client: None,

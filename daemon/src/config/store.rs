@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, de};
 
-use termd_policy::{Bytes, MIN_TERMINAL_QUOTA_BYTES};
+use termd_policy::{ByteSize, MIN_TERMINAL_QUOTA_BYTES};
 
 /// Of one terminal, where nothing else is set: a week of a chatty server, and so little that forty
 /// that print without end stay within the ten gibibytes of retention.
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Bound {
                     return Ok(Bound::None);
                 }
                 let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
-                let bytes = Bytes::parse(text).ok_or_else(unexpected)?;
+                let bytes = ByteSize::parse(text).ok_or_else(unexpected)?;
                 Ok(Bound::At(bytes.get()))
             }
             fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {

@@ -14,7 +14,7 @@ use super::error::{RpcError, RpcResult};
 use crate::config::ConfigFile;
 use crate::service::Terminals;
 use crate::terminal::TerminalError;
-use termd_policy::{Known, Request, What};
+use termd_policy::{Completeness, Invocation, Request};
 
 /// Serves `policy.*`.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ impl PolicyHandler {
         } = params;
         let introduction = context.introduction();
         let what = match (&line, &argv) {
-            (Some(line), None) => What::Line(line),
+            (Some(line), None) => Invocation::Line(line),
             (None, Some(argv)) if argv.is_empty() => {
                 return Err(RpcError::invalid_params("argv", "may not be empty"));
             }
-            (None, Some(argv)) => What::Argv(argv),
+            (None, Some(argv)) => Invocation::Argv(argv),
             _ => {
                 return Err(RpcError::invalid_params(
                     "line",
@@ -61,7 +61,7 @@ impl PolicyHandler {
             }
         };
         let request = Request {
-            what,
+            invocation: what,
             program: program.as_deref(),
             front: front.or(introduction.front).unwrap_or(Front::Cli),
             client: introduction.client.as_deref(),
@@ -69,7 +69,7 @@ impl PolicyHandler {
             cwd: cwd.as_deref().or(introduction.cwd.as_deref()),
         };
         let policy = self.terminals.policy();
-        let decision = Terminals::decide(&policy, &request, Known::Whole, &context.gate());
+        let decision = Terminals::decide(&policy, &request, Completeness::Whole, &context.gate());
         Ok(decision.judgement)
     }
 

@@ -19,7 +19,9 @@ use crate::config::{Draft, keep_approved};
 use crate::terminal::clock::{now_ms, utc};
 use crate::terminal::error::TerminalError;
 use termd_policy::quoted_toml as quoted;
-use termd_policy::{AlwaysRule, CompiledGate, Decision, Known, OnlyOnce, Policy, Request};
+use termd_policy::{
+    AlwaysRule, CompiledGate, Completeness, Decision, OnlyOnceReason, Policy, Request,
+};
 
 impl Terminals {
     /// What is decided of commands, now.
@@ -33,11 +35,11 @@ impl Terminals {
     pub fn decide(
         policy: &Policy,
         request: &Request<'_>,
-        known: Known,
+        known: Completeness,
         gate: &CompiledGate,
     ) -> Decision {
         let decide = || policy.decide(request, known, gate);
-        let decision = judged_apart(request.what.length(), decide);
+        let decision = judged_apart(request.invocation.length(), decide);
         if policy.approved().is_empty() {
             return decision;
         }
@@ -57,7 +59,7 @@ impl Terminals {
             if is_open && redactor.argv(words) == words {
                 Ok(rule)
             } else {
-                Err(OnlyOnce::Secret)
+                Err(OnlyOnceReason::Secret)
             }
         });
         match rule {

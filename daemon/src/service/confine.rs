@@ -20,11 +20,12 @@ use termd_keeper::protocol::confinement::{
     ProcessLimits, ProtectedPath, Sandbox, Temporary,
 };
 use termd_policy::{
-    Absent, Bytes, Length, LimitsSpec, Places, Profile, SandboxBuilder, TemporaryFiles, Walls,
+    ByteSize, HostPaths, LimitsSpec, MissingPath, Profile, SandboxAccess, SandboxBuilder,
+    TemporaryFiles, TimeSpan,
 };
 
 /// Where things are for a command that starts in this directory.
-pub(super) fn places(ways: &mut Ways, cwd: &Path, config_dir: &Path) -> io::Result<Places> {
+pub(super) fn places(ways: &mut Ways, cwd: &Path, config_dir: &Path) -> io::Result<HostPaths> {
     let cwd = real(ways, cwd)?;
     let home = env::home_dir().filter(|home| home.is_absolute());
     let home = home.unwrap_or_else(|| PathBuf::from("/"));
@@ -47,7 +48,7 @@ pub(super) fn places(ways: &mut Ways, cwd: &Path, config_dir: &Path) -> io::Resu
         }
     }
     let runtime_dir = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    Ok(Places {
+    Ok(HostPaths {
         is_repository: repository.is_some_and(|root| root.join(".git").is_dir()),
         workspace: repository.unwrap_or(&cwd).to_owned(),
         home,
@@ -98,7 +99,7 @@ pub(super) fn confinement(
     let mut ways = Ways::default();
     let places = places(&mut ways, cwd, config_dir);
     let places = places.map_err(|error| failed(format!("{}: {error}", cwd.display())))?;
-    let walls = profile.walls(&places);
+    let walls = profile.sandbox_access(&places);
     let sandbox = walls.map(|walls| sandbox(&mut ways, &walls)).transpose();
     let (sandbox, makeable) = sandbox.map_err(failed)?.unzip();
     Ok(Confined {
@@ -109,16 +110,16 @@ pub(super) fn confinement(
 
 fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
     ProcessLimits {
-        cpu_seconds: limits.cpu_time.map(Length::seconds),
-        address_space_bytes: limits.address_space.map(Bytes::get),
+        cpu_seconds: limits.cpu_time.map(TimeSpan::seconds),
+        address_space_bytes: limits.address_space.map(ByteSize::get),
         open_files: limits.open_files,
         processes: limits.processes,
-        file_bytes: limits.file_bytes.map(Bytes::get),
+        file_bytes: limits.file_bytes.map(ByteSize::get),
         ..ProcessLimits::default()
     }
 }
 
-fn sandbox(ways: &mut Ways, walls: &Walls) -> Result<(Sandbox, Vec<Needed>), String> {
+fn sandbox(ways: &mut Ways, walls: &SandboxAccess) -> Result<(Sandbox, Vec<Needed>), String> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
         let real = real(ways, path);
@@ -202,7 +203,7 @@ struct Guarded {
 
 /// What has to be held for a path to stay as it is: what it leads to, and each link on the way,
 /// for whoever can replace one decides what the path means.
-fn guarded(ways: &mut Ways, path: &Path, absent: Absent) -> Vec<Guarded> {
+fn guarded(ways: &mut Ways, path: &Path, absent: MissingPath) -> Vec<Guarded> {
     let way = ways.follow(path);
     let held = |path, if_absent, is_there| Guarded {
         path,
@@ -215,14 +216,14 @@ fn guarded(ways: &mut Ways, path: &Path, absent: Absent) -> Vec<Guarded> {
         .collect();
     match (way.end, absent) {
         // Said of one that is there, too: it may be gone when the command starts.
-        (End::There(place, Kind::Directory), Absent::MakeDirectory) => {
+        (End::There(place, Kind::Directory), MissingPath::CreateDirectory) => {
             guarded.push(held(place, IfAbsent::MakeDirectory, true));
         }
         (End::There(place, _), _) => guarded.push(held(place, IfAbsent::Leave, true)),
-        (End::Absent(place), Absent::MakeDirectory) => {
+        (End::Absent(place), MissingPath::CreateDirectory) => {
             guarded.push(held(place, IfAbsent::MakeDirectory, false));
         }
-        (End::Absent(_), Absent::Leave) | (End::Nowhere, _) => {}
+        (End::Absent(_), MissingPath::Ignore) | (End::Nowhere, _) => {}
     }
     guarded
 }
@@ -231,12 +232,12 @@ fn guarded(ways: &mut Ways, path: &Path, absent: Absent) -> Vec<Guarded> {
 pub(super) fn told(profile: &Profile) -> Option<Told> {
     let told = Told {
         profiles: profile.names.clone(),
-        timeout_ms: profile.timeout.map(Length::ms),
-        output_bytes: profile.output_bytes.map(Bytes::get),
+        timeout_ms: profile.timeout.map(TimeSpan::ms),
+        output_bytes: profile.output_bytes.map(ByteSize::get),
         scope: profile.limits.scope(),
-        terminal_quota: profile.terminal_quota.map(Bytes::get),
-        cpu_time_ms: profile.limits.cpu_time.map(Length::ms),
-        file_bytes: profile.limits.file_bytes.map(Bytes::get),
+        terminal_quota: profile.terminal_quota.map(ByteSize::get),
+        cpu_time_ms: profile.limits.cpu_time.map(TimeSpan::ms),
+        file_bytes: profile.limits.file_bytes.map(ByteSize::get),
         sandbox: profile
             .kinds()
             .into_iter()

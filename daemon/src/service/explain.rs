@@ -11,8 +11,8 @@ use super::confine::places;
 use super::links::Ways;
 use crate::terminal::launch::inherited_environment;
 use termd_policy::{
-    Bytes, CompiledGate, Known, Length, Policy, Profile, Request, SandboxBuilder, SandboxKind,
-    TemporaryFiles, Walls, What,
+    ByteSize, CompiledGate, Completeness, Invocation, Policy, Profile, Request, SandboxAccess,
+    SandboxBuilder, SandboxKind, TemporaryFiles, TimeSpan,
 };
 
 impl Terminals {
@@ -26,11 +26,11 @@ impl Terminals {
         file: &Path,
     ) -> Explanation {
         let what = match (&query.line, &query.argv) {
-            (Some(line), _) => What::Line(line),
-            (None, argv) => What::Argv(argv.as_deref().unwrap_or_default()),
+            (Some(line), _) => Invocation::Line(line),
+            (None, argv) => Invocation::Argv(argv.as_deref().unwrap_or_default()),
         };
         let request = Request {
-            what,
+            invocation: what,
             program: query.program.as_deref(),
             front: query.front.unwrap_or(Front::Cli),
             client: query.client.as_deref(),
@@ -40,7 +40,7 @@ impl Terminals {
         let own = self.policy();
         let with_approved = other.map(|other| other.with_approved(own.approved().clone()));
         let policy = with_approved.as_ref().unwrap_or(&own);
-        let decision = Self::decide(policy, &request, Known::Whole, gate);
+        let decision = Self::decide(policy, &request, Completeness::Whole, gate);
         let filtered = decision
             .profile
             .env
@@ -71,26 +71,26 @@ impl Terminals {
             &self.inner.options.config_dir,
         );
         // Of a directory that is not there only the paths are not known.
-        let walls = profile.walls(&places.unwrap_or_default());
+        let walls = profile.sandbox_access(&places.unwrap_or_default());
         let limits = &profile.limits;
         Some(ExplainedProfile {
             names: profile.names.clone(),
-            timeout_ms: profile.timeout.map(Length::ms),
-            idle_timeout_ms: profile.idle_timeout.map(Length::ms),
-            output_bytes: profile.output_bytes.map(Bytes::get),
-            terminal_quota: profile.terminal_quota.map(Bytes::get),
-            cpu_seconds: limits.cpu_time.map(Length::seconds),
-            address_space: limits.address_space.map(Bytes::get),
+            timeout_ms: profile.timeout.map(TimeSpan::ms),
+            idle_timeout_ms: profile.idle_timeout.map(TimeSpan::ms),
+            output_bytes: profile.output_bytes.map(ByteSize::get),
+            terminal_quota: profile.terminal_quota.map(ByteSize::get),
+            cpu_seconds: limits.cpu_time.map(TimeSpan::seconds),
+            address_space: limits.address_space.map(ByteSize::get),
             open_files: limits.open_files,
             processes: limits.processes,
-            file_bytes: limits.file_bytes.map(Bytes::get),
+            file_bytes: limits.file_bytes.map(ByteSize::get),
             scope: limits.scope(),
             sandbox: walls.map(|walls| sandbox(profile.kinds(), &walls)),
         })
     }
 }
 
-fn sandbox(kinds: Vec<SandboxKind>, walls: &Walls) -> ExplainedSandbox {
+fn sandbox(kinds: Vec<SandboxKind>, walls: &SandboxAccess) -> ExplainedSandbox {
     let shown = |path: &Path| path.to_string_lossy().into_owned();
     let kinds = kinds.into_iter().map(|kind| kind.as_str().to_owned());
     ExplainedSandbox {

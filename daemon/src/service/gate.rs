@@ -15,8 +15,8 @@ use crate::terminal::handle::Terminal;
 use crate::terminal::input::Secrecy;
 use crate::terminal::launch::Launch;
 use termd_policy::{
-    Decision, Known, OnlyOnce, Profile, Request, TypedLine, TypedLines, What, Whereabouts,
-    command_text, program,
+    Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile, Request, TypedLine,
+    TypedLines, command_text, program,
 };
 
 /// The longest text that is judged on the thread that serves everybody: some two milliseconds' work,
@@ -164,9 +164,9 @@ impl Terminals {
             .as_deref()
             .filter(|line| launch.argv.get(1..) == Some(&["-c".to_owned(), (*line).to_owned()]))
             .filter(|_| request.args.is_empty());
-        let what = line.map_or(What::Argv(&launch.argv), What::Line);
+        let what = line.map_or(Invocation::Argv(&launch.argv), Invocation::Line);
         let asked = Request {
-            what,
+            invocation: what,
             program: None,
             front: request.owner.front,
             client: request.owner.client.as_deref(),
@@ -174,10 +174,10 @@ impl Terminals {
             cwd: Some(&cwd),
         };
         let command = match what {
-            What::Line(line) => line.to_owned(),
-            What::Argv(argv) => command_text(argv),
+            Invocation::Line(line) => line.to_owned(),
+            Invocation::Argv(argv) => command_text(argv),
         };
-        let decision = Self::decide(&self.policy(), &asked, Known::Whole, &request.gate);
+        let decision = Self::decide(&self.policy(), &asked, Completeness::Whole, &request.gate);
         let subject = subject(&request.owner, &cwd, &command);
         let judgement = decision.judgement.clone();
         let consent = if request.confirmed {
@@ -231,13 +231,13 @@ impl Terminals {
         let here = foreground
             .as_ref()
             .and_then(|process| process.cwd.as_deref());
-        let mut whereabouts = Whereabouts::at(Some(here.unwrap_or(&terminal.record.cwd)));
+        let mut whereabouts = PossibleCwd::at(Some(here.unwrap_or(&terminal.record.cwd)));
         for line in lines {
             let held_to = terminal.record.held_to.as_ref();
             let decision = self.decide_line(&line, program, typist, &whereabouts);
-            let leads_to = decision.leads_to.clone();
-            let cwd = std::mem::replace(&mut whereabouts, leads_to).named();
-            let only_once = decision.only_once.clone().unwrap_or(OnlyOnce::Typed);
+            let next_cwd = decision.next_cwd.clone();
+            let cwd = std::mem::replace(&mut whereabouts, next_cwd).describe();
+            let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
             let judged = under_its_profile(decision, held_to);
             let mut judged = without_secret(judged, &line, secret || hidden);
             judged.consent = if typist.confirmed && judged.command.is_none() {
@@ -314,10 +314,10 @@ impl Terminals {
         line: &TypedLine,
         program: Option<&str>,
         typist: &Typist<'_>,
-        start: &Whereabouts,
+        start: &PossibleCwd,
     ) -> Decision {
         let asked = Request {
-            what: What::Line(&line.text),
+            invocation: Invocation::Line(&line.text),
             program,
             front: typist.actor.front,
             client: typist.actor.client.as_deref(),
@@ -326,7 +326,7 @@ impl Terminals {
         };
         let decide = || {
             let policy = self.policy();
-            policy.decide_from(start, &asked, line.known, typist.gate)
+            policy.decide_from(start, &asked, line.completeness, typist.gate)
         };
         judged_apart(line.text.len(), decide)
     }

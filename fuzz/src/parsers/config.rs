@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use termd::config::{ConfigError, ConfigFile};
-use termd_policy::{CompiledGate, Known, Request, What};
+use termd_policy::{CompiledGate, Completeness, Invocation, Request};
 use termd_proto::terminal::Front;
 
 const LINES: [&str; 4] = [
@@ -24,14 +24,14 @@ pub fn holds(data: &[u8]) {
             for front in [Front::Acp, Front::Mcp, Front::Cli] {
                 for line in LINES {
                     let request = Request {
-                        what: What::Line(line),
+                        invocation: Invocation::Line(line),
                         program: None,
                         front,
                         client: Some("claude-code"),
                         uid: Some(1000),
                         cwd: Some("/srv/live"),
                     };
-                    let known = Known::Whole;
+                    let known = Completeness::Whole;
                     file.policy
                         .decide(&request, known, &CompiledGate::default());
                 }

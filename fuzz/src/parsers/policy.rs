@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use termd::config::ConfigFile;
-use termd_policy::{CompiledGate, Known, Policy, Request, What, command_text, judge};
+use termd_policy::{CompiledGate, Completeness, Invocation, Policy, Request, command_text, judge};
 use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 
@@ -35,9 +35,9 @@ fn rules() -> &'static Policy {
     })
 }
 
-pub(super) fn request<'a>(what: What<'a>, program: Option<&'a str>) -> Request<'a> {
+pub(super) fn request<'a>(invocation: Invocation<'a>, program: Option<&'a str>) -> Request<'a> {
     Request {
-        what,
+        invocation,
         program,
         front: Front::Mcp,
         client: Some("fuzz"),
@@ -47,7 +47,7 @@ pub(super) fn request<'a>(what: What<'a>, program: Option<&'a str>) -> Request<'
 }
 
 fn judged(text: &str, program: Option<&str>) -> Judgement {
-    let request = request(What::Line(text), program);
+    let request = request(Invocation::Line(text), program);
     judge(&request, &CompiledGate::default(), &Policy::default())
 }
 
@@ -60,7 +60,7 @@ pub fn holds(data: &[u8]) {
     assert_eq!(judgement, judged(&text, program), "{text:?}");
     is_sound(&judgement, &text);
     let argv: Vec<String> = text.split('\0').map(str::to_owned).collect();
-    let request = request(What::Argv(&argv), None);
+    let request = request(Invocation::Argv(&argv), None);
     let of_argv = judge(&request, &CompiledGate::default(), &Policy::default());
     is_sound(&of_argv, &command_text(&argv));
     if program.is_none() {
@@ -107,8 +107,8 @@ fn what_follows_is_never_skipped(text: &str, verdict: Verdict) {
     }
     let after = format!("{text}\nforbidden it\n");
     let decision = rules().decide(
-        &request(What::Line(&after), None),
-        Known::Whole,
+        &request(Invocation::Line(&after), None),
+        Completeness::Whole,
         &CompiledGate::default(),
     );
     assert_ne!(decision.judgement.effect, Effect::Allow, "{after:?}");

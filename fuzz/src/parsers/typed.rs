@@ -1,6 +1,6 @@
 //! What is typed in pieces: any bytes, cut anywhere, make lines; none is longer than is judged.
 
-use termd_policy::{CompiledGate, Known, Policy, TypedLines, What};
+use termd_policy::{CompiledGate, Completeness, Invocation, Policy, TypedLines};
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
 use super::policy::{PROGRAMS, request};
@@ -15,8 +15,8 @@ pub fn holds(data: &[u8]) {
     let lines = typed.feed(bytes, program);
     for line in &lines {
         assert!(line.text.len() <= MAX_JUDGED_BYTES);
-        let request = request(What::Line(&line.text), program);
-        Policy::default().decide(&request, line.known, &CompiledGate::default());
+        let request = request(Invocation::Line(&line.text), program);
+        Policy::default().decide(&request, line.completeness, &CompiledGate::default());
     }
     let mut split = TypedLines::default();
     let mut cut = Vec::new();
@@ -24,7 +24,10 @@ pub fn holds(data: &[u8]) {
         cut.extend(split.feed(&[*byte], program));
     }
     // Bytes that come one by one are asked about more often, never less.
-    for line in lines.iter().filter(|line| line.known == Known::Whole) {
+    for line in lines
+        .iter()
+        .filter(|line| line.completeness == Completeness::Whole)
+    {
         let last = line.text.lines().last().unwrap_or_default();
         let asked = cut
             .iter()

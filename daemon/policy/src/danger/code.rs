@@ -1,16 +1,12 @@
-//! Code that is no shell's, given on a command line or typed into an interpreter: string literals
-//! in it that are dangerous shell lines, and calls that remove trees.
-//!
-//! It reads code as text: it knows no language, and a text that hides what it does gets by. It
-//! must not know where the code came from.
+//! Code of an interpreter, as text: calls that remove trees, and the shell lines that calls give to the
+//! system. No language is parsed; code that hides what it does is not seen through.
 
-use crate::inspect::inspector::{Inspector, Place, Stdin};
-use termd_proto::policy::{MAX_JUDGED_BYTES, Verdict};
+use termd_proto::policy::MAX_JUDGED_BYTES;
 
-/// Literals of one text that are looked at.
+/// String literals of one code that are read.
 const MAX_LITERALS: usize = 64;
 
-/// Calls that give a string, or a list of strings, to the system to run.
+/// Calls that give a string or a list of strings to the system to run.
 const RUNNERS: [&str; 16] = [
     "system",
     "popen",
@@ -42,37 +38,38 @@ const REMOVERS: [&str; 9] = [
     "deltree",
 ];
 
-/// Why code is dangerous.
+/// Why code is dangerous by itself.
 pub(crate) fn danger(code: &str) -> Option<String> {
-    let code = code.get(..MAX_JUDGED_BYTES).unwrap_or(code);
+    let code = judged_part(code);
     let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     if tight.contains("forkwhile") || (tight.contains("whileTrue:") && tight.contains("os.fork()"))
     {
         return Some("it starts itself over and over: a fork bomb".to_owned());
     }
-    let literals = literals(code);
     if REMOVERS.iter().any(|call| code.contains(call)) {
-        let target = literals.iter().find(|text| is_root_or_home(text));
-        if target.is_some() || code.contains("expanduser") || code.contains("homedir()") {
+        let names_target = literals(code).iter().any(|text| is_root_or_home(text));
+        if names_target || code.contains("expanduser") || code.contains("homedir()") {
             return Some("it removes a whole tree: the root's or a home".to_owned());
         }
     }
+    None
+}
+
+/// The lines that code may give to a shell: its string literals, if it calls the system at all. The
+/// last one is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
+pub(crate) fn shell_lines(code: &str) -> Vec<String> {
+    let code = judged_part(code);
     if !RUNNERS.iter().any(|call| code.contains(call)) {
-        return None;
+        return Vec::new();
     }
-    // `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
-    let joined = literals.join(" ");
-    let lines = literals.iter().map(String::as_str).chain([joined.as_str()]);
-    lines.into_iter().find_map(|line| {
-        let mut inspector = Inspector::default();
-        let whole = termd_proto::policy::Span { start: 0, end: 0 };
-        inspector.shell(line, Place::Within(whole), &Stdin::Given, 8);
-        let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
-        let found = of_commands.chain(inspector.findings);
-        let mut dangerous = found.filter(|finding| finding.verdict == Verdict::Dangerous);
-        let reason = dangerous.next()?.reason;
-        Some(format!("it runs a shell line: {reason}"))
-    })
+    let mut lines = literals(code);
+    lines.push(lines.join(" "));
+    lines
+}
+
+/// The part of a code that is judged.
+fn judged_part(code: &str) -> &str {
+    code.get(..MAX_JUDGED_BYTES).unwrap_or(code)
 }
 
 fn is_root_or_home(text: &str) -> bool {
@@ -83,7 +80,7 @@ fn is_root_or_home(text: &str) -> bool {
     ) && text.starts_with(['/', '~', '$'])
 }
 
-/// The string literals of a code, escapes left as they are.
+/// The string literals of a code. An escaped character stands without its backslash.
 fn literals(code: &str) -> Vec<String> {
     let mut literals = Vec::new();
     let mut chars = code.chars();

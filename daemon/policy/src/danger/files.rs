@@ -1,6 +1,8 @@
-//! What removes or overwrites files, or opens them to everybody.
+//! Programs that remove or overwrite files, or open them to everybody.
 
-use super::any;
+use super::arguments::any;
+use super::git;
+use super::writes::{self, is_device, is_system_path, normal};
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::Word;
 
@@ -29,16 +31,16 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
             let given = options(args, NO_VALUES, Order::Permuted);
             let appends = given.has(&["a", "append"]);
             let mut files = given.operands.iter();
-            files.find_map(|(_, path)| of_writing(path, appends))
+            files.find_map(|(_, path)| writes::danger(path, appends))
         }
         "truncate" => {
             let given = options(args, Valued::These(&["s", "r", "size"]), Order::Permuted);
             given
                 .operands
                 .iter()
-                .find_map(|(_, path)| of_writing(path, false))
+                .find_map(|(_, path)| writes::danger(path, false))
         }
-        "git" => git(args),
+        "git" => git::danger(args),
         _ => None,
     }
 }
@@ -68,7 +70,7 @@ fn rm(given: &Options<'_>) -> Option<String> {
 
 fn chmod(args: &[Word]) -> Option<String> {
     let flags = args.iter().filter(|word| {
-        // `-x` and `-rw` are modes.
+        // `-x` and `-rw` are modes and not options.
         word.text.starts_with("--")
             || !word
                 .text
@@ -117,143 +119,6 @@ fn copied(program: &str, args: &[Word]) -> Option<String> {
         .then(|| format!("it writes over the device {path}"))
 }
 
-/// Why it is dangerous to write to this file.
-pub(crate) fn of_writing(path: &str, appends: bool) -> Option<String> {
-    let path = normal(path);
-    if is_device(&path) {
-        return Some(format!("it writes over the device {path}"));
-    }
-    if path == "/proc/sysrq-trigger" {
-        return Some("it stops the machine by the kernel's own key".to_owned());
-    }
-    if is_system_path(&path) {
-        return Some("it writes over a file of the system".to_owned());
-    }
-    if path.ends_with("/.ssh/authorized_keys") {
-        return Some("it changes who may log in".to_owned());
-    }
-    let starts_shells = [
-        ".bashrc",
-        ".bash_profile",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-    ];
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let at_home = path.starts_with(['~', '$', '/', crate::shell::word::UNKNOWN]);
-    (!appends && at_home && starts_shells.contains(&name))
-        .then(|| "it empties a file that shells start with".to_owned())
-}
-
-/// A path without `.`, `..` and doubled slashes, as far as the text goes.
-fn normal(path: &str) -> String {
-    if !path.starts_with('/') {
-        return path.to_owned();
-    }
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
-
 fn is_root(path: &str) -> bool {
     matches!(path, "/" | "/*")
-}
-
-fn is_system_path(path: &str) -> bool {
-    let trees = [
-        "/etc/",
-        "/boot/",
-        "/bin/",
-        "/sbin/",
-        "/lib/",
-        "/lib64/",
-        "/usr/bin/",
-        "/usr/sbin/",
-        "/usr/lib/",
-    ];
-    trees.iter().any(|tree| path.starts_with(tree))
-}
-
-/// A disk or a part of one, or the machine's memory.
-fn is_device(path: &str) -> bool {
-    let Some(name) = path.strip_prefix("/dev/") else {
-        return false;
-    };
-    let numbered = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "nbd",
-    ];
-    let kernel = ["mem", "kmem", "port"];
-    let below = ["mapper/", "disk/", "block/"];
-    kernel.contains(&name)
-        || below.iter().any(|part| name.starts_with(part))
-        || numbered.iter().any(|kind| {
-            name.strip_prefix(kind).is_some_and(|rest| {
-                rest.starts_with(|c: char| {
-                    c.is_ascii_alphanumeric() || c == crate::shell::word::UNKNOWN
-                })
-            })
-        })
-}
-
-/// git(1): what throws work away here, or elsewhere.
-fn git(args: &[Word]) -> Option<String> {
-    const GLOBAL: [&str; 7] = [
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--exec-path",
-        "--config-env",
-    ];
-    let (verb, rest) = super::verb(args, &GLOBAL)?;
-    let given = options(
-        rest,
-        Valued::These(&["o", "push-option", "repo", "e", "exclude"]),
-        Order::Permuted,
-    );
-    let said = |what: &str| Some(format!("`git {what}"));
-    match verb {
-        "reset" if given.has(&["hard"]) => said("reset --hard` throws changes away"),
-        "push" => {
-            // Not by abbreviation: `--force` begins three options, and all of them overwrite.
-            let forced = given.has(&["f", "force", "force-with-lease", "mirror", "delete", "d"]);
-            let refspecs = given.operands.iter().skip(1);
-            let by_refspec = refspecs
-                .into_iter()
-                .any(|(_, text)| text.starts_with(['+', ':']));
-            (forced || by_refspec)
-                .then(|| "`git push --force` overwrites what others may have".to_owned())
-        }
-        "clean" => {
-            let forced = given.has(&["f", "force"]);
-            let only_shows = given.has(&["n", "dry-run"]);
-            (forced && !only_shows)
-                .then(|| "`git clean -f` removes files that git does not know".to_owned())
-        }
-        "rm" if given.has(&["f", "force"]) && !given.has(&["cached"]) => {
-            said("rm -f` removes changed files")
-        }
-        "filter-branch" | "filter-repo" => said("filter-branch` rewrites history"),
-        "reflog" if given.operand(0) == Some("expire") => {
-            said("reflog expire` removes the way back")
-        }
-        "gc" if rest.iter().any(|word| word.text.starts_with("--prune=")) => {
-            said("gc --prune` removes the way back")
-        }
-        "update-ref" if given.has(&["d"]) => said("update-ref -d` removes a reference"),
-        "stash" if matches!(given.operand(0), Some("clear" | "drop")) => {
-            said("stash` throws stashed changes away")
-        }
-        _ => None,
-    }
 }

@@ -1,26 +1,26 @@
-//! A function that starts itself twice, in the grammar's tree and in a text that has none. Pure.
+//! A function that starts itself twice: in a tree, and in a text without one.
 
 use std::ops::ControlFlow;
 
 use tree_sitter::Node;
 
-use crate::inspect::script::Text;
 use crate::shell::grammar::{Step, walk};
+use crate::shell::source::Source;
 
-/// Why it is dangerous.
+/// Why a fork bomb is dangerous.
 pub(crate) const FORK_BOMB: &str = "a function that starts itself twice: a fork bomb";
 
-/// A function that calls itself in a pipeline or in the background.
-pub(crate) fn is_fork_bomb(definition: Node<'_>, text: Text<'_>) -> bool {
+/// Whether a function calls itself in a pipeline or in the background.
+pub(crate) fn is_fork_bomb(definition: Node<'_>, source: Source<'_>) -> bool {
     let Some(name) = definition.child_by_field_name("name") else {
         return false;
     };
-    let name = text.of(name);
+    let name = source.of(name);
     let found = walk(definition, |node| {
         let calls = node.kind() == "command"
             && node
                 .child_by_field_name("name")
-                .is_some_and(|called| text.of(called) == name);
+                .is_some_and(|called| source.of(called) == name);
         if calls && is_multiplied(node) {
             ControlFlow::Break(())
         } else {
@@ -38,7 +38,7 @@ fn is_multiplied(call: Node<'_>) -> bool {
     in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
 }
 
-/// `name() { … name | name & … }`, however it is spaced.
+/// Whether a text holds `name() { … name | name & … }`, however it is spaced.
 pub(crate) fn looks_like_a_fork_bomb(text: &str) -> bool {
     let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((before, after)) = tight.split_once("(){") else {

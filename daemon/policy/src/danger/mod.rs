@@ -1,21 +1,23 @@
-//! Which commands destroy, stop or give away, by families.
+//! What is dangerous, by families: commands that destroy, stop or give away.
 //!
-//! Each family is asked with a program's name and its arguments, and says in one line what is
-//! dangerous about them. It must not know how a command was found in a text.
+//! Each family is asked with the name of a program and its arguments, and answers with a reason of one
+//! line. How a command was found in a text is not known here.
 
+mod arguments;
 pub(crate) mod code;
 mod files;
 pub(crate) mod fork_bomb;
+mod git;
 mod packages;
 mod services;
 pub(crate) mod sql;
 mod storage;
-
-pub(crate) use files::of_writing;
+pub(crate) mod writes;
 
 use crate::shell::word::Word;
+use arguments::any;
 
-/// Why this command is dangerous; `None`: nothing about it is known to be.
+/// Why a command is dangerous. `None` if nothing dangerous is known of it.
 pub(crate) fn of_command(program: &str, args: &[Word]) -> Option<String> {
     if asks_for_help(args) {
         return None;
@@ -26,7 +28,7 @@ pub(crate) fn of_command(program: &str, args: &[Word]) -> Option<String> {
         .or_else(|| packages::danger(program, args))
 }
 
-/// A script of System V's init, by its path.
+/// Why a script of System V's init is dangerous, by its path.
 pub(crate) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
     let stops = path.starts_with("/etc/init.d/") && any(args, &["stop", "force-stop"]);
     stops.then(|| format!("`{path} stop` stops a service"))
@@ -39,25 +41,8 @@ fn asks_for_help(args: &[Word]) -> bool {
     options.any(|text| matches!(text, "--help" | "--version"))
 }
 
-/// The first argument that is no option, and what is behind it.
-fn verb<'a>(args: &'a [Word], valued: &[&str]) -> Option<(&'a str, &'a [Word])> {
-    let mut at = 0;
-    while let Some(word) = args.get(at) {
-        if !word.text.starts_with('-') {
-            return Some((&word.text, args.get(at + 1..).unwrap_or_default()));
-        }
-        at += if valued.contains(&&*word.text) { 2 } else { 1 };
-    }
-    None
-}
-
-/// Whether one of the arguments is one of these, to the letter.
-fn any(args: &[Word], wanted: &[&str]) -> bool {
-    args.iter().any(|word| wanted.contains(&&*word.text))
-}
-
-/// Whether a word is a name or a flag of something dangerous: enough to doubt a line of which only
-/// parts are known.
+/// Whether a word is the name or an option of a dangerous command. That is enough to doubt a line of
+/// which only parts are known.
 pub(crate) fn is_dangerous_word(word: &str) -> bool {
     matches!(
         word,

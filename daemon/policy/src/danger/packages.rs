@@ -1,6 +1,6 @@
-//! What removes packages, containers, clusters, clouds' resources and databases.
+//! Programs that remove packages, containers, clusters, resources of clouds, and databases.
 
-use super::{any, verb};
+use super::arguments::{any, verb};
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;
 
@@ -87,7 +87,7 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     }
 }
 
-/// Clouds: `first` and `second` are the words that say what is done.
+/// Why a command is dangerous to a cloud. `first` and `second` are its verbs.
 fn cloud(program: &str, args: &[Word], first: &str, second: &str) -> Option<String> {
     let texts: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
     match program {
@@ -123,6 +123,7 @@ fn cloud(program: &str, args: &[Word], first: &str, second: &str) -> Option<Stri
     }
 }
 
+/// Why a command is dangerous to containers.
 fn container(program: &str, args: &[Word]) -> Option<String> {
     const GLOBAL: [&str; 12] = [
         "-H",

@@ -1,6 +1,6 @@
-//! What stops the machine, its services and its processes, or opens it to others.
+//! Programs that stop the machine, its services and its processes, or open it to others.
 
-use super::{any, verb};
+use super::arguments::{any, verb};
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;
 
@@ -148,7 +148,7 @@ fn kill(args: &[Word]) -> Option<String> {
     everybody.then(|| "`kill … -1` ends every process".to_owned())
 }
 
-/// kill(1), pkill(1), killall(1): SIGKILL in any spelling.
+/// Whether kill(1), pkill(1) or killall(1) sends SIGKILL, in any spelling.
 fn sends_kill(args: &[Word]) -> bool {
     let is_kill = |name: &str| {
         let upper = name.to_ascii_uppercase();

@@ -1,11 +1,10 @@
-//! Statements for databases: what drops, truncates, or changes every row.
+//! Statements of databases that drop, truncate, or change every row.
 //!
-//! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them. It
-//! must not know who runs the statement.
+//! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them.
 
 use crate::program::kind::SqlClient;
 
-/// Why a text is dangerous to the database that this client talks to.
+/// Why a text is dangerous to the database of a client.
 pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
     match client {
         SqlClient::Sql => statements(text)
@@ -48,7 +47,7 @@ fn of_redis(line: &str) -> Option<String> {
 
 fn of_statement(words: &[String]) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // EXPLAIN (without ANALYZE) runs nothing; WITH … DELETE does.
+    // EXPLAIN without ANALYZE runs nothing. WITH … DELETE does.
     let main = words
         .iter()
         .position(|word| matches!(*word, "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
@@ -67,7 +66,7 @@ fn of_statement(words: &[String]) -> Option<String> {
         words.get(main).copied()?,
         after.first().copied().unwrap_or_default(),
     ) {
-        // A shell's or a program's own `drop` has no kind of object behind it.
+        // The `drop` of a shell or a program has no kind of object behind it.
         ("DROP", kind) if is_object(kind) => Some(format!("DROP {kind} cannot be taken back")),
         ("TRUNCATE", next) if !next.is_empty() && next != "(" => {
             Some("TRUNCATE empties a table".to_owned())
@@ -116,7 +115,7 @@ fn is_object(kind: &str) -> bool {
     )
 }
 
-/// The words of each statement in upper case, without comments and quoted text.
+/// The words of each statement, in upper case. Comments are left out; a quoted text stands as `?`.
 fn statements(text: &str) -> Vec<Vec<String>> {
     let mut statements = vec![Vec::new()];
     let mut word = String::new();
@@ -125,7 +124,7 @@ fn statements(text: &str) -> Vec<Vec<String>> {
         let skipped = if rest.starts_with("--") || (c == '#' && word.is_empty()) {
             Some(rest.find('\n').unwrap_or(rest.len()))
         } else if rest.starts_with("/*!") {
-            // MySQL runs what stands in these.
+            // MySQL runs the text in such a comment.
             Some(
                 rest.chars()
                     .take_while(|c| "/*!0123456789".contains(*c))
@@ -172,7 +171,7 @@ fn push(statements: &mut [Vec<String>], word: String) {
     }
 }
 
-/// How long a quoted text is, its quotes and doubled quotes counted.
+/// The length of a quoted text, its quotes included.
 fn quoted_length(rest: &str, quote: char) -> usize {
     let mut chars = rest.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
@@ -189,7 +188,7 @@ fn quoted_length(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// `PostgreSQL`'s `$tag$ … $tag$`.
+/// The length of `$tag$ … $tag$` of `PostgreSQL`.
 fn dollar_quoted_length(rest: &str) -> Option<usize> {
     let end = rest.get(1..)?.find('$')? + 2;
     let tag = rest.get(..end)?;
@@ -201,7 +200,7 @@ fn dollar_quoted_length(rest: &str) -> Option<usize> {
     Some(end + close + tag.len())
 }
 
-/// What a client runs by a shell: psql's `\!`, mysql's `\!` and `system`, sqlite3's `.shell`.
+/// The lines that a client gives to a shell: `\!` of psql and mysql, `system`, `.shell` of sqlite3.
 pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
     if client != SqlClient::Sql {
         return Vec::new();
@@ -215,7 +214,7 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether what was typed into a client so far is run, or waits for more.
+/// Whether a client runs the text typed so far. Otherwise it waits for more.
 pub(crate) fn is_complete(client: SqlClient, text: &str) -> bool {
     let text = text.trim();
     client != SqlClient::Sql

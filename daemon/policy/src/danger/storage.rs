@@ -1,6 +1,6 @@
-//! What formats, partitions or takes away disks and volumes.
+//! Programs that format, partition or remove disks and volumes.
 
-use super::{any, verb};
+use super::arguments::{any, verb};
 use crate::shell::word::Word;
 
 pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {

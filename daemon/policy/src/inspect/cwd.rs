@@ -1,25 +1,26 @@
-//! Where a text's commands run: where it starts, where its `cd`s may lead, and where a command's own
-//! option leads that one (`make -C`). And where the text behind it starts, that the same shell reads.
+//! The directories that a text's commands may run in: where the text starts, where a `cd` leads, and
+//! where an option of a command leads that command (`make -C`). And where the text starts that the same
+//! shell reads next.
 //!
-//! Pure, by the words alone: links are not resolved here. It must not know rules.
+//! Directories are told by words alone: links are not resolved.
 
 use std::borrow::Cow;
 
-use termd_proto::policy::Verdict;
-
-use crate::Known;
-use crate::inspect::inspector::{Inspector, Seen};
-use crate::rules::rule_set::Fit;
+use super::finding::InspectedCommand;
+use super::inspection::Inspection;
+use crate::fit::Fit;
+use crate::path::normalized;
+use crate::request::Completeness;
 use crate::shell::word::{UNKNOWN, Word};
 
-/// Directories that are told apart; a text with more `cd`s may be anywhere.
+/// Directories that are told apart. A text with more `cd`s may be anywhere.
 const MAX_CANDIDATES: usize = 64;
-/// Of these, how many are told a person.
-const MAX_NAMED: usize = 4;
+/// How many of these directories a person is shown.
+const MAX_SHOWN: usize = 4;
 
-/// Programs that go elsewhere by an option before they do anything, with the names of it. One letter:
-/// a short one, whose value may stand in the same word.
-const GOERS: &[(&[&str], &[&str])] = &[
+/// Programs that change their own directory by an option, with the names of the option. A name of one
+/// letter is a short option, whose value may stand in the same word.
+const SELF_MOVERS: &[(&[&str], &[&str])] = &[
     (&["git"], &["C", "work-tree", "git-dir"]),
     (
         &["make", "gmake", "tar", "bsdtar", "gtar"],
@@ -30,8 +31,8 @@ const GOERS: &[(&[&str], &[&str])] = &[
     (&["yarn", "bun"], &["cwd"]),
     (&["terraform", "tofu"], &["chdir"]),
 ];
-/// Those that start another command there.
-const CARRIERS: &[(&[&str], &[&str])] = &[
+/// Programs that start another command in the directory of an option.
+const STARTERS: &[(&[&str], &[&str])] = &[
     (&["env"], &["C", "chdir"]),
     (&["sudo", "sudo-rs", "run0"], &["D", "chdir"]),
     (&["systemd-run"], &["working-directory"]),
@@ -48,117 +49,112 @@ fn option_of(
     found.map_or(&[], |(_, names)| names)
 }
 
-/// The directories that a command may be in.
+/// The directories that a command may run in. Empty if nothing is known of where it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Whereabouts {
+pub struct PossibleCwd {
     candidates: Vec<String>,
-    /// It may be in others too.
+    /// The command may also run in any other directory.
     anywhere: bool,
 }
 
-/// What of a text is followed.
+/// Which commands of a text are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Followed {
-    /// All that leads one of its commands elsewhere.
+    /// Those that lead another command of the text elsewhere.
     Text,
-    /// What leads the shell elsewhere that reads it.
+    /// Those that lead the shell itself elsewhere.
     Shell,
 }
 
-impl Whereabouts {
-    /// Of a text that starts in this directory, where that is known.
+impl PossibleCwd {
+    /// The directory `start`, if it is known.
     pub fn at(start: Option<&str>) -> Self {
         Self {
-            candidates: start.map(|start| lexical(start, "")).into_iter().collect(),
+            candidates: start.map(|start| resolved(start, "")).into_iter().collect(),
             anywhere: false,
         }
     }
 
-    /// For a person, and to tell a question from one about another place.
-    pub fn named(&self) -> String {
-        let named = self.candidates.iter().take(MAX_NAMED);
+    /// The directories as text, for a person, and to tell questions about different directories apart.
+    pub fn describe(&self) -> String {
+        let named = self.candidates.iter().take(MAX_SHOWN);
         let mut named: Vec<&str> = named.map(String::as_str).collect();
-        if self.anywhere || self.candidates.len() > MAX_NAMED {
+        if self.anywhere || self.candidates.len() > MAX_SHOWN {
             named.push("elsewhere");
         }
         named.join(", or ")
     }
 
-    /// Those of a text that starts here.
-    pub(crate) fn within_text(&self, seen: &[Seen]) -> Self {
-        self.following(Followed::Text, seen)
+    /// The directories in which the commands of a text may run that starts here.
+    pub(crate) fn within_text(&self, inspection: &Inspection) -> Self {
+        self.following(Followed::Text, inspection)
     }
 
-    /// Those in which the shell may be that has read the text. What is not understood of it may have
-    /// led anywhere.
-    pub(crate) fn behind_text(&self, inspector: &Inspector, known: Known) -> Self {
-        let mut whereabouts = self.following(Followed::Shell, &inspector.seen);
-        let of_commands = inspector
-            .seen
-            .iter()
-            .filter_map(|seen| seen.finding.as_ref());
-        let mut findings = of_commands.chain(&inspector.findings);
-        let not_understood = findings.any(|finding| finding.verdict == Verdict::Unknown)
-            || matches!(known, Known::Recalled | Known::TooLong);
-        whereabouts.anywhere |= not_understood && self.is_known();
-        whereabouts
+    /// The directories in which the shell may be that has read a text. A part that is not known may have
+    /// led it anywhere.
+    pub(crate) fn behind_text(&self, inspection: &Inspection, completeness: Completeness) -> Self {
+        let mut cwd = self.following(Followed::Shell, inspection);
+        let is_unknown = inspection.has_unknown()
+            || matches!(completeness, Completeness::Recalled | Completeness::TooLong);
+        cwd.anywhere |= is_unknown && self.is_known();
+        cwd
     }
 
     fn is_known(&self) -> bool {
         self.anywhere || !self.candidates.is_empty()
     }
 
-    fn following(&self, followed: Followed, seen: &[Seen]) -> Self {
-        let mut whereabouts = self.clone();
+    fn following(&self, followed: Followed, inspection: &Inspection) -> Self {
+        let mut cwd = self.clone();
         if !self.is_known() {
-            return whereabouts;
+            return cwd;
         }
-        for command in seen {
+        for command in &inspection.commands {
             match command.program.as_str() {
-                "cd" | "chdir" | "pushd" => whereabouts.lead(command),
-                "popd" => whereabouts.anywhere = true,
+                "cd" | "chdir" | "pushd" => cwd.lead(command),
+                "popd" => cwd.anywhere = true,
                 program if followed == Followed::Text => {
-                    for directory in named(&command.args, option_of(CARRIERS, program)) {
-                        whereabouts.lead_to(directory);
+                    for directory in values_of(&command.args, option_of(STARTERS, program)) {
+                        cwd.lead_to(directory);
                     }
                 }
                 _ => {}
             }
         }
-        whereabouts
+        cwd
     }
 
-    /// Those of one command of the text: where it starts, and where its own option leads it.
-    pub(crate) fn of_command(&self, command: &Seen) -> Cow<'_, Self> {
-        let directories = named(&command.args, option_of(GOERS, &command.program));
+    /// The directories of one command of the text, which its own option may lead elsewhere.
+    pub(crate) fn of_command(&self, command: &InspectedCommand) -> Cow<'_, Self> {
+        let directories = values_of(&command.args, option_of(SELF_MOVERS, &command.program));
         if directories.is_empty() || !self.is_known() {
             return Cow::Borrowed(self);
         }
-        let mut whereabouts = self.clone();
+        let mut cwd = self.clone();
         for directory in directories {
-            whereabouts.lead_to(directory);
+            cwd.lead_to(directory);
         }
-        Cow::Owned(whereabouts)
+        Cow::Owned(cwd)
     }
 
-    fn lead(&mut self, command: &Seen) {
+    fn lead(&mut self, command: &InspectedCommand) {
         let operands = command
             .args
             .iter()
             .filter(|word| !word.text.starts_with('-'));
         let target = operands.map(|word| word.text.as_str()).next();
-        // `+1` is a place in the stack of directories.
+        // `+1` is a place in the stack of directories (`pushd`).
         self.lead_to(target.filter(|target| !target.starts_with('+')));
     }
 
-    /// It may be led there; `None`: it cannot be told where.
+    /// Adds where `target` leads. `None`: it cannot be told where.
     fn lead_to(&mut self, target: Option<&str>) {
         let known = target.filter(|target| !target.contains(UNKNOWN) && !target.starts_with('~'));
         let (Some(target), true) = (known, self.candidates.len() < MAX_CANDIDATES / 2) else {
             self.anywhere = true;
             return;
         };
-        let led = self.candidates.iter().map(|from| lexical(from, target));
+        let led = self.candidates.iter().map(|from| resolved(from, target));
         let led: Vec<String> = led.collect();
         for directory in led {
             if !self.candidates.contains(&directory) {
@@ -167,8 +163,8 @@ impl Whereabouts {
         }
     }
 
-    /// Whether that is this directory, or below it.
-    pub(crate) fn within(&self, above: &str) -> Fit {
+    /// Whether the command runs in this directory or below it.
+    pub(crate) fn is_within(&self, above: &str) -> Fit {
         let is_within = |directory: &String| {
             let below = directory.strip_prefix(above.trim_end_matches('/'));
             below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -183,8 +179,8 @@ impl Whereabouts {
     }
 }
 
-/// The values of these options, wherever they stand: too many are found rather than too few.
-fn named<'a>(args: &'a [Word], names: &[&str]) -> Vec<Option<&'a str>> {
+/// The values of these options, wherever they stand. Too many are found rather than too few.
+fn values_of<'a>(args: &'a [Word], names: &[&str]) -> Vec<Option<&'a str>> {
     let mut found = Vec::new();
     if names.is_empty() {
         return found;
@@ -219,22 +215,11 @@ fn named<'a>(args: &'a [Word], names: &[&str]) -> Vec<Option<&'a str>> {
     found
 }
 
-/// A path as its words lead, `.` and `..` taken out.
-fn lexical(from: &str, to: &str) -> String {
-    let whole = if to.starts_with('/') {
-        to.to_owned()
+/// The directory that a path leads to from a directory.
+fn resolved(from: &str, to: &str) -> String {
+    if to.starts_with('/') {
+        normalized(to)
     } else {
-        format!("{from}/{to}")
-    };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
+        normalized(&format!("{from}/{to}"))
     }
-    format!("/{}", parts.join("/"))
 }

@@ -1,165 +1,160 @@
-//! What flows in a shell's text: what commands read and print, as far as the text says it, and what
-//! its variables hold.
-//!
-//! It must not know what is dangerous.
+//! The data flow of a script, as far as its text tells: what its commands read and print, and what its
+//! variables hold.
 
 use std::ops::ControlFlow;
 
 use termd_proto::policy::Span;
 use tree_sitter::Node;
 
-use crate::inspect::inspector::{Inspector, Stdin};
-use crate::inspect::script::{Text, operator};
+use super::stdin::Stdin;
 use crate::program::kind::base_name;
-use crate::program::wrapper;
+use crate::program::output::fetches;
+use crate::shell::expansion::expand;
 use crate::shell::grammar::{Step, walk};
-use crate::shell::word::{Word, expand};
+use crate::shell::source::Source;
+use crate::shell::variables::Variables;
+use crate::shell::word::{Word, joined};
 
-impl Inspector {
-    /// What the text sets variables to, wherever it does.
-    pub(crate) fn assignments(&mut self, root: Node<'_>, text: Text<'_>) {
-        walk(root, |node| {
-            match node.kind() {
-                "variable_assignment" => self.assignment(node, text),
-                "for_statement" => self.for_variable(node, text),
-                _ => {}
-            }
-            ControlFlow::<(), _>::Continue(Step::Into)
-        });
-    }
-
-    fn assignment(&mut self, node: Node<'_>, text: Text<'_>) {
-        let Some(name) = node.child_by_field_name("name") else {
-            return;
-        };
-        let value = node.child_by_field_name("value");
-        let name = text.of(name).to_owned();
-        let array = value.filter(|value| value.kind() == "array");
-        let raws: Vec<&str> = match (array, value) {
-            (Some(array), _) => {
-                let mut cursor = array.walk();
-                let words = array.named_children(&mut cursor);
-                words.map(|word| text.of(word)).collect()
-            }
-            (None, Some(value)) => vec![text.of(value)],
-            (None, None) => Vec::new(),
-        };
-        let mut known = Vec::new();
-        for raw in raws {
-            let words = expand(raw, Span { start: 0, end: 0 }, &self.variables, 0);
-            known.extend(words.iter().all(Word::is_known).then(|| {
-                let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-                texts.join(" ")
-            }));
+/// Adds the values that a script gives its variables.
+pub(super) fn read_assignments(root: Node<'_>, source: Source<'_>, variables: &mut Variables) {
+    walk(root, |node| {
+        match node.kind() {
+            "variable_assignment" => read_assignment(node, source, variables),
+            "for_statement" => read_for_variable(node, source, variables),
+            _ => {}
         }
-        let value = known.join(" ");
-        let all_known = !value.is_empty();
-        self.variables.set(&name, all_known.then_some(value));
-    }
+        ControlFlow::<(), _>::Continue(Step::Into)
+    });
+}
 
-    fn for_variable(&mut self, node: Node<'_>, text: Text<'_>) {
-        let Some(variable) = node.child_by_field_name("variable") else {
-            return;
-        };
-        let mut cursor = node.walk();
-        let values: Vec<Node<'_>> = node.children_by_field_name("value", &mut cursor).collect();
-        for value in values {
-            for word in expand(
-                text.of(value),
-                Span { start: 0, end: 0 },
-                &self.variables,
-                0,
-            ) {
-                let known = word.is_known().then_some(word.text);
-                self.variables.set(text.of(variable), known);
-            }
+fn read_assignment(node: Node<'_>, source: Source<'_>, variables: &mut Variables) {
+    let Some(name) = node.child_by_field_name("name") else {
+        return;
+    };
+    let value = node.child_by_field_name("value");
+    let array = value.filter(|value| value.kind() == "array");
+    let parts: Vec<Node<'_>> = match array {
+        Some(array) => {
+            let mut cursor = array.walk();
+            array.named_children(&mut cursor).collect()
+        }
+        None => value.into_iter().collect(),
+    };
+    let mut known = Vec::new();
+    for part in parts {
+        let words = expanded(source.of(part), variables);
+        known.extend(words.iter().all(Word::is_known).then(|| joined(&words)));
+    }
+    let value = known.join(" ");
+    variables.set(source.of(name), (!value.is_empty()).then_some(value));
+}
+
+fn read_for_variable(node: Node<'_>, source: Source<'_>, variables: &mut Variables) {
+    let Some(variable) = node.child_by_field_name("variable") else {
+        return;
+    };
+    let mut cursor = node.walk();
+    for value in node.children_by_field_name("value", &mut cursor) {
+        for word in expanded(source.of(value), variables) {
+            let known = word.is_known().then_some(word.text);
+            variables.set(source.of(variable), known);
         }
     }
+}
 
-    /// What comes out of a stage of a pipeline.
-    pub(crate) fn output_of(&self, stage: Node<'_>, text: Text<'_>, stdin: &Stdin) -> Stdin {
-        let raw = text.of(stage);
-        if *stdin == Stdin::Fetched {
-            return Stdin::Fetched;
+/// The words that a value becomes. Where they stand does not matter.
+fn expanded(raw: &str, variables: &Variables) -> Vec<Word> {
+    expand(raw, Span { start: 0, end: 0 }, variables, 0)
+}
+
+/// What a stage of a pipeline prints.
+pub(super) fn output_of(
+    stage: Node<'_>,
+    source: Source<'_>,
+    variables: &Variables,
+    stdin: &Stdin,
+) -> Stdin {
+    if *stdin == Stdin::Fetched {
+        return Stdin::Fetched;
+    }
+    let fetches = fetches(source.of(stage));
+    let command = match stage.kind() {
+        "redirected_statement" => stage.child_by_field_name("body"),
+        _ => Some(stage),
+    };
+    let Some(command) = command.filter(|node| node.kind() == "command") else {
+        return computed(fetches);
+    };
+    let words = source.words(command, variables, 0);
+    let name = words.first().map_or("", |word| base_name(&word.text));
+    let args = words.get(1..).unwrap_or_default();
+    if fetches && !matches!(name, "echo" | "printf") {
+        return Stdin::Fetched;
+    }
+    match name {
+        "echo" | "printf" if args.iter().all(Word::is_known) => {
+            let is_flag = |word: &&Word| matches!(&*word.text, "-e" | "-n" | "-en" | "-ne" | "-E");
+            let printed: Vec<&str> = args
+                .iter()
+                .filter(|word| !is_flag(word))
+                .map(|word| word.text.as_str())
+                .collect();
+            Stdin::Literal(printed.join(" ").replace("\\n", "\n").replace("%s\n", ""))
         }
-        let command = match stage.kind() {
-            "redirected_statement" => stage.child_by_field_name("body"),
-            _ => Some(stage),
-        };
-        let Some(command) = command.filter(|node| node.kind() == "command") else {
-            return if wrapper::fetches(raw) {
-                Stdin::Fetched
+        "cat" | "tac" if !args.is_empty() => Stdin::Given,
+        "cat" | "tee" => input_of(stage, source, variables).unwrap_or_else(|| stdin.clone()),
+        _ => Stdin::Computed,
+    }
+}
+
+/// What a statement reads by its own redirections. The last one counts.
+pub(super) fn input_of(
+    statement: Node<'_>,
+    source: Source<'_>,
+    variables: &Variables,
+) -> Option<Stdin> {
+    let mut cursor = statement.walk();
+    let redirects: Vec<Node<'_>> = statement.named_children(&mut cursor).collect();
+    let mut last_first = redirects.into_iter().rev();
+    last_first.find_map(|redirect| given_by(redirect, source, variables))
+}
+
+fn given_by(redirect: Node<'_>, source: Source<'_>, variables: &Variables) -> Option<Stdin> {
+    match redirect.kind() {
+        "heredoc_redirect" => {
+            let mut cursor = redirect.walk();
+            let body = redirect
+                .named_children(&mut cursor)
+                .find(|child| child.kind() == "heredoc_body");
+            Some(Stdin::Literal(
+                body.map_or_else(String::new, |body| source.of(body).to_owned()),
+            ))
+        }
+        "herestring_redirect" => {
+            let word = redirect.named_child(0)?;
+            let words = source.expand(word, variables, 0);
+            if words.iter().all(Word::is_known) {
+                Some(Stdin::Literal(joined(&words)))
             } else {
-                Stdin::Computed
-            };
-        };
-        let words = self.words(command, text, 0);
-        let name = words.first().map_or("", |word| base_name(&word.text));
-        let args = words.get(1..).unwrap_or_default();
-        if wrapper::fetches(raw) && !matches!(name, "echo" | "printf") {
-            return Stdin::Fetched;
-        }
-        match name {
-            "echo" | "printf" if args.iter().all(Word::is_known) => {
-                let flags =
-                    |word: &&Word| !matches!(&*word.text, "-e" | "-n" | "-en" | "-ne" | "-E");
-                let texts: Vec<&str> = args
-                    .iter()
-                    .filter(flags)
-                    .map(|word| word.text.as_str())
-                    .collect();
-                Stdin::Literal(texts.join(" ").replace("\\n", "\n").replace("%s\n", ""))
+                Some(computed(fetches(source.of(word))))
             }
-            "cat" | "tac" if !args.is_empty() => Stdin::Given,
-            "cat" | "tee" => self.input_of(stage, text).unwrap_or_else(|| stdin.clone()),
-            _ => Stdin::Computed,
         }
+        "file_redirect" if source.operator(redirect) == "<" => {
+            let file = source.of(redirect.child_by_field_name("destination")?);
+            Some(match file.starts_with("<(") {
+                true => computed(fetches(file)),
+                false if file.starts_with("/dev/tcp/") => Stdin::Fetched,
+                false => Stdin::Given,
+            })
+        }
+        _ => None,
     }
+}
 
-    /// What a statement is given by its redirects.
-    pub(crate) fn input_of(&self, node: Node<'_>, text: Text<'_>) -> Option<Stdin> {
-        let mut cursor = node.walk();
-        let redirects: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        redirects
-            .into_iter()
-            .rev()
-            .find_map(|redirect| self.given_by(redirect, text))
-    }
-
-    fn given_by(&self, redirect: Node<'_>, text: Text<'_>) -> Option<Stdin> {
-        match redirect.kind() {
-            "heredoc_redirect" => {
-                let mut cursor = redirect.walk();
-                let body = redirect
-                    .named_children(&mut cursor)
-                    .find(|child| child.kind() == "heredoc_body");
-                Some(Stdin::Literal(
-                    body.map_or_else(String::new, |body| text.of(body).to_owned()),
-                ))
-            }
-            "herestring_redirect" => {
-                let word = redirect.named_child(0)?;
-                let words = expand(text.of(word), text.span(word), &self.variables, 0);
-                let all_known = words.iter().all(Word::is_known);
-                let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-                Some(if all_known {
-                    Stdin::Literal(texts.join(" "))
-                } else if wrapper::fetches(text.of(word)) {
-                    Stdin::Fetched
-                } else {
-                    Stdin::Computed
-                })
-            }
-            "file_redirect" if operator(redirect, text) == "<" => {
-                let file = text.of(redirect.child_by_field_name("destination")?);
-                Some(match file.starts_with("<(") {
-                    true if wrapper::fetches(file) => Stdin::Fetched,
-                    true => Stdin::Computed,
-                    false if file.starts_with("/dev/tcp/") => Stdin::Fetched,
-                    false => Stdin::Given,
-                })
-            }
-            _ => None,
-        }
+fn computed(fetches: bool) -> Stdin {
+    if fetches {
+        Stdin::Fetched
+    } else {
+        Stdin::Computed
     }
 }

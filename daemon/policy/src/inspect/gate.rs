@@ -1,49 +1,47 @@
-//! A client's own wishes for the gate, its patterns compiled.
-//!
-//! It must not know which client.
+//! The gate as one client wants it: whether it asks, and patterns of the client's own.
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use termd_proto::policy::{GateSettings, MAX_GATE_PATTERN_BYTES, MAX_GATE_PATTERNS, Span};
 use thiserror::Error;
 
-/// What all patterns of one client may take when compiled, each, in bytes.
-const MAX_COMPILED_BYTES: usize = 1 << 20;
+use crate::glob::Case;
+use crate::pattern;
 
 /// Why a client's pattern is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternError {
-    /// There are too many.
+    /// There are more than [`MAX_GATE_PATTERNS`].
     #[error("may hold {MAX_GATE_PATTERNS} patterns at the most")]
     TooMany,
-    /// One is too long.
+    /// One is longer than [`MAX_GATE_PATTERN_BYTES`].
     #[error("pattern {number} is longer than {MAX_GATE_PATTERN_BYTES} bytes")]
     TooLong {
-        /// Which, from 1.
+        /// The number of the pattern, from 1.
         number: usize,
     },
-    /// One is none.
+    /// One is no regular expression.
     #[error("pattern {number} ({pattern}) is no regular expression: {problem}")]
     Bad {
-        /// Which, from 1.
+        /// The number of the pattern, from 1.
         number: usize,
-        /// As it was given.
+        /// The pattern as it was given.
         pattern: String,
         /// What is wrong with it.
         problem: String,
     },
 }
 
-/// [`GateSettings`], ready to judge by.
+/// [`GateSettings`], compiled. The default asks about all that is not safe, and has no patterns.
 #[derive(Debug, Clone)]
 pub struct CompiledGate {
-    enabled: bool,
+    asks: bool,
     patterns: Vec<Regex>,
 }
 
 impl Default for CompiledGate {
     fn default() -> Self {
         Self {
-            enabled: GateSettings::default().enabled,
+            asks: GateSettings::default().enabled,
             patterns: Vec::new(),
         }
     }
@@ -56,7 +54,8 @@ pub(crate) struct Found<'a> {
 }
 
 impl CompiledGate {
-    /// Checks and compiles a client's patterns. They are found in any case, as terminal-mcp has it.
+    /// Checks and compiles the patterns of a client. They fit letters of either case, as those of
+    /// terminal-mcp do.
     pub fn compile(settings: &GateSettings) -> Result<Self, PatternError> {
         if settings.patterns.len() > MAX_GATE_PATTERNS {
             return Err(PatternError::TooMany);
@@ -66,33 +65,25 @@ impl CompiledGate {
             if pattern.len() > MAX_GATE_PATTERN_BYTES {
                 return Err(PatternError::TooLong { number });
             }
-            RegexBuilder::new(pattern)
-                .case_insensitive(true)
-                .size_limit(MAX_COMPILED_BYTES)
-                .build()
-                .map_err(|error| {
-                    let said = error.to_string();
-                    let last = said.lines().last().unwrap_or_default().trim();
-                    PatternError::Bad {
-                        number,
-                        pattern: pattern.clone(),
-                        problem: last.trim_start_matches("error: ").to_owned(),
-                    }
-                })
+            pattern::compile(pattern, Case::Ignored).map_err(|error| PatternError::Bad {
+                number,
+                pattern: pattern.clone(),
+                problem: error.0,
+            })
         };
         let patterns = settings.patterns.iter().enumerate();
         Ok(Self {
-            enabled: settings.enabled,
+            asks: settings.enabled,
             patterns: patterns.map(compile).collect::<Result<_, _>>()?,
         })
     }
 
-    /// Whether verdicts ask for a confirmation.
+    /// Whether a verdict other than safe asks for a confirmation.
     pub fn is_enabled(&self) -> bool {
-        self.enabled
+        self.asks
     }
 
-    /// The first of the client's patterns that is in a text.
+    /// The first of the client's patterns that a text holds.
     pub(crate) fn pattern_in(&self, text: &str) -> Option<Found<'_>> {
         self.patterns.iter().find_map(|regex| {
             let found = regex.find(text)?;

@@ -1,44 +1,60 @@
 //! What is in a text or an argv, and what is wrong with it.
+//!
+//! An [`Inspector`] reads scripts ([`script`]) and commands, and collects what it finds in an
+//! [`Inspection`]. Everything is bounded; a text beyond a bound is unknown.
 
+mod command_sink;
 pub(crate) mod cwd;
-pub(crate) mod flow;
+pub(crate) mod finding;
+mod flow;
 pub(crate) mod gate;
-pub(crate) mod inspector;
-pub(crate) mod script;
+pub(crate) mod inspection;
+mod inspector;
+mod redirect;
+mod script;
+mod stdin;
+mod tree;
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
 use crate::danger;
-use crate::danger::code;
-use crate::program::kind::{self, Reader};
-use crate::request::{Request, What};
+use crate::program::kind::{ProgramKind, is_foreign_shell, program_kind};
+use crate::request::{Completeness, Invocation, Request};
 use crate::shell::quote::{command_text, quoted};
-use crate::typed::Known;
-use gate::CompiledGate;
-use inspector::{Finding, Inspector, Place, Stdin};
-
+use crate::shell::source::Nesting;
 use crate::shell::word::Word;
+use command_sink::CommandSink;
+use gate::CompiledGate;
+use inspection::Inspection;
+use inspector::Inspector;
+use script::inspect_without_grammar;
+use stdin::Stdin;
 
-/// Reads what is to run: its commands, and what is wrong with them.
-pub(crate) fn inspected(request: &Request<'_>, known: Known, settings: &CompiledGate) -> Inspector {
+/// Inspects what is about to run.
+pub(crate) fn inspect(
+    request: &Request<'_>,
+    completeness: Completeness,
+    gate: &CompiledGate,
+) -> Inspection {
     let mut inspector = Inspector::default();
     let joined: String;
-    let text = match request.what {
-        What::Line(line) => {
-            inspect_line(&mut inspector, line, request.program, known);
+    let text = match request.invocation {
+        Invocation::Line(line) => {
+            inspect_line(&mut inspector, line, request.program, completeness);
             line
         }
-        What::Argv(argv) => {
+        Invocation::Argv(argv) => {
             joined = command_text(argv);
             inspect_argv(&mut inspector, argv);
             &joined
         }
     };
-    if let Some(found) = settings.pattern_in(text) {
+    let mut inspection = inspector.inspection;
+    if let Some(found) = gate.pattern_in(text) {
         let reason = format!("it fits the pattern {} of this client", found.pattern);
-        inspector.note(Verdict::Dangerous, reason, found.span);
+        inspection.note(Verdict::Dangerous, reason, found.span);
     }
-    inspector
+    inspection
 }
 
 fn inspect_argv(inspector: &mut Inspector, argv: &[String]) {
@@ -46,66 +62,60 @@ fn inspect_argv(inspector: &mut Inspector, argv: &[String]) {
     let mut words = Vec::new();
     for text in argv {
         let end = at + quoted(text).len();
-        words.push(Word::plain(text, Span { start: at, end }));
+        words.push(Word::literal(text, Span { start: at, end }));
         at = end + 1;
     }
-    inspector.argv(&words, &Stdin::Given, 0);
+    inspector.command(&words, &Stdin::Given, 0);
 }
 
-fn inspect_line(inspector: &mut Inspector, line: &str, program: Option<&str>, known: Known) {
+fn inspect_line(
+    inspector: &mut Inspector,
+    line: &str,
+    program: Option<&str>,
+    completeness: Completeness,
+) {
     let whole = Span {
         start: 0,
         end: line.len(),
     };
-    let reader = program.map_or(Reader::Shell, kind::reader);
-    if reader == Reader::Text {
+    let kind = program.map_or(ProgramKind::Shell, program_kind);
+    if kind == ProgramKind::Text {
         return;
     }
-    let too_long = known == Known::TooLong || line.len() > MAX_JUDGED_BYTES;
-    if too_long && matches!(reader, Reader::Shell | Reader::Sql(_)) {
-        inspector.note(
-            Verdict::Unknown,
-            "it is longer than is looked at (64 KiB)",
-            whole,
-        );
+    let too_long = completeness == Completeness::TooLong || line.len() > MAX_JUDGED_BYTES;
+    if too_long && matches!(kind, ProgramKind::Shell | ProgramKind::Sql(_)) {
+        let reason = "it is longer than is looked at (64 KiB)";
+        inspector.inspection.note(Verdict::Unknown, reason, whole);
         return;
     }
-    // Long data for a program is no command that is not understood.
+    // Long data for any other program is no command that could not be read.
     let line = line.get(..line.floor_char_boundary(MAX_JUDGED_BYTES));
     let line = line.unwrap_or_default();
-    match reader {
-        // Their grammar is another: what is not bash's is no fault of the line.
-        Reader::Shell if known == Known::Whole && program.is_some_and(kind::is_foreign_shell) => {
-            inspector.commands_by_hand(line, Place::Outermost, &Stdin::Given, 0);
+    let without_grammar = |inspector: &mut Inspector| {
+        inspect_without_grammar(inspector, line, Nesting::Outermost, &Stdin::Given, 0);
+    };
+    match kind {
+        // A foreign shell has another grammar, so a line that is not bash is no fault.
+        ProgramKind::Shell
+            if completeness == Completeness::Whole && program.is_some_and(is_foreign_shell) =>
+        {
+            without_grammar(inspector);
         }
-        Reader::Shell if known == Known::Whole => {
-            inspector.shell(line, Place::Outermost, &Stdin::Given, 0);
+        ProgramKind::Shell if completeness == Completeness::Whole => {
+            inspector.script(line, Nesting::Outermost, 0);
         }
-        // What is not run by a shell may be left for the one behind it.
-        Reader::Shell | Reader::Other => {
-            inspector.commands_by_hand(line, Place::Outermost, &Stdin::Given, 0);
-            keep_plain_dangers(inspector);
+        // A line that the program leaves unread may be read by the shell behind it.
+        ProgramKind::Shell | ProgramKind::Other => {
+            without_grammar(inspector);
+            inspector.inspection.keep_dangers();
         }
-        Reader::Sql(client) => inspector.sql(client, line, Place::Outermost, whole, 0),
-        Reader::Code => {
-            if let Some(reason) = code::danger(line) {
-                inspector.note(Verdict::Dangerous, reason, whole);
-            }
-        }
-        Reader::Text => {}
+        ProgramKind::Sql(client) => inspector.sql(client, line, Nesting::Outermost, whole, 0),
+        ProgramKind::Code => inspector.code(line, whole),
+        ProgramKind::Text => {}
     }
-    let words = line.split(|c: char| !c.is_alphanumeric() && c != '-');
-    if known == Known::Recalled && words.into_iter().any(danger::is_dangerous_word) {
+    let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '-');
+    if completeness == Completeness::Recalled && words.any(danger::is_dangerous_word) {
         let reason = "it was typed into a line that was recalled: what runs is not known";
-        inspector.note(Verdict::Unknown, reason, whole);
-    }
-}
-
-/// Leaves out what is only not understood.
-fn keep_plain_dangers(inspector: &mut Inspector) {
-    let plainly = |finding: &Finding| finding.verdict == Verdict::Dangerous;
-    inspector.findings.retain(plainly);
-    for seen in &mut inspector.seen {
-        seen.finding = seen.finding.take().filter(plainly);
+        inspector.inspection.note(Verdict::Unknown, reason, whole);
     }
 }

@@ -1,79 +1,64 @@
-//! The decision: what is done about a request, by which rule, and what it runs under.
+//! The decision: what is done about a request, by which rule, and what the command runs under.
 //!
-//! One pure function: (request, policy) → [`Decision`]. Of several commands in a text the strictest
-//! outcome holds, and what all of their profiles together allow. It must not know files, clocks,
-//! terminals, or how a profile is enforced.
+//! Of several commands in a text the strictest outcome holds, and the intersection of their profiles.
+//! Who enforces a profile is not known here.
 
+pub(crate) mod always_rule;
 pub(crate) mod approved;
-pub(crate) mod outcome;
+pub(crate) mod decision;
+pub(crate) mod error;
+pub(crate) mod only_once;
+mod outcome;
+pub(crate) mod spec;
+pub(crate) mod toml_string;
 
 use std::collections::BTreeMap;
 
 use termd_proto::policy::{Effect, Judgement};
 use termd_proto::terminal::Front;
-use thiserror::Error;
 use toml::Spanned;
 
-use crate::inspect::cwd::Whereabouts;
+use crate::inspect::cwd::PossibleCwd;
 use crate::inspect::gate::CompiledGate;
-use crate::inspect::inspected;
-use crate::policy::approved::{Approved, OnlyOnce};
-use crate::policy::outcome::{By, Outcome, judgement, strictness};
-use crate::profile::environment::{EnvRules, EnvSpec, Secrets};
-use crate::profile::{Profile, ProfileName, ProfileSpec};
-use crate::rules::rule_set::{Circumstances, MAX_RULES, Rule, Rules, Subject};
-use crate::rules::spec::{FrontSpec, MAX_ENTRIES, PolicySpec, RuleSpec};
-use crate::{Known, Request};
+use crate::inspect::inspect;
+use crate::inspect::inspection::Inspection;
+use crate::profile::Profile;
+use crate::profile::environment::{EnvRules, EnvSpec, SecretVariables};
+use crate::profile::name::ProfileName;
+use crate::profile::sandbox::SandboxKind;
+use crate::profile::spec::ProfileSpec;
+use crate::request::{Completeness, Request};
+use crate::rules::MAX_ENTRIES;
+use crate::rules::rule::{Rule, RuleContext, Subject};
+use crate::rules::rule_set::{MAX_RULES, RuleSet};
+use crate::rules::rule_spec::RuleSpec;
+use approved::Approved;
+use decision::Decision;
+use error::PolicyError;
+use only_once::OnlyOnceReason;
+use outcome::{DecidedBy, Outcome, judgement, strictness};
+use spec::{FrontSpec, PolicySpec};
 
-/// Most profiles: more are a fault.
-pub(crate) const MAX_PROFILES: usize = 256;
+/// Profiles of a configuration.
+const MAX_PROFILES: usize = 256;
 
-/// Why a policy is refused.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{problem}")]
-pub struct PolicyError {
-    /// Where: a byte of the file.
-    pub at: usize,
-    /// What is wrong there.
-    pub problem: String,
-}
-
-/// `[policy]`, ready to decide by.
+/// `[policy]` of the configuration, compiled. The default has no rules and no profiles.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    rules: Rules,
+    rules: RuleSet,
     profiles: BTreeMap<ProfileName, ProfileSpec>,
     acp: FrontSpec,
     mcp: FrontSpec,
     cli: FrontSpec,
-    /// What stands in approved.toml.
-    pub(crate) approved: Approved,
+    /// The commands that are approved for always.
+    approved: Approved,
 }
 
-/// What is done about a request.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    /// What it is, and what is done about it.
-    pub judgement: Judgement,
-    /// The rule that decided the effect stands there in the file.
-    pub rule_line: Option<usize>,
-    /// Why the effect is what it is, in one line.
-    pub why: String,
-    /// What it is to run under.
-    pub profile: Profile,
-    /// The names of profiles that rules gave, not those of the front.
-    pub profiles_by_rule: Vec<String>,
-    /// Why nobody may agree to it for always; `None`: somebody may.
-    pub only_once: Option<OnlyOnce>,
-    /// Where the next text starts that the same shell reads.
-    pub leads_to: Whereabouts,
-}
-
-/// Where a rule comes from.
-pub struct Origin<'a> {
+/// The file that rules are read from, and the directories that they name.
+pub struct RuleSource<'a> {
     /// The line of a byte of the file, from 1.
     pub line: &'a dyn Fn(usize) -> usize,
-    /// A directory with links resolved, where it is there.
+    /// A directory with links resolved, if it exists.
     pub resolve: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -82,8 +67,8 @@ fn refused<T>(at: usize, problem: String) -> Result<T, PolicyError> {
 }
 
 impl Policy {
-    /// Checks what is written, and makes it ready.
-    pub fn compile(spec: &PolicySpec, origin: &Origin<'_>) -> Result<Self, PolicyError> {
+    /// Checks and compiles what is written.
+    pub fn compile(spec: &PolicySpec, source: &RuleSource<'_>) -> Result<Self, PolicyError> {
         if let Some(over) = spec.rules.get(MAX_RULES) {
             let problem = format!("there may be {MAX_RULES} rules at the most");
             return refused(over.span().start, problem);
@@ -106,7 +91,7 @@ impl Policy {
             }
             profiles.insert(name.get_ref().clone(), profile.clone());
         }
-        let known = |name: &Option<Spanned<ProfileName>>| match name {
+        let check_exists = |name: &Option<Spanned<ProfileName>>| match name {
             Some(name) if !profiles.contains_key(name.get_ref()) => {
                 let text = name.get_ref().as_str();
                 match name.get_ref().built_in() {
@@ -117,7 +102,7 @@ impl Policy {
             _ => Ok(()),
         };
         for front in [&spec.fronts.acp, &spec.fronts.mcp, &spec.fronts.cli] {
-            known(&front.profile)?;
+            check_exists(&front.profile)?;
         }
         let mut rules = Vec::new();
         for (written, number) in spec.rules.iter().zip(1..) {
@@ -125,16 +110,16 @@ impl Policy {
             if let Some(problem) = fault(rule) {
                 return refused(at, format!("rule {number}: {problem}"));
             }
-            known(&rule.profile)?;
+            check_exists(&rule.profile)?;
             let cwd = rule.cwd.as_ref().map(|cwd| cwd.0.as_str());
             rules.push(Rule {
                 spec: rule.clone(),
-                line: (origin.line)(at),
-                real_cwd: cwd.and_then(|cwd| (origin.resolve)(cwd)),
+                line: (source.line)(at),
+                real_cwd: cwd.and_then(|cwd| (source.resolve)(cwd)),
             });
         }
         Ok(Self {
-            rules: Rules { rules },
+            rules: RuleSet { rules },
             profiles,
             acp: spec.fronts.acp.clone(),
             mcp: spec.fronts.mcp.clone(),
@@ -143,74 +128,45 @@ impl Policy {
         })
     }
 
-    /// What is decided of a request.
-    pub fn decide(&self, request: &Request<'_>, known: Known, gate: &CompiledGate) -> Decision {
-        self.decide_from(&Whereabouts::at(request.cwd), request, known, gate)
-    }
-
-    /// The same of one that starts here, in place of the directory that it names.
-    pub fn decide_from(
+    /// Decides what is done about a request.
+    pub fn decide(
         &self,
-        start: &Whereabouts,
         request: &Request<'_>,
-        known: Known,
+        completeness: Completeness,
         gate: &CompiledGate,
     ) -> Decision {
-        let inspector = inspected(request, known, gate);
-        let whereabouts = start.within_text(&inspector.seen);
-        let leads_to = start.behind_text(&inspector, known);
-        let circumstances = Circumstances {
-            front: request.front,
-            client: request.client,
-            uid: request.uid,
-            whereabouts: &whereabouts,
-            text: (request.what, known),
-        };
-        let mut outcomes = Vec::new();
-        for seen in &inspector.seen {
-            let whereabouts = whereabouts.of_command(seen);
-            let circumstances = Circumstances {
-                whereabouts: &whereabouts,
-                ..circumstances
-            };
-            let ruled = self.rules.ask(Subject::Command(seen), circumstances);
-            outcomes.push(Outcome::of(ruled, seen.finding.as_ref(), gate));
-        }
-        for finding in &inspector.findings {
-            let ruled = self.rules.ask(Subject::Finding(finding), circumstances);
-            outcomes.push(Outcome::of(ruled, Some(finding), gate));
-        }
-        // Every text is judged by the rules once, also one without a command.
-        if outcomes.is_empty() {
-            let ruled = self.rules.ask(Subject::Nothing, circumstances);
-            outcomes.push(Outcome::of(ruled, None, gate));
-        }
-        let mut strictest = Outcome::default();
-        for (at, outcome) in outcomes.iter().enumerate() {
-            let stricter = strictness(outcome.effect) > strictness(strictest.effect);
-            let equal = strictness(outcome.effect) == strictness(strictest.effect);
-            if at == 0 || stricter || (equal && strictest.rule.is_none()) {
-                strictest = outcome.clone();
-            }
-        }
+        self.decide_from(&PossibleCwd::at(request.cwd), request, completeness, gate)
+    }
+
+    /// Decides about a request that starts in `start`, and not in the directory that it names.
+    pub fn decide_from(
+        &self,
+        start: &PossibleCwd,
+        request: &Request<'_>,
+        completeness: Completeness,
+        gate: &CompiledGate,
+    ) -> Decision {
+        let inspection = inspect(request, completeness, gate);
+        let outcomes = self.outcomes(start, &inspection, request, completeness, gate);
+        let strictest = strictest(&outcomes);
         let profile = self.profile(request.front, &outcomes);
         let names = outcomes.iter().flat_map(|outcome| &outcome.profiles);
         let mut profiles_by_rule: Vec<String> =
             names.map(|name| name.as_str().to_owned()).collect();
         profiles_by_rule.sort();
         profiles_by_rule.dedup();
-        let by_rule = outcomes
+        let asking_rule = outcomes
             .iter()
-            .filter(|outcome| outcome.by != By::Verdict && outcome.effect != Effect::Allow)
+            .filter(|outcome| outcome.by != DecidedBy::Verdict && outcome.effect != Effect::Allow)
             .find_map(|outcome| outcome.rule);
-        let only_once = match by_rule {
-            Some(number) => Some(OnlyOnce::Rule {
+        let only_once = match asking_rule {
+            Some(number) => Some(OnlyOnceReason::Rule {
                 number,
                 line: self.rules.line(number).unwrap_or_default(),
             }),
-            None => OnlyOnce::of(&inspector, known),
+            None => OnlyOnceReason::of(&inspection, completeness),
         };
-        let judgement = judgement(inspector, &strictest);
+        let judgement = judgement(&inspection, &strictest);
         Decision {
             rule_line: judgement.rule.and_then(|number| self.rules.line(number)),
             why: self.why(&judgement, &strictest),
@@ -218,12 +174,89 @@ impl Policy {
             profile,
             profiles_by_rule,
             only_once,
-            leads_to,
+            next_cwd: start.behind_text(&inspection, completeness),
         }
     }
 
-    /// What every command of a text is allowed to: those without a profile by a rule have their
-    /// front's.
+    /// What is done about each command of a text, and about each finding of the text itself.
+    fn outcomes(
+        &self,
+        start: &PossibleCwd,
+        inspection: &Inspection,
+        request: &Request<'_>,
+        completeness: Completeness,
+        gate: &CompiledGate,
+    ) -> Vec<Outcome> {
+        let cwd = start.within_text(inspection);
+        let context = RuleContext {
+            front: request.front,
+            client: request.client,
+            uid: request.uid,
+            cwd: &cwd,
+            invocation: request.invocation,
+            completeness,
+        };
+        let mut outcomes = Vec::new();
+        for command in &inspection.commands {
+            let cwd = cwd.of_command(command);
+            let context = RuleContext {
+                cwd: &cwd,
+                ..context
+            };
+            let matched = self.rules.ask(Subject::Command(command), context);
+            outcomes.push(Outcome::of(matched, command.finding.as_ref(), gate));
+        }
+        for finding in &inspection.text_findings {
+            let matched = self.rules.ask(Subject::Finding(finding), context);
+            outcomes.push(Outcome::of(matched, Some(finding), gate));
+        }
+        // The rules judge every text at least once, also one without a command.
+        if outcomes.is_empty() {
+            let matched = self.rules.ask(Subject::Empty, context);
+            outcomes.push(Outcome::of(matched, None, gate));
+        }
+        outcomes
+    }
+
+    /// This policy with these approvals for always, in place of its own.
+    #[must_use]
+    pub fn with_approved(&self, approved: Approved) -> Self {
+        let mut policy = self.clone();
+        policy.approved = approved;
+        policy
+    }
+
+    /// The approvals for always.
+    pub fn approved(&self) -> &Approved {
+        &self.approved
+    }
+
+    /// Allows the command of a decision that asks, if the command is approved for always. `real_cwd` is
+    /// its directory with links resolved.
+    #[must_use]
+    pub fn approve(&self, decision: Decision, request: &Request<'_>, real_cwd: &str) -> Decision {
+        // A typed line runs wherever its program is by then.
+        let asks = decision.judgement.effect == Effect::Confirm && request.program.is_none();
+        if !asks || decision.only_once.is_some() {
+            return decision;
+        }
+        let Some((number, line)) = self.approved.rule_for(request, real_cwd) else {
+            return decision;
+        };
+        let mut judgement = decision.judgement;
+        judgement.effect = Effect::Allow;
+        judgement.rule = None;
+        judgement.approved = Some(number);
+        Decision {
+            judgement,
+            rule_line: Some(line),
+            why: format!("rule {number} of approved.toml (line {line}) fits to the letter"),
+            ..decision
+        }
+    }
+
+    /// The profile in which every command of a text may run. A command without a profile by a rule has
+    /// that of its client's kind.
     fn profile(&self, front: Front, outcomes: &[Outcome]) -> Profile {
         let default = self.front(front).profile.as_ref();
         let mut names: Vec<Option<&ProfileName>> = Vec::new();
@@ -252,8 +285,8 @@ impl Policy {
         };
         let built_in = name.built_in().map(ProfileSpec::built_in);
         let spec = self.profiles.get(name).cloned().or(built_in);
-        // Each name was looked up when the policy was compiled.
-        let spec = spec.unwrap_or_else(|| ProfileSpec::built_in(crate::SandboxKind::ReadOnly));
+        // Compiling the policy has looked up each name.
+        let spec = spec.unwrap_or_else(|| ProfileSpec::built_in(SandboxKind::ReadOnly));
         let env = EnvRules::of(secrets, &written.env, &spec.env);
         Profile::of(name, &spec, env)
     }
@@ -267,20 +300,20 @@ impl Policy {
     }
 
     fn why(&self, judgement: &Judgement, outcome: &Outcome) -> String {
-        let place = |number: usize| match self.rules.line(number) {
+        let named = |number: usize| match self.rules.line(number) {
             Some(line) => format!("rule {number} (line {line})"),
             None => format!("rule {number}"),
         };
         match (judgement.rule, outcome.by) {
-            (Some(number), By::Rule) => format!("{} fits", place(number)),
-            (Some(number), By::MayFit) => {
-                format!("{} may fit: not all of the command is known", place(number))
+            (Some(number), DecidedBy::Rule) => format!("{} fits", named(number)),
+            (Some(number), DecidedBy::PossibleRule) => {
+                format!("{} may fit: not all of the command is known", named(number))
             }
-            (Some(number), By::Verdict) => {
+            (Some(number), DecidedBy::Verdict) => {
                 let verdict = judgement.verdict.as_str();
                 format!(
                     "{} fits and leaves it to the verdict, {verdict}",
-                    place(number)
+                    named(number)
                 )
             }
             (None, _) => format!(
@@ -291,15 +324,28 @@ impl Policy {
     }
 }
 
-/// What an agent's client starts has no secrets of the environment; a person's own has.
-fn default_secrets(front: Front) -> Secrets {
+/// The strictest outcome. Of equally strict ones, the first by a rule.
+fn strictest(outcomes: &[Outcome]) -> Outcome {
+    let mut strictest = Outcome::default();
+    for (at, outcome) in outcomes.iter().enumerate() {
+        let stricter = strictness(outcome.effect) > strictness(strictest.effect);
+        let equal = strictness(outcome.effect) == strictness(strictest.effect);
+        if at == 0 || stricter || (equal && strictest.rule.is_none()) {
+            strictest = outcome.clone();
+        }
+    }
+    strictest
+}
+
+/// Whether commands get the secrets of the environment: those of an agent do not, those of a person do.
+fn default_secrets(front: Front) -> SecretVariables {
     match front {
-        Front::Acp | Front::Mcp => Secrets::Drop,
-        Front::Cli | Front::Daemon => Secrets::Pass,
+        Front::Acp | Front::Mcp => SecretVariables::Drop,
+        Front::Cli | Front::Daemon => SecretVariables::Pass,
     }
 }
 
-/// What is wrong with a rule as a whole.
+/// What is wrong with the keys of a rule together.
 fn fault(rule: &RuleSpec) -> Option<String> {
     if rule.effect.is_none() && rule.profile.is_none() {
         return Some("it needs an `effect` or a `profile`".to_owned());

@@ -1,28 +1,30 @@
-//! What is done about one command, by its verdict or by a rule; and what is said of all of them. Pure.
+//! What is done about one command, by its verdict or by a rule, and the judgement of all of them.
 
 use termd_proto::policy::{Effect, Judgement, Verdict};
 
+use crate::inspect::finding::Finding;
 use crate::inspect::gate::CompiledGate;
-use crate::inspect::inspector::{Finding, Inspector};
-use crate::profile::ProfileName;
-use crate::rules::rule_set::Ruled;
+use crate::inspect::inspection::Inspection;
+use crate::profile::name::ProfileName;
+use crate::rules::rule_set::RuleMatch;
 
 /// What decided an effect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum By {
+pub(super) enum DecidedBy {
     #[default]
     Verdict,
     Rule,
-    MayFit,
+    /// A rule that may fit.
+    PossibleRule,
 }
 
 /// What is done about one command.
 #[derive(Debug, Clone)]
-pub(crate) struct Outcome {
-    pub(crate) effect: Effect,
-    pub(crate) rule: Option<usize>,
-    pub(crate) by: By,
-    pub(crate) profiles: Vec<ProfileName>,
+pub(super) struct Outcome {
+    pub(super) effect: Effect,
+    pub(super) rule: Option<usize>,
+    pub(super) by: DecidedBy,
+    pub(super) profiles: Vec<ProfileName>,
 }
 
 impl Default for Outcome {
@@ -30,35 +32,36 @@ impl Default for Outcome {
         Self {
             effect: Effect::Allow,
             rule: None,
-            by: By::Verdict,
+            by: DecidedBy::Verdict,
             profiles: Vec::new(),
         }
     }
 }
 
 impl Outcome {
-    pub(crate) fn of(ruled: Ruled, finding: Option<&Finding>, gate: &CompiledGate) -> Self {
+    /// The outcome of a command with these rules and this finding.
+    pub(super) fn of(matched: RuleMatch, finding: Option<&Finding>, gate: &CompiledGate) -> Self {
         let by_verdict = match finding {
             Some(_) if gate.is_enabled() => Effect::Confirm,
             _ => Effect::Allow,
         };
-        let profiles = ruled.profiles;
-        let by = if ruled.effect.is_some() {
-            By::Rule
+        let profiles = matched.profiles;
+        let by = if matched.effect.is_some() {
+            DecidedBy::Rule
         } else {
-            By::Verdict
+            DecidedBy::Verdict
         };
-        let effect = ruled.effect.unwrap_or(by_verdict);
-        match ruled.may_fit {
+        let effect = matched.effect.unwrap_or(by_verdict);
+        match matched.may_fit {
             Some(number) if strictness(effect) < strictness(Effect::Confirm) => Self {
                 effect: Effect::Confirm,
                 rule: Some(number),
-                by: By::MayFit,
+                by: DecidedBy::PossibleRule,
                 profiles,
             },
             _ => Self {
                 effect,
-                rule: ruled.fits,
+                rule: matched.fits,
                 by,
                 profiles,
             },
@@ -66,7 +69,7 @@ impl Outcome {
     }
 }
 
-/// A reason may name a program as it is spelled, and an argv may spell it with anything.
+/// A reason in one line. It may name a program as an argv spells it, with any characters.
 fn in_one_line(reason: &str) -> String {
     let mut line = String::with_capacity(reason.len());
     for character in reason.chars() {
@@ -79,16 +82,14 @@ fn in_one_line(reason: &str) -> String {
     line
 }
 
-pub(crate) fn judgement(inspector: Inspector, outcome: &Outcome) -> Judgement {
-    let of_commands = inspector.seen.into_iter().filter_map(|seen| seen.finding);
-    let all: Vec<Finding> = of_commands.chain(inspector.findings).collect();
-    let worst = all.iter().map(|finding| finding.verdict).max();
-    let first = all
-        .into_iter()
-        .find(|finding| Some(finding.verdict) == worst);
+/// The judgement of a text: the first of its worst findings, and the strictest outcome.
+pub(super) fn judgement(inspection: &Inspection, outcome: &Outcome) -> Judgement {
+    let worst = inspection.findings().map(|finding| finding.verdict).max();
+    let mut findings = inspection.findings();
+    let first = findings.find(|finding| Some(finding.verdict) == worst);
     Judgement {
         verdict: worst.unwrap_or(Verdict::Safe),
-        reason: first.as_ref().map(|finding| in_one_line(&finding.reason)),
+        reason: first.map(|finding| in_one_line(&finding.reason)),
         span: first.map(|finding| finding.span),
         effect: outcome.effect,
         rule: outcome.rule,
@@ -96,7 +97,8 @@ pub(crate) fn judgement(inspector: Inspector, outcome: &Outcome) -> Judgement {
     }
 }
 
-pub(crate) fn strictness(effect: Effect) -> u8 {
+/// How strict an effect is.
+pub(super) fn strictness(effect: Effect) -> u8 {
     match effect {
         Effect::Allow => 0,
         Effect::Confirm => 1,

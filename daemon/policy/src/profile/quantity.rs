@@ -1,34 +1,33 @@
-//! Lengths of time and sizes as people write them: `90s`, `1h30m`, `512MiB`.
+//! Spans of time, sizes and shares as people write them: `90s`, `1h30m`, `512MiB`, `50%`.
 //!
-//! A number without a unit is refused where it would have to be guessed. It must not know what is
-//! bounded by it.
+//! A time without a unit is refused.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A length of time, in whole milliseconds, longer than none.
+/// A span of time in whole milliseconds, at least one and at most a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
-pub struct Length(u64);
+pub struct TimeSpan(u64);
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
-pub struct Bytes(u64);
+pub struct ByteSize(u64);
 
-/// The longest length: a year, beyond which it is never.
-const MAX_LENGTH_MS: u64 = 365 * 86_400_000;
+/// The longest span, a year. A longer one would never end.
+const MAX_SPAN_MS: u64 = 365 * 86_400_000;
 
 /// A share of processors, in percent of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Percent(u64);
 
-/// The largest share: all of ten thousand processors.
+/// The largest share: ten thousand processors.
 const MAX_PERCENT: u64 = 1_000_000;
 
-const LENGTH_UNITS: [(&str, u64); 5] = [
+const TIME_UNITS: [(&str, u64); 5] = [
     ("d", 86_400_000),
     ("h", 3_600_000),
     ("m", 60_000),
@@ -47,7 +46,7 @@ const BYTE_UNITS: [(&str, u64); 9] = [
     ("tb", 1_000_000_000_000),
 ];
 
-impl Length {
+impl TimeSpan {
     /// One second.
     pub const SECOND: Self = Self(1_000);
 
@@ -61,32 +60,32 @@ impl Length {
         self.0.div_ceil(1_000)
     }
 
-    /// Reads one.
+    /// Reads a value. `None` if the text is none, or is out of bounds.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rest = text.trim();
         let mut total: u64 = 0;
         while !rest.is_empty() {
             let (number, unit, after) = part(rest)?;
-            let (_, factor) = LENGTH_UNITS.into_iter().find(|(name, _)| *name == unit)?;
+            let (_, factor) = TIME_UNITS.into_iter().find(|(name, _)| *name == unit)?;
             total = total.checked_add(number.checked_mul(factor)?)?;
             rest = after.trim_start();
         }
-        (1..=MAX_LENGTH_MS).contains(&total).then_some(Self(total))
+        (1..=MAX_SPAN_MS).contains(&total).then_some(Self(total))
     }
 }
 
-impl Bytes {
-    /// So many.
+impl ByteSize {
+    /// A size of this many bytes.
     pub(crate) const fn of(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// How many.
+    /// The number.
     pub fn get(self) -> u64 {
         self.0
     }
 
-    /// Reads one; a bare number is one of bytes.
+    /// Reads a size. A number without a unit is one of bytes. `None` if the text is no size.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Ok(number) = text.replace('_', "").parse() {
@@ -101,19 +100,19 @@ impl Bytes {
 }
 
 impl Percent {
-    /// How many.
+    /// The number.
     pub fn get(self) -> u64 {
         self.0
     }
 
-    /// Reads one.
+    /// Reads a value. `None` if the text is none, or is out of bounds.
     pub fn parse(text: &str) -> Option<Self> {
         let number = text.trim().strip_suffix('%')?.trim_end().parse().ok()?;
         (1..=MAX_PERCENT).contains(&number).then_some(Self(number))
     }
 }
 
-/// A number, its unit, and what comes after.
+/// A number, its unit, and the rest of the text.
 fn part(text: &str) -> Option<(u64, &str, &str)> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, rest) = text.split_at(digits);
@@ -123,10 +122,10 @@ fn part(text: &str) -> Option<(u64, &str, &str)> {
     Some((number.parse().ok()?, unit, after))
 }
 
-impl fmt::Display for Length {
+impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fitting = ["d", "h", "m", "s", "ms"].into_iter().find_map(|name| {
-            let (_, factor) = LENGTH_UNITS.into_iter().find(|(unit, _)| *unit == name)?;
+            let (_, factor) = TIME_UNITS.into_iter().find(|(unit, _)| *unit == name)?;
             self.0
                 .is_multiple_of(factor)
                 .then_some((self.0 / factor, name))
@@ -136,7 +135,7 @@ impl fmt::Display for Length {
     }
 }
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         let fitting = units
@@ -149,17 +148,17 @@ impl fmt::Display for Bytes {
     }
 }
 
-impl<'de> Deserialize<'de> for Length {
+impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl de::Visitor<'_> for Visitor {
-            type Value = Length;
+            type Value = TimeSpan;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time with its unit, such as \"90s\", \"10m\" or \"1h30m\", a year at the most")
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Length, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TimeSpan, E> {
                 let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
-                Length::parse(text).ok_or_else(unexpected)
+                TimeSpan::parse(text).ok_or_else(unexpected)
             }
         }
         deserializer.deserialize_any(Visitor)
@@ -174,24 +173,24 @@ impl<'de> Deserialize<'de> for Percent {
     }
 }
 
-impl<'de> Deserialize<'de> for Bytes {
+impl<'de> Deserialize<'de> for ByteSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl de::Visitor<'_> for Visitor {
-            type Value = Bytes;
+            type Value = ByteSize;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a size, such as \"512MiB\", \"1GB\" or a number of bytes")
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ByteSize, E> {
                 let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
-                Bytes::parse(text).ok_or_else(unexpected)
+                ByteSize::parse(text).ok_or_else(unexpected)
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bytes, E> {
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<ByteSize, E> {
                 let unexpected = |_| E::invalid_value(de::Unexpected::Signed(number), &self);
-                u64::try_from(number).map(Bytes).map_err(unexpected)
+                u64::try_from(number).map(ByteSize).map_err(unexpected)
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Bytes, E> {
-                Ok(Bytes(number))
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<ByteSize, E> {
+                Ok(ByteSize(number))
             }
         }
         deserializer.deserialize_any(Visitor)
@@ -210,7 +209,7 @@ mod tests {
             ("1h 30m", Some(5_400_000)),
             ("250ms", Some(250)),
             ("2d", Some(172_800_000)),
-            ("365d", Some(MAX_LENGTH_MS)),
+            ("365d", Some(MAX_SPAN_MS)),
             ("366d", None),
             ("0s", None),
             ("10", None),
@@ -223,7 +222,7 @@ mod tests {
             ("9999999999999999999d", None),
         ];
         for (text, ms) in table {
-            assert_eq!(Length::parse(text).map(Length::ms), ms, "{text}");
+            assert_eq!(TimeSpan::parse(text).map(TimeSpan::ms), ms, "{text}");
         }
     }
 
@@ -243,7 +242,7 @@ mod tests {
             ("", None),
         ];
         for (text, bytes) in table {
-            assert_eq!(Bytes::parse(text).map(Bytes::get), bytes, "{text}");
+            assert_eq!(ByteSize::parse(text).map(ByteSize::get), bytes, "{text}");
         }
     }
 
@@ -269,14 +268,14 @@ mod tests {
     fn they_are_shown_as_they_are_written() {
         for text in ["90s", "10m", "1h", "2d", "250ms"] {
             assert_eq!(
-                Length::parse(text).map(|l| l.to_string()).as_deref(),
+                TimeSpan::parse(text).map(|l| l.to_string()).as_deref(),
                 Some(text)
             );
         }
         for text in ["512MiB", "1GiB", "3KiB", "1001 bytes"] {
             let bare = text.trim_end_matches(" bytes");
             assert_eq!(
-                Bytes::parse(bare).map(|b| b.to_string()).as_deref(),
+                ByteSize::parse(bare).map(|b| b.to_string()).as_deref(),
                 Some(text)
             );
         }

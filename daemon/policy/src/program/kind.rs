@@ -1,40 +1,37 @@
-//! What a program makes of what it is given: which names are shells, clients of databases, and
-//! interpreters.
-//!
-//! It must not know what a text says.
+//! Programs by their names: shells, clients of databases, interpreters, and programs that take keys.
 
 /// What a program does with a line that is typed into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
-    /// Runs it as a shell does, here or elsewhere.
+pub(crate) enum ProgramKind {
+    /// Runs it as a shell does, here or on another machine.
     Shell,
-    /// Runs it as SQL, with the commands of its own.
+    /// Runs it as SQL, or as a command of the client.
     Sql(SqlClient),
     /// Runs it as code.
     Code,
     /// Takes it as text or keys: an editor, a pager, a monitor.
     Text,
-    /// Not known. What it leaves unread, the shell behind it reads.
+    /// Not known. The shell behind the program may read what the program leaves unread.
     Other,
 }
 
-/// Which client of a database.
+/// The language of a client of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SqlClient {
-    /// psql, mysql, sqlite3 and the like.
+pub(crate) enum SqlClient {
+    /// SQL: psql, mysql, sqlite3 and the like.
     Sql,
-    /// redis-cli and its kin: a command a line.
+    /// A command a line: redis-cli and its kin.
     Redis,
     /// The shells of `MongoDB`.
     Mongo,
 }
 
-const SHELLS: [&str; 14] = [
+const SHELLS: [&str; 15] = [
     "sh", "bash", "rbash", "zsh", "dash", "ash", "ksh", "ksh93", "mksh", "yash", "fish", "busybox",
-    "toybox", "csh",
+    "toybox", "csh", "tcsh",
 ];
-/// What has a shell at its other end.
-const CARRIERS: [&str; 19] = [
+/// Programs with a shell at their other end.
+const SHELL_CARRIERS: [&str; 18] = [
     "ssh",
     "su",
     "sudo",
@@ -53,9 +50,9 @@ const CARRIERS: [&str; 19] = [
     "machinectl",
     "nsenter",
     "lxc",
-    "tcsh",
 ];
-const TEXT: [&str; 34] = [
+/// Editors, pagers and monitors.
+const TEXT_PROGRAMS: [&str; 34] = [
     "vi",
     "vim",
     "nvim",
@@ -92,23 +89,23 @@ const TEXT: [&str; 34] = [
     "ncdu",
 ];
 
-/// A program by its name (the last part of its path, or `proc_pid_comm(5)`).
-pub fn reader(program: &str) -> Reader {
+/// The kind of a program, by its path or by its name as the kernel has it (`proc_pid_comm(5)`).
+pub(crate) fn program_kind(program: &str) -> ProgramKind {
     let name = base_name(program);
-    if is_shell(name) || CARRIERS.contains(&name) {
-        Reader::Shell
+    if is_shell(name) || SHELL_CARRIERS.contains(&name) {
+        ProgramKind::Shell
     } else if let Some(client) = sql_client(name) {
-        Reader::Sql(client)
+        ProgramKind::Sql(client)
     } else if is_interpreter(name) {
-        Reader::Code
-    } else if TEXT.contains(&name) || name.starts_with("vim.") {
-        Reader::Text
+        ProgramKind::Code
+    } else if TEXT_PROGRAMS.contains(&name) || name.starts_with("vim.") {
+        ProgramKind::Text
     } else {
-        Reader::Other
+        ProgramKind::Other
     }
 }
 
-/// The last part of a path; a login shell's leading `-` off.
+/// The last part of a path, without the leading `-` of a login shell.
 pub(crate) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     name.strip_prefix('-')
@@ -116,12 +113,12 @@ pub(crate) fn base_name(program: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Whether it is a shell.
+/// Whether a program of this name is a shell.
 pub fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name) || name == "tcsh"
+    SHELLS.contains(&name)
 }
 
-/// Whether it is a shell that does not read what bash reads.
+/// Whether a program is a shell whose grammar is not that of bash.
 pub(crate) fn is_foreign_shell(program: &str) -> bool {
     matches!(
         base_name(program),
@@ -129,7 +126,7 @@ pub(crate) fn is_foreign_shell(program: &str) -> bool {
     )
 }
 
-/// Which client of a database it is.
+/// The language of a client of a database; `None` for any other program.
 pub(crate) fn sql_client(name: &str) -> Option<SqlClient> {
     match name {
         "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "litecli"
@@ -141,7 +138,7 @@ pub(crate) fn sql_client(name: &str) -> Option<SqlClient> {
     }
 }
 
-/// Whether it runs code that is no shell's.
+/// Whether a program of this name is an interpreter other than a shell.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     matches!(

@@ -1,7 +1,9 @@
-//! Programs.
+//! What programs do with what they are given, by their manuals. What is dangerous is not known here.
 
+pub(crate) mod input;
 pub(crate) mod kind;
 pub(crate) mod options;
+pub(crate) mod output;
 pub(crate) mod wrapper;
 
-pub use kind::{Reader, SqlClient, is_shell, reader};
+pub use kind::is_shell;

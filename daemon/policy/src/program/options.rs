@@ -1,10 +1,8 @@
-//! A command's options and operands, as `getopt(3)` and `getopt_long(3)` take them apart.
-//!
-//! It must not know what any option means.
+//! The options and operands of a command, as `getopt(3)` and `getopt_long(3)` take them apart.
 
 use crate::shell::word::Word;
 
-/// Which options take a value in the word after them. One letter: a short one.
+/// The options that take a value in the word after them. A name of one letter is a short option.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Valued<'a> {
     /// These do.
@@ -25,13 +23,13 @@ impl Valued<'_> {
 /// Where options end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// They may stand after operands (GNU).
+    /// They may also stand after operands (GNU).
     Permuted,
-    /// At the first operand (POSIX), as with programs that start another.
+    /// They end at the first operand (POSIX), as for programs that start others.
     OptionsFirst,
 }
 
-/// One option as it was given.
+/// One option of a command. A value comes with the number of the argument that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Given<'a> {
     name: &'a str,
@@ -42,11 +40,11 @@ struct Given<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
     given: Vec<Given<'a>>,
-    /// The operands with their places among the arguments.
+    /// The operands, each with its number among the arguments.
     pub(crate) operands: Vec<(usize, &'a str)>,
 }
 
-/// Takes arguments apart, the program's name not among them.
+/// Takes the arguments of a command apart. The program's name is not among them.
 pub(crate) fn options<'a>(args: &'a [Word], valued: Valued<'_>, order: Order) -> Options<'a> {
     let mut options = Options::default();
     let mut at = 0;
@@ -93,7 +91,7 @@ impl<'a> Options<'a> {
             .extend(words.map(|(at, word)| (at, word.text.as_str())));
     }
 
-    /// `-abc`; how many words after it belong to it.
+    /// Reads a cluster of short options such as `-abc`. Returns how many of the next words belong to it.
     fn cluster(
         &mut self,
         letters: &'a str,
@@ -116,35 +114,29 @@ impl<'a> Options<'a> {
         0
     }
 
-    /// Whether one of these is there; a long one may be abbreviated.
+    /// Whether one of these options is given. A long one may be abbreviated.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.given.iter().any(|given| is_one_of(given.name, names))
     }
 
-    /// Whether a short one of just this letter is there.
+    /// Whether the short option of this letter is given.
     pub(crate) fn has_exactly(&self, letter: &str) -> bool {
         self.given.iter().any(|given| given.name == letter)
     }
 
-    /// The value of the first of these that has one, and the word it is in.
+    /// The first value of one of these options, and the number of the argument that it stands in.
     pub(crate) fn value(&self, names: &[&str]) -> Option<(usize, &'a str)> {
-        let mut fitting = self
-            .given
-            .iter()
-            .filter(|given| is_one_of(given.name, names));
-        fitting.find_map(|given| given.value)
+        self.values(names).next()
     }
 
-    /// The values of all of these.
-    pub(crate) fn values(&self, names: &[&str]) -> Vec<(usize, &'a str)> {
-        let fitting = self
-            .given
-            .iter()
-            .filter(|given| is_one_of(given.name, names));
-        fitting.filter_map(|given| given.value).collect()
+    /// The values of all of these options.
+    pub(crate) fn values(&self, names: &[&str]) -> impl Iterator<Item = (usize, &'a str)> {
+        let named = self.given.iter();
+        let named = named.filter(move |given| is_one_of(given.name, names));
+        named.filter_map(|given| given.value)
     }
 
-    /// The operand of this number, from 0.
+    /// The operand with this number, from 0.
     pub(crate) fn operand(&self, number: usize) -> Option<&'a str> {
         self.operands.get(number).map(|(_, text)| *text)
     }

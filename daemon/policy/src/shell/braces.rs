@@ -1,14 +1,13 @@
-//! Brace expansion (bash(1)): the words that `a{b,c}d` stands for, before anything else is read in them.
-//!
-//! It promises to end: words and nesting are bounded. It must not know variables, or commands.
+//! Brace expansion (bash(1)): the words that `a{b,c}d` stands for, before anything else in them is
+//! read. Words and nesting are bounded.
 
-/// Words that one word may become by brace expansion; more are not told apart.
+/// Words that one word may become. A brace beyond that stays as it is written.
 const MAX_BRACE_WORDS: usize = 64;
-/// Braces in braces that are expanded.
+/// Levels of braces that are expanded.
 const MAX_BRACE_DEPTH: usize = 8;
 
 /// Expands `a{b,c}d`; a `{` that is quoted, or has no comma, stays.
-pub(crate) fn braces(raw: &str, depth: usize, out: &mut Vec<String>) {
+pub(super) fn expand_braces(raw: &str, depth: usize, out: &mut Vec<String>) {
     let found = (depth < MAX_BRACE_DEPTH && out.len() < MAX_BRACE_WORDS)
         .then(|| first_brace(raw))
         .flatten();
@@ -20,7 +19,7 @@ pub(crate) fn braces(raw: &str, depth: usize, out: &mut Vec<String>) {
     let mut from = start + 1;
     for cut in cuts.into_iter().chain([end]) {
         if let (Some(before), Some(part), Some(after)) = (before, raw.get(from..cut), after) {
-            braces(&format!("{before}{part}{after}"), depth + 1, out);
+            expand_braces(&format!("{before}{part}{after}"), depth + 1, out);
         }
         from = cut + 1;
     }

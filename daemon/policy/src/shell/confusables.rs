@@ -1,8 +1,9 @@
-//! Characters that make a text look like another one. Pure.
+//! Characters that make a text look like another one.
 
-/// The first character that a shell, or whoever reads the text, takes otherwise than it looks: a
-/// control character other than TAB and LF, DEL, or one that turns the direction of text.
-pub(crate) fn hidden_character(text: &str) -> Option<(usize, char)> {
+/// The first character of a text that a shell, or a person who reads the text, takes for something
+/// else than it looks like: a control character other than TAB and LF, DEL, or a character that
+/// changes the direction of text.
+pub(crate) fn confusable(text: &str) -> Option<(usize, char)> {
     text.char_indices().find(|(_, c)| {
         matches!(
             c,

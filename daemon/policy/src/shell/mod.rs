@@ -1,8 +1,21 @@
-//! Shell text.
+//! The text of a shell: its syntax and its words.
+//!
+//! A text is read by tree-sitter's grammar of bash. What the grammar does not take is read by
+//! [`lexer`], the one fallback. A word of either is expanded by [`expansion`]. Why both stand:
+//! `docs/decisions/0062-readers-of-shell-text.md`.
+//!
+//! Nothing here knows programs, or what is dangerous.
 
-pub(crate) mod braces;
+mod braces;
 pub(crate) mod confusables;
+pub(crate) mod continuation;
+pub(crate) mod expansion;
+pub(crate) mod fallback;
 pub(crate) mod grammar;
-pub(crate) mod lexer;
+pub(crate) mod grammar_faults;
+mod lexer;
 pub(crate) mod quote;
+mod reserved_words;
+pub(crate) mod source;
+pub(crate) mod variables;
 pub(crate) mod word;

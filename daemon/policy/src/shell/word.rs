@@ -1,32 +1,24 @@
-//! A word of a shell line as the command would get it: quotes off, escapes read, braces expanded,
-//! variables put in where the same text says what they hold (POSIX 2.2 and 2.6; bash(1), EXPANSION).
-//!
-//! It promises that what cannot be known stands as [`UNKNOWN`] in the text, never as nothing.
-//! It must not know what a command does with its words.
-
-use std::collections::HashMap;
+//! A word of a command.
 
 use termd_proto::policy::Span;
 
-use crate::shell::braces::braces;
-
-/// Stands for a part of a word that only the running shell can know (U+FFFC, the object
-/// replacement character).
+/// Stands for a part of a word that only the running shell can know: U+FFFC, the object
+/// replacement character.
 pub(crate) const UNKNOWN: char = '\u{fffc}';
+
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// What the command gets, as far as it is known.
+    /// What the command gets. Each part that is not known stands as [`UNKNOWN`].
     pub(crate) text: String,
     /// As it was written.
     pub(crate) raw: String,
-    /// Where.
     pub(crate) span: Span,
 }
 
 impl Word {
-    /// A word that stands as it is: one of an argv.
-    pub(crate) fn plain(text: &str, span: Span) -> Self {
+    /// A word without quotes or expansions, such as one of an argv.
+    pub(crate) fn literal(text: &str, span: Span) -> Self {
         Self {
             text: text.to_owned(),
             raw: text.to_owned(),
@@ -40,350 +32,16 @@ impl Word {
     }
 }
 
-/// What variables are set to in a text; `None` in a list: to something that is not known.
-#[derive(Debug, Default)]
-pub(crate) struct Variables {
-    values: HashMap<String, Vec<Option<String>>>,
+/// The texts of words, joined by one space.
+pub(crate) fn joined(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    texts.join(" ")
 }
 
-impl Variables {
-    /// Somewhere in the text it is set to this.
-    pub(crate) fn set(&mut self, name: &str, value: Option<String>) {
-        let values = self.values.entry(name.to_owned()).or_default();
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-
-    /// How many values the variable in this word has, at least one.
-    pub(crate) fn choices(&self, raw: &str) -> usize {
-        let named = self
-            .values
-            .iter()
-            .filter(|(name, _)| raw.contains(name.as_str()));
-        named.map(|(_, values)| values.len()).max().unwrap_or(1)
-    }
-
-    fn get(&self, name: &str, choice: usize) -> Option<&str> {
-        let values = self.values.get(name)?;
-        let last = values.len().checked_sub(1)?;
-        values.get(choice.min(last))?.as_deref()
-    }
-}
-
-/// The words that a written word becomes. `choice`: which of a variable's values is taken.
-pub(crate) fn expand(raw: &str, span: Span, variables: &Variables, choice: usize) -> Vec<Word> {
-    let mut written = Vec::new();
-    braces(raw, 0, &mut written);
-    let mut words = Vec::new();
-    for one in written {
-        let mut reader = Reader {
-            rest: one.chars().peekable(),
-            variables,
-            choice,
-            words: Vec::new(),
-            current: String::new(),
-            begun: false,
-        };
-        reader.read();
-        words.extend(reader.words.into_iter().map(|text| Word {
-            text,
-            raw: raw.to_owned(),
-            span,
-        }));
-    }
-    words
-}
-
-struct Reader<'a> {
-    rest: std::iter::Peekable<std::str::Chars<'a>>,
-    variables: &'a Variables,
-    choice: usize,
-    words: Vec<String>,
-    current: String,
-    /// Whether there is a word, be it an empty one.
-    begun: bool,
-}
-
-/// Whether an expansion's value is split at white space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quoting {
-    Bare,
-    Double,
-}
-
-impl Reader<'_> {
-    fn read(&mut self) {
-        while let Some(c) = self.rest.next() {
-            match c {
-                '\'' => self.single_quoted(),
-                '"' => self.double_quoted(),
-                '\\' => match self.rest.next() {
-                    Some('\n') | None => {}
-                    Some(c) => self.push(c),
-                },
-                '$' => self.dollar(Quoting::Bare),
-                '`' => {
-                    let inner = self.until('`');
-                    self.substitution(&inner, Quoting::Bare);
-                }
-                '<' | '>' if self.rest.peek() == Some(&'(') => {
-                    self.rest.next();
-                    self.parenthesised();
-                    self.push_str("/dev/fd/");
-                    self.push(UNKNOWN);
-                }
-                c => self.push(c),
-            }
-        }
-        self.end_word();
-    }
-
-    fn push(&mut self, c: char) {
-        self.begun = true;
-        self.current.push(c);
-    }
-
-    fn push_str(&mut self, text: &str) {
-        self.begun = true;
-        self.current.push_str(text);
-    }
-
-    fn end_word(&mut self) {
-        if std::mem::take(&mut self.begun) {
-            self.words.push(std::mem::take(&mut self.current));
-        }
-    }
-
-    fn single_quoted(&mut self) {
-        self.begun = true;
-        for c in self.rest.by_ref().take_while(|c| *c != '\'') {
-            self.current.push(c);
-        }
-    }
-
-    fn double_quoted(&mut self) {
-        self.begun = true;
-        while let Some(c) = self.rest.next() {
-            match c {
-                '"' => return,
-                '\\' => match self.rest.next() {
-                    Some('\n') | None => {}
-                    Some(c @ ('$' | '`' | '"' | '\\')) => self.push(c),
-                    Some(c) => {
-                        self.push('\\');
-                        self.push(c);
-                    }
-                },
-                '$' => self.dollar(Quoting::Double),
-                '`' => {
-                    let inner = self.until('`');
-                    self.substitution(&inner, Quoting::Double);
-                }
-                c => self.push(c),
-            }
-        }
-    }
-
-    fn dollar(&mut self, quoting: Quoting) {
-        match self.rest.peek().copied() {
-            Some('\'') if quoting == Quoting::Bare => {
-                self.rest.next();
-                self.ansi_c();
-            }
-            Some('"') if quoting == Quoting::Bare => {
-                self.rest.next();
-                self.double_quoted();
-            }
-            Some('(') => {
-                self.rest.next();
-                let inner = self.parenthesised();
-                self.substitution(&inner, quoting);
-            }
-            Some('{') => {
-                self.rest.next();
-                let inner = self.braced();
-                self.parameter(&inner, quoting);
-            }
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                let mut name = String::new();
-                while let Some(c) = self
-                    .rest
-                    .next_if(|c| c.is_ascii_alphanumeric() || *c == '_')
-                {
-                    name.push(c);
-                }
-                self.parameter(&name, quoting);
-            }
-            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
-                self.rest.next();
-                self.push(UNKNOWN);
-            }
-            _ => self.push('$'),
-        }
-    }
-
-    /// `${…}` without its braces, or a bare name.
-    fn parameter(&mut self, inner: &str, quoting: Quoting) {
-        let end = inner
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .unwrap_or(inner.len());
-        let (name, operator) = inner.split_at(end);
-        if name == "IFS" && operator.is_empty() {
-            // As it is unless somebody set it.
-            return self.value(" ", quoting);
-        }
-        let known = self.variables.get(name, self.choice).map(str::to_owned);
-        let default = operator
-            .strip_prefix(":-")
-            .or_else(|| operator.strip_prefix(":="))
-            .or_else(|| operator.strip_prefix('-'));
-        match (known, operator, default) {
-            (Some(value), "" | "[@]" | "[*]", _) | (Some(value), _, Some(_)) => {
-                self.value(&value, quoting);
-            }
-            (None, _, Some(default)) if !default.contains(['$', '`']) => {
-                self.value(default, quoting);
-            }
-            // Where there is none of it, it adds nothing: `r${x}m`.
-            _ if name.is_empty() => self.push(UNKNOWN),
-            _ => self.push(UNKNOWN),
-        }
-    }
-
-    fn value(&mut self, value: &str, quoting: Quoting) {
-        if quoting == Quoting::Double {
-            self.push_str(value);
-            return;
-        }
-        for c in value.chars() {
-            if c.is_whitespace() {
-                self.end_word();
-            } else {
-                self.push(c);
-            }
-        }
-    }
-
-    /// What a command prints is known where it is `echo` of something that is, or says where a
-    /// program is.
-    fn substitution(&mut self, inner: &str, quoting: Quoting) {
-        let simple = !inner.contains(['|', ';', '&', '<', '>', '$', '`', '(', '\n']);
-        let mut words = inner.split_whitespace();
-        let known = simple
-            .then(|| match (words.next()?, words.next()?) {
-                ("which", name) => Some(name.to_owned()),
-                ("command", "-v") => words.next().map(str::to_owned),
-                ("echo" | "printf", first) if !first.starts_with('-') => {
-                    let rest = inner.trim_start();
-                    let rest = rest.split_once(char::is_whitespace)?.1;
-                    let nothing = Variables::default();
-                    let zero = Span { start: 0, end: 0 };
-                    let words = rest
-                        .split_whitespace()
-                        .flat_map(|raw| expand(raw, zero, &nothing, 0));
-                    let texts: Vec<String> = words.map(|word| word.text).collect();
-                    Some(texts.join(" "))
-                }
-                _ => None,
-            })
-            .flatten();
-        match known {
-            Some(text) => self.value(&text, quoting),
-            None => self.push(UNKNOWN),
-        }
-    }
-
-    /// bash(1), QUOTING: `$'…'`.
-    fn ansi_c(&mut self) {
-        self.begun = true;
-        while let Some(c) = self.rest.next() {
-            if c == '\'' {
-                return;
-            }
-            if c != '\\' {
-                self.push(c);
-                continue;
-            }
-            match self.rest.next() {
-                Some('a') => self.push('\u{7}'),
-                Some('b') => self.push('\u{8}'),
-                Some('e' | 'E') => self.push('\u{1b}'),
-                Some('f') => self.push('\u{c}'),
-                Some('n') => self.push('\n'),
-                Some('r') => self.push('\r'),
-                Some('t') => self.push('\t'),
-                Some('v') => self.push('\u{b}'),
-                Some('x') => self.numbered(16, 2, 0),
-                Some('u') => self.numbered(16, 4, 0),
-                Some('U') => self.numbered(16, 8, 0),
-                Some(c @ '0'..='7') => self.numbered(8, 2, c.to_digit(8).unwrap_or(0)),
-                Some('c') => {
-                    if let Some(c) = self.rest.next() {
-                        self.push(char::from_u32(u32::from(c) & 0x1f).unwrap_or(UNKNOWN));
-                    }
-                }
-                Some(c) => self.push(c),
-                None => {}
-            }
-        }
-    }
-
-    fn numbered(&mut self, radix: u32, digits: usize, first: u32) {
-        let mut number = first;
-        for _ in 0..digits {
-            let Some(digit) = self.rest.peek().and_then(|c| c.to_digit(radix)) else {
-                break;
-            };
-            self.rest.next();
-            number = number.wrapping_mul(radix).wrapping_add(digit);
-        }
-        self.push(char::from_u32(number).unwrap_or(UNKNOWN));
-    }
-
-    fn until(&mut self, end: char) -> String {
-        let mut inner = String::new();
-        while let Some(c) = self.rest.next() {
-            if c == end {
-                break;
-            }
-            inner.push(c);
-            if c == '\\' {
-                inner.extend(self.rest.next());
-            }
-        }
-        inner
-    }
-
-    /// What stands up to the `)` that closes, its `(` taken.
-    fn parenthesised(&mut self) -> String {
-        self.nested('(', ')')
-    }
-
-    fn braced(&mut self) -> String {
-        self.nested('{', '}')
-    }
-
-    fn nested(&mut self, open: char, close: char) -> String {
-        let (mut inner, mut depth, mut quote) = (String::new(), 1_usize, None);
-        while let Some(c) = self.rest.next() {
-            match quote {
-                None if c == '\'' || c == '"' => quote = Some(c),
-                None if c == open => depth += 1,
-                None if c == close => {
-                    depth -= 1;
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                Some(q) if q == c => quote = None,
-                _ => {}
-            }
-            inner.push(c);
-            if c == '\\' && quote != Some('\'') {
-                inner.extend(self.rest.next());
-            }
-        }
-        inner
-    }
+/// Whether a word is `NAME=value` (POSIX 2.9.1).
+pub(crate) fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
 }

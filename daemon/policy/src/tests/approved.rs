@@ -5,8 +5,8 @@ use termd_proto::terminal::Front;
 
 use super::rules::rules;
 use crate::{
-    AlwaysRule, Approved, ApprovedSpec, CompiledGate, Decision, Known, OnlyOnce, Policy, Request,
-    What,
+    AlwaysRule, Approved, ApprovedSpec, CompiledGate, Completeness, Decision, Invocation,
+    OnlyOnceReason, Policy, Request,
 };
 
 fn approved(toml: &str) -> Result<Approved, String> {
@@ -15,9 +15,9 @@ fn approved(toml: &str) -> Result<Approved, String> {
     Approved::compile(&spec, &line).map_err(|error| error.problem)
 }
 
-fn request(what: What<'_>) -> Request<'_> {
+fn request(invocation: Invocation<'_>) -> Request<'_> {
     Request {
-        what,
+        invocation,
         program: None,
         front: Front::Mcp,
         client: Some("an \"agent\"*\n"),
@@ -27,11 +27,11 @@ fn request(what: What<'_>) -> Request<'_> {
 }
 
 fn decided(policy: &Policy, request: &Request<'_>) -> Decision {
-    let decision = policy.decide(request, Known::Whole, &CompiledGate::default());
+    let decision = policy.decide(request, Completeness::Whole, &CompiledGate::default());
     policy.approve(decision, request, request.cwd.unwrap())
 }
 
-fn always(policy: &Policy, request: &Request<'_>) -> Result<Policy, OnlyOnce> {
+fn always(policy: &Policy, request: &Request<'_>) -> Result<Policy, OnlyOnceReason> {
     let decision = decided(policy, request);
     let rule = AlwaysRule::of(&decision, request, request.cwd)?;
     Ok(policy.with_approved(approved(&rule.to_toml()).unwrap()))
@@ -42,7 +42,7 @@ fn a_rule_is_for_that_very_command_and_nothing_beside_it() {
     let argv =
         |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
     let asked = argv(&["rm", "-r", "a \"b\"\n\u{202e}"]);
-    let original = request(What::Argv(&asked));
+    let original = request(Invocation::Argv(&asked));
     let policy = always(&Policy::default(), &original).unwrap();
     let yes = decided(&policy, &original);
     assert_eq!(
@@ -54,11 +54,11 @@ fn a_rule_is_for_that_very_command_and_nothing_beside_it() {
     let line = crate::command_text(&asked);
     for other in [
         Request {
-            what: What::Argv(&more),
+            invocation: Invocation::Argv(&more),
             ..original
         },
         Request {
-            what: What::Line(&line),
+            invocation: Invocation::Line(&line),
             ..original
         },
         Request {
@@ -93,16 +93,16 @@ fn a_rule_is_for_that_very_command_and_nothing_beside_it() {
         );
     }
     // Together with another one it is another text.
-    let line = request(What::Line("rm -r a"));
+    let line = request(Invocation::Line("rm -r a"));
     let policy = always(&Policy::default(), &line).unwrap();
     assert_eq!(decided(&policy, &line).judgement.effect, Effect::Allow);
-    let two = request(What::Line("rm -r a; rm -r b"));
+    let two = request(Invocation::Line("rm -r a; rm -r b"));
     assert_eq!(decided(&policy, &two).judgement.effect, Effect::Confirm);
 }
 
 #[test]
 fn a_persons_own_rule_is_stronger() {
-    let asked = request(What::Line("rm -r build"));
+    let asked = request(Invocation::Line("rm -r build"));
     let rule = always(&Policy::default(), &asked)
         .unwrap()
         .approved()
@@ -121,7 +121,11 @@ fn a_persons_own_rule_is_stronger() {
         let decision = decided(&policy, &asked);
         assert_eq!(decision.judgement.effect, effect, "{toml}");
         let again = AlwaysRule::of(&decision, &asked, Some("/project"));
-        assert_eq!(again, Err(OnlyOnce::Rule { number: 1, line: 1 }), "{toml}");
+        assert_eq!(
+            again,
+            Err(OnlyOnceReason::Rule { number: 1, line: 1 }),
+            "{toml}"
+        );
     }
 }
 
@@ -129,11 +133,11 @@ fn a_persons_own_rule_is_stronger() {
 fn what_may_be_another_command_the_next_time_is_agreed_to_once() {
     let long = format!("rm -r {}", "x".repeat(5_000));
     for (line, why) in [
-        ("rm -r $what", OnlyOnce::Computed),
-        ("rm -r $(ls)", OnlyOnce::Computed),
-        (&long, OnlyOnce::Long),
+        ("rm -r $what", OnlyOnceReason::Computed),
+        ("rm -r $(ls)", OnlyOnceReason::Computed),
+        (&long, OnlyOnceReason::Long),
     ] {
-        let asked = request(What::Line(line));
+        let asked = request(Invocation::Line(line));
         assert_eq!(
             always(&Policy::default(), &asked).err(),
             Some(why),
@@ -142,19 +146,19 @@ fn what_may_be_another_command_the_next_time_is_agreed_to_once() {
     }
     let typed = Request {
         program: Some("bash"),
-        ..request(What::Line("rm -r x"))
+        ..request(Invocation::Line("rm -r x"))
     };
     assert_eq!(
         always(&Policy::default(), &typed).err(),
-        Some(OnlyOnce::Typed)
+        Some(OnlyOnceReason::Typed)
     );
     let unnamed = Request {
         client: None,
-        ..request(What::Line("rm -r x"))
+        ..request(Invocation::Line("rm -r x"))
     };
     assert_eq!(
         always(&Policy::default(), &unnamed).err(),
-        Some(OnlyOnce::Unnamed)
+        Some(OnlyOnceReason::Unnamed)
     );
 }
 

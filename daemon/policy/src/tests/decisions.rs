@@ -8,8 +8,8 @@ use termd_proto::terminal::Front;
 use super::properties::Noise;
 use super::rules::rules;
 use crate::{
-    Bytes, CompiledGate, Decision, Known, Length, Places, Policy, Request, SandboxBuilder,
-    SandboxKind, Walls, What,
+    ByteSize, CompiledGate, Completeness, Decision, HostPaths, Invocation, Policy, Request,
+    SandboxAccess, SandboxBuilder, SandboxKind, TimeSpan,
 };
 
 fn decide(policy: &Policy, line: &str, gate: &CompiledGate) -> Decision {
@@ -18,14 +18,14 @@ fn decide(policy: &Policy, line: &str, gate: &CompiledGate) -> Decision {
 
 fn decide_at(policy: &Policy, line: &str, gate: &CompiledGate, cwd: Option<&str>) -> Decision {
     let request = Request {
-        what: What::Line(line),
+        invocation: Invocation::Line(line),
         program: None,
         front: Front::Mcp,
         client: Some("Claude-Code"),
         uid: Some(1_000),
         cwd,
     };
-    policy.decide(&request, Known::Whole, gate)
+    policy.decide(&request, Completeness::Whole, gate)
 }
 
 fn gate_off() -> CompiledGate {
@@ -303,15 +303,15 @@ fn a_profile_is_the_rules_else_the_fronts() {
     );
     assert_eq!(build.rule_line, Some(22));
     let none = decide(&policy, "git push", &CompiledGate::default());
-    assert_eq!(none.profile.walls(&places()), None);
+    assert_eq!(none.profile.sandbox_access(&places()), None);
     let kinds = decide(&policy, "npm test", &CompiledGate::default())
         .profile
         .kinds();
     assert_eq!(kinds, [SandboxKind::Workspace]);
 }
 
-fn places() -> Places {
-    Places {
+fn places() -> HostPaths {
+    HostPaths {
         home: "/home/u".into(),
         workspace: "/home/u/src/x".into(),
         is_repository: true,
@@ -332,11 +332,11 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
     let gate = CompiledGate::default();
     for line in ["cargo build; ls", "ls; cargo build"] {
         let profile = decide(&policy, line, &gate).profile;
-        assert_eq!(profile.timeout.map(Length::ms), Some(600_000));
-        assert_eq!(profile.output_bytes.map(Bytes::get), Some(1 << 20));
+        assert_eq!(profile.timeout.map(TimeSpan::ms), Some(600_000));
+        assert_eq!(profile.output_bytes.map(ByteSize::get), Some(1 << 20));
         assert_eq!(profile.limits.open_files, Some(50));
-        assert_eq!(profile.limits.cpu_time.map(Length::ms), Some(60_000));
-        let walls = profile.walls(&places()).unwrap();
+        assert_eq!(profile.limits.cpu_time.map(TimeSpan::ms), Some(60_000));
+        let walls = profile.sandbox_access(&places()).unwrap();
         let writable = paths(&["/home/u/src/x", "/opt/shared/a", "/tmp"]);
         assert_eq!(walls.writable, writable, "{line}");
         assert!(!walls.best_effort, "one of them requires");
@@ -349,7 +349,7 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
         assert!(!profile.env.passes("CARGO_TOKEN".as_ref()));
     }
     let agent = decide(&policy, "ls", &gate).profile;
-    let walls = agent.walls(&places()).unwrap();
+    let walls = agent.sandbox_access(&places()).unwrap();
     assert_eq!(walls.builder, SandboxBuilder::Termd, "nobody asks for it");
     let alone = decide(&policy, "cargo build", &gate).profile;
     assert!(alone.env.passes("CARGO_TOKEN".as_ref()));
@@ -364,12 +364,12 @@ fn what_is_a_workspace_and_what_is_not() {
         let policy = rules(&toml).unwrap();
         decide(&policy, "ls", &CompiledGate::default()).profile
     };
-    let walls = |more: &str, workspace: &str| -> Walls {
-        let places = Places {
+    let walls = |more: &str, workspace: &str| -> SandboxAccess {
+        let places = HostPaths {
             workspace: workspace.into(),
             ..places()
         };
-        spec(more).walls(&places).unwrap()
+        spec(more).sandbox_access(&places).unwrap()
     };
     let is_writable = |more: &str, workspace: &str| {
         let walls = walls(more, workspace);

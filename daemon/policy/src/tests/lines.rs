@@ -4,7 +4,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
 use super::{all_are, judged};
-use crate::{CompiledGate, Policy, Request, What, command_text, judge};
+use crate::{CompiledGate, Invocation, Policy, Request, command_text, judge};
 use termd_proto::terminal::Front;
 
 #[test]
@@ -308,9 +308,9 @@ fn git_packages_containers_and_clouds() {
     );
 }
 
-fn asked_by(front: Front, what: What<'_>) -> Request<'_> {
+fn asked_by(front: Front, invocation: Invocation<'_>) -> Request<'_> {
     Request {
-        what,
+        invocation,
         program: None,
         front,
         client: None,
@@ -334,12 +334,12 @@ fn an_argv_is_judged_word_by_word() {
     ];
     for (argv, verdict) in table {
         let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-        let request = asked_by(Front::Acp, What::Argv(&argv));
+        let request = asked_by(Front::Acp, Invocation::Argv(&argv));
         let judgement = judge(&request, &CompiledGate::default(), &Policy::default());
         assert_eq!(judgement.verdict, verdict, "{argv:?}: {judgement:?}");
     }
     let argv = ["mkfs.\u{1b}[2J\n", "x"].map(str::to_owned);
-    let what = What::Argv(&argv);
+    let what = Invocation::Argv(&argv);
     let request = asked_by(Front::Acp, what);
     let reason = judge(&request, &CompiledGate::default(), &Policy::default()).reason;
     assert_eq!(reason.as_deref(), Some("mkfs.\\u{1b}[2J\\n formats a disk"));

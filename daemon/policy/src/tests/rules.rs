@@ -3,7 +3,9 @@
 use termd_proto::policy::{Effect, GateSettings, MAX_GATE_PATTERNS, Verdict};
 use termd_proto::terminal::Front;
 
-use crate::{CompiledGate, Origin, PatternError, Policy, PolicySpec, Request, What, judge};
+use crate::{
+    CompiledGate, Invocation, PatternError, Policy, PolicySpec, Request, RuleSource, judge,
+};
 
 /// A policy, or what is wrong with it; of errors the line too.
 pub(super) fn rules(toml: &str) -> Result<Policy, String> {
@@ -16,7 +18,7 @@ pub(super) fn rules(toml: &str) -> Result<Policy, String> {
         let at = error.span().map_or(0, |span| span.start);
         place(at, error.message())
     })?;
-    let origin = Origin {
+    let origin = RuleSource {
         line: &line,
         resolve: &|_| None,
     };
@@ -110,7 +112,7 @@ fn the_first_rule_that_fits_decides_for_each_command() {
     ];
     for (line, front, cwd, effect, rule) in table {
         let request = Request {
-            what: What::Line(line),
+            invocation: Invocation::Line(line),
             program: None,
             front,
             client: None,
@@ -141,7 +143,7 @@ fn a_gate_that_is_off_judges_and_asks_nothing() {
         ("$x", Effect::Confirm),
     ] {
         let request = Request {
-            what: What::Line(line),
+            invocation: Invocation::Line(line),
             program: None,
             front: Front::Mcp,
             client: None,
@@ -167,7 +169,7 @@ fn a_clients_patterns_are_dangerous_in_any_case() {
         ("deploy  prod", Some("vim"), Verdict::Dangerous),
     ] {
         let request = Request {
-            what: What::Line(line),
+            invocation: Invocation::Line(line),
             program,
             front: Front::Mcp,
             client: None,

@@ -4,7 +4,7 @@ use termd_proto::policy::{Effect, MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 
 use super::rules::rules;
-use crate::{CompiledGate, Known, Policy, Request, TypedLines, What, Whereabouts};
+use crate::{CompiledGate, Completeness, Invocation, Policy, PossibleCwd, Request, TypedLines};
 
 /// The worst verdict of the lines that these pushes make, and how many lines there were.
 fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
@@ -15,14 +15,15 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
         for line in lines.feed(push.as_bytes(), program) {
             count += 1;
             let request = Request {
-                what: What::Line(&line.text),
+                invocation: Invocation::Line(&line.text),
                 program,
                 front: Front::Mcp,
                 client: None,
                 uid: None,
                 cwd: None,
             };
-            let decision = Policy::default().decide(&request, line.known, &CompiledGate::default());
+            let decision =
+                Policy::default().decide(&request, line.completeness, &CompiledGate::default());
             worst = worst.max(decision.judgement.verdict);
         }
     }
@@ -152,11 +153,11 @@ fn memory_is_bounded_and_what_is_too_long_is_unknown() {
 
 /// What is done about the last line that this makes, in a shell that is there.
 fn last_effect(policy: &Policy, typed: &str, start: &str) -> Effect {
-    let mut whereabouts = Whereabouts::at(Some(start));
+    let mut whereabouts = PossibleCwd::at(Some(start));
     let mut effect = None;
     for line in TypedLines::default().feed(typed.as_bytes(), Some("bash")) {
         let request = Request {
-            what: What::Line(&line.text),
+            invocation: Invocation::Line(&line.text),
             program: Some("bash"),
             front: Front::Mcp,
             client: None,
@@ -164,9 +165,9 @@ fn last_effect(policy: &Policy, typed: &str, start: &str) -> Effect {
             cwd: None,
         };
         let gate = CompiledGate::default();
-        let decision = policy.decide_from(&whereabouts, &request, line.known, &gate);
+        let decision = policy.decide_from(&whereabouts, &request, line.completeness, &gate);
         effect = Some(decision.judgement.effect);
-        whereabouts = decision.leads_to;
+        whereabouts = decision.next_cwd;
     }
     effect.unwrap()
 }
@@ -219,7 +220,7 @@ fn a_line_starts_where_the_one_before_it_leads() {
 fn a_question_names_each_place_that_it_may_be_about() {
     let led = |line: &str| {
         let request = Request {
-            what: What::Line(line),
+            invocation: Invocation::Line(line),
             program: None,
             front: Front::Mcp,
             client: None,
@@ -227,8 +228,8 @@ fn a_question_names_each_place_that_it_may_be_about() {
             cwd: Some("/home"),
         };
         let gate = CompiledGate::default();
-        let decision = Policy::default().decide(&request, Known::Whole, &gate);
-        decision.leads_to.named()
+        let decision = Policy::default().decide(&request, Completeness::Whole, &gate);
+        decision.next_cwd.describe()
     };
     assert_eq!(led("ls"), "/home");
     assert_eq!(led("cd /etc"), "/home, or /etc");

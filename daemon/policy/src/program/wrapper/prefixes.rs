@@ -1,25 +1,27 @@
-//! The programs that start what stands behind their own options, by their manuals.
+//! Programs that start the command behind their own options, by their manuals: sudo, nice, timeout.
 
-use crate::program::options::Valued;
+use super::inner_command::InnerCommand;
+use crate::program::options::{Order, Valued, options as take_options};
+use crate::shell::word::{Word, is_assignment};
 
-/// How a program finds the command that it starts.
+/// A program whose command stands behind its own options.
 #[derive(Debug)]
-pub(crate) struct Wrapper {
+struct Prefix {
     names: &'static [&'static str],
-    /// Its options that take a value.
-    pub(crate) valued: Valued<'static>,
-    /// Operands of its own before the command.
-    pub(crate) skip: usize,
+    /// The options that take a value.
+    valued: Valued<'static>,
+    /// The number of the program's own operands before the command.
+    skip: usize,
     /// Whether `NAME=value` may stand before the command.
-    pub(crate) assignments: bool,
-    /// Whether it gives the words, joined, to a shell.
-    pub(crate) joins: bool,
+    assignments: bool,
+    /// Whether the program gives the words to a shell, joined.
+    joins: bool,
     /// Options whose value is a shell line.
-    pub(crate) line_options: &'static [&'static str],
+    line_options: &'static [&'static str],
 }
 
-const fn plain(names: &'static [&'static str], valued: &'static [&'static str]) -> Wrapper {
-    Wrapper {
+const fn plain(names: &'static [&'static str], valued: &'static [&'static str]) -> Prefix {
+    Prefix {
         names,
         valued: Valued::These(valued),
         skip: 0,
@@ -29,8 +31,8 @@ const fn plain(names: &'static [&'static str], valued: &'static [&'static str]) 
     }
 }
 
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
+const PREFIXES: &[Prefix] = &[
+    Prefix {
         assignments: true,
         ..plain(
             &["sudo", "sudo-rs"],
@@ -62,7 +64,7 @@ const WRAPPERS: &[Wrapper] = &[
     },
     plain(&["doas"], &["u", "C", "a"]),
     plain(&["pkexec", "run0"], &["user", "u", "D", "g"]),
-    Wrapper {
+    Prefix {
         assignments: true,
         ..plain(&["busybox", "toybox"], &[])
     },
@@ -87,22 +89,22 @@ const WRAPPERS: &[Wrapper] = &[
     ),
     plain(&["exec"], &["a"]),
     plain(&["stdbuf"], &["i", "o", "e", "input", "output", "error"]),
-    Wrapper {
+    Prefix {
         skip: 1,
         ..plain(
             &["timeout", "gtimeout"],
             &["s", "k", "signal", "kill-after"],
         )
     },
-    Wrapper {
+    Prefix {
         joins: true,
         ..plain(&["watch"], &["n", "interval", "q", "equexit"])
     },
-    Wrapper {
+    Prefix {
         skip: 1,
         ..plain(&["chroot"], &["userspec", "groups"])
     },
-    Wrapper {
+    Prefix {
         skip: 1,
         line_options: &["c", "command"],
         ..plain(
@@ -124,8 +126,8 @@ const WRAPPERS: &[Wrapper] = &[
             "o", "e", "p", "s", "a", "E", "u", "P", "S", "O", "I", "b", "X", "l", "n", "A", "D",
         ],
     ),
-    Wrapper {
-        // What it starts is in the option; its operand is a file.
+    Prefix {
+        // The command is the value of an option. The operand is a file.
         skip: 64,
         line_options: &["c", "command"],
         ..plain(
@@ -133,25 +135,7 @@ const WRAPPERS: &[Wrapper] = &[
             &["c", "command", "E", "I", "O", "B", "T", "m", "o"],
         )
     },
-    Wrapper {
-        skip: 1,
-        line_options: &["c", "command", "session-command"],
-        ..plain(
-            &["su"],
-            &[
-                "c",
-                "command",
-                "session-command",
-                "s",
-                "shell",
-                "g",
-                "group",
-                "G",
-                "w",
-            ],
-        )
-    },
-    Wrapper {
+    Prefix {
         line_options: &["c", "command", "session-command"],
         ..plain(
             &["runuser"],
@@ -167,7 +151,7 @@ const WRAPPERS: &[Wrapper] = &[
             ],
         )
     },
-    Wrapper {
+    Prefix {
         skip: 1,
         joins: true,
         ..plain(
@@ -212,11 +196,11 @@ const WRAPPERS: &[Wrapper] = &[
             "on-calendar",
         ],
     ),
-    Wrapper {
+    Prefix {
         skip: 1,
         ..plain(&["taskset", "chrt"], &["T", "P", "D"])
     },
-    Wrapper {
+    Prefix {
         skip: 1,
         ..plain(&["gosu", "su-exec", "setarch"], &[])
     },
@@ -252,16 +236,16 @@ const WRAPPERS: &[Wrapper] = &[
         &["n", "s", "e", "server-args"],
     ),
     plain(&["valgrind", "catchsegv", "tsocks"], &[]),
-    Wrapper {
+    Prefix {
         skip: 1,
         ..plain(&["poetry", "pipenv", "uv", "rye", "hatch", "bundle"], &[])
     },
-    Wrapper {
+    Prefix {
         skip: 2,
         ..plain(&["direnv"], &[])
     },
     plain(&["npx", "bunx"], &["p", "package", "c", "call"]),
-    Wrapper {
+    Prefix {
         joins: true,
         ..plain(
             &["hyperfine"],
@@ -272,9 +256,37 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// The program of this name, if it starts others.
-pub(crate) fn wrapper(name: &str) -> Option<&'static Wrapper> {
-    WRAPPERS
-        .iter()
-        .find(|wrapper| wrapper.names.contains(&name))
+/// The command behind the options of a program that is a prefix.
+pub(super) fn prefixed(program: &str, args: &[Word]) -> Vec<InnerCommand> {
+    let mut prefixes = PREFIXES.iter();
+    let Some(prefix) = prefixes.find(|prefix| prefix.names.contains(&program)) else {
+        return Vec::new();
+    };
+    let options = take_options(args, prefix.valued, Order::OptionsFirst);
+    let line = options.value(prefix.line_options);
+    let mut started: Vec<InnerCommand> = line.map(InnerCommand::line).into_iter().collect();
+    let mut operands = options.operands.iter().skip(prefix.skip);
+    let first = if prefix.assignments {
+        operands.find(|(_, text)| !is_assignment(text))
+    } else {
+        operands.next()
+    };
+    let Some((at, text)) = first else {
+        return started;
+    };
+    // Options may stand behind the program's own operands: `flock FILE -c LINE`.
+    if text.starts_with('-') && prefix.skip > 0 {
+        let rest = args.get(*at..).unwrap_or_default();
+        let late = take_options(rest, prefix.valued, Order::OptionsFirst);
+        if let Some((line_at, line)) = late.value(prefix.line_options) {
+            started.push(InnerCommand::line((at + line_at, line)));
+            return started;
+        }
+    }
+    if prefix.joins {
+        started.extend(InnerCommand::joined_line(args, *at));
+    } else {
+        started.extend(InnerCommand::argv(args.get(*at..).unwrap_or_default()));
+    }
+    started
 }

@@ -1,0 +1,115 @@
+//! What is found in a text, and how much of it is read.
+
+use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
+
+use super::finding::{Finding, InspectedCommand};
+use crate::shell::variables::Variables;
+use crate::shell::word::Word;
+
+/// Shell lines in shell lines, and statements in statements, that are read.
+pub(crate) const MAX_DEPTH: usize = 160;
+
+/// Bytes of shell that are read for one text. A line within a line is read again at each depth, and
+/// other requests wait meanwhile.
+const MAX_READ_BYTES: usize = 8 * MAX_JUDGED_BYTES;
+
+/// Bytes of words, of all commands of a text together. A command that starts another one holds the
+/// other's words too, so `sudo sudo sudo …` holds its words as often as it is deep. The commands of a
+/// real text are each read a few times.
+const MAX_WORD_BYTES: usize = 32 * MAX_JUDGED_BYTES;
+/// How often the words of an argv longer than `MAX_WORD_BYTES` are read.
+const MAX_ARGV_READS: usize = 16;
+
+const TOO_MUCH_NESTED: &str = "too much of it stands within itself to be looked into";
+
+/// The commands of a text and what is wrong with it. Commands and nesting are bounded; a text beyond
+/// a bound is unknown.
+#[derive(Debug, Default)]
+pub(crate) struct Inspection {
+    pub(crate) commands: Vec<InspectedCommand>,
+    /// What is wrong with the text and with no one command of it.
+    pub(crate) text_findings: Vec<Finding>,
+    pub(crate) variables: Variables,
+    command_count: usize,
+    read_bytes: usize,
+    word_bytes: usize,
+    /// The bytes of words of the longest command.
+    longest_command: usize,
+}
+
+impl Inspection {
+    /// Adds something that is wrong with the text.
+    pub(crate) fn note(&mut self, verdict: Verdict, reason: impl Into<String>, span: Span) {
+        let reason = reason.into();
+        self.text_findings.push(Finding {
+            verdict,
+            reason,
+            span,
+        });
+    }
+
+    /// What is wrong with the commands, then what is wrong with the text.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let of_commands = self.commands.iter();
+        let of_commands = of_commands.filter_map(|command| command.finding.as_ref());
+        of_commands.chain(&self.text_findings)
+    }
+
+    /// Whether something of the text is not known.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.findings()
+            .any(|finding| finding.verdict == Verdict::Unknown)
+    }
+
+    /// Leaves out what is only unknown.
+    pub(crate) fn keep_dangers(&mut self) {
+        let is_danger = |finding: &Finding| finding.verdict == Verdict::Dangerous;
+        self.text_findings.retain(is_danger);
+        for command in &mut self.commands {
+            command.finding = command.finding.take().filter(is_danger);
+        }
+    }
+
+    /// Counts one more command. `false`: it is one too many.
+    pub(super) fn count_command(&mut self, span: Span) -> bool {
+        self.command_count += 1;
+        if self.command_count == MAX_JUDGED_COMMANDS + 1 {
+            let reason = "it holds more commands than are looked at (1,000)";
+            self.note(Verdict::Unknown, reason, span);
+        }
+        self.command_count <= MAX_JUDGED_COMMANDS
+    }
+
+    /// Counts bytes of shell. `false`: they are not to be read.
+    pub(super) fn count_text(&mut self, bytes: usize, span: Span) -> bool {
+        self.read_bytes = self.read_bytes.saturating_add(bytes);
+        let fits = self.read_bytes <= MAX_READ_BYTES;
+        if !fits {
+            self.note(Verdict::Unknown, TOO_MUCH_NESTED, span);
+        }
+        fits
+    }
+
+    /// Counts the words of one more command. `false`: they are not to be read.
+    pub(super) fn count_words(&mut self, words: &[Word], span: Span) -> bool {
+        let bytes = words.iter().map(|word| word.text.len() + 1).sum();
+        self.word_bytes = self.word_bytes.saturating_add(bytes);
+        self.longest_command = self.longest_command.max(bytes);
+        let of_longest = self.longest_command.saturating_mul(MAX_ARGV_READS);
+        let fits = self.word_bytes <= MAX_WORD_BYTES.max(of_longest);
+        if !fits {
+            self.note(Verdict::Unknown, TOO_MUCH_NESTED, span);
+        }
+        fits
+    }
+
+    /// Whether text at this depth is not read any more.
+    pub(super) fn is_too_deep(&mut self, depth: usize, span: Span) -> bool {
+        let too_deep = depth > MAX_DEPTH;
+        if too_deep {
+            let reason = "it is nested deeper than is looked into";
+            self.note(Verdict::Unknown, reason, span);
+        }
+        too_deep
+    }
+}

@@ -1,0 +1,25 @@
+//! A redirection that writes.
+
+use termd_proto::policy::{Span, Verdict};
+
+use super::inspection::Inspection;
+use crate::danger::writes;
+use crate::shell::expansion::expand;
+
+/// Notes a redirection that writes where it is dangerous.
+pub(super) fn inspect_redirect(
+    inspection: &mut Inspection,
+    operator: &str,
+    target: &str,
+    span: Span,
+) {
+    if !operator.contains('>') {
+        return;
+    }
+    let appends = operator.contains(">>");
+    for word in expand(target, span, &inspection.variables, 0) {
+        if let Some(reason) = writes::danger(&word.text, appends) {
+            inspection.note(Verdict::Dangerous, reason, span);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `[policy]` of the configuration, as it is written. What is wrong with one value is found while it is
+//! read; what is wrong with the whole, by [`Policy::compile`](crate::Policy::compile).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::profile::environment::EnvSpec;
+use crate::profile::name::ProfileName;
+use crate::profile::spec::ProfileSpec;
+use crate::rules::rule_spec::RuleSpec;
+
+/// `[policy]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicySpec {
+    /// `[[policy.rules]]`: the first rule that fits a command decides.
+    pub rules: Vec<Spanned<RuleSpec>>,
+    /// `[policy.profiles.NAME]`.
+    pub profiles: BTreeMap<Spanned<ProfileName>, ProfileSpec>,
+    /// `[policy.fronts.FRONT]`.
+    pub fronts: FrontsSpec,
+}
+
+/// What holds for each kind of client where no rule says more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FrontsSpec {
+    /// ACP's `terminal/*`.
+    pub acp: FrontSpec,
+    /// MCP clients.
+    pub mcp: FrontSpec,
+    /// `termctl`, and scripts on the socket.
+    pub cli: FrontSpec,
+}
+
+/// `[policy.fronts.FRONT]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FrontSpec {
+    /// The profile of commands to which no rule gives another one.
+    pub profile: Option<Spanned<ProfileName>>,
+    /// The environment of all commands of these clients.
+    pub env: EnvSpec,
+}

@@ -1,0 +1,97 @@
+//! What a sandboxed command may access in one directory.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::protected_paths::MissingPath;
+
+/// Whose directories for temporary files a command has. The stricter value is the greater one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TemporaryFiles {
+    /// The host's.
+    Shared,
+    /// The command's own.
+    Private,
+}
+
+/// The program that builds a sandbox's mounts. The one that is asked for is the greater value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxBuilder {
+    /// The daemon itself.
+    Termd,
+    /// bubblewrap, where it is installed.
+    Bubblewrap,
+}
+
+/// What a sandboxed command may access. Paths are absolute; links in them are not resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxAccess {
+    /// Paths that may be written. `/` is everything.
+    pub writable: Vec<PathBuf>,
+    /// Paths that may not be written, though a directory above may.
+    pub protected: Vec<(PathBuf, MissingPath)>,
+    /// Paths that cannot be seen.
+    pub hidden: Vec<PathBuf>,
+    /// Paths that can be seen, though a directory above cannot.
+    pub visible: Vec<PathBuf>,
+    /// Whether there is a network.
+    pub network: bool,
+    /// Whether the daemon's own socket may be used.
+    pub daemon_socket: bool,
+    /// Whether the command runs where a restriction cannot be enforced.
+    pub best_effort: bool,
+    /// Whose `/tmp` and `/var/tmp` the command has.
+    pub temporary: TemporaryFiles,
+    /// The program that builds the mounts.
+    pub builder: SandboxBuilder,
+}
+
+impl SandboxAccess {
+    /// Two sandboxes together: what both let be written, and what either protects or hides.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        let mut writable = Vec::new();
+        for (from, within) in [
+            (&self.writable, &other.writable),
+            (&other.writable, &self.writable),
+        ] {
+            for path in from {
+                let allowed = within.iter().any(|above| path.starts_with(above));
+                if allowed && !writable.contains(path) {
+                    writable.push(path.clone());
+                }
+            }
+        }
+        Self {
+            writable,
+            protected: [self.protected, other.protected].concat(),
+            hidden: [self.hidden, other.hidden].concat(),
+            visible: self
+                .visible
+                .into_iter()
+                .filter(|path| other.visible.contains(path))
+                .collect(),
+            network: self.network && other.network,
+            daemon_socket: self.daemon_socket && other.daemon_socket,
+            best_effort: self.best_effort && other.best_effort,
+            temporary: self.temporary.max(other.temporary),
+            builder: self.builder.max(other.builder),
+        }
+        .without_duplicates()
+    }
+
+    /// Each path once. Of a protected path the stricter entry stays.
+    fn without_duplicates(mut self) -> Self {
+        for paths in [&mut self.writable, &mut self.hidden] {
+            paths.sort();
+            paths.dedup();
+        }
+        self.protected.sort();
+        self.protected.reverse();
+        self.protected.dedup_by(|later, kept| later.0 == kept.0);
+        self.protected.reverse();
+        self
+    }
+}

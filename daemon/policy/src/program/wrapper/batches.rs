@@ -1,0 +1,114 @@
+//! Programs that start a command for each thing that they find or read: xargs(1), parallel(1), find(1).
+
+use super::inner_command::InnerCommand;
+use super::shells::shell_line;
+use crate::program::kind::{base_name, is_shell};
+use crate::program::options::{Order, Valued, options};
+use crate::shell::word::Word;
+
+/// The command of xargs(1). A command that is itself read is not known.
+pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
+    const VALUED: Valued<'_> = Valued::These(&[
+        "a",
+        "d",
+        "E",
+        "I",
+        "L",
+        "n",
+        "P",
+        "s",
+        "J",
+        "R",
+        "S",
+        "arg-file",
+        "delimiter",
+        "max-args",
+        "max-procs",
+        "max-chars",
+        "process-slot-var",
+    ]);
+    let options = options(args, VALUED, Order::OptionsFirst);
+    let Some((at, _)) = options.operands.first() else {
+        return Vec::new();
+    };
+    let words = args.get(*at..).unwrap_or_default().to_vec();
+    let (name, rest) = (words.first(), words.get(1..).unwrap_or_default());
+    let name = name.map_or("", |word| base_name(&word.text));
+    let replaced = options.value(&["I"]).map(|(_, text)| text);
+    let placeholder = replaced.unwrap_or("{}");
+    let runs_input = words.first().is_some_and(|word| word.text == placeholder)
+        || (is_shell(name)
+            && match shell_line(rest).first() {
+                Some(InnerCommand::Line { text, .. }) => {
+                    text.trim_start().starts_with(placeholder) || text.trim() == "$0"
+                }
+                _ => rest
+                    .iter()
+                    .any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
+            });
+    let mut started = vec![InnerCommand::Argv(words)];
+    if runs_input {
+        started.push(InnerCommand::Unknown("it runs what it reads"));
+    }
+    started
+}
+
+/// The lines of parallel(1): a command before `:::`, or the lines behind it.
+pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
+    const VALUED: Valued<'_> = Valued::These(&[
+        "j",
+        "jobs",
+        "a",
+        "arg-file",
+        "S",
+        "sshlogin",
+        "C",
+        "colsep",
+        "N",
+        "n",
+        "I",
+        "L",
+        "delay",
+        "timeout",
+        "results",
+        "joblog",
+        "tagstring",
+        "P",
+        "max-procs",
+        "max-args",
+        "retries",
+    ]);
+    let options = options(args, VALUED, Order::OptionsFirst);
+    let is_source = |text: &str| matches!(text, ":::" | "::::" | ":::+");
+    let command: Vec<&str> = options
+        .operands
+        .iter()
+        .map(|(_, text)| *text)
+        .take_while(|text| !is_source(text))
+        .collect();
+    let at = options.operands.first().map_or(0, |(at, _)| *at);
+    if !command.is_empty() {
+        let text = command.join(" ");
+        return vec![InnerCommand::Line { text, at }];
+    }
+    if options.operands.is_empty() {
+        return vec![InnerCommand::Unknown("it runs the lines that it reads")];
+    }
+    let lines = options.operands.iter().filter(|(_, text)| !is_source(text));
+    lines.copied().map(InnerCommand::line).collect()
+}
+
+/// The commands of find(1).
+pub(super) fn find(args: &[Word]) -> Vec<InnerCommand> {
+    let mut started = Vec::new();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        if matches!(&*word.text, "-exec" | "-execdir" | "-ok" | "-okdir") {
+            let command = words
+                .by_ref()
+                .take_while(|word| !matches!(&*word.text, ";" | "+"));
+            started.push(InnerCommand::Argv(command.cloned().collect()));
+        }
+    }
+    started
+}

@@ -1,0 +1,63 @@
+//! What a command starts.
+
+use crate::program::kind::SqlClient;
+use crate::shell::word::{Word, joined};
+
+/// What a command starts. `at` is the number of the argument that a text stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InnerCommand {
+    /// A command, its words expanded.
+    Argv(Vec<Word>),
+    /// A line for a shell.
+    Line { text: String, at: usize },
+    /// Code for an interpreter.
+    Code { text: String, at: usize },
+    /// Statements for a database.
+    Sql {
+        client: SqlClient,
+        text: String,
+        at: usize,
+    },
+    /// Something that cannot be known, with the reason.
+    Unknown(&'static str),
+}
+
+impl InnerCommand {
+    /// A line for a shell, as an option or an operand gives it.
+    pub(super) fn line((at, text): (usize, &str)) -> Self {
+        let text = text.to_owned();
+        Self::Line { text, at }
+    }
+
+    /// Code for an interpreter, as an option or an operand gives it.
+    pub(super) fn code((at, text): (usize, &str)) -> Self {
+        let text = text.to_owned();
+        Self::Code { text, at }
+    }
+
+    /// The command in these words, if there are any.
+    pub(super) fn argv(words: &[Word]) -> Vec<Self> {
+        if words.is_empty() {
+            Vec::new()
+        } else {
+            vec![Self::Argv(words.to_vec())]
+        }
+    }
+
+    /// The arguments from `from` on as one shell line, as eval(1p), watch(1) and ssh(1) join them.
+    pub(super) fn joined_line(args: &[Word], from: usize) -> Vec<Self> {
+        let text = joined(args.get(from..).unwrap_or_default());
+        if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![Self::Line { text, at: from }]
+        }
+    }
+
+    /// The command behind the first of these marks.
+    pub(super) fn after_mark(args: &[Word], marks: &[&str]) -> Vec<Self> {
+        let mark = args.iter().position(|word| marks.contains(&&*word.text));
+        let command = mark.and_then(|mark| args.get(mark + 1..));
+        Self::argv(command.unwrap_or_default())
+    }
+}

@@ -1,0 +1,156 @@
+//! One rule, and whether it fits a command.
+//!
+//! Of some commands not everything is known before they run. Such a command may fit.
+
+use termd_proto::policy::Verdict;
+use termd_proto::terminal::Front;
+
+use super::flag::{Flag, names_of};
+use super::rule_spec::RuleSpec;
+use crate::fit::Fit;
+use crate::glob::Case;
+use crate::inspect::cwd::PossibleCwd;
+use crate::inspect::finding::{Finding, InspectedCommand};
+use crate::program::options::{Order, Valued, options};
+use crate::request::{Completeness, Invocation};
+use crate::shell::word::UNKNOWN;
+
+/// One rule, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    pub(crate) spec: RuleSpec,
+    /// The line of the file that the rule stands in, from 1.
+    pub(crate) line: usize,
+    /// The rule's directory with links resolved, where that is another path.
+    pub(crate) real_cwd: Option<String>,
+}
+
+/// Who asks, from where, and with which text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RuleContext<'a> {
+    pub(crate) front: Front,
+    pub(crate) client: Option<&'a str>,
+    pub(crate) uid: Option<u32>,
+    pub(crate) cwd: &'a PossibleCwd,
+    /// The whole text that the subject stands in.
+    pub(crate) invocation: Invocation<'a>,
+    pub(crate) completeness: Completeness,
+}
+
+/// What a rule is asked about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Subject<'a> {
+    Command(&'a InspectedCommand),
+    /// Something that is wrong with the text and with no one command of it.
+    Finding(&'a Finding),
+    /// A text without commands and findings.
+    Empty,
+}
+
+impl Rule {
+    /// Whether the rule fits a subject.
+    pub(super) fn fits(&self, subject: Subject<'_>, context: RuleContext<'_>) -> Fit {
+        let spec = &self.spec;
+        let by_front = spec.front.as_ref();
+        let by_front = by_front.is_none_or(|fronts| fronts.0.contains(&context.front));
+        let by_client = spec.client.as_ref().is_none_or(|glob| {
+            let client = context.client;
+            client.is_some_and(|client| glob.fits(client, Case::Ignored))
+        });
+        let by_uid = spec.uid.is_none_or(|uid| context.uid == Some(uid));
+        if !(by_front && by_client && by_uid) {
+            return Fit::No;
+        }
+        self.fits_directory(context.cwd)
+            .min(self.fits_text(context.invocation, context.completeness))
+            .min(self.fits_subject(subject))
+    }
+
+    fn fits_text(&self, invocation: Invocation<'_>, completeness: Completeness) -> Fit {
+        match (&self.spec.command, completeness) {
+            (None, _) => Fit::Yes,
+            (Some(command), Completeness::Whole) => Fit::from(command.is(invocation)),
+            // The recalled line may be this command with what was typed into it.
+            (Some(_), Completeness::Recalled) => Fit::Maybe,
+            // The text is more than this, or is judged again once it is whole.
+            (Some(_), Completeness::Begun | Completeness::TooLong) => Fit::No,
+        }
+    }
+
+    fn fits_directory(&self, cwd: &PossibleCwd) -> Fit {
+        let Some(own) = &self.spec.cwd else {
+            return Fit::Yes;
+        };
+        let real = self.real_cwd.as_deref();
+        let by_real_path = real.map_or(Fit::No, |real| cwd.is_within(real));
+        cwd.is_within(&own.0).max(by_real_path)
+    }
+
+    /// Whether the rule is about single commands.
+    fn is_about_commands(&self) -> bool {
+        let spec = &self.spec;
+        spec.program.is_some()
+            || spec.arguments.is_some()
+            || !spec.has.is_empty()
+            || !spec.lacks.is_empty()
+            || !spec.operands.is_empty()
+    }
+
+    fn fits_subject(&self, subject: Subject<'_>) -> Fit {
+        if !self.is_about_commands() {
+            return Fit::Yes;
+        }
+        match subject {
+            Subject::Command(command) => self.fits_command(command),
+            // Text that is not read may hold any command.
+            Subject::Finding(finding) if finding.verdict == Verdict::Unknown => Fit::Maybe,
+            Subject::Finding(_) | Subject::Empty => Fit::No,
+        }
+    }
+
+    fn fits_command(&self, command: &InspectedCommand) -> Fit {
+        let by_program = match &self.spec.program {
+            None => Fit::Yes,
+            Some(_) if command.computed => Fit::Maybe,
+            Some(name) => Fit::from(command.program == name.0),
+        };
+        if by_program == Fit::No {
+            return Fit::No;
+        }
+        by_program.min(self.fits_arguments(command))
+    }
+
+    fn fits_arguments(&self, command: &InspectedCommand) -> Fit {
+        let spec = &self.spec;
+        let unclear = command.args.iter().any(|word| !word.is_known());
+        // Arguments that do not fit as far as they are known may fit once the command runs.
+        let or_maybe = |fits: bool| match fits {
+            true => Fit::Yes,
+            false if unclear => Fit::Maybe,
+            false => Fit::No,
+        };
+        let pattern = spec.arguments.as_ref();
+        let by_pattern = or_maybe(pattern.is_none_or(|regex| regex.0.is_match(&command.arguments)));
+        if spec.has.is_empty() && spec.lacks.is_empty() && spec.operands.is_empty() {
+            return by_pattern;
+        }
+        let valued: Vec<&str> = names_of(&spec.valued);
+        let taken = options(&command.args, Valued::These(&valued), Order::Permuted);
+        let given = |flag: &Flag| flag.is_given(&taken, &command.args);
+        let by_has = or_maybe(spec.has.iter().all(given));
+        let by_lacks = match (spec.lacks.iter().any(given), unclear) {
+            (true, _) => Fit::No,
+            (false, true) if !spec.lacks.is_empty() => Fit::Maybe,
+            (false, _) => Fit::Yes,
+        };
+        let operands = spec.operands.iter().enumerate();
+        let by_operands = operands.map(|(at, glob)| match taken.operand(at) {
+            // A word that is not known may become several words, none, or an option.
+            Some(text) if text.contains(UNKNOWN) && !glob.is_any() => Fit::Maybe,
+            Some(text) => or_maybe(glob.fits(text, Case::Counts)),
+            None => or_maybe(false),
+        });
+        let by_operands = by_operands.min().unwrap_or(Fit::Yes);
+        by_pattern.min(by_has).min(by_lacks).min(by_operands)
+    }
+}

@@ -1,0 +1,11 @@
+//! Reserved words that stand before a command, or open and close a block (POSIX 2.4; fish's
+//! `begin` and `and`).
+
+/// Words that a command may follow.
+pub(super) const LEADING: [&str; 13] = [
+    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "(", "time", "begin", "and",
+];
+/// Words that open a block.
+pub(super) const OPENERS: [&str; 7] = ["if", "for", "while", "until", "case", "select", "{"];
+/// Words that close a block.
+pub(super) const CLOSERS: [&str; 4] = ["fi", "done", "esac", "}"];

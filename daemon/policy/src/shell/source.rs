@@ -1,0 +1,89 @@
+//! A text that is read by its tree, and where it stands in the text that is judged.
+
+use termd_proto::policy::Span;
+use tree_sitter::Node;
+
+use super::expansion::expand;
+use super::grammar_faults::words_behind_redirects;
+use super::variables::Variables;
+use super::word::Word;
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nesting {
+    /// It is the text judged.
+    Outermost,
+    /// It is in this part of the text judged.
+    Within(Span),
+}
+
+impl Nesting {
+    /// A span of this text as one of the text judged.
+    pub(crate) fn span(self, own: Span) -> Span {
+        match self {
+            Self::Outermost => own,
+            Self::Within(outer) => outer,
+        }
+    }
+}
+
+/// A text with a tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) nesting: Nesting,
+}
+
+impl<'a> Source<'a> {
+    /// The text of a node.
+    pub(crate) fn of(&self, node: Node<'_>) -> &'a str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    /// The span of a node in the text judged.
+    pub(crate) fn span(&self, node: Node<'_>) -> Span {
+        self.nesting.span(Span {
+            start: node.start_byte(),
+            end: node.end_byte(),
+        })
+    }
+
+    /// The words that a node becomes.
+    pub(crate) fn expand(&self, node: Node<'_>, variables: &Variables, choice: usize) -> Vec<Word> {
+        expand(self.of(node), self.span(node), variables, choice)
+    }
+
+    /// The words of a command, expanded.
+    pub(crate) fn words(
+        &self,
+        command: Node<'_>,
+        variables: &Variables,
+        choice: usize,
+    ) -> Vec<Word> {
+        let mut cursor = command.walk();
+        let own = command.children(&mut cursor).filter(|child| {
+            !matches!(
+                child.kind(),
+                "variable_assignment"
+                    | "file_redirect"
+                    | "herestring_redirect"
+                    | "heredoc_redirect"
+                    | "comment"
+                    | "subshell"
+            )
+        });
+        let nodes = own.chain(words_behind_redirects(command));
+        nodes
+            .flat_map(|node| self.expand(node, variables, choice))
+            .collect()
+    }
+
+    /// The operator of a redirection.
+    pub(crate) fn operator(&self, redirect: Node<'_>) -> &'a str {
+        let mut cursor = redirect.walk();
+        let found = redirect.children(&mut cursor).find(|child| {
+            child.kind().contains(['<', '>']) && child.kind() != "process_substitution"
+        });
+        found.map_or("", |node| self.of(node))
+    }
+}

@@ -1,0 +1,167 @@
+//! The line that keys edit.
+
+use termd_proto::policy::MAX_JUDGED_BYTES;
+
+use super::keys::Key;
+use crate::request::Completeness;
+use crate::shell::word::UNKNOWN;
+
+/// Characters that the keys of one call may move within lines. A few keys can ask for much, and whoever
+/// types waits for it. Beyond that a line counts as too long.
+const MAX_MOVED: usize = 16 << 20;
+/// Bytes that a line and the lines before it may have. Those of a character are counted as four.
+const MAX_LINE_BYTES: usize = 4 * MAX_JUDGED_BYTES;
+
+/// One line with a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct LineEditor {
+    line: Vec<char>,
+    cursor: usize,
+    /// What was cut last.
+    cut: Vec<char>,
+    completeness: Completeness,
+    pasting: bool,
+    /// Characters that the keys of this call have moved.
+    moved: usize,
+}
+
+impl LineEditor {
+    /// Begins a call, which has its own bound of work.
+    pub(super) fn begin_call(&mut self) {
+        self.moved = 0;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.line.is_empty()
+    }
+
+    /// Takes the line, and leaves an empty one.
+    pub(super) fn take(&mut self) -> (String, Completeness) {
+        let line = self.line.iter().collect();
+        let completeness = self.completeness;
+        self.clear();
+        (line, completeness)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.line.clear();
+        self.cursor = 0;
+        self.completeness = Completeness::Whole;
+    }
+
+    /// Edits the line. `before` is the length of the lines before it, in bytes.
+    pub(super) fn edit(&mut self, key: Key, before: usize) {
+        match key {
+            Key::Insert(c) => self.insert(c, before),
+            Key::InsertUnknown => self.insert(UNKNOWN, before),
+            Key::Tab if self.pasting || self.is_behind_space() => self.insert('\t', before),
+            // A completion inserts something.
+            Key::Tab => self.insert(UNKNOWN, before),
+            Key::Delete | Key::DeleteOrEnd => self.remove(self.cursor),
+            Key::Backspace => {
+                if let Some(at) = self.cursor.checked_sub(1) {
+                    self.cursor = at;
+                    self.remove(at);
+                }
+            }
+            Key::CutToStart => self.cut(0, self.cursor),
+            Key::CutToEnd => self.cut(self.cursor, self.line.len()),
+            Key::CutWordLeft => {
+                let start = self.word_start();
+                self.cut(start, self.cursor);
+            }
+            Key::CutWordRight => {
+                let end = self.word_end();
+                self.cut(self.cursor, end);
+            }
+            Key::Paste => self.paste(before),
+            Key::Left => self.cursor = self.cursor.saturating_sub(1),
+            Key::Right => self.cursor = (self.cursor + 1).min(self.line.len()),
+            Key::WordLeft => self.cursor = self.word_start(),
+            Key::WordRight => self.cursor = self.word_end(),
+            Key::Start => self.cursor = 0,
+            Key::End => self.cursor = self.line.len(),
+            Key::Recall => self.completeness = Completeness::Recalled,
+            Key::PasteBegins => self.pasting = true,
+            Key::PasteEnds => self.pasting = false,
+            // These end a line, which is the caller's.
+            Key::Enter | Key::Interrupt => {}
+        }
+    }
+
+    fn is_behind_space(&self) -> bool {
+        let before = self.cursor.checked_sub(1).and_then(|at| self.line.get(at));
+        before.is_none_or(|c| c.is_whitespace())
+    }
+
+    fn insert(&mut self, c: char, before: usize) {
+        if self.fits(1, before) && self.may_move(self.line.len() - self.cursor) {
+            self.line.insert(self.cursor, c);
+            self.cursor += 1;
+        }
+    }
+
+    fn paste(&mut self, before: usize) {
+        let count = self.cut.len();
+        if self.fits(count, before) && self.may_move(count + self.line.len() - self.cursor) {
+            let cut = self.cut.iter().copied();
+            self.line.splice(self.cursor..self.cursor, cut);
+            self.cursor += count;
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        if at < self.line.len() && self.may_move(self.line.len() - at) {
+            self.line.remove(at);
+        }
+    }
+
+    fn cut(&mut self, from: usize, to: usize) {
+        if from < to && self.may_move(self.line.len() - from) {
+            self.cut = self.line.drain(from..to).collect();
+            self.cursor = from;
+        }
+    }
+
+    /// Whether this many characters more fit. Otherwise the line is too long.
+    fn fits(&mut self, count: usize, before: usize) -> bool {
+        let fits = before + 4 * (self.line.len() + count) <= MAX_LINE_BYTES;
+        if !fits {
+            self.completeness = Completeness::TooLong;
+        }
+        fits
+    }
+
+    /// Whether this many characters more may be moved. Otherwise the line is not followed any more.
+    fn may_move(&mut self, count: usize) -> bool {
+        self.moved = self.moved.saturating_add(count);
+        let fits = self.moved <= MAX_MOVED;
+        if !fits {
+            self.completeness = Completeness::TooLong;
+        }
+        fits
+    }
+
+    fn word_start(&mut self) -> usize {
+        if !self.may_move(self.cursor) {
+            return self.cursor;
+        }
+        let before = self.line.get(..self.cursor).unwrap_or_default();
+        let word = before.iter().rposition(|c| !c.is_whitespace());
+        let within = word.and_then(|at| before.get(..at));
+        within
+            .and_then(|before| before.iter().rposition(|c| c.is_whitespace()))
+            .map_or(0, |space| space + 1)
+    }
+
+    fn word_end(&mut self) -> usize {
+        if !self.may_move(self.line.len() - self.cursor) {
+            return self.cursor;
+        }
+        let after = self.line.get(self.cursor..).unwrap_or_default();
+        let blanks = after.iter().take_while(|c| c.is_whitespace()).count();
+        let word = after.get(blanks..).unwrap_or_default();
+        let length = word.iter().take_while(|c| !c.is_whitespace()).count();
+        self.cursor + blanks + length
+    }
+}
