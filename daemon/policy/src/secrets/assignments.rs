@@ -1,29 +1,29 @@
-//! `name=value` in a text: a variable's, a connection string's, an address's. Pure.
+//! `name=value` in a text: a variable's, a connection string's, an address's. Time is linear in the text.
 //!
-//! By hand and not by a regular expression: of a quote that nothing closes it must be known that it
-//! is looked for once, or each assignment before it would look through all that follows it. Promises
-//! time linear in the text. It must not know which names name a secret.
+//! A regular expression would not do. Behind each assignment it would search the rest of the text for
+//! the end of a quote that nothing closes; this reader remembers such quotes.
 
 use std::ops::Range;
 
-/// One assignment, by where its parts stand.
+/// The ranges of an assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Assignment {
     /// Letters, digits and `_.-`.
     pub(super) name: Range<usize>,
-    /// At least one byte: words and strings in quotes, with nothing between them.
+    /// At least one byte: words and quoted strings, with nothing between them.
     pub(super) value: Range<usize>,
 }
 
-/// Goes from one assignment to the next, none of which overlap.
+/// Iterates over assignments, which do not overlap.
 #[derive(Debug)]
 pub(super) struct Assignments<'a> {
     text: &'a str,
     at: usize,
-    /// Where a string in double quotes would never end, by byte; empty until there is one.
+    /// For each byte, whether a string in double quotes that begins there never ends. Empty until one is
+    /// found.
     endless: Vec<bool>,
-    /// Bytes looked at so far, some of them more than once.
-    looked_at: usize,
+    /// Bytes read so far. Some are counted more than once.
+    read: usize,
 }
 
 /// The assignments of a text.
@@ -32,7 +32,7 @@ pub(super) fn assignments(text: &str) -> Assignments<'_> {
         text,
         at: 0,
         endless: Vec::new(),
-        looked_at: 0,
+        read: 0,
     }
 }
 
@@ -43,7 +43,7 @@ impl Iterator for Assignments<'_> {
         loop {
             let before = self.text.get(self.at..)?;
             let equals = self.at + before.find('=')?;
-            self.looked_at += equals + 1 - self.at;
+            self.read += equals + 1 - self.at;
             let name = self.name_before(equals);
             let end = if name.is_empty() {
                 equals + 1
@@ -60,7 +60,7 @@ impl Iterator for Assignments<'_> {
 }
 
 impl Assignments<'_> {
-    /// The name that ends here, and begins behind what was looked at before.
+    /// The name that ends at `end`. It begins behind the assignment before.
     fn name_before(&mut self, end: usize) -> Range<usize> {
         let before = self.text.get(self.at..end).unwrap_or_default();
         let name = before.trim_end_matches(in_name);
@@ -70,7 +70,7 @@ impl Assignments<'_> {
     fn value_end(&mut self, from: usize) -> usize {
         let mut at = from;
         while let Some(first) = self.text.get(at..).and_then(|rest| rest.chars().next()) {
-            self.looked_at += first.len_utf8();
+            self.read += first.len_utf8();
             let end = match first {
                 '"' => self.double_quoted(at + 1),
                 '\'' => self.single_quoted(at + 1),
@@ -85,23 +85,23 @@ impl Assignments<'_> {
         at
     }
 
-    /// Behind the quote that ends a string. There is one that does not end at the most: the next
-    /// quote of that kind would end it.
+    /// The end of a string in single quotes. At most one string of a text has no end: the next quote
+    /// would end it.
     fn single_quoted(&mut self, from: usize) -> Option<usize> {
         let length = self.text.get(from..)?.find('\'');
-        self.looked_at += length.unwrap_or(self.text.len() - from);
+        self.read += length.unwrap_or(self.text.len() - from);
         Some(from + length? + 1)
     }
 
-    /// Behind the quote that ends a string with escapes, none of which is of a line's end. What one
-    /// search that failed went through is not gone through again.
+    /// The end of a string in double quotes, in which a line's end cannot be escaped. Text that a failed
+    /// search has read is not read again.
     fn double_quoted(&mut self, from: usize) -> Option<usize> {
         let mut escaped = false;
         let is_endless = |endless: &[bool], at: usize| endless.get(at).copied().unwrap_or(false);
         let mut stopped = self.text.len();
         for (length, character) in self.text.get(from..)?.char_indices() {
             let at = from + length;
-            self.looked_at += character.len_utf8();
+            self.read += character.len_utf8();
             match character {
                 '\n' if escaped => {
                     stopped = at;
@@ -124,9 +124,9 @@ impl Assignments<'_> {
     fn remember_endless(&mut self, from: usize, to: usize) {
         self.endless.resize(self.text.len(), false);
         let mut escaped = false;
-        let went_through = self.text.get(from..to).unwrap_or_default();
-        for (length, character) in went_through.char_indices() {
-            self.looked_at += character.len_utf8();
+        let searched = self.text.get(from..to).unwrap_or_default();
+        for (length, character) in searched.char_indices() {
+            self.read += character.len_utf8();
             if escaped {
                 escaped = false;
                 continue;

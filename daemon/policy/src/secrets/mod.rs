@@ -1,6 +1,4 @@
-//! What may be stored of what people and agents run and type: secrets are taken out first.
-//!
-//! **Invariant:** pure. Nothing here knows the database, a terminal, a file or a clock.
+//! Secrets in texts, and their redaction.
 
 mod assignments;
 mod option_values;

@@ -1,37 +1,43 @@
-//! Secrets by their place in a command: after an option that takes one. Words of a line are found
-//! as a shell would, roughly: what is cut wrongly is cut too small, and other patterns look at it.
-//! Pure.
+//! Secrets by their place in a command: the values of options that take one.
+//!
+//! A line is split into words roughly as a shell does. Unlike a shell's lexer this one skips nothing: a
+//! comment and a here-document may hold a secret too (`docs/decisions/0062-readers-of-shell-text.md`).
+//! A word that is cut wrongly is cut too short, and the patterns of [`shapes`](super::shapes) still read
+//! it.
 
 use std::ops::Range;
 
 use super::secret_names::{Form, SecretOption, is_value, names_secret, options_of};
 
-/// Lines in quotes in lines in quotes: `sh -c "sh -c '…'"`.
+/// Quoted lines within quoted lines that are read: `sh -c "sh -c '…'"`.
 const MAX_DEPTH: usize = 3;
 
-/// A word and where its text stands.
+/// A word with its quotes, and the byte of the line where it begins.
 #[derive(Debug, Clone)]
 struct Word<'a> {
     text: &'a str,
     at: usize,
 }
 
-/// What the next word would be.
-#[derive(Debug, Clone, Copy)]
-enum Awaited {
-    Nothing,
+/// What the next word is.
+#[derive(Debug, Clone, Copy, Default)]
+enum Expected {
+    #[default]
+    Word,
+    /// The value of an option, which is a secret.
     Secret,
+    /// The value of an option, in which a secret stands behind this separator.
     Pair(char),
 }
 
-/// Adds where secrets stand in a line.
+/// Adds the ranges of secrets in a line.
 pub(super) fn find_in_line(line: &str, found: &mut Vec<Range<usize>>) {
     find_in(line, 0, 0, found);
 }
 
-/// Adds where secrets stand in the words of an argv, by word.
+/// Adds the ranges of secrets in the words of an argv, for each word.
 pub(super) fn find_in_argv(argv: &[String], found: &mut [Vec<Range<usize>>]) {
-    let mut reader = Reader::default();
+    let mut reader = WordReader::default();
     for (word, found) in argv.iter().zip(found) {
         if let Some(secret) = reader.read(word) {
             found.push(secret);
@@ -40,10 +46,10 @@ pub(super) fn find_in_argv(argv: &[String], found: &mut [Vec<Range<usize>>]) {
 }
 
 fn find_in(text: &str, base: usize, depth: usize, found: &mut Vec<Range<usize>>) {
-    let mut reader = Reader::default();
+    let mut reader = WordReader::default();
     for word in words(text) {
         let Some(word) = word else {
-            reader = Reader::default();
+            reader = WordReader::default();
             continue;
         };
         let inner = word.text;
@@ -59,68 +65,58 @@ fn find_in(text: &str, base: usize, depth: usize, found: &mut Vec<Range<usize>>)
     }
 }
 
-/// What a word is to the program at hand.
+/// What a word is to the program of its command.
 #[derive(Debug)]
-enum Known {
-    /// An option with a secret in it, here.
+enum OptionMatch {
+    /// An option with a secret in this range of the word.
     Secret(Range<usize>),
-    /// An option without one, perhaps with one in the next word.
+    /// An option without a secret in the word. The next word may be one.
     NoSecret,
-    /// None of its options that hold secrets.
+    /// No option that takes a secret.
     Other,
 }
 
-impl Known {
+impl OptionMatch {
     fn of(secret: Option<Range<usize>>) -> Self {
         secret.map_or(Self::NoSecret, Self::Secret)
     }
 }
 
-/// Reads one command's words in order.
-#[derive(Debug)]
-struct Reader {
+/// Reads the words of one command, in order.
+#[derive(Debug, Default)]
+struct WordReader {
+    /// The options of the command's program that take a secret.
     options: Vec<&'static SecretOption>,
     subcommands: Vec<&'static str>,
-    awaited: Awaited,
+    expected: Expected,
 }
 
-impl Default for Reader {
-    fn default() -> Self {
-        Self {
-            options: Vec::new(),
-            subcommands: Vec::new(),
-            awaited: Awaited::Nothing,
-        }
-    }
-}
-
-impl Reader {
-    /// Where in this word a secret stands.
+impl WordReader {
+    /// The range of the secret in the next word.
     fn read(&mut self, word: &str) -> Option<Range<usize>> {
-        let awaited = std::mem::replace(&mut self.awaited, Awaited::Nothing);
-        match awaited {
-            Awaited::Secret if !word.starts_with("--") => return secret_in(word, 0),
-            Awaited::Pair(separator) => return after_separator(word, 0, separator),
-            Awaited::Secret | Awaited::Nothing => {}
+        match std::mem::take(&mut self.expected) {
+            Expected::Secret if !word.starts_with("--") => return secret_in(word, 0),
+            Expected::Pair(separator) => return after_separator(word, 0, separator),
+            Expected::Secret | Expected::Word => {}
         }
-        match self.read_known(word) {
-            Known::Secret(secret) => return Some(secret),
-            Known::NoSecret => return None,
-            Known::Other => {}
+        match self.read_option(word) {
+            OptionMatch::Secret(secret) => return Some(secret),
+            OptionMatch::NoSecret => return None,
+            OptionMatch::Other => {}
         }
         if let Some(name) = word.strip_prefix("--")
             && names_secret(name)
         {
-            self.awaited = Awaited::Secret;
+            self.expected = Expected::Secret;
             return None;
         }
         if word.starts_with('-') {
             return None;
         }
         let bare = word.trim_matches(['"', '\'']);
-        let mut known = options_of(bare).peekable();
-        if known.peek().is_some() {
-            self.options = known.collect();
+        let mut options = options_of(bare).peekable();
+        if options.peek().is_some() {
+            self.options = options.collect();
             self.subcommands.clear();
         } else if let Some(option) = (self.options.iter()).find(|o| o.subcommand == Some(bare)) {
             self.subcommands.extend(option.subcommand);
@@ -128,8 +124,8 @@ impl Reader {
         None
     }
 
-    /// The same by the options of the program at hand.
-    fn read_known(&mut self, word: &str) -> Known {
+    /// Reads a word as an option of the command's program.
+    fn read_option(&mut self, word: &str) -> OptionMatch {
         let quote = word.len() - word.trim_start_matches(['"', '\'']).len();
         let found = self.options.iter().find(|known| {
             let applies = known
@@ -139,33 +135,35 @@ impl Reader {
             applies && begins && (!known.option.starts_with("--") || fits_long(word, known))
         });
         let Some(option) = found.copied() else {
-            return Known::Other;
+            return OptionMatch::Other;
         };
         let value = quote + option.option.len();
         let rest = word.get(value..).unwrap_or_default();
         match option.form {
-            Form::Attached if rest.is_empty() => return Known::NoSecret,
-            Form::Separate if rest.is_empty() => self.awaited = Awaited::Secret,
-            Form::Pair(separator) if rest.is_empty() => self.awaited = Awaited::Pair(separator),
-            Form::Pair(separator) => return Known::of(after_separator(word, value, separator)),
+            Form::Attached if rest.is_empty() => return OptionMatch::NoSecret,
+            Form::Separate if rest.is_empty() => self.expected = Expected::Secret,
+            Form::Pair(separator) if rest.is_empty() => self.expected = Expected::Pair(separator),
+            Form::Pair(separator) => {
+                return OptionMatch::of(after_separator(word, value, separator));
+            }
             Form::Attached | Form::Separate | Form::Prefix => {
-                // One secret is enough: `sshpass -p x ssh -p 22`.
+                // A program takes one secret. Of `sshpass -p x ssh -p 22` the second is a port.
                 let secret = secret_in(word, value);
                 self.options.clear();
-                return Known::of(secret);
+                return OptionMatch::of(secret);
             }
         }
         if matches!(option.form, Form::Separate) {
             self.options.clear();
         }
-        Known::NoSecret
+        OptionMatch::NoSecret
     }
 }
 
-/// `--user` and `--user=…`, and not `--user-agent`.
-fn fits_long(word: &str, known: &SecretOption) -> bool {
+/// Whether a word is a long option itself: `--user` or `--user=…`, and not `--user-agent`.
+fn fits_long(word: &str, option: &SecretOption) -> bool {
     matches!(
-        word.get(known.option.len()..)
+        word.get(option.option.len()..)
             .and_then(|rest| rest.chars().next()),
         None | Some('=')
     )
@@ -177,7 +175,7 @@ fn secret_in(word: &str, from: usize) -> Option<Range<usize>> {
     is_value(word.get(from..)?).then_some(from..word.len())
 }
 
-/// What stands behind the first separator, up to the closing quote.
+/// The range behind the first separator, up to the closing quote.
 fn after_separator(word: &str, from: usize, separator: char) -> Option<Range<usize>> {
     let at = from + word.get(from..)?.find(separator)? + separator.len_utf8();
     let closing = word.len() - word.trim_end_matches(['"', '\'']).len();
@@ -185,7 +183,7 @@ fn after_separator(word: &str, from: usize, separator: char) -> Option<Range<usi
     is_value(word.get(at..end)?).then_some(at..end)
 }
 
-/// The words of a line with their quotes; `None` where a command ends.
+/// The words of a line with their quotes. `None` stands where a command ends.
 fn words(line: &str) -> impl Iterator<Item = Option<Word<'_>>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
@@ -209,8 +207,8 @@ fn ends_command(character: char) -> bool {
     matches!(character, '|' | '&' | ';' | '\n' | '\r' | '(' | ')' | '`')
 }
 
-/// Whether it stands between words. Whatever ends a word, and no command, is skipped before the next:
-/// a word is never empty.
+/// Whether a character stands between words. Whatever ends a word and no command is skipped before the
+/// next word, so a word is never empty.
 fn separates(character: char) -> bool {
     character.is_whitespace() && !ends_command(character)
 }

@@ -1,18 +1,15 @@
-//! Secrets out of what is stored: an audit record's details, a command line, an argv.
+//! Redaction: each secret of a text is replaced by [`MARK`].
 //!
-//! Found by name (`--password …`, `AWS_SECRET_ACCESS_KEY=…`), by place (`mysql -p…`,
-//! `Authorization: …`, `https://user:…@`) and by shape (tokens that their services mark, private
-//! keys); each is replaced by [`MARK`]. Promises: time linear in the text, no panic, a text no
-//! longer than [`MARK`] for each of its bytes, and nothing left to do the second time.
+//! Secrets are found by name (`--password …`, `AWS_SECRET_ACCESS_KEY=…`), by place (`mysql -p…`,
+//! `Authorization: …`, `https://user:…@`) and by shape (tokens with a mark of their service, private
+//! keys). A secret that looks like any other word stays: redaction helps against mistakes.
 //!
-//! A mark takes quotes away that what follows was read by, so what follows is read again, and may
-//! show a secret that the first reading had within a word. So a text is gone over until a pass finds
-//! nothing, which is what makes the second time find nothing. Nearly all texts are at rest after one
-//! pass or two. One that is made not to be, after `MAX_PASSES`, loses all behind the first place
-//! that still changes: nothing is left there to be read in another way.
+//! **Invariant:** time is linear in the text; the result is at most [`MARK`] for each byte; and a second
+//! redaction changes nothing.
 //!
-//! It is a sieve for what is put on a command line by mistake, not a wall: a secret that looks like
-//! any other word stays. What a terminal printed is never changed: a transcript is what was printed.
+//! A mark may replace a quote, so that the text behind it is read in another way and shows further
+//! secrets. Hence a text is read until a pass finds nothing; one or two passes are usual. A text that
+//! still changes after `MAX_PASSES` is cut off at its first change.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,51 +21,51 @@ use thiserror::Error;
 use super::secret_names::{is_value, names_secret};
 use super::{option_values, shapes};
 
-/// What stands where a secret stood.
+/// The text that replaces a secret.
 pub const MARK: &str = "[redacted]";
-/// Patterns of one's own: each is another pass over every text.
+/// Patterns of a configuration. Each costs another pass over every text.
 pub const MAX_PATTERNS: usize = 64;
-/// The longest of them, in bytes.
+/// The longest pattern, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 1_024;
-/// The largest that one may become when it is compiled, in bytes.
+/// The size of a compiled pattern, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
-/// Passes over a text in which something was found, each of which takes out what it finds. As many
-/// again may cut the text off.
+/// Passes over a text that replace what they find. As many passes more may cut the text off.
 const MAX_PASSES: usize = 8;
-/// Values in values of a record's details; below that nothing is stored.
+/// Levels of JSON that are read. Deeper values become null.
 const MAX_DEPTH: usize = 32;
 
-/// A pattern of config.toml that is none.
+/// Why a pattern is refused. Patterns are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternError {
-    /// More than there may be.
+    /// There are more than [`MAX_PATTERNS`].
     #[error("{0} patterns, and there may be {MAX_PATTERNS}")]
     TooMany(usize),
-    /// Longer than one may be.
+    /// One is longer than [`MAX_PATTERN_BYTES`].
     #[error("pattern {0} is longer than {MAX_PATTERN_BYTES} bytes")]
     TooLong(usize),
-    /// It fits the empty text, so it would be found everywhere.
+    /// One fits the empty text, so it would be found everywhere.
     #[error("pattern {0} fits where nothing is")]
     FitsNothing(usize),
-    /// It is no regular expression, or too large a one.
+    /// One is no regular expression, or too large when it is compiled.
     #[error("pattern {number}: {problem}")]
     NoPattern {
-        /// Which, from 1.
+        /// The number of the pattern.
         number: usize,
-        /// What is wrong with it, in one line.
+        /// What is wrong with the pattern, in one line.
         problem: String,
     },
 }
 
-/// Takes secrets out of texts. With patterns of its owner's beside its own.
+/// Replaces secrets in texts. The default knows the built-in patterns alone.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    own: Vec<Regex>,
+    /// The patterns of a configuration.
+    configured: Vec<Regex>,
 }
 
 impl Redactor {
-    /// With these patterns as well, in the syntax of the `regex` crate. Where a pattern has a group,
-    /// its first is the secret, else all that it fits.
+    /// A redactor with these patterns as well, in the syntax of the `regex` crate. The first group of a
+    /// pattern is the secret; without a group, all that the pattern finds is.
     pub fn with_patterns(patterns: &[String]) -> Result<Self, PatternError> {
         if patterns.len() > MAX_PATTERNS {
             return Err(PatternError::TooMany(patterns.len()));
@@ -95,45 +92,45 @@ impl Redactor {
             Ok(regex)
         });
         Ok(Self {
-            own: compiled.collect::<Result<_, _>>()?,
+            configured: compiled.collect::<Result<_, _>>()?,
         })
     }
 
-    /// A text or a shell line.
+    /// Redacts a text or a shell line.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for pass in 0..2 * MAX_PASSES {
             let mut found = self.shapes_in(&text);
             option_values::find_in_line(&text, &mut found);
-            let Some(less) = without(&text, found) else {
+            let Some(replaced) = with_marks(&text, found) else {
                 return text;
             };
             text = Cow::Owned(if pass < MAX_PASSES {
-                less.text
+                replaced.text
             } else {
-                cut_off(&text, less.first)
+                cut_off(&text, replaced.first)
             });
         }
-        // In a mark alone nothing is found but itself.
+        // A mark holds no secret.
         Cow::Borrowed(MARK)
     }
 
-    /// A program and its arguments.
+    /// Redacts a program and its arguments.
     pub fn argv(&self, argv: &[String]) -> Vec<String> {
         let mut argv = argv.to_vec();
         for _ in 0..MAX_PASSES {
-            let less = self.argv_once(&argv);
-            if less == argv {
+            let redacted = self.argv_once(&argv);
+            if redacted == argv {
                 return argv;
             }
-            argv = less;
+            argv = redacted;
         }
-        // What is found in a word is found by it and by those before it: these stay as they are.
-        let less = self.argv_once(&argv);
+        // A secret in a word depends on that word and the words before it, so those at rest stay so.
+        let redacted = self.argv_once(&argv);
         let at_rest = argv
             .iter()
-            .zip(&less)
-            .take_while(|(word, less)| word == less);
+            .zip(&redacted)
+            .take_while(|(word, redacted)| word == redacted);
         let at_rest = at_rest.count();
         for word in argv.iter_mut().skip(at_rest) {
             MARK.clone_into(word);
@@ -145,7 +142,7 @@ impl Redactor {
         let mut found: Vec<_> = argv.iter().map(|word| self.shapes_in(word)).collect();
         option_values::find_in_argv(argv, &mut found);
         for (word, found) in argv.iter().zip(&mut found) {
-            // A line for a shell among the arguments.
+            // An argument with white space may be a shell line.
             if word.contains(char::is_whitespace) {
                 option_values::find_in_line(word, found);
             }
@@ -153,12 +150,12 @@ impl Redactor {
         let words = argv.iter().zip(found);
         words
             .map(|(word, found)| {
-                without(word, found).map_or_else(|| word.clone(), |less| less.text)
+                with_marks(word, found).map_or_else(|| word.clone(), |replaced| replaced.text)
             })
             .collect()
     }
 
-    /// The details of a record, or a client's `_meta`.
+    /// Redacts the values of a JSON object. A text in a field whose name names a secret is one.
     pub fn map(&self, map: Map<String, Value>) -> Map<String, Value> {
         self.fields(map, 0)
     }
@@ -198,7 +195,7 @@ impl Redactor {
     fn shapes_in(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         shapes::find(text, &mut found);
-        for pattern in &self.own {
+        for pattern in &self.configured {
             let secrets = pattern.captures_iter(text);
             found.extend(secrets.filter_map(|captures| {
                 let secret = captures.get(1).or_else(|| captures.get(0))?;
@@ -209,7 +206,7 @@ impl Redactor {
     }
 }
 
-/// A list of texts alone: an argv.
+/// The texts of a list that holds nothing else, such as an argv.
 fn words_of(values: &[Value]) -> Option<Vec<String>> {
     values
         .iter()
@@ -217,22 +214,22 @@ fn words_of(values: &[Value]) -> Option<Vec<String>> {
         .collect()
 }
 
-/// A text less what was found in it.
-struct Less {
+/// A text in which something was replaced.
+struct Replaced {
     text: String,
-    /// The first byte that was not the same before.
+    /// The first byte that changed.
     first: usize,
 }
 
-/// The text with a mark for each range, ranges that touch being one; `None` where that is the text
-/// as it was. What is marked already is left.
-fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<Less> {
+/// A text with a mark for each range. Ranges that touch count as one, and marks that stand already stay.
+/// `None` if the text does not change.
+fn with_marks(text: &str, mut found: Vec<Range<usize>>) -> Option<Replaced> {
     found.retain(|range| !range.is_empty());
     if found.is_empty() {
         return None;
     }
     let mut found = merged(found);
-    // A mark that a range reaches into belongs to it.
+    // A range that reaches into a mark takes the mark in.
     let mut ranges = found.iter().peekable();
     let marks = text.match_indices(MARK).map(|(at, _)| at..at + MARK.len());
     let marks: Vec<_> = marks
@@ -252,7 +249,7 @@ fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<Less> {
         };
         redacted.push_str(before);
         let begin = redacted.len();
-        // The quotes around a secret are the line's.
+        // The quotes around a secret stay.
         let quote = secret
             .chars()
             .next()
@@ -272,10 +269,10 @@ fn without(text: &str, mut found: Vec<Range<usize>>) -> Option<Less> {
     }
     redacted.push_str(text.get(from..).unwrap_or_default());
     let text = redacted;
-    first.map(|first| Less { text, first })
+    first.map(|first| Replaced { text, first })
 }
 
-/// In order, those that touch as one.
+/// The ranges in order. Those that touch become one.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
@@ -288,7 +285,7 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// What stands before a place, and a mark for the rest.
+/// A text up to a byte, and a mark for the rest.
 fn cut_off(text: &str, at: usize) -> String {
     let kept = text.get(..at).unwrap_or_default();
     format!("{kept}{MARK}")

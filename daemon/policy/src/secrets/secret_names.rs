@@ -1,7 +1,6 @@
-//! What is a secret by its name: options, variables and fields that hold one, and the programs
-//! whose short options do. Pure tables and questions to them.
+//! Names of options, variables and fields that hold secrets, and the programs whose short options do.
 
-/// A name that ends in one of these, in any case and with `-` for `_`, names a secret.
+/// Endings of names that name a secret. Letters of either case fit, and `-` fits `_`.
 const SECRET_ENDINGS: [&str; 15] = [
     "password",
     "passwd",
@@ -19,11 +18,11 @@ const SECRET_ENDINGS: [&str; 15] = [
     "credentials",
     "_pwd",
 ];
-/// Whole names that do.
+/// Whole names that name a secret.
 const SECRET_NAMES: [&str; 4] = ["pass", "pwd", "pw", "auth"];
-/// A variable that ends in this holds a secret, unless it holds a path or a reference.
+/// A variable with this ending holds a secret, unless its value is a path or a reference.
 const KEY_ENDING: &str = "_KEY";
-/// Option values that say how something is done, and no secret.
+/// Values of options that are settings and not secrets.
 const NO_SECRETS: [&str; 12] = [
     "true", "false", "yes", "no", "on", "off", "none", "null", "prompt", "stdin", "-", "ask",
 ];
@@ -40,20 +39,20 @@ pub(super) fn names_secret(name: &str) -> bool {
         || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether a variable of this name, in a shell's assignment, holds a secret.
+/// Whether a variable of this name holds a secret, where a shell assigns it.
 pub(super) fn names_secret_variable(name: &str) -> bool {
-    // `PWD` and `OLDPWD` are where a shell is.
+    // `PWD` and `OLDPWD` are the directories of a shell.
     !matches!(name, "PWD" | "OLDPWD" | "OLD_PWD") && names_secret(name)
 }
 
-/// Whether a variable of this name with this value holds a key: not the path of one.
+/// Whether a variable of this name holds a key. With this value it may hold the path of one.
 pub(super) fn names_key(name: &str, value: &str) -> bool {
     let is_path = value.starts_with(['/', '~', '.']);
     name.ends_with(KEY_ENDING) && !is_path
 }
 
-/// Whether this value is a secret at all: neither a word such as `true`, nor a reference that a
-/// shell puts a secret in for (`$TOKEN`, `$(pass show x)`).
+/// Whether a value can be a secret. A setting such as `true` cannot, nor can a reference that a shell
+/// replaces (`$TOKEN`, `$(pass show x)`).
 pub(super) fn is_value(value: &str) -> bool {
     let bare = value.trim_matches(['"', '\'']);
     let is_reference = bare.starts_with('$') || bare.starts_with('`') || bare.starts_with("${{");
@@ -67,9 +66,9 @@ pub(super) enum Form {
     Attached,
     /// `-p SECRET` or `-pSECRET`.
     Separate,
-    /// `-u NAME:SECRET`, of which the name stays.
+    /// `-u NAME:SECRET`, with this separator. The name stays.
     Pair(char),
-    /// `PREFIXSECRET` as an argument of its own, such as openssl(1)'s `pass:SECRET`.
+    /// A prefix and the secret in one argument, such as `pass:SECRET` of openssl(1).
     Prefix,
 }
 
@@ -77,7 +76,7 @@ pub(super) enum Form {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecretOption {
     programs: &'static [&'static str],
-    /// The program's sub-command, where only that takes it.
+    /// The subcommand of the program that takes the option, if not all do.
     pub(super) subcommand: Option<&'static str>,
     pub(super) option: &'static str,
     pub(super) form: Form,
@@ -173,7 +172,7 @@ const LDAP: &[&str] = &[
     "ldapwhoami",
 ];
 
-/// The options of this program, by its name or path, that hold a secret.
+/// The options of a program that hold a secret, by the program's name or path.
 pub(super) fn options_of(program: &str) -> impl Iterator<Item = &'static SecretOption> {
     let name = program.rsplit('/').next().unwrap_or(program).to_owned();
     OPTIONS

@@ -1,7 +1,8 @@
-//! What is a secret by its shape or by what stands right before it: tokens of well-known services,
-//! keys, headers, addresses with a password, fields and assignments. Pure; regular expressions of
-//! the kind that is matched in linear time. All that one of them finds is found in linear time as
-//! well: none can look far beyond where it ends, nor begin without an end long before another does.
+//! Secrets by their shape or by the text right before them: tokens of well-known services, keys, headers,
+//! addresses with a password, fields and assignments.
+//!
+//! `regex` finds one match in linear time. To find all matches in linear time, no pattern may look far
+//! beyond the end of its match, nor begin a long match that does not end.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,8 +12,8 @@ use regex::Regex;
 use super::assignments::assignments;
 use super::secret_names::{is_value, names_key, names_secret_variable};
 
-/// Tokens that their services mark. From the services' documentation of their formats. Those with a
-/// dot somewhere within are apart: each would be waited for at length while others are found.
+/// Tokens with a mark of their service, by the services' documentation. Those with a dot inside are
+/// patterns of their own: a search for one of them would look far ahead while it finds the others.
 const TOKENS: [&str; 3] = [
     r"(?x)(?-u:\b)(?:
     gh[pousr]_[A-Za-z0-9]{30,}             # GitHub
@@ -39,9 +40,9 @@ const TOKENS: [&str; 3] = [
     r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
 ];
 
-/// What each pattern's group 1 holds is the secret, if the rest of the table agrees.
+/// Patterns whose group 1 is the secret, if the check agrees.
 const PATTERNS: [(&str, Check); 8] = [
-    // RFC 7468: the body of a private key, also of one that is cut off.
+    // RFC 7468: the body of a private key, which may be cut off.
     (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----((?s:.+?))(?:-----END|\z)",
         Check::Always,
@@ -82,13 +83,13 @@ const PATTERNS: [(&str, Check); 8] = [
     ),
 ];
 
-/// When what a pattern found is a secret.
+/// When the text that a pattern finds is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Check {
     Always,
-    /// Unless it is a reference to one, or no secret at all.
+    /// If it can be a secret ([`is_value`]).
     Value,
-    /// Where letters and digits are mixed, as in what was made at random.
+    /// If it mixes letters and digits, as random text does.
     Mixed,
 }
 
@@ -110,19 +111,19 @@ fn patterns() -> &'static [(Regex, Check)] {
     })
 }
 
-/// Nothing shorter is found without a `:` or a `=`: an argv may have a million short words.
-const SHORTEST: usize = 16;
+/// The shortest secret without a `:` or a `=`. An argv may have a million shorter words.
+const MIN_BYTES: usize = 16;
 
-/// Adds where secrets stand in a text.
+/// Adds the ranges of secrets in a text.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
-    if text.len() < SHORTEST && !text.contains([':', '=']) {
+    if text.len() < MIN_BYTES && !text.contains([':', '=']) {
         return;
     }
     for tokens in tokens() {
         found.extend(tokens.find_iter(text).map(|token| token.range()));
     }
     for (pattern, check) in patterns() {
-        // Groups cost more than to look whether there are any.
+        // Captures cost more than a search for any match.
         if !pattern.is_match(text) {
             continue;
         }
@@ -151,7 +152,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Of `--db.password`, `?access_token`, `PGPASSWORD`.
+/// Whether a name such as `--db.password`, `access_token` or `PGPASSWORD` names a secret.
 fn is_secret_name(name: &str, value: &str) -> bool {
     let bare = name.trim_start_matches('-');
     names_secret_variable(bare) || (bare.len() == name.len() && names_key(bare, value))

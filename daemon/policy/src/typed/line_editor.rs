@@ -53,10 +53,9 @@ impl LineEditor {
     pub(super) fn edit(&mut self, key: Key, before: usize) {
         match key {
             Key::Insert(c) => self.insert(c, before),
-            Key::InsertUnknown => self.insert(UNKNOWN, before),
             Key::Tab if self.pasting || self.is_behind_space() => self.insert('\t', before),
-            // A completion inserts something.
-            Key::Tab => self.insert(UNKNOWN, before),
+            // A completion inserts something too.
+            Key::Tab | Key::InsertUnknown => self.insert(UNKNOWN, before),
             Key::Delete | Key::DeleteOrEnd => self.remove(self.cursor),
             Key::Backspace => {
                 if let Some(at) = self.cursor.checked_sub(1) {

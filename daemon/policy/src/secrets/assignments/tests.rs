@@ -82,9 +82,9 @@ fn each_byte_is_looked_at_a_few_times() {
             let mut looking = assignments(&text);
             while looking.next().is_some() {}
             assert!(
-                looking.looked_at <= 8 * text.len(),
+                looking.read <= 8 * text.len(),
                 "{piece:?}: {} in {}",
-                looking.looked_at,
+                looking.read,
                 text.len()
             );
         }
