@@ -18,6 +18,7 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod word_list;
 
 pub use inspect::cwd::PossibleCwd;
 pub use inspect::gate::{CompiledGate, PatternError};

@@ -6,7 +6,7 @@ use super::writes::{self, is_device, is_system_path, normal};
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::Word;
 
-const NO_VALUES: Valued<'_> = Valued::These(&[]);
+const NO_VALUES: Valued<'_> = Valued::These("");
 
 pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {
@@ -24,7 +24,7 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
         "shred" => (!args.is_empty()).then(|| "shred overwrites files for good".to_owned()),
         "srm" | "wipe" => (!args.is_empty()).then(|| format!("{program} removes files for good")),
         "find" => {
-            any(args, &["-delete"]).then(|| "`find -delete` removes all that it finds".to_owned())
+            any(args, "-delete").then(|| "`find -delete` removes all that it finds".to_owned())
         }
         "mv" | "cp" | "install" | "ln" => copied(program, args),
         "tee" => {
@@ -34,7 +34,7 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
             files.find_map(|(_, path)| writes::danger(path, appends))
         }
         "truncate" => {
-            let given = options(args, Valued::These(&["s", "r", "size"]), Order::Permuted);
+            let given = options(args, Valued::These("s r size"), Order::Permuted);
             given
                 .operands
                 .iter()
@@ -99,7 +99,7 @@ fn is_recursive_cluster(text: &str) -> bool {
 }
 
 fn copied(program: &str, args: &[Word]) -> Option<String> {
-    let given = options(args, Valued::These(&["S", "suffix"]), Order::Permuted);
+    let given = options(args, Valued::These("S suffix"), Order::Permuted);
     let target = given.value(&["t", "target-directory"]);
     let last = target.or_else(|| given.operands.last().copied());
     let (_, path) = last?;

@@ -6,19 +6,11 @@ use crate::shell::word::Word;
 
 /// Why a git command is dangerous.
 pub(super) fn danger(args: &[Word]) -> Option<String> {
-    const GLOBAL: [&str; 7] = [
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--exec-path",
-        "--config-env",
-    ];
-    let (verb, rest) = verb(args, &GLOBAL)?;
+    const GLOBAL: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env";
+    let (verb, rest) = verb(args, GLOBAL)?;
     let given = options(
         rest,
-        Valued::These(&["o", "push-option", "repo", "e", "exclude"]),
+        Valued::These("o push-option repo e exclude"),
         Order::Permuted,
     );
     let said = |what: &str| Some(format!("`git {what}"));

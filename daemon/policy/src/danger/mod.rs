@@ -15,7 +15,14 @@ mod storage;
 pub(crate) mod writes;
 
 use crate::shell::word::Word;
+use crate::word_list::is_listed;
 use arguments::any;
+
+/// Names and options of dangerous commands.
+const DANGEROUS_WORDS: &str = "
+    rm dd mkfs shred wipefs shutdown reboot halt poweroff kill pkill killall chmod chown
+    systemctl push reset clean find DROP drop TRUNCATE truncate DELETE delete destroy prune -rf
+    -fr -r -f -R -9 --force --hard --recursive -delete";
 
 /// Why a command is dangerous. `None` if nothing dangerous is known of it.
 pub(crate) fn of_command(program: &str, args: &[Word]) -> Option<String> {
@@ -30,7 +37,7 @@ pub(crate) fn of_command(program: &str, args: &[Word]) -> Option<String> {
 
 /// Why a script of System V's init is dangerous, by its path.
 pub(crate) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
-    let stops = path.starts_with("/etc/init.d/") && any(args, &["stop", "force-stop"]);
+    let stops = path.starts_with("/etc/init.d/") && any(args, "stop force-stop");
     stops.then(|| format!("`{path} stop` stops a service"))
 }
 
@@ -44,43 +51,5 @@ fn asks_for_help(args: &[Word]) -> bool {
 /// Whether a word is the name or an option of a dangerous command. That is enough to doubt a line of
 /// which only parts are known.
 pub(crate) fn is_dangerous_word(word: &str) -> bool {
-    matches!(
-        word,
-        "rm" | "dd"
-            | "mkfs"
-            | "shred"
-            | "wipefs"
-            | "shutdown"
-            | "reboot"
-            | "halt"
-            | "poweroff"
-            | "kill"
-            | "pkill"
-            | "killall"
-            | "chmod"
-            | "chown"
-            | "systemctl"
-            | "push"
-            | "reset"
-            | "clean"
-            | "find"
-            | "DROP"
-            | "drop"
-            | "TRUNCATE"
-            | "truncate"
-            | "DELETE"
-            | "delete"
-            | "destroy"
-            | "prune"
-            | "-rf"
-            | "-fr"
-            | "-r"
-            | "-f"
-            | "-R"
-            | "-9"
-            | "--force"
-            | "--hard"
-            | "--recursive"
-            | "-delete"
-    )
+    is_listed(word, DANGEROUS_WORDS)
 }

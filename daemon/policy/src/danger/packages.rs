@@ -9,27 +9,17 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let texts: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = verb(
         args,
-        &[
-            "-n",
-            "--namespace",
-            "--context",
-            "-chdir",
-            "--profile",
-            "--region",
-            "-f",
-            "-p",
-            "--kubeconfig",
-        ],
+        "-n --namespace --context -chdir --profile --region -f -p --kubeconfig",
     )
     .unwrap_or(("", &[]));
-    let (second, _) = verb(rest, &[]).unwrap_or(("", &[]));
+    let (second, _) = verb(rest, "").unwrap_or(("", &[]));
     match program {
         "docker" | "podman" | "nerdctl" | "docker-compose" => container(program, args),
         "kubectl" | "oc" => match first {
             "delete" | "drain" => {
                 said(&format!("{first} …")).map(|what| what + " takes down what runs in a cluster")
             }
-            "replace" if any(rest, &["--force"]) => {
+            "replace" if any(rest, "--force") => {
                 Some("`kubectl replace --force` deletes and makes anew".to_owned())
             }
             "scale" if texts.contains(&"--replicas=0") => {
@@ -42,7 +32,7 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
         }
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" => {
             let destroys = first == "destroy"
-                || any(args, &["-destroy", "--destroy"])
+                || any(args, "-destroy --destroy")
                 || (first == "state" && second == "rm");
             destroys.then(|| format!("`{program} destroy` takes infrastructure down"))
         }
@@ -70,17 +60,17 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
             (removes && texts.contains(&"--noconfirm"))
                 .then(|| "`pacman -R` removes packages without asking".to_owned())
         }
-        "dpkg" if any(args, &["-r", "-P", "--remove", "--purge"]) => {
+        "dpkg" if any(args, "-r -P --remove --purge") => {
             said("-r").map(|what| what + " removes packages")
         }
-        "rpm" if any(args, &["-e", "--erase"]) => said("-e").map(|what| what + " removes packages"),
+        "rpm" if any(args, "-e --erase") => said("-e").map(|what| what + " removes packages"),
         "npm" | "yarn" | "pnpm" if first == "unpublish" => {
             said("unpublish").map(|what| what + " takes a release from everybody")
         }
         "dropdb" | "dropuser" if !args.is_empty() => {
             Some(format!("{program} cannot be taken back"))
         }
-        "mysqladmin" if any(args, &["drop", "shutdown"]) => {
+        "mysqladmin" if any(args, "drop shutdown") => {
             Some("`mysqladmin` drops a database or stops the server".to_owned())
         }
         _ => cloud(program, args, first, second),
@@ -106,7 +96,7 @@ fn cloud(program: &str, args: &[Word], first: &str, second: &str) -> Option<Stri
             (removes || tree).then(|| "it removes resources of a cloud".to_owned())
         }
         "gcloud" | "az" | "doctl" | "flyctl" | "fly" | "hcloud" => {
-            any(args, &["delete", "destroy"]).then(|| "it removes resources of a cloud".to_owned())
+            any(args, "delete destroy").then(|| "it removes resources of a cloud".to_owned())
         }
         "gsutil"
             if texts.contains(&"rm") && texts.iter().any(|text| matches!(*text, "-r" | "-R")) =>
@@ -125,27 +115,11 @@ fn cloud(program: &str, args: &[Word], first: &str, second: &str) -> Option<Stri
 
 /// Why a command is dangerous to containers.
 fn container(program: &str, args: &[Word]) -> Option<String> {
-    const GLOBAL: [&str; 12] = [
-        "-H",
-        "-c",
-        "-l",
-        "-f",
-        "-p",
-        "--config",
-        "--context",
-        "--host",
-        "--log-level",
-        "--file",
-        "--project-name",
-        "--profile",
-    ];
-    let (first, rest) = verb(args, &GLOBAL)?;
-    let (second, behind) = verb(rest, &GLOBAL).unwrap_or(("", &[]));
-    let given = options(
-        rest,
-        Valued::These(&["filter", "t", "timeout"]),
-        Order::Permuted,
-    );
+    const GLOBAL: &str = "
+        -H -c -l -f -p --config --context --host --log-level --file --project-name --profile";
+    let (first, rest) = verb(args, GLOBAL)?;
+    let (second, behind) = verb(rest, GLOBAL).unwrap_or(("", &[]));
+    let given = options(rest, Valued::These("filter t timeout"), Order::Permuted);
     let forced = given.has(&["f", "force"]);
     let reason = match (first, second) {
         ("system" | "container" | "image" | "network" | "builder" | "buildx", "prune")
@@ -158,11 +132,9 @@ fn container(program: &str, args: &[Word]) -> Option<String> {
         ("kill", _) => "kill",
         ("container", "kill") => "container kill",
         ("swarm", "leave") if forced => "swarm leave --force",
-        ("compose", "down") if any(behind, &["-v", "--volumes"]) => "compose down --volumes",
-        ("down", _) if program == "docker-compose" && any(rest, &["-v", "--volumes"]) => {
-            "down --volumes"
-        }
-        ("compose", "rm") if any(behind, &["-f", "--force", "-fsv", "-sf"]) => "compose rm -f",
+        ("compose", "down") if any(behind, "-v --volumes") => "compose down --volumes",
+        ("down", _) if program == "docker-compose" && any(rest, "-v --volumes") => "down --volumes",
+        ("compose", "rm") if any(behind, "-f --force -fsv -sf") => "compose rm -f",
         _ => return None,
     };
     Some(format!(

@@ -8,7 +8,7 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let said = |what: &str| Some(format!("{program} {what}"));
     match program {
         "shutdown" | "reboot" | "halt" | "poweroff" => {
-            let cancels = any(args, &["-c", "--show", "-k", "-w", "--wtmp-only"]);
+            let cancels = any(args, "-c --show -k -w --wtmp-only");
             (!cancels).then(|| format!("{program} stops the machine"))
         }
         "init" | "telinit" => {
@@ -18,14 +18,14 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
         }
         "systemctl" => systemctl(args),
         "loginctl" => {
-            let (verb, _) = verb(args, &["-H", "-M", "-p", "-s"])?;
+            let (verb, _) = verb(args, "-H -M -p -s")?;
             let ends = verb.starts_with("terminate-")
                 || verb.starts_with("kill-")
                 || matches!(verb, "poweroff" | "reboot" | "halt");
             ends.then(|| format!("`loginctl {verb}` ends sessions"))
         }
         "service" | "rc-service" | "invoke-rc.d" => {
-            any(args.get(1..).unwrap_or_default(), &["stop", "disable"])
+            any(args.get(1..).unwrap_or_default(), "stop disable")
                 .then(|| format!("`{program} … stop` stops a service"))
         }
         "initctl" | "launchctl" | "sv" | "supervisorctl" | "rc-update" | "chkconfig" | "nginx"
@@ -40,10 +40,10 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
                 "off",
                 "force-stop",
             ];
-            let (verb, rest) = verb(args, &["-s", "-c", "-D"])?;
-            let signalled = program == "nginx" && any(args, &["stop", "quit"]);
-            let service = program != "brew" || (verb == "services" && any(rest, &["stop"]));
-            ((stops.contains(&verb) || signalled || (program == "brew" && any(rest, &["stop"])))
+            let (verb, rest) = verb(args, "-s -c -D")?;
+            let signalled = program == "nginx" && any(args, "stop quit");
+            let service = program != "brew" || (verb == "services" && any(rest, "stop"));
+            ((stops.contains(&verb) || signalled || (program == "brew" && any(rest, "stop")))
                 && service)
                 .then(|| format!("`{program} {verb}` stops a service"))
         }
@@ -59,26 +59,20 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
                     && word.text.contains('k')
             })
             .then(|| "`fuser -k` kills processes that cannot clean up".to_owned()),
-        "crontab" if any(args, &["-r", "-ri", "-ir"]) => said("-r removes all jobs"),
+        "crontab" if any(args, "-r -ri -ir") => said("-r removes all jobs"),
         "userdel" | "groupdel" | "deluser" | "delgroup" if !args.is_empty() => {
             said("removes accounts")
         }
-        "passwd" if any(args, &["-d", "--delete", "-l", "--lock"]) => {
-            said("opens or locks an account")
-        }
+        "passwd" if any(args, "-d --delete -l --lock") => said("opens or locks an account"),
         "iptables" | "ip6tables" | "ebtables" | "arptables"
-            if any(args, &["-F", "--flush", "-X", "--delete-chain"]) =>
+            if any(args, "-F --flush -X --delete-chain") =>
         {
             said("-F takes the firewall down")
         }
-        "nft" if any(args, &["flush", "delete", "destroy"]) => said("takes firewall rules down"),
-        "ufw" if any(args, &["disable", "reset"]) => said("takes the firewall down"),
+        "nft" if any(args, "flush delete destroy") => said("takes firewall rules down"),
+        "ufw" if any(args, "disable reset") => said("takes the firewall down"),
         "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" => {
-            let given = options(
-                args,
-                Valued::These(&["p", "s", "w", "X", "x", "q", "i"]),
-                Order::Permuted,
-            );
+            let given = options(args, Valued::These("p s w X x q i"), Order::Permuted);
             let runs =
                 given.has(&["e", "exec", "sh-exec"]) || (program == "ncat" && given.has(&["c"]));
             runs.then(|| format!("`{program} -e` gives a shell to whoever is at the other end"))
@@ -97,25 +91,10 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
 }
 
 fn systemctl(args: &[Word]) -> Option<String> {
-    const VALUED: [&str; 16] = [
-        "-H",
-        "--host",
-        "-M",
-        "--machine",
-        "-t",
-        "--type",
-        "-p",
-        "--property",
-        "-s",
-        "--signal",
-        "-n",
-        "--lines",
-        "-o",
-        "--output",
-        "--state",
-        "--root",
-    ];
-    let (verb, _) = verb(args, &VALUED)?;
+    const VALUED: &str = "
+        -H --host -M --machine -t --type -p --property -s --signal -n --lines -o --output
+        --state --root";
+    let (verb, _) = verb(args, VALUED)?;
     match verb {
         "stop" | "disable" | "mask" | "kill" | "isolate" | "clean" | "revert" => {
             Some(format!("`systemctl {verb}` stops or takes away a service"))
@@ -138,7 +117,7 @@ fn systemctl(args: &[Word]) -> Option<String> {
 }
 
 fn kill(args: &[Word]) -> Option<String> {
-    if any(args, &["-l", "-L", "--list", "--table"]) {
+    if any(args, "-l -L --list --table") {
         return None;
     }
     if sends_kill(args) {

@@ -3,6 +3,13 @@
 //! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them.
 
 use crate::program::kind::SqlClient;
+use crate::word_list::is_listed;
+
+/// Kinds of objects that DROP removes.
+const OBJECTS: &str = "
+    TABLE DATABASE SCHEMA INDEX VIEW MATERIALIZED USER ROLE SEQUENCE TRIGGER FUNCTION PROCEDURE
+    TYPE EXTENSION COLUMN OWNED TABLESPACE KEYSPACE POLICY FOREIGN TEMPORARY EVENT SERVER
+    PUBLICATION SUBSCRIPTION";
 
 /// Why a text is dangerous to the database of a client.
 pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
@@ -85,34 +92,7 @@ fn of_statement(words: &[String]) -> Option<String> {
 }
 
 fn is_object(kind: &str) -> bool {
-    matches!(
-        kind,
-        "TABLE"
-            | "DATABASE"
-            | "SCHEMA"
-            | "INDEX"
-            | "VIEW"
-            | "MATERIALIZED"
-            | "USER"
-            | "ROLE"
-            | "SEQUENCE"
-            | "TRIGGER"
-            | "FUNCTION"
-            | "PROCEDURE"
-            | "TYPE"
-            | "EXTENSION"
-            | "COLUMN"
-            | "OWNED"
-            | "TABLESPACE"
-            | "KEYSPACE"
-            | "POLICY"
-            | "FOREIGN"
-            | "TEMPORARY"
-            | "EVENT"
-            | "SERVER"
-            | "PUBLICATION"
-            | "SUBSCRIPTION"
-    )
+    is_listed(kind, OBJECTS)
 }
 
 /// The words of each statement, in upper case. Comments are left out; a quoted text stands as `?`.

@@ -6,7 +6,7 @@ use crate::shell::word::Word;
 pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
     let said = |what: &str| Some(format!("{program} {what}"));
     let has_operand = args.iter().any(|word| !word.text.starts_with('-'));
-    let (verb, rest) = verb(args, &[]).unwrap_or(("", &[]));
+    let (verb, rest) = verb(args, "").unwrap_or(("", &[]));
     match program {
         "dd" if args
             .iter()
@@ -18,19 +18,13 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
             said("formats a disk")
         }
         _ if program.starts_with("mkfs.") && has_operand => said("formats a disk"),
-        "wipefs" if any(args, &["-a", "--all", "-af", "-fa", "-o", "--offset"]) => {
+        "wipefs" if any(args, "-a --all -af -fa -o --offset") => {
             said("removes a file system's signature")
         }
         "blkdiscard" if has_operand => said("discards a device's blocks"),
-        "parted" if has_operand && !any(args, &["-l", "--list", "print"]) => {
-            said("changes partitions")
-        }
+        "parted" if has_operand && !any(args, "-l --list print") => said("changes partitions"),
         "fdisk" | "sfdisk" | "cfdisk" | "gdisk" | "sgdisk" | "diskpart"
-            if has_operand
-                && !any(
-                    args,
-                    &["-l", "--list", "-d", "--dump", "-p", "--print", "-s"],
-                ) =>
+            if has_operand && !any(args, "-l --list -d --dump -p --print -s") =>
         {
             said("changes partitions")
         }
@@ -53,10 +47,8 @@ pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
             said("destroys a file system or what is newer")
         }
         "zpool" if matches!(verb, "destroy" | "labelclear") => said("destroys a pool"),
-        "btrfs" if verb == "subvolume" && any(rest, &["delete"]) => said("removes a subvolume"),
-        "mdadm" if any(args, &["--zero-superblock", "--stop", "-S", "--fail"]) => {
-            said("takes an array apart")
-        }
+        "btrfs" if verb == "subvolume" && any(rest, "delete") => said("removes a subvolume"),
+        "mdadm" if any(args, "--zero-superblock --stop -S --fail") => said("takes an array apart"),
         "swapoff" if !args.is_empty() => said("takes memory away"),
         "umount" if args.iter().any(|word| is_forced(&word.text)) => said("by force can lose data"),
         "hdparm"

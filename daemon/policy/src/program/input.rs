@@ -8,7 +8,7 @@ use crate::shell::word::Word;
 /// Whether a program with these arguments runs what it reads on standard input.
 pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
     if is_shell(program) {
-        const VALUED: Valued<'_> = Valued::These(&["o", "O", "rcfile", "init-file"]);
+        const VALUED: Valued<'_> = Valued::These("o O rcfile init-file");
         let options = options(args, VALUED, Order::OptionsFirst);
         let file = options.operand(0);
         let from_stdin = file.is_none_or(|file| matches!(file, "-" | "/dev/stdin"));

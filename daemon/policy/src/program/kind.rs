@@ -1,5 +1,7 @@
 //! Programs by their names: shells, clients of databases, interpreters, and programs that take keys.
 
+use crate::word_list::is_listed;
+
 /// What a program does with a line that is typed into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgramKind {
@@ -26,79 +28,31 @@ pub(crate) enum SqlClient {
     Mongo,
 }
 
-const SHELLS: [&str; 15] = [
-    "sh", "bash", "rbash", "zsh", "dash", "ash", "ksh", "ksh93", "mksh", "yash", "fish", "busybox",
-    "toybox", "csh", "tcsh",
-];
+const SHELLS: &str = "sh bash rbash zsh dash ash ksh ksh93 mksh yash fish busybox toybox csh tcsh";
 /// Programs with a shell at their other end.
-const SHELL_CARRIERS: [&str; 18] = [
-    "ssh",
-    "su",
-    "sudo",
-    "doas",
-    "docker",
-    "podman",
-    "kubectl",
-    "login",
-    "mosh",
-    "mosh-client",
-    "script",
-    "tmux",
-    "tmux: client",
-    "screen",
-    "telnet",
-    "machinectl",
-    "nsenter",
-    "lxc",
-];
+const SHELL_CARRIERS: &str = "
+    ssh su sudo doas docker podman kubectl login mosh mosh-client script tmux screen telnet
+    machinectl nsenter lxc";
 /// Editors, pagers and monitors.
-const TEXT_PROGRAMS: [&str; 34] = [
-    "vi",
-    "vim",
-    "nvim",
-    "view",
-    "vimdiff",
-    "ex",
-    "ed",
-    "nano",
-    "pico",
-    "emacs",
-    "emacsclient",
-    "micro",
-    "hx",
-    "helix",
-    "kak",
-    "joe",
-    "mcedit",
-    "less",
-    "more",
-    "most",
-    "man",
-    "info",
-    "bat",
-    "top",
-    "htop",
-    "btop",
-    "atop",
-    "watch",
-    "tig",
-    "lazygit",
-    "mc",
-    "ranger",
-    "fzf",
-    "ncdu",
-];
+const TEXT_PROGRAMS: &str = "
+    vi vim nvim view vimdiff ex ed nano pico emacs emacsclient micro hx helix kak joe mcedit
+    less more most man info bat top htop btop atop watch tig lazygit mc ranger fzf ncdu";
+
+/// Interpreters, without the digits of a version.
+const INTERPRETERS: &str = "
+    python pypy ipython bpython ptpython perl ruby irb pry node nodejs deno bun php lua luajit
+    tclsh julia R Rscript ghci iex jshell";
 
 /// The kind of a program, by its path or by its name as the kernel has it (`proc_pid_comm(5)`).
 pub(crate) fn program_kind(program: &str) -> ProgramKind {
     let name = base_name(program);
-    if is_shell(name) || SHELL_CARRIERS.contains(&name) {
+    if is_shell(name) || is_listed(name, SHELL_CARRIERS) || name == "tmux: client" {
         ProgramKind::Shell
     } else if let Some(client) = sql_client(name) {
         ProgramKind::Sql(client)
     } else if is_interpreter(name) {
         ProgramKind::Code
-    } else if TEXT_PROGRAMS.contains(&name) || name.starts_with("vim.") {
+    } else if is_listed(name, TEXT_PROGRAMS) || name.starts_with("vim.") {
         ProgramKind::Text
     } else {
         ProgramKind::Other
@@ -115,7 +69,7 @@ pub(crate) fn base_name(program: &str) -> &str {
 
 /// Whether a program of this name is a shell.
 pub fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
+    is_listed(name, SHELLS)
 }
 
 /// Whether a program is a shell whose grammar is not that of bash.
@@ -141,30 +95,5 @@ pub(crate) fn sql_client(name: &str) -> Option<SqlClient> {
 /// Whether a program of this name is an interpreter other than a shell.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    matches!(
-        stem,
-        "python"
-            | "pypy"
-            | "ipython"
-            | "bpython"
-            | "ptpython"
-            | "perl"
-            | "ruby"
-            | "irb"
-            | "pry"
-            | "node"
-            | "nodejs"
-            | "deno"
-            | "bun"
-            | "php"
-            | "lua"
-            | "luajit"
-            | "tclsh"
-            | "julia"
-            | "R"
-            | "Rscript"
-            | "ghci"
-            | "iex"
-            | "jshell"
-    )
+    is_listed(stem, INTERPRETERS)
 }

@@ -1,21 +1,23 @@
 //! The options and operands of a command, as `getopt(3)` and `getopt_long(3)` take them apart.
 
 use crate::shell::word::Word;
+use crate::word_list::is_listed;
 
-/// The options that take a value in the word after them. A name of one letter is a short option.
+/// The options that take a value in the word after them, as a list of words. A name of one letter is a
+/// short option.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Valued<'a> {
     /// These do.
-    These(&'a [&'a str]),
+    These(&'a str),
     /// All do but these.
-    AllBut(&'a [&'a str]),
+    AllBut(&'a str),
 }
 
 impl Valued<'_> {
     fn takes(self, name: &str) -> bool {
         match self {
-            Self::These(names) => names.contains(&name),
-            Self::AllBut(names) => !names.contains(&name),
+            Self::These(names) => is_listed(name, names),
+            Self::AllBut(names) => !is_listed(name, names),
         }
     }
 }

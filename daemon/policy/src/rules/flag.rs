@@ -69,12 +69,13 @@ fn stands_as_word(name: &str, args: &[Word]) -> bool {
         })
 }
 
-/// The names of options, as [`options`](crate::program::options::options) takes them.
-pub(super) fn names_of(flags: &[Flag]) -> Vec<&str> {
+/// The names of options, as the list of words that
+/// [`Valued`](crate::program::options::Valued) takes.
+pub(super) fn names_of(flags: &[Flag]) -> String {
     let names = flags.iter().flat_map(|flag| &flag.0);
     let names = names.flat_map(|name| match name {
         FlagName::Long(name) => std::slice::from_ref(name),
         FlagName::Short(letters) => letters.as_slice(),
     });
-    names.map(String::as_str).collect()
+    names.map(String::as_str).collect::<Vec<_>>().join(" ")
 }

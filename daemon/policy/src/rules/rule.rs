@@ -134,7 +134,7 @@ impl Rule {
         if spec.has.is_empty() && spec.lacks.is_empty() && spec.operands.is_empty() {
             return by_pattern;
         }
-        let valued: Vec<&str> = names_of(&spec.valued);
+        let valued = names_of(&spec.valued);
         let taken = options(&command.args, Valued::These(&valued), Order::Permuted);
         let given = |flag: &Flag| flag.is_given(&taken, &command.args);
         let by_has = or_maybe(spec.has.iter().all(given));

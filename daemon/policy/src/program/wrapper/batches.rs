@@ -8,25 +8,10 @@ use crate::shell::word::Word;
 
 /// The command of xargs(1). A command that is itself read is not known.
 pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(&[
-        "a",
-        "d",
-        "E",
-        "I",
-        "L",
-        "n",
-        "P",
-        "s",
-        "J",
-        "R",
-        "S",
-        "arg-file",
-        "delimiter",
-        "max-args",
-        "max-procs",
-        "max-chars",
-        "process-slot-var",
-    ]);
+    const VALUED: Valued<'_> = Valued::These(
+        "
+        a d E I L n P s J R S arg-file delimiter max-args max-procs max-chars process-slot-var",
+    );
     let options = options(args, VALUED, Order::OptionsFirst);
     let Some((at, _)) = options.operands.first() else {
         return Vec::new();
@@ -55,29 +40,11 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
 
 /// The lines of parallel(1): a command before `:::`, or the lines behind it.
 pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(&[
-        "j",
-        "jobs",
-        "a",
-        "arg-file",
-        "S",
-        "sshlogin",
-        "C",
-        "colsep",
-        "N",
-        "n",
-        "I",
-        "L",
-        "delay",
-        "timeout",
-        "results",
-        "joblog",
-        "tagstring",
-        "P",
-        "max-procs",
-        "max-args",
-        "retries",
-    ]);
+    const VALUED: Valued<'_> = Valued::These(
+        "
+        j jobs a arg-file S sshlogin C colsep N n I L delay timeout results joblog tagstring P
+        max-procs max-args retries",
+    );
     let options = options(args, VALUED, Order::OptionsFirst);
     let is_source = |text: &str| matches!(text, ":::" | "::::" | ":::+");
     let command: Vec<&str> = options

@@ -6,50 +6,18 @@ use crate::shell::word::Word;
 
 /// The command of `exec`, `run`, `compose exec` or `container run`.
 pub(super) fn container(args: &[Word]) -> Vec<InnerCommand> {
-    const GLOBAL: Valued<'_> = Valued::These(&[
-        "H",
-        "c",
-        "l",
-        "f",
-        "p",
-        "config",
-        "context",
-        "host",
-        "log-level",
-        "file",
-        "project-name",
-        "profile",
-        "project-directory",
-        "env-file",
-    ]);
+    const GLOBAL: Valued<'_> = Valued::These(
+        "
+        H c l f p config context host log-level file project-name profile project-directory
+        env-file",
+    );
     // Every other option has a value.
-    const SWITCHES: Valued<'_> = Valued::AllBut(&[
-        "d",
-        "i",
-        "t",
-        "q",
-        "P",
-        "T",
-        "rm",
-        "privileged",
-        "init",
-        "read-only",
-        "publish-all",
-        "tty",
-        "interactive",
-        "detach",
-        "no-healthcheck",
-        "oom-kill-disable",
-        "quiet",
-        "no-TTY",
-        "no-deps",
-        "build",
-        "service-ports",
-        "help",
-        "latest",
-        "tls-verify",
-        "replace",
-    ]);
+    const SWITCHES: Valued<'_> = Valued::AllBut(
+        "
+        d i t q P T rm privileged init read-only publish-all tty interactive detach
+        no-healthcheck oom-kill-disable quiet no-TTY no-deps build service-ports help latest
+        tls-verify replace",
+    );
     let outer = options(args, GLOBAL, Order::OptionsFirst);
     let mut verbs = outer.operands.iter();
     let verb = verbs.find(|(_, text)| !matches!(*text, "container" | "compose"));

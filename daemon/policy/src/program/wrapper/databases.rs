@@ -7,14 +7,12 @@ use crate::shell::word::Word;
 
 /// The statements that a client of a database is given.
 pub(super) fn statements(client: SqlClient, program: &str, args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(&[
-        "c", "command", "e", "execute", "eval", "h", "host", "p", "port", "U", "username", "d",
-        "dbname", "u", "n", "a", "D", "database", "f", "file", "v", "set", "cmd", "o", "s", "q",
-        "query", "Q", "P",
-    ]);
-    const MYSQL: Valued<'_> = Valued::These(&[
-        "e", "execute", "h", "host", "P", "port", "u", "user", "D", "database", "S", "socket",
-    ]);
+    const VALUED: Valued<'_> = Valued::These(
+        "
+        c command e execute eval h host p port U username d dbname u n a D database f file v set
+        cmd o s q query Q P",
+    );
+    const MYSQL: Valued<'_> = Valued::These("e execute h host P port u user D database S socket");
     let mysql = matches!(program, "mysql" | "mariadb" | "mycli");
     let valued = if mysql { MYSQL } else { VALUED };
     let options = options(args, valued, Order::Permuted);

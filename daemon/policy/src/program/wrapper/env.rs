@@ -10,7 +10,7 @@ use crate::shell::word::{Word, is_assignment};
 
 /// The command of env(1), also of its option `-S`.
 pub(super) fn env(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(&["u", "C", "S", "unset", "chdir", "split-string"]);
+    const VALUED: Valued<'_> = Valued::These("u C S unset chdir split-string");
     let options = options(args, VALUED, Order::OptionsFirst);
     let command = options
         .operands

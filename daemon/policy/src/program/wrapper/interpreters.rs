@@ -7,8 +7,7 @@ use crate::shell::word::Word;
 
 /// The code that an interpreter is given.
 pub(super) fn code(program: &str, args: &[Word]) -> Vec<InnerCommand> {
-    const EVALS: Valued<'_> =
-        Valued::These(&["c", "e", "E", "r", "p", "eval", "print", "W", "X", "m"]);
+    const EVALS: Valued<'_> = Valued::These("c e E r p eval print W X m");
     if program == "deno" && args.first().is_some_and(|word| word.text == "eval") {
         let code = args.get(1).map(|word| InnerCommand::code((1, &word.text)));
         return code.into_iter().collect();

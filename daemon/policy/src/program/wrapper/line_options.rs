@@ -6,17 +6,7 @@ use crate::shell::word::Word;
 
 /// The line of `su -c`. The option stands on either side of the user.
 pub(super) fn su(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(&[
-        "c",
-        "command",
-        "session-command",
-        "s",
-        "shell",
-        "g",
-        "group",
-        "G",
-        "w",
-    ]);
+    const VALUED: Valued<'_> = Valued::These("c command session-command s shell g group G w");
     let options = options(args, VALUED, Order::Permuted);
     let line = options.value(&["c", "command", "session-command"]);
     line.map(InnerCommand::line).into_iter().collect()
@@ -44,7 +34,7 @@ pub(super) fn git(args: &[Word]) -> Vec<InnerCommand> {
         Some((_, "bisect")) => started.extend(InnerCommand::after_mark(args, &["run"])),
         Some((at, "rebase")) => {
             let rest = args.get(at + 1..).unwrap_or_default();
-            let options = options(rest, Valued::These(&["x", "exec"]), Order::Permuted);
+            let options = options(rest, Valued::These("x exec"), Order::Permuted);
             let line = options.value(&["x", "exec"]);
             started.extend(line.map(|(line, text)| InnerCommand::line((at + 1 + line, text))));
         }

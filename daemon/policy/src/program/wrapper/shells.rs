@@ -10,8 +10,7 @@ const MAX_PARAMETERS: usize = 9;
 
 /// The lines that a shell is given: `-c` in any cluster of options, and fish's `-C`.
 pub(super) fn shell_line(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> =
-        Valued::These(&["o", "O", "rcfile", "init-file", "C", "init-command"]);
+    const VALUED: Valued<'_> = Valued::These("o O rcfile init-file C init-command");
     let options = options(args, VALUED, Order::OptionsFirst);
     let mut started = Vec::new();
     for names in [["C", "init-command"].as_slice(), &["command"]] {

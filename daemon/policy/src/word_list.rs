@@ -1,0 +1,6 @@
+//! Tables of words, each written as one string.
+
+/// Whether a word is in a list of words, which white space separates.
+pub(crate) fn is_listed(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == word)
+}
