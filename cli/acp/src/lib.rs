@@ -10,16 +10,16 @@
 //! ```
 //!
 //! - [`wire`] reads and writes lines, and changes parts of one without touching the rest.
-//! - [`agent`] is the agent's process, and the end of all that it started.
-//! - [`awake`] looks for the next message for a moment, before this process sleeps.
-//! - [`proxy`] takes each line in its order: it goes on byte for byte, unless one of these has a word:
-//! - [`agreed`]: what `initialize` has agreed, and the `terminal: true` that is put into it.
-//! - [`sessions`]: each ACP session's directory, and its end.
-//! - [`session_mcp`]: `termctl mcp` among a session's MCP servers, with `--session-mcp`.
-//! - [`terminals`]: `terminal/*` from the agent; limits, timeouts, and the sweep.
-//! - [`permission`]: asks the client's person where the gate says confirm, by [`requests`] of our own.
-//! - [`stray`]: what is said on standard error, the agent's strays among it.
-//! - [`display`]: tool calls that embed a terminal, as the client can show them.
+//! - `agent` is the agent's process, and the end of all that it started.
+//! - `awake` looks for the next message for a moment, before this process sleeps.
+//! - `proxy` takes each line in its order: it goes on byte for byte, unless one of these has a word:
+//! - `agreed`: what `initialize` has agreed, and the `terminal: true` that is put into it.
+//! - `sessions`: each ACP session's directory, and its end.
+//! - `session_mcp`: `termctl mcp` among a session's MCP servers, with `--session-mcp`.
+//! - `terminals`: `terminal/*` from the agent; limits, timeouts, and the sweep.
+//! - `permission`: asks the client's person where the gate says confirm, by `requests` of our own.
+//! - `stray`: what is said on standard error, the agent's strays among it.
+//! - `display`: tool calls that embed a terminal, as the client can show them.
 //!
 //! It promises: a message that none of these is about passes unchanged and in order; who reads slowly
 //! holds up who writes, and nothing is queued; when this process ends, in whatever way, so does the

@@ -68,7 +68,7 @@ impl Pool {
     }
 
     /// What this client is called, on connections that are made from now on. Control characters
-    /// are left out, and what is over [`MAX_NAME_CHARS`].
+    /// are left out, and what is over `MAX_NAME_CHARS`.
     pub fn introduce_as(&self, name: &str) {
         let name: String = name
             .chars()

@@ -10,21 +10,21 @@
 //!
 //! How a tool is made (both sets are made so; `tools/terminal_mcp/resize.rs` is the
 //!   shortest):
-//! - [`tool::Tool`] describes it: names, hints, an input [`schema::Schema`] with bounds and defaults,
-//!   an output schema, and `run`, a plain async function from a [`call::Call`] to an
-//!   [`answer::Outcome`]. A set is a `fn tools() -> Vec<Tool>`, named in [`registry`].
+//! - `tool::Tool` describes it: names, hints, an input `schema::Schema` with bounds and defaults,
+//!   an output schema, and `run`, a plain async function from a `call::Call` to an
+//!   `answer::Outcome`. A set is a `fn tools() -> Vec<Tool>`, named in `registry`.
 //! - Arguments are checked against the schema before `run` (types, bounds, unknown names with the
-//!   nearest known one); [`call::Call::arguments`] then makes a serde struct of them.
-//! - The daemon is asked through [`backend::Backend`]: `repeat` for what may be asked twice, `once`
+//!   nearest known one); `call::Call::arguments` then makes a serde struct of them.
+//! - The daemon is asked through `backend::Backend`: `repeat` for what may be asked twice, `once`
 //!   for what may not (it starts or types something), `wait` for what takes long. Errors turn into
-//!   [`answer::ToolError`] by `?`.
-//! - The gate: a call that the daemon's gate stops fails with [`answer::ToolError::Gate`]. `server`
+//!   `answer::ToolError` by `?`.
+//! - The gate: a call that the daemon's gate stops fails with `answer::ToolError::Gate`. `server`
 //!   then asks the person by elicitation, where the client has that, and runs the tool again with
 //!   `confirmed: true` among its arguments, or answers `requires_confirmation`. So whatever a tool
 //!   does before the gated call must be harmless when it is done twice.
-//! - Progress and cancelling: a wait goes through [`progress::Progress::during`]; a cancelled call's
+//! - Progress and cancelling: a wait goes through `progress::Progress::during`; a cancelled call's
 //!   future is dropped, and with it goes `$/cancel_request` to the daemon. Terminals stay.
-//! - [`cursors::Cursors`] knows how far this client has read each terminal, by its id.
+//! - `cursors::Cursors` knows how far this client has read each terminal, by its id.
 //!
 //! It promises: stdout carries MCP and nothing else; `initialize` is answered without the daemon;
 //! the end of stdin and SIGTERM end this process at once, and no terminal but those that asked for it.

@@ -1,8 +1,8 @@
 //! Pictures of a screen: PNG, SVG, and an HTML page around an SVG.
 //!
 //! Pure but for the system's fonts, which PNG looks into for characters that the embedded font
-//! lacks. One walk over the screen ([`grid`]) draws on any [`canvas`]; box drawing is geometry
-//! ([`boxes`], [`lines`]), not letters. It promises whole pixels for a cell, so that columns never
+//! lacks. One walk over the screen (`grid`) draws on any `canvas`; box drawing is geometry
+//! (`boxes`, `lines`), not letters. It promises whole pixels for a cell, so that columns never
 //! drift and neighbours touch, and a bound on the pixels. It must not know the daemon.
 
 mod boxes;
@@ -33,7 +33,7 @@ const MAX_PIXELS: u64 = 256 * 1024 * 1024;
 /// Why there is no picture.
 #[derive(Debug, Error)]
 pub enum PictureError {
-    /// More pixels than [`MAX_PIXELS`].
+    /// More pixels than `MAX_PIXELS`.
     #[error(
         "a picture of {width}x{height} pixels is too large ({MAX_PIXELS} pixels at the most): \
          fewer rows or a smaller --font-size make it smaller"
