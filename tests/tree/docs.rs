@@ -54,7 +54,10 @@ fn each_test_that_the_docs_name_exists() {
         }
     }
     assert!(missing.is_empty(), "no such test: {missing:#?}");
-    assert!(named > 60, "only {named} names were found: did a heading change?");
+    assert!(
+        named > 60,
+        "only {named} names were found: did a heading change?"
+    );
 }
 
 #[test]
@@ -92,20 +95,31 @@ fn each_link_leads_to_a_file_and_a_heading() {
 #[test]
 fn each_path_that_the_docs_name_exists() {
     const FOLDERS: [&str; 10] = [
-        "proto/", "daemon/", "cli/", "tests/", "docs/", "fuzz/", "migrations/", "systemd/", ".ci/",
+        "proto/",
+        "daemon/",
+        "cli/",
+        "tests/",
+        "docs/",
+        "fuzz/",
+        "migrations/",
+        "systemd/",
+        ".ci/",
         ".github/",
     ];
     let mut missing = BTreeSet::new();
     for page in pages() {
         // What was decided then may be elsewhere now.
-        let is_history = page.path.starts_with("docs/decisions") || page.path.ends_with("CHANGELOG.md");
+        let is_history =
+            page.path.starts_with("docs/decisions") || page.path.ends_with("CHANGELOG.md");
         if is_history {
             continue;
         }
         for span in code_spans(&page.text) {
             let is_path = FOLDERS.iter().any(|folder| span.starts_with(folder))
                 && span.chars().all(|letter| {
-                    letter.is_ascii_lowercase() || letter.is_ascii_digit() || "/._-".contains(letter)
+                    letter.is_ascii_lowercase()
+                        || letter.is_ascii_digit()
+                        || "/._-".contains(letter)
                 });
             // Made by the tools, and not a part of the tree.
             let is_made = span.starts_with("fuzz/corpus");
@@ -130,7 +144,10 @@ fn each_decision_is_in_the_index() {
 #[test]
 fn each_error_kind_is_on_the_page_of_the_api() {
     let source = fs::read_to_string(root().join("proto/src/error.rs")).unwrap();
-    let kinds = source.split("pub enum ErrorKind {").nth(1).expect("the enum");
+    let kinds = source
+        .split("pub enum ErrorKind {")
+        .nth(1)
+        .expect("the enum");
     let kinds = kinds.split('}').next().unwrap();
     let page = page("docs/api.md");
     let errors = page.section("Errors");
@@ -141,7 +158,10 @@ fn each_error_kind_is_on_the_page_of_the_api() {
     assert!(variants.len() > 20, "{variants:?}");
     for variant in variants {
         let kind = snake_case(variant);
-        assert!(errors.contains(&format!("| `{kind}` |")), "no row for {kind}");
+        assert!(
+            errors.contains(&format!("| `{kind}` |")),
+            "no row for {kind}"
+        );
     }
 }
 
