@@ -16,7 +16,7 @@ test *ARGS='--workspace':
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
-    command -v cargo-deny >/dev/null && cargo deny check || echo 'cargo-deny is not installed: licences not checked'
+    if command -v cargo-deny >/dev/null; then cargo deny check; else echo 'no cargo-deny: licences are not checked'; fi
 
 # Runs every benchmark with its limits; docs/benchmarks.md explains the figures.
 bench: build
