@@ -3,5 +3,6 @@
 // A test fails by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod arrows;
 mod docs;
 mod markdown;
