@@ -132,6 +132,21 @@ fn each_path_that_the_docs_name_exists() {
 }
 
 #[test]
+fn each_page_that_the_code_names_exists() {
+    let sources = sources();
+    let mut missing = BTreeSet::new();
+    for rest in sources.split("docs/").skip(1) {
+        let is_part = |letter: &char| letter.is_ascii_alphanumeric() || "/.-_".contains(*letter);
+        let name: String = rest.chars().take_while(is_part).collect();
+        let page = name.trim_end_matches('.');
+        if page.ends_with(".md") && !root().join("docs").join(page).exists() {
+            missing.insert(format!("docs/{page}"));
+        }
+    }
+    assert!(missing.is_empty(), "no such page: {missing:#?}");
+}
+
+#[test]
 fn each_decision_is_in_the_index() {
     let index = page("docs/decisions/README.md");
     for entry in fs::read_dir(root().join("docs/decisions")).unwrap() {
