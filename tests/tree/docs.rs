@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::markdown::{code_spans, last_cells, page, pages, root};
+use crate::markdown::{Page, code_spans, last_cells, page, pages, root};
 
 /// The text of every Rust file below the folders that hold code and tests.
 fn sources() -> String {
@@ -76,7 +76,7 @@ fn each_link_leads_to_a_file_and_a_heading() {
             };
             let has_anchor = || {
                 let text = fs::read_to_string(&target).unwrap_or_default();
-                let page = crate::markdown::Page {
+                let page = Page {
                     path: target.clone(),
                     text,
                 };
@@ -177,6 +177,15 @@ fn each_error_kind_is_on_the_page_of_the_api() {
             errors.contains(&format!("| `{kind}` |")),
             "no row for {kind}"
         );
+    }
+}
+
+#[test]
+fn each_method_is_on_a_page_of_the_api() {
+    let pages = ["docs/api.md", "docs/sessions.md", "docs/screens.md"].map(page);
+    for method in termd_proto::method::NAMES {
+        let is_there = |page: &Page| page.text.contains(&format!("`{method}`"));
+        assert!(pages.iter().any(is_there), "no page has {method}");
     }
 }
 
