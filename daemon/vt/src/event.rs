@@ -4,9 +4,9 @@
 use termd_proto::screen::Progress;
 
 /// Answers waiting for the PTY are bounded: a program that asks and never reads gets no more.
-pub(super) const MAX_REPLY_BYTES: usize = 64 << 10;
+pub(crate) const MAX_REPLY_BYTES: usize = 64 << 10;
 /// Events of one feed are bounded too; of more, the latest are left out.
-pub(super) const MAX_EVENTS: usize = 4_096;
+pub(crate) const MAX_EVENTS: usize = 4_096;
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum Event {
     },
 }
 
-/// What one [`feed`](super::Model::feed) brought about.
+/// What one [`feed`](crate::Model::feed) brought about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fed {
     /// To be written to the PTY at once, in order.

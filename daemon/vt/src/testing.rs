@@ -1,6 +1,6 @@
 //! What the tests of the terminal model share: a screen by what is fed and what is seen.
 
-use super::{Fed, Model, Scrollback, Size};
+use crate::{Fed, Model, Scrollback, Size};
 
 /// Rows that a test's terminal keeps as scrollback.
 const SCROLLBACK_ROWS: usize = 100;

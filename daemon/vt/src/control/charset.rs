@@ -1,11 +1,11 @@
 //! Designating and shifting character sets: SCS, LS0 to LS3R, SS2, SS3, DOCS, S7C1T, S8C1T.
 
 use crate::charset::{Charset, Repertoire, SetSize};
-use crate::core::Core;
+use crate::terminal::Terminal;
 
 /// How answers write C1 controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum C1 {
+pub(crate) enum C1 {
     /// S7C1T: ESC and a byte.
     SevenBit,
     /// S8C1T: one byte.
@@ -14,16 +14,16 @@ pub(super) enum C1 {
 
 /// How text is coded (DOCS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Coding {
+pub(crate) enum Coding {
     /// `ESC % G`
     Utf8,
     /// `ESC % @`: bytes, by G0 to G3.
     Iso2022,
 }
 
-impl Core {
+impl Terminal {
     /// SCS: puts a set into G0 to G3.
-    pub(super) fn designate(&mut self, which: u8, intermediates: &[u8], byte: u8) {
+    pub(crate) fn designate(&mut self, which: u8, intermediates: &[u8], byte: u8) {
         let (slot, size) = match which {
             b'('..=b'+' => (which - b'(', SetSize::NinetyFour),
             // G0 has 94 characters.
@@ -37,7 +37,7 @@ impl Core {
     }
 
     /// The sets that can be designated now.
-    pub(super) fn repertoire(&self) -> Repertoire {
+    pub(crate) fn repertoire(&self) -> Repertoire {
         Repertoire {
             level: self.modes.level,
             national: self.modes.national,
@@ -45,18 +45,18 @@ impl Core {
     }
 
     /// LS0 (SI), LS1 (SO), LS2, LS3.
-    pub(super) fn shift_left(&mut self, set: u8) {
+    pub(crate) fn shift_left(&mut self, set: u8) {
         self.cursor.charsets.gl = set;
         self.choose_way_of_text();
     }
 
     /// LS1R, LS2R, LS3R.
-    pub(super) fn shift_right(&mut self, set: u8) {
+    pub(crate) fn shift_right(&mut self, set: u8) {
         self.cursor.charsets.gr = set;
     }
 
     /// SS2, SS3; a VT100 has not got them.
-    pub(super) fn single_shift(&mut self, set: u8) {
+    pub(crate) fn single_shift(&mut self, set: u8) {
         if self.modes.level == 1 {
             return;
         }
@@ -65,13 +65,13 @@ impl Core {
     }
 
     /// DOCS: `ESC % G` and `ESC % @`.
-    pub(super) fn set_coding(&mut self, coding: Coding) {
+    pub(crate) fn set_coding(&mut self, coding: Coding) {
         self.modes.utf8 = coding == Coding::Utf8;
         self.choose_way_of_text();
     }
 
     /// S7C1T, S8C1T; a VT100 has not got them.
-    pub(super) fn answer_with(&mut self, c1: C1) {
+    pub(crate) fn answer_with(&mut self, c1: C1) {
         if self.modes.level > 1 {
             self.modes.eight_bit_replies = c1 == C1::EightBit;
         }

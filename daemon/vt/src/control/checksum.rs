@@ -1,16 +1,16 @@
 //! DECRQCRA: a checksum of what a rectangle shows, as xterm's `xtermCheckRect`.
 
 use super::rectangle::Rectangle;
-use crate::cell::{Cell, Content, Protection};
-use crate::core::Core;
-use crate::extras::ChecksumFlags;
-use crate::input::Params;
-use crate::style::Attributes;
+use crate::grid::cell::{Cell, Content, Protection};
+use crate::grid::style::Attributes;
+use crate::parser::Params;
+use crate::terminal::Terminal;
+use crate::terminal::extras::ChecksumFlags;
 use termd_proto::screen::Underline;
 
-impl Core {
+impl Terminal {
     /// DECRQCRA.
-    pub(super) fn report_checksum(&mut self, params: &Params) {
+    pub(crate) fn report_checksum(&mut self, params: &Params) {
         if self.level() < 4 {
             return;
         }

@@ -1,12 +1,12 @@
 //! Colours set and asked for: OSC 4, 5, 10 to 19 and their resets, XTPUSHCOLORS, mode 2031.
 
-use crate::core::Core;
-use crate::input::{Params, Terminator};
-use crate::palette::{LAST_DYNAMIC, Palette, Rgb, Slot, parse_color};
+use crate::color::{LAST_DYNAMIC, Palette, Rgb, Slot, parse_color};
+use crate::parser::{Params, Terminator};
+use crate::terminal::Terminal;
 
 /// OSC 4 numbers the special colours after the others, OSC 5 from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
+pub(crate) enum Table {
     /// OSC 4, 104.
     Indexed,
     /// OSC 5, 105.
@@ -29,10 +29,10 @@ impl Table {
     }
 }
 
-impl Core {
+impl Terminal {
     /// OSC 4, 5: `number;colour` or `number;?`, any number of times. The first that is wrong ends
     /// it, as in xterm.
-    pub(super) fn change_colors(&mut self, table: Table, text: &str, end: Terminator) {
+    pub(crate) fn change_colors(&mut self, table: Table, text: &str, end: Terminator) {
         let mut parts = text.split(';');
         while let (Some(number), Some(color)) = (parts.next(), parts.next()) {
             let Ok(number) = number.parse::<u16>() else {
@@ -59,7 +59,7 @@ impl Core {
     }
 
     /// OSC 104, 105: all, or those named.
-    pub(super) fn reset_colors(&mut self, table: Table, text: &str) {
+    pub(crate) fn reset_colors(&mut self, table: Table, text: &str) {
         let palette: &mut Palette = &mut self.extras.palette;
         if text.is_empty() {
             match table {
@@ -79,7 +79,7 @@ impl Core {
     }
 
     /// OSC 10 to 19: a colour or `?` for this one, and for those after it.
-    pub(super) fn change_dynamic_colors(&mut self, first: u16, text: &str, end: Terminator) {
+    pub(crate) fn change_dynamic_colors(&mut self, first: u16, text: &str, end: Terminator) {
         for (function, color) in (first..=LAST_DYNAMIC).zip(text.split(';')) {
             let Some(slot) = Slot::dynamic(function) else {
                 return;
@@ -97,14 +97,14 @@ impl Core {
     }
 
     /// OSC 110 to 119.
-    pub(super) fn reset_dynamic_color(&mut self, function: u16) {
+    pub(crate) fn reset_dynamic_color(&mut self, function: u16) {
         if let Some(slot) = Slot::dynamic(function) {
             self.extras.palette.reset(slot);
         }
     }
 
     /// XTPUSHCOLORS.
-    pub(super) fn push_palette(&mut self, params: &Params) {
+    pub(crate) fn push_palette(&mut self, params: &Params) {
         let extras = &mut self.extras;
         for place in places(params) {
             extras.saved_palettes.push(place, &extras.palette);
@@ -112,7 +112,7 @@ impl Core {
     }
 
     /// XTPOPCOLORS.
-    pub(super) fn pop_palette(&mut self, params: &Params) {
+    pub(crate) fn pop_palette(&mut self, params: &Params) {
         for place in places(params) {
             if let Some(palette) = self.extras.saved_palettes.pop(place) {
                 self.extras.palette = palette;
@@ -121,13 +121,13 @@ impl Core {
     }
 
     /// XTREPORTCOLORS.
-    pub(super) fn report_palettes(&mut self) {
+    pub(crate) fn report_palettes(&mut self) {
         let (used, last) = self.extras.saved_palettes.report();
         self.answer_csi(format_args!("?{used};{last}#Q"));
     }
 
     /// DSR ?996: whether the colours are dark (1) or light (2), by the background.
-    pub(super) fn report_color_scheme(&mut self) {
+    pub(crate) fn report_color_scheme(&mut self) {
         let scheme = if self.extras.palette.is_dark() { 1 } else { 2 };
         self.answer_csi(format_args!("?997;{scheme}n"));
     }
@@ -138,5 +138,4 @@ fn places(params: &Params) -> impl Iterator<Item = usize> + '_ {
 }
 
 #[cfg(test)]
-#[path = "colors_tests.rs"]
 mod tests;

@@ -3,12 +3,12 @@
 //!
 //! Margins stop a cursor that is inside them, and nobody else. All but DECSC end a pending wrap.
 
-use crate::core::{Core, Shown};
-use crate::cursor::Cursor;
+use crate::screen::cursor::Cursor;
+use crate::terminal::{Shown, Terminal};
 
-impl Core {
+impl Terminal {
     /// CUU.
-    pub(super) fn cursor_up(&mut self, count: usize) {
+    pub(crate) fn cursor_up(&mut self, count: usize) {
         let top = if self.cursor.row < self.margins.top {
             0
         } else {
@@ -19,7 +19,7 @@ impl Core {
     }
 
     /// CUD.
-    pub(super) fn cursor_down(&mut self, count: usize) {
+    pub(crate) fn cursor_down(&mut self, count: usize) {
         let bottom = if self.cursor.row > self.margins.bottom {
             self.size.rows - 1
         } else {
@@ -30,7 +30,7 @@ impl Core {
     }
 
     /// CUF.
-    pub(super) fn cursor_forward(&mut self, count: usize) {
+    pub(crate) fn cursor_forward(&mut self, count: usize) {
         let edge = self.row_cols(self.cursor.row) - 1;
         let last = if self.modes.left_right_margins && self.cursor.col <= self.margins.right {
             self.margins.right
@@ -43,7 +43,7 @@ impl Core {
 
     /// CUB, BS: with reverse wrap (45) on into the line's row before, with extended reverse wrap
     /// (1045) into any row before, and from the top margin to the bottom one.
-    pub(super) fn cursor_back(&mut self, count: usize) {
+    pub(crate) fn cursor_back(&mut self, count: usize) {
         let inside = self.cursor.col >= self.margins.left;
         let left = if inside { self.margins.left } else { 0 };
         let wraps =
@@ -91,7 +91,7 @@ impl Core {
     }
 
     /// Puts the cursor into a row and column that count from the origin (DECOM), and from 0.
-    pub(super) fn set_cursor(&mut self, row: usize, col: usize) {
+    pub(crate) fn set_cursor(&mut self, row: usize, col: usize) {
         let (top, left, bottom, right) = if self.cursor.origin {
             let margins = self.margins;
             (margins.top, margins.left, margins.bottom, margins.right)
@@ -116,55 +116,55 @@ impl Core {
     }
 
     /// CUP, HVP, from 1.
-    pub(super) fn cursor_position(&mut self, row: usize, col: usize) {
+    pub(crate) fn cursor_position(&mut self, row: usize, col: usize) {
         self.set_cursor(row - 1, col - 1);
     }
 
     /// CHA, HPA, from 1.
-    pub(super) fn cursor_column(&mut self, col: usize) {
+    pub(crate) fn cursor_column(&mut self, col: usize) {
         let (row, _) = self.place();
         self.set_cursor(row, col - 1);
     }
 
     /// VPA, from 1.
-    pub(super) fn cursor_row_position(&mut self, row: usize) {
+    pub(crate) fn cursor_row_position(&mut self, row: usize) {
         let (_, col) = self.place();
         self.set_cursor(row - 1, col);
     }
 
     /// HPR: unlike CUF it does not stop at the right margin.
-    pub(super) fn cursor_right(&mut self, count: usize) {
+    pub(crate) fn cursor_right(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row, col + count);
     }
 
     /// VPR: unlike CUD it does not stop at the bottom margin.
-    pub(super) fn cursor_down_position(&mut self, count: usize) {
+    pub(crate) fn cursor_down_position(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row + count, col);
     }
 
     /// HPB: ECMA-48's, unlike CUB without margins or reverse wrap. xterm has not got it, but it
     /// means nothing else there.
-    pub(super) fn cursor_left(&mut self, count: usize) {
+    pub(crate) fn cursor_left(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row, col.saturating_sub(count));
     }
 
     /// VPB: ECMA-48's, unlike CUU without margins.
-    pub(super) fn cursor_up_position(&mut self, count: usize) {
+    pub(crate) fn cursor_up_position(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row.saturating_sub(count), col);
     }
 
     /// CNL.
-    pub(super) fn cursor_next_line(&mut self, count: usize) {
+    pub(crate) fn cursor_next_line(&mut self, count: usize) {
         self.cursor_down(count);
         self.carriage_return();
     }
 
     /// CPL.
-    pub(super) fn cursor_preceding_line(&mut self, count: usize) {
+    pub(crate) fn cursor_preceding_line(&mut self, count: usize) {
         self.cursor_up(count);
         self.carriage_return();
     }
@@ -180,19 +180,19 @@ impl Core {
 
     /// IND.
     #[inline]
-    pub(super) fn line_down(&mut self) {
+    pub(crate) fn line_down(&mut self) {
         self.cursor.wrap_pending = false;
         self.index();
     }
 
     /// NEL.
-    pub(super) fn next_line(&mut self) {
+    pub(crate) fn next_line(&mut self) {
         self.line_down();
         self.carriage_return();
     }
 
     /// RI: up one row; at the top margin the region scrolls down.
-    pub(super) fn reverse_index(&mut self) {
+    pub(crate) fn reverse_index(&mut self) {
         self.cursor.wrap_pending = false;
         if self.cursor.row != self.margins.top {
             self.cursor.row = self.cursor.row.saturating_sub(1);
@@ -215,22 +215,22 @@ impl Core {
 
     /// Whether the cursor's column is inside the margins.
     #[inline]
-    pub(super) fn is_col_inside(&self) -> bool {
+    pub(crate) fn is_col_inside(&self) -> bool {
         (self.margins.left..=self.margins.right).contains(&self.cursor.col)
     }
 
     /// Whether the cursor is inside the margins.
-    pub(super) fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         self.is_col_inside() && (self.margins.top..=self.margins.bottom).contains(&self.cursor.row)
     }
 
     /// DECSC, SCOSC: each screen has its own.
-    pub(super) fn save_cursor(&mut self) {
+    pub(crate) fn save_cursor(&mut self) {
         *self.saved_cursor() = Some(self.cursor.clone());
     }
 
     /// DECRC, SCORC. What was never saved is the home position and the defaults.
-    pub(super) fn restore_cursor(&mut self) {
+    pub(crate) fn restore_cursor(&mut self) {
         let saved = self.saved_cursor().clone().unwrap_or_default();
         // A link is opened and closed by OSC 8 alone.
         let link = self.cursor.style.link;
@@ -249,7 +249,7 @@ impl Core {
         self.choose_way_of_text();
     }
 
-    pub(super) fn saved_cursor(&mut self) -> &mut Option<Cursor> {
+    pub(crate) fn saved_cursor(&mut self) -> &mut Option<Cursor> {
         let [primary, alternate] = &mut self.saved;
         match self.shown {
             Shown::Primary => primary,

@@ -4,18 +4,18 @@
 
 use std::fmt::Write;
 
-use crate::core::Core;
-use crate::input::Gathered;
-use crate::marks::MarkKind;
-use crate::terminfo;
+use crate::parser::ControlString;
+use crate::screen::marks::MarkKind;
+use crate::terminal::Terminal;
+use crate::terminal::terminfo;
 
 /// Most capabilities that one XTGETTCAP is answered for.
 const MAX_CAPABILITIES: usize = 64;
 
-impl Core {
+impl Terminal {
     /// DCS.
-    pub(super) fn dcs(&mut self, gathered: &Gathered) {
-        let Some(string) = ControlString::parse(gathered.bytes()) else {
+    pub(crate) fn dcs(&mut self, gathered: &ControlString) {
+        let Some(string) = DeviceControl::parse(gathered.bytes()) else {
             return;
         };
         match (string.prefix, string.intermediate, string.function) {
@@ -59,7 +59,7 @@ impl Core {
 
     /// APC: kitty's pictures are counted when they are shown. Its question whether there are any
     /// gets no answer, which says no.
-    pub(super) fn apc(&mut self, gathered: &Gathered) {
+    pub(crate) fn apc(&mut self, gathered: &ControlString) {
         let Some(control) = gathered.bytes().strip_prefix(b"G") else {
             return;
         };
@@ -71,14 +71,14 @@ impl Core {
     }
 
     /// A picture is counted, and its place marked.
-    pub(super) fn picture(&mut self) {
+    pub(crate) fn picture(&mut self) {
         self.extras.pictures += 1;
         self.mark(MarkKind::Picture);
     }
 }
 
 /// A device control string, taken apart (ECMA-48 §5.6, DEC STD 070).
-struct ControlString<'a> {
+struct DeviceControl<'a> {
     prefix: u8,
     /// The first parameter.
     param: u16,
@@ -87,7 +87,7 @@ struct ControlString<'a> {
     data: &'a [u8],
 }
 
-impl<'a> ControlString<'a> {
+impl<'a> DeviceControl<'a> {
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (prefix, rest) = match bytes.first()? {
             prefix @ b'<'..=b'?' => (*prefix, &bytes[1..]),
@@ -122,7 +122,7 @@ impl<'a> ControlString<'a> {
 }
 
 /// What hexadecimal digits stand for.
-pub(super) fn unhexed(digits: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn unhexed(digits: &[u8]) -> Option<Vec<u8>> {
     let value = |digit: u8| char::from(digit).to_digit(16);
     if !digits.len().is_multiple_of(2) {
         return None;

@@ -1,16 +1,16 @@
 //! Inserting, deleting and repeating: ICH, DCH, IL, DL, REP.
 
-use crate::core::Core;
+use crate::terminal::Terminal;
 
-impl Core {
+impl Terminal {
     /// ICH.
-    pub(super) fn insert_characters(&mut self, count: usize) {
+    pub(crate) fn insert_characters(&mut self, count: usize) {
         self.cursor.wrap_pending = false;
         self.insert_blanks(count);
     }
 
     /// DCH.
-    pub(super) fn delete_characters(&mut self, count: usize) {
+    pub(crate) fn delete_characters(&mut self, count: usize) {
         if !self.is_col_inside() {
             return;
         }
@@ -21,7 +21,7 @@ impl Core {
 
     /// IL: the rows from the cursor's to the bottom margin move down; the cursor goes to the left
     /// margin.
-    pub(super) fn insert_lines(&mut self, count: usize) {
+    pub(crate) fn insert_lines(&mut self, count: usize) {
         if self.is_inside() {
             let top = self.margins.top;
             self.margins.top = self.cursor.row;
@@ -32,7 +32,7 @@ impl Core {
     }
 
     /// DL: they move up. As in xterm, what leaves the first row of the primary screen is kept.
-    pub(super) fn delete_lines(&mut self, count: usize) {
+    pub(crate) fn delete_lines(&mut self, count: usize) {
         if self.is_inside() {
             let top = self.margins.top;
             self.margins.top = self.cursor.row;
@@ -48,7 +48,7 @@ impl Core {
     }
 
     /// REP: the character that came right before, as if it came again.
-    pub(super) fn repeat(&mut self, count: usize) {
+    pub(crate) fn repeat(&mut self, count: usize) {
         let Some(c) = self.last_printed else { return };
         // Beyond a screenful it only scrolls what is there already.
         let most = (self.size.rows + 1) * self.size.cols;
@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// Moves columns `col..end` of a row left by `count`; the line ends in this row then.
-    pub(super) fn delete_cells(&mut self, row: usize, col: usize, end: usize, count: usize) {
+    pub(crate) fn delete_cells(&mut self, row: usize, col: usize, end: usize, count: usize) {
         let blank = self.blank();
         self.split_wide_at(row, col);
         self.split_wide_at(row, (col + count).min(end));

@@ -4,13 +4,13 @@
 //! after SPA nothing that erases touches protected characters, after DECSCA only the selective
 //! functions mind them. Erased cells keep the background colour (bce).
 
-use crate::cell::{Cell, Protection};
-use crate::core::Core;
-use crate::row::Row;
+use crate::grid::cell::{Cell, Protection};
+use crate::grid::row::Row;
+use crate::terminal::Terminal;
 
 /// Which protected characters a function leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Respect {
+pub(crate) enum Respect {
     /// Those of SPA: ED, EL, ECH.
     Guarded,
     /// And those of DECSCA: DECSED, DECSEL.
@@ -24,7 +24,7 @@ enum Protected {
     Keep,
 }
 
-impl Core {
+impl Terminal {
     fn protected(&self, respect: Respect) -> Protected {
         match (self.modes.protection, respect) {
             (Protection::None, _) | (Protection::Selective, Respect::Guarded) => Protected::Erase,
@@ -33,7 +33,7 @@ impl Core {
     }
 
     /// ED, DECSED.
-    pub(super) fn erase_in_display(&mut self, what: u16, respect: Respect) {
+    pub(crate) fn erase_in_display(&mut self, what: u16, respect: Respect) {
         let protected = self.protected(respect);
         let (row, col) = (self.cursor.row, self.cursor.col);
         let last = self.size.rows - 1;
@@ -55,7 +55,7 @@ impl Core {
     }
 
     /// EL, DECSEL.
-    pub(super) fn erase_in_line(&mut self, what: u16, respect: Respect) {
+    pub(crate) fn erase_in_line(&mut self, what: u16, respect: Respect) {
         let protected = self.protected(respect);
         let (col, cols) = (self.cursor.col, self.size.cols);
         match what {
@@ -67,7 +67,7 @@ impl Core {
     }
 
     /// ECH: margins do not matter to it.
-    pub(super) fn erase_characters(&mut self, count: usize) {
+    pub(crate) fn erase_characters(&mut self, count: usize) {
         let protected = self.protected(Respect::Guarded);
         let col = self.cursor.col;
         let end = (col + count).min(self.size.cols);
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// Erases all of the screen, and goes on where the cursor is.
-    pub(super) fn clear_screen(&mut self) {
+    pub(crate) fn clear_screen(&mut self) {
         self.erase_rows(0, self.size.rows, Protected::Erase);
         self.cursor.wrap_pending = false;
     }
@@ -122,7 +122,7 @@ impl Core {
     }
 
     /// DECSCA.
-    pub(super) fn set_character_attribute(&mut self, what: u16) {
+    pub(crate) fn set_character_attribute(&mut self, what: u16) {
         self.modes.protection = Protection::Selective;
         match what {
             0 | 2 => self.cursor.protection = Protection::None,
@@ -133,14 +133,14 @@ impl Core {
     }
 
     /// SPA.
-    pub(super) fn start_guarded_area(&mut self) {
+    pub(crate) fn start_guarded_area(&mut self) {
         self.modes.protection = Protection::Guarded;
         self.cursor.protection = Protection::Guarded;
         self.choose_way_of_text();
     }
 
     /// EPA.
-    pub(super) fn end_guarded_area(&mut self) {
+    pub(crate) fn end_guarded_area(&mut self) {
         self.cursor.protection = Protection::None;
         self.choose_way_of_text();
     }

@@ -1,28 +1,28 @@
 //! kitty's keyboard protocol and XTMODKEYS.
 
-use crate::core::Core;
-use crate::input::Params;
-use crate::keyboard::{Change, OTHER_KEYS};
+use crate::parser::Params;
+use crate::terminal::Terminal;
+use crate::terminal::keyboard::{Change, OTHER_KEYS};
 
-impl Core {
+impl Terminal {
     /// `CSI ? u`: the flags in force.
-    pub(super) fn report_keyboard_flags(&mut self) {
+    pub(crate) fn report_keyboard_flags(&mut self) {
         let flags = self.extras.keyboard.flags(self.shown);
         self.answer_csi(format_args!("?{flags}u"));
     }
 
     /// `CSI > flags u`.
-    pub(super) fn push_keyboard_flags(&mut self, params: &Params) {
+    pub(crate) fn push_keyboard_flags(&mut self, params: &Params) {
         self.extras.keyboard.push(self.shown, params.get(0));
     }
 
     /// `CSI < count u`.
-    pub(super) fn pop_keyboard_flags(&mut self, params: &Params) {
+    pub(crate) fn pop_keyboard_flags(&mut self, params: &Params) {
         self.extras.keyboard.pop(self.shown, params.count(0));
     }
 
     /// `CSI = flags ; mode u`.
-    pub(super) fn set_keyboard_flags(&mut self, params: &Params) {
+    pub(crate) fn set_keyboard_flags(&mut self, params: &Params) {
         let change = match params.get(1) {
             0 | 1 => Change::Replace,
             2 => Change::Add,
@@ -33,7 +33,7 @@ impl Core {
     }
 
     /// XTMODKEYS, `CSI > kind ; value m`.
-    pub(super) fn modify_keys(&mut self, params: &Params) {
+    pub(crate) fn modify_keys(&mut self, params: &Params) {
         let keyboard = &mut self.extras.keyboard;
         if params.is_empty() {
             keyboard.modify_none();
@@ -44,7 +44,7 @@ impl Core {
     }
 
     /// XTMODKEYS, `CSI > kind n`: not modified.
-    pub(super) fn modify_keys_not(&mut self, params: &Params) {
+    pub(crate) fn modify_keys_not(&mut self, params: &Params) {
         // Without parameters it is the function keys.
         let kind = if params.is_empty() { 2 } else { params.get(0) };
         self.extras.keyboard.modify(kind, Some(0));
@@ -57,7 +57,7 @@ impl Core {
     }
 
     /// XTQMODKEYS, `CSI ? kind m`: the answer is the XTMODKEYS that sets it.
-    pub(super) fn report_modified_keys(&mut self, params: &Params) {
+    pub(crate) fn report_modified_keys(&mut self, params: &Params) {
         for kind in params.values() {
             match self.extras.keyboard.modified(*kind) {
                 Some(value) => self.answer_csi(format_args!(">{kind};{value}m")),
@@ -68,5 +68,4 @@ impl Core {
 }
 
 #[cfg(test)]
-#[path = "keyboard_tests.rs"]
 mod tests;

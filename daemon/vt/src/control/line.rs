@@ -2,13 +2,13 @@
 
 use termd_proto::screen::LineSize;
 
-use crate::cell::Cell;
-use crate::core::{Core, Margins};
-use crate::style::{Style, StyleId};
+use crate::grid::cell::Cell;
+use crate::grid::style::{Style, StyleId};
+use crate::terminal::{Margins, Terminal};
 
-impl Core {
+impl Terminal {
     /// `ESC #` and a byte.
-    pub(super) fn line_function(&mut self, byte: u8) {
+    pub(crate) fn line_function(&mut self, byte: u8) {
         match byte {
             b'3' => self.set_line_size(LineSize::DoubleHeightTop),
             b'4' => self.set_line_size(LineSize::DoubleHeightBottom),
@@ -30,7 +30,7 @@ impl Core {
     }
 
     /// All lines single-width again.
-    pub(super) fn reset_line_sizes(&mut self) {
+    pub(crate) fn reset_line_sizes(&mut self) {
         for y in 0..self.size.rows {
             if self.grid.row(y).size != LineSize::Single {
                 self.grid.row_mut(y, self.seq).size = LineSize::Single;

@@ -6,7 +6,6 @@
 mod charset;
 mod checksum;
 mod colors;
-mod continuation;
 mod cursor;
 mod dcs;
 mod edit;
@@ -14,15 +13,15 @@ mod erase;
 mod keyboard;
 mod line;
 mod mode;
-mod modes_report;
+mod mode_report;
 mod osc;
-mod presentation;
 mod rectangle;
 mod reply;
 mod report;
 mod reset;
 mod screen;
 mod scroll;
+pub(crate) mod setting_report;
 mod sgr;
 mod shell;
 mod tab;
@@ -34,15 +33,15 @@ mod tests;
 
 use self::charset::{C1, Coding};
 use self::scroll::Side;
-use super::core::Core;
-use super::event::Event;
-use super::input::{ControlSequence, StringKind};
-use super::mode::Switch;
+use crate::event::Event;
+use crate::parser::{ControlSequence, StringKind};
+use crate::terminal::Terminal;
+use crate::terminal::modes::Switch;
 
 /// xterm shows SUB as the symbol for "substitute form two" from VT220 on.
 const SUBSTITUTE: char = '\u{2426}';
 
-impl Core {
+impl Terminal {
     /// CR and LF.
     #[inline]
     pub(crate) fn new_line(&mut self) {
@@ -230,7 +229,7 @@ impl Core {
     }
 
     /// A control string.
-    pub(crate) fn string(&mut self, gathered: &super::input::Gathered) {
+    pub(crate) fn string(&mut self, gathered: &crate::parser::ControlString) {
         self.last_printed = None;
         match gathered.kind() {
             StringKind::Osc => self.osc(gathered),

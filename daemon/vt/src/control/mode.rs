@@ -2,18 +2,18 @@
 
 use termd_proto::screen::{MouseEncoding, MouseMode};
 
-use crate::core::{Core, Margins};
 use crate::event::Event;
-use crate::input::Params;
-use crate::mode::{SIZE_REPORTS, Switch};
+use crate::parser::Params;
+use crate::terminal::modes::{SIZE_REPORTS, Switch};
+use crate::terminal::{Margins, Terminal};
 
 /// DECCOLM.
 const NARROW: usize = 80;
 const WIDE: usize = 132;
 
-impl Core {
+impl Terminal {
     /// SM, RM.
-    pub(super) fn set_ansi_modes(&mut self, params: &Params, switch: Switch) {
+    pub(crate) fn set_ansi_modes(&mut self, params: &Params, switch: Switch) {
         let on = switch.is_on();
         for mode in params.values() {
             match mode {
@@ -39,7 +39,7 @@ impl Core {
     }
 
     /// DECSET, DECRST.
-    pub(super) fn set_private_modes(&mut self, params: &Params, switch: Switch) {
+    pub(crate) fn set_private_modes(&mut self, params: &Params, switch: Switch) {
         for mode in params.values() {
             self.set_private_mode(*mode, switch);
             if self.modes.vt52 {
@@ -50,7 +50,7 @@ impl Core {
     }
 
     /// XTSAVE.
-    pub(super) fn save_private_modes(&mut self, params: &Params) {
+    pub(crate) fn save_private_modes(&mut self, params: &Params) {
         for mode in params.values() {
             let Some(on) = self.private_mode(*mode) else {
                 continue;
@@ -67,7 +67,7 @@ impl Core {
     }
 
     /// XTRESTORE.
-    pub(super) fn restore_private_modes(&mut self, params: &Params) {
+    pub(crate) fn restore_private_modes(&mut self, params: &Params) {
         for mode in params.values() {
             let saved = self.stash.modes.iter().find(|(saved, _)| saved == mode);
             match (mode, saved) {
@@ -101,7 +101,7 @@ impl Core {
             41 => modes.more_fix,
             42 => modes.national,
             45 => modes.reverse_wrap,
-            47 | 1047 | 1049 => self.shown == crate::core::Shown::Alternate,
+            47 | 1047 | 1049 => self.shown == crate::terminal::Shown::Alternate,
             66 => modes.application_keypad,
             69 => modes.left_right_margins,
             95 => modes.no_clear_on_column,
@@ -241,7 +241,7 @@ impl Core {
     }
 
     /// Makes the screens this wide, without reflow, and asks for the window to follow.
-    pub(super) fn set_columns(&mut self, cols: usize) {
+    pub(crate) fn set_columns(&mut self, cols: usize) {
         if cols == self.size.cols {
             return;
         }
@@ -262,7 +262,7 @@ impl Core {
     }
 
     /// DECSCL: a soft reset, then the level, and how C1 controls are sent.
-    pub(super) fn set_conformance_level(&mut self, params: &Params) {
+    pub(crate) fn set_conformance_level(&mut self, params: &Params) {
         let Some(level @ 1..=5) = params.get(0).checked_sub(60) else {
             return;
         };

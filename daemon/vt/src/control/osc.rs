@@ -4,19 +4,19 @@
 //! answered (OSC 52).
 
 use super::colors::Table;
-use crate::core::Core;
-use crate::input::Gathered;
-use crate::style::{Link, LinkId};
-use crate::titles::Which;
+use crate::grid::style::{Link, LinkId};
+use crate::parser::ControlString;
+use crate::terminal::Terminal;
+use crate::terminal::titles::Which;
 
 /// Longest link target kept, in bytes: what browsers and other terminals take.
 const MAX_URI_BYTES: usize = 2_083;
 /// Longest link id kept, in bytes.
 const MAX_LINK_ID_BYTES: usize = 250;
 
-impl Core {
+impl Terminal {
     /// OSC. One that was longer than what is kept is passed over.
-    pub(super) fn osc(&mut self, gathered: &Gathered) {
+    pub(crate) fn osc(&mut self, gathered: &ControlString) {
         let bytes = gathered.bytes();
         if !gathered.is_whole() {
             return;
@@ -48,7 +48,7 @@ impl Core {
         self.operating_system_command(number, text, gathered);
     }
 
-    fn operating_system_command(&mut self, number: u16, text: &str, gathered: &Gathered) {
+    fn operating_system_command(&mut self, number: u16, text: &str, gathered: &ControlString) {
         let end = gathered.terminator();
         match number {
             4 => self.change_colors(Table::Indexed, text, end),
@@ -90,5 +90,4 @@ impl Core {
 }
 
 #[cfg(test)]
-#[path = "osc_tests.rs"]
 mod tests;

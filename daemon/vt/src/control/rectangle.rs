@@ -4,16 +4,16 @@
 
 use termd_proto::screen::{Color, Underline};
 
-use crate::cell::{Cell, Protection};
-use crate::core::Core;
-use crate::input::Params;
-use crate::mode::ChangeExtent;
-use crate::style::{Attributes, Style};
-use crate::width::width;
+use crate::grid::cell::{Cell, Protection};
+use crate::grid::style::{Attributes, Style};
+use crate::grid::width::width;
+use crate::parser::Params;
+use crate::terminal::Terminal;
+use crate::terminal::modes::ChangeExtent;
 
 /// What becomes of attributes in an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// DECCARA.
     Set,
     /// DECRARA.
@@ -22,20 +22,20 @@ pub(super) enum Change {
 
 /// Rows and columns from 0, ends left out; never empty.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rectangle {
+pub(crate) struct Rectangle {
     /// First row.
-    pub(super) top: usize,
+    pub(crate) top: usize,
     /// First column.
-    pub(super) left: usize,
+    pub(crate) left: usize,
     /// The row after the last.
-    pub(super) bottom: usize,
+    pub(crate) bottom: usize,
     /// The column after the last.
-    pub(super) right: usize,
+    pub(crate) right: usize,
 }
 
-impl Core {
+impl Terminal {
     /// The rectangle that four parameters from `first` on name; `None` where it is turned about.
-    pub(super) fn rectangle(&self, params: &Params, first: usize) -> Option<Rectangle> {
+    pub(crate) fn rectangle(&self, params: &Params, first: usize) -> Option<Rectangle> {
         let (row, col) = self.origin();
         let size = self.size;
         // What is left out begins at the origin, and ends at the screen's last cell.
@@ -64,7 +64,7 @@ impl Core {
     }
 
     /// DECFRA: the character of the first parameter, as the character sets have it.
-    pub(super) fn fill_rectangle(&mut self, params: &Params) {
+    pub(crate) fn fill_rectangle(&mut self, params: &Params) {
         let code = params.get(0);
         let c = match (u8::try_from(code), char::from_u32(u32::from(code))) {
             (Ok(0), _) if params.is_empty() => return,
@@ -80,7 +80,7 @@ impl Core {
     }
 
     /// DECERA: blanks with the current attributes, whatever is protected.
-    pub(super) fn erase_rectangle(&mut self, params: &Params) {
+    pub(crate) fn erase_rectangle(&mut self, params: &Params) {
         if let Some(area) = self.rectangle(params, 0) {
             self.fill(area, ' ');
         }
@@ -119,7 +119,7 @@ impl Core {
     }
 
     /// DECSERA: what DECSCA has protected stays; attributes stay.
-    pub(super) fn selective_erase_rectangle(&mut self, params: &Params) {
+    pub(crate) fn selective_erase_rectangle(&mut self, params: &Params) {
         let Some(area) = self.rectangle(params, 0) else {
             return;
         };
@@ -141,7 +141,7 @@ impl Core {
     }
 
     /// DECCRA: there is one page. The copy is made as if at once, where the areas overlap too.
-    pub(super) fn copy_rectangle(&mut self, params: &Params) {
+    pub(crate) fn copy_rectangle(&mut self, params: &Params) {
         let Some(from) = self.rectangle(params, 0) else {
             return;
         };
@@ -172,7 +172,7 @@ impl Core {
     }
 
     /// DECSACE: whether DECCARA and DECRARA change a rectangle or the text between two places.
-    pub(super) fn set_change_extent(&mut self, extent: u16) {
+    pub(crate) fn set_change_extent(&mut self, extent: u16) {
         self.modes.change_extent = if extent == 2 {
             ChangeExtent::Rectangle
         } else {
@@ -181,7 +181,7 @@ impl Core {
     }
 
     /// DECCARA, DECRARA. In a stream, cells that nothing was written to are left alone.
-    pub(super) fn change_attributes(&mut self, params: &Params, change: Change) {
+    pub(crate) fn change_attributes(&mut self, params: &Params, change: Change) {
         let Some(area) = self.rectangle(params, 0) else {
             return;
         };

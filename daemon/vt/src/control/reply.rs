@@ -6,8 +6,8 @@
 use std::fmt;
 use std::io::Write;
 
-use crate::core::Core;
-use crate::input::Terminator;
+use crate::parser::Terminator;
+use crate::terminal::Terminal;
 
 const CSI: u8 = 0x9b;
 const DCS: u8 = 0x90;
@@ -15,19 +15,19 @@ const OSC: u8 = 0x9d;
 const ST: u8 = 0x9c;
 const BEL: u8 = 0x07;
 
-impl Core {
+impl Terminal {
     /// Answers `CSI …`.
-    pub(super) fn answer_csi(&mut self, text: fmt::Arguments<'_>) {
+    pub(crate) fn answer_csi(&mut self, text: fmt::Arguments<'_>) {
         self.answer(CSI, text, None);
     }
 
     /// Answers `DCS … ST`.
-    pub(super) fn answer_dcs(&mut self, text: fmt::Arguments<'_>) {
+    pub(crate) fn answer_dcs(&mut self, text: fmt::Arguments<'_>) {
         self.answer(DCS, text, Some(Terminator::St));
     }
 
     /// Answers `OSC … ST`, or BEL where the question ended with it.
-    pub(super) fn answer_osc(&mut self, text: fmt::Arguments<'_>, end: Terminator) {
+    pub(crate) fn answer_osc(&mut self, text: fmt::Arguments<'_>, end: Terminator) {
         self.answer(OSC, text, Some(end));
     }
 

@@ -3,15 +3,15 @@
 //!
 //! Answers are xterm's (ctlseqs, charproc.c) as a VT420; where xterm is silent, so is this.
 
-use crate::core::Core;
-use crate::input::{ControlSequence, Params};
+use crate::parser::{ControlSequence, Params};
+use crate::terminal::Terminal;
 
 /// The version in DA2, which programs take for xterm's patch level and choose features by.
 const XTERM_PATCH: u16 = 400;
 
-impl Core {
+impl Terminal {
     /// What the other files do not know.
-    pub(super) fn report(&mut self, sequence: &ControlSequence) {
+    pub(crate) fn report(&mut self, sequence: &ControlSequence) {
         let params = &sequence.params;
         match (sequence.prefix, sequence.intermediate, sequence.function) {
             (0, 0, b'c') if params.get(0) == 0 => self.report_primary_attributes(),
@@ -65,7 +65,7 @@ impl Core {
     }
 
     /// The conformance level (DECSCL), 1 to 5.
-    pub(super) fn level(&self) -> u16 {
+    pub(crate) fn level(&self) -> u16 {
         u16::from(self.modes.level)
     }
 
@@ -149,5 +149,4 @@ impl Core {
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
 mod tests;

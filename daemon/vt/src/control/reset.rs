@@ -1,19 +1,19 @@
 //! Resets: DECSTR and RIS.
 
-use crate::cell::Protection;
-use crate::core::{Core, Margins};
-use crate::cursor::Cursor;
-use crate::mode::Modes;
-use crate::stash::Stash;
-use crate::style::Style;
+use crate::grid::cell::Protection;
+use crate::grid::style::Style;
+use crate::screen::cursor::Cursor;
+use crate::terminal::modes::Modes;
+use crate::terminal::stash::Stash;
+use crate::terminal::{Margins, Terminal};
 
 /// The width that RIS brings back after DECCOLM.
 const NARROW: usize = 80;
 
-impl Core {
+impl Terminal {
     /// DECSTR: modes, margins, attributes and character sets; neither the screen nor the cursor's
     /// place. DECRC goes home after it.
-    pub(super) fn soft_reset(&mut self) {
+    pub(crate) fn soft_reset(&mut self) {
         let fresh = Modes::default();
         let modes = &mut self.modes;
         modes.cursor_visible = fresh.cursor_visible;
@@ -54,7 +54,7 @@ impl Core {
 
     /// RIS: as it was at the beginning, but for the title, the permission of DECCOLM, and the
     /// alternate screen, which is left. The scrollback goes too.
-    pub(super) fn full_reset(&mut self) {
+    pub(crate) fn full_reset(&mut self) {
         self.show_primary();
         self.hidden = None;
         self.scrollback.clear();

@@ -4,15 +4,15 @@
 //! shown, and 1047 empties the alternate screen when it is left; 1049 saves the cursor before, and
 //! empties the alternate screen when it is entered.
 
-use crate::core::{Core, Shown};
 use crate::event::Event;
 use crate::grid::Grid;
-use crate::mode::Switch;
-use crate::row::Row;
+use crate::grid::row::Row;
+use crate::terminal::modes::Switch;
+use crate::terminal::{Shown, Terminal};
 
-impl Core {
+impl Terminal {
     /// Modes 47, 1046, 1047, 1048, 1049.
-    pub(super) fn set_screen_mode(&mut self, mode: u16, switch: Switch) {
+    pub(crate) fn set_screen_mode(&mut self, mode: u16, switch: Switch) {
         if mode == 1046 {
             self.modes.allow_alternate = switch.is_on();
             if !switch.is_on() {
@@ -55,7 +55,7 @@ impl Core {
     }
 
     /// Back to the primary screen. What is on the alternate one stays for 47 to show again.
-    pub(super) fn show_primary(&mut self) {
+    pub(crate) fn show_primary(&mut self) {
         if self.shown == Shown::Alternate
             && let Some(primary) = self.hidden.take()
         {

@@ -1,21 +1,21 @@
 //! Scrolling and its margins: DECSTBM, DECSLRM, SL, SR, DECIC, DECDC, DECBI, DECFI, memory lock.
-//! SU and SD are `Core`'s.
+//! SU and SD are `Terminal`'s.
 
-use crate::core::Core;
-use crate::input::Params;
+use crate::parser::Params;
+use crate::terminal::Terminal;
 
 /// A direction along a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// Towards the first column.
     Left,
     /// Towards the last one.
     Right,
 }
 
-impl Core {
+impl Terminal {
     /// DECSTBM: a region has two rows at the least; the cursor goes home.
-    pub(super) fn set_top_and_bottom_margins(&mut self, params: &Params) {
+    pub(crate) fn set_top_and_bottom_margins(&mut self, params: &Params) {
         let top = params.count(0);
         let bottom = match usize::from(params.get(1)) {
             0 => self.size.rows,
@@ -29,7 +29,7 @@ impl Core {
     }
 
     /// DECSLRM where DECLRMM is set, else SCOSC, which takes no parameters.
-    pub(super) fn set_left_and_right_margins(&mut self, params: &Params) {
+    pub(crate) fn set_left_and_right_margins(&mut self, params: &Params) {
         if !self.modes.left_right_margins {
             if params.is_empty() {
                 self.save_cursor();
@@ -50,25 +50,25 @@ impl Core {
     }
 
     /// HP's memory lock (ESC l): rows above the cursor do not scroll.
-    pub(super) fn lock_memory(&mut self) {
+    pub(crate) fn lock_memory(&mut self) {
         if self.cursor.row < self.margins.bottom {
             self.margins.top = self.cursor.row;
         }
     }
 
     /// HP's memory unlock (ESC m).
-    pub(super) fn unlock_memory(&mut self) {
+    pub(crate) fn unlock_memory(&mut self) {
         self.margins.top = 0;
     }
 
     /// SL, SR: the columns inside the margins.
-    pub(super) fn scroll_sideways(&mut self, side: Side, count: usize) {
+    pub(crate) fn scroll_sideways(&mut self, side: Side, count: usize) {
         let left = self.margins.left;
         self.move_columns(side, left, count);
     }
 
     /// DECIC.
-    pub(super) fn insert_columns(&mut self, count: usize) {
+    pub(crate) fn insert_columns(&mut self, count: usize) {
         if self.modes.level >= 4 {
             let col = self.cursor.col;
             self.move_columns(Side::Right, col, count);
@@ -76,7 +76,7 @@ impl Core {
     }
 
     /// DECDC.
-    pub(super) fn delete_columns(&mut self, count: usize) {
+    pub(crate) fn delete_columns(&mut self, count: usize) {
         if self.modes.level >= 4 {
             let col = self.cursor.col;
             self.move_columns(Side::Left, col, count);
@@ -84,7 +84,7 @@ impl Core {
     }
 
     /// DECBI: back one column; at the left margin the columns move right.
-    pub(super) fn back_index(&mut self) {
+    pub(crate) fn back_index(&mut self) {
         if self.modes.level < 4 {
             return;
         }
@@ -97,7 +97,7 @@ impl Core {
     }
 
     /// DECFI: forward one column; at the right margin the columns move left.
-    pub(super) fn forward_index(&mut self) {
+    pub(crate) fn forward_index(&mut self) {
         if self.modes.level < 4 {
             return;
         }

@@ -5,21 +5,21 @@
 
 use termd_proto::screen::{Color, CursorShape, Underline};
 
-use crate::core::Core;
-use crate::input::Params;
-use crate::stash::{MAX_PUSHED_SGR, PushedSgr};
-use crate::style::{Attributes, Style};
+use crate::grid::style::{Attributes, Style};
+use crate::parser::Params;
+use crate::terminal::Terminal;
+use crate::terminal::stash::{MAX_PUSHED_SGR, PushedSgr};
 
-impl Core {
+impl Terminal {
     /// SGR.
     #[inline]
-    pub(super) fn select_graphic_rendition(&mut self, params: &Params) {
+    pub(crate) fn select_graphic_rendition(&mut self, params: &Params) {
         apply(&mut self.cursor.style, params);
         self.style_changed();
     }
 
     /// XTPUSHSGR: all, or the attributes that are named.
-    pub(super) fn push_sgr(&mut self, params: &Params) {
+    pub(crate) fn push_sgr(&mut self, params: &Params) {
         if self.stash.sgr.len() >= MAX_PUSHED_SGR {
             self.stash.sgr_beyond = self.stash.sgr_beyond.saturating_add(1);
             return;
@@ -34,14 +34,14 @@ impl Core {
             which = u32::MAX;
         }
         let style = Style {
-            link: crate::style::LinkId::default(),
+            link: crate::grid::style::LinkId::default(),
             ..self.cursor.style
         };
         self.stash.sgr.push(PushedSgr { which, style });
     }
 
     /// XTPOPSGR.
-    pub(super) fn pop_sgr(&mut self) {
+    pub(crate) fn pop_sgr(&mut self) {
         if self.stash.sgr_beyond > 0 {
             self.stash.sgr_beyond -= 1;
             return;
@@ -83,7 +83,7 @@ impl Core {
     }
 
     /// DECSCUSR.
-    pub(super) fn set_cursor_style(&mut self, style: u16) {
+    pub(crate) fn set_cursor_style(&mut self, style: u16) {
         let (shape, blinks) = match style {
             0 | 1 => (CursorShape::Block, true),
             2 => (CursorShape::Block, false),

@@ -6,16 +6,16 @@
 
 use termd_proto::screen::{CommandState, Progress};
 
-use crate::core::Core;
 use crate::event::Event;
-use crate::marks::MarkKind;
+use crate::screen::marks::MarkKind;
+use crate::terminal::Terminal;
 
 /// Longest path taken, in bytes: Linux's `PATH_MAX`.
 const MAX_PATH_BYTES: usize = 4_096;
 
-impl Core {
+impl Terminal {
     /// OSC 133.
-    pub(super) fn prompt_mark(&mut self, text: &str) {
+    pub(crate) fn prompt_mark(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
             // P is the prompt without the fresh line before it.
@@ -42,7 +42,7 @@ impl Core {
     }
 
     /// OSC 633.
-    pub(super) fn vs_code_mark(&mut self, text: &str) {
+    pub(crate) fn vs_code_mark(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
             Some("A") => self.prompt_start(Continuation::No),
@@ -100,7 +100,7 @@ impl Core {
 
     /// OSC 7: `file://host/path`, percent-encoded. The host stays out: it is what the shell calls
     /// its machine, which may not be ours.
-    pub(super) fn shell_directory_url(&mut self, url: &str) {
+    pub(crate) fn shell_directory_url(&mut self, url: &str) {
         let (rest, decode): (_, fn(&str) -> Option<String>) =
             if let Some(rest) = url.strip_prefix("file://") {
                 (rest, percent_decoded)
@@ -125,7 +125,7 @@ impl Core {
     }
 
     /// OSC 9: `ConEmu`'s; with text it is iTerm2's notification, which is passed over.
-    pub(super) fn conemu(&mut self, text: &str) {
+    pub(crate) fn conemu(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
             Some("4") => {
@@ -167,7 +167,7 @@ impl Core {
     }
 
     /// OSC 1337: iTerm2's.
-    pub(super) fn iterm(&mut self, text: &str) {
+    pub(crate) fn iterm(&mut self, text: &str) {
         if let Some(path) = text.strip_prefix("CurrentDir=") {
             self.shell_directory(path.to_owned());
         } else if text.starts_with("File=") || text.starts_with("MultipartFile=") {

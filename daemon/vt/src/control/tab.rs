@@ -1,8 +1,8 @@
 //! Tab stops: HT, CHT, CBT, HTS, TBC, DECST8C.
 
-use crate::core::Core;
+use crate::terminal::Terminal;
 
-impl Core {
+impl Terminal {
     /// HT, CHT: a pending wrap stays.
     #[inline]
     pub(crate) fn tab_forward(&mut self, count: usize) {
@@ -30,7 +30,7 @@ impl Core {
     }
 
     /// CBT: with origin mode not past the left margin; a pending wrap stays, as in xterm.
-    pub(super) fn tab_backward(&mut self, count: usize) {
+    pub(crate) fn tab_backward(&mut self, count: usize) {
         let first = if self.cursor.origin {
             self.margins.left
         } else {
@@ -45,12 +45,12 @@ impl Core {
     }
 
     /// HTS.
-    pub(super) fn tab_set(&mut self) {
+    pub(crate) fn tab_set(&mut self) {
         self.tabs.set(self.cursor.col, self.size.cols);
     }
 
     /// TBC.
-    pub(super) fn tab_clear(&mut self, which: u16) {
+    pub(crate) fn tab_clear(&mut self, which: u16) {
         match which {
             0 => self.tabs.clear(self.cursor.col, self.size.cols),
             3 => self.tabs.clear_all(self.size.cols),
@@ -59,7 +59,7 @@ impl Core {
     }
 
     /// DECST8C.
-    pub(super) fn tab_every_8(&mut self, which: u16) {
+    pub(crate) fn tab_every_8(&mut self, which: u16) {
         if matches!(which, 0 | 5) {
             self.tabs.reset();
         }

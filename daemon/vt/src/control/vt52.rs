@@ -2,20 +2,20 @@
 //! before.
 
 use crate::charset::{Charset, Charsets};
-use crate::core::{Core, Margins};
-use crate::cursor::Cursor;
-use crate::mode::Modes;
-use crate::stash::BeforeVt52;
-use crate::style::{LinkId, Style, StyleId};
+use crate::grid::style::{LinkId, Style, StyleId};
+use crate::screen::cursor::Cursor;
+use crate::terminal::modes::Modes;
+use crate::terminal::stash::BeforeVt52;
+use crate::terminal::{Margins, Terminal};
 
 use super::erase::Respect;
 
 /// What `ESC Z` is answered with: "a VT52".
 const IDENTIFICATION: &[u8] = b"\x1b/Z";
 
-impl Core {
+impl Terminal {
     /// DECRST 2.
-    pub(super) fn enter_vt52(&mut self) {
+    pub(crate) fn enter_vt52(&mut self) {
         let style = Style {
             link: LinkId::default(),
             ..self.cursor.style

@@ -1,11 +1,11 @@
 //! XTWINOPS and titles. There is no window: reports tell of the screen in cells of a named size,
 //! and what would move or resize a window is at most an event.
 
-use crate::core::Core;
 use crate::event::Event;
-use crate::input::{Params, Terminator};
-use crate::mode::SIZE_REPORTS;
-use crate::titles::{Which, cleaned};
+use crate::parser::{Params, Terminator};
+use crate::terminal::Terminal;
+use crate::terminal::modes::SIZE_REPORTS;
+use crate::terminal::titles::{Which, cleaned};
 
 /// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
 /// it has to be the same in all answers.
@@ -15,9 +15,9 @@ const CELL_HEIGHT: usize = 16;
 /// Most lines that DECSNLS takes.
 const MAX_LINES: u16 = 255;
 
-impl Core {
+impl Terminal {
     /// XTWINOPS.
-    pub(super) fn window_operation(&mut self, params: &Params) {
+    pub(crate) fn window_operation(&mut self, params: &Params) {
         let (rows, cols) = (self.size.rows, self.size.cols);
         let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
         match params.get(0) {
@@ -46,14 +46,14 @@ impl Core {
     }
 
     /// DECSNLS.
-    pub(super) fn lines_per_screen(&mut self, lines: u16) {
+    pub(crate) fn lines_per_screen(&mut self, lines: u16) {
         if self.level() >= 4 && lines <= MAX_LINES {
             self.ask_for_size(lines, 0);
         }
     }
 
     /// DECSCPP: DECCOLM without its erasing.
-    pub(super) fn columns_per_page(&mut self, columns: u16) {
+    pub(crate) fn columns_per_page(&mut self, columns: u16) {
         if self.level() < 3 || !matches!(columns, 0 | 80 | 132) {
             return;
         }
@@ -108,13 +108,13 @@ impl Core {
     }
 
     /// XTTITLEPOS.
-    pub(super) fn report_saved_titles(&mut self) {
+    pub(crate) fn report_saved_titles(&mut self) {
         let (used, most) = self.extras.saved_titles.report();
         self.answer_csi(format_args!("{used};{most}#S"));
     }
 
     /// OSC 0, 1, 2.
-    pub(super) fn set_title(&mut self, which: Which, sent: &[u8]) {
+    pub(crate) fn set_title(&mut self, which: Which, sent: &[u8]) {
         let title = if self.extras.titles_in_hex {
             match super::dcs::unhexed(sent) {
                 Some(bytes) => cleaned(&bytes),
@@ -139,7 +139,7 @@ impl Core {
     }
 
     /// XTSMTITLE. Titles are UTF-8 always, and never reported: of its modes 0 alone matters.
-    pub(super) fn set_title_modes(&mut self, params: &Params) {
+    pub(crate) fn set_title_modes(&mut self, params: &Params) {
         if params.is_empty() {
             self.extras.titles_in_hex = false;
         } else if params.values().contains(&0) {
@@ -148,7 +148,7 @@ impl Core {
     }
 
     /// XTRMTITLE.
-    pub(super) fn reset_title_modes(&mut self, params: &Params) {
+    pub(crate) fn reset_title_modes(&mut self, params: &Params) {
         if params.is_empty() || params.values().contains(&0) {
             self.extras.titles_in_hex = false;
         }

@@ -38,19 +38,19 @@
 //!
 //! Must not know: terminals, offsets' storage, tokio.
 
-mod editing;
-mod giving;
-mod obey;
-mod offset;
+mod edit;
+mod execute;
+mod giver;
+mod output;
 mod region;
 mod row;
+mod screen_switch;
 mod sequence;
-mod switches;
 #[cfg(test)]
 mod tests;
 
-pub use offset::{Anchor, Output};
-pub use switches::{first_switch, last_switch};
+pub use output::{Anchor, Output};
+pub use screen_switch::{first_switch, last_switch};
 
 use region::Region;
 use row::RowEnd;

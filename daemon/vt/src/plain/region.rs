@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::PlainSize;
-use super::giving::Giver;
+use super::giver::Giver;
 use super::row::{Row, RowEnd, columns_of};
 
 /// Rows that can still change, whatever the terminal's size: taller screens are full-screen

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::offset::Given;
+use super::output::Given;
 
 /// Bytes that combining marks of one cell may take; further marks are dropped. The longest emoji
 /// sequences take 35.

@@ -34,7 +34,7 @@ pub fn ansi(screen: &Screen) -> String {
 }
 
 /// DECDHL, DECDWL; single is what a cleared row is.
-pub(super) fn line_size(size: LineSize) -> &'static str {
+pub(crate) fn line_size(size: LineSize) -> &'static str {
     match size {
         LineSize::Single => "",
         LineSize::DoubleHeightTop => "\x1b#3",
@@ -45,7 +45,7 @@ pub(super) fn line_size(size: LineSize) -> &'static str {
 
 /// Draws the columns `from..to` of a row, beginning where the cursor is. A wide character at an
 /// edge is blank.
-pub(super) fn draw_row(row: &ScreenRow, from: u16, to: u16, pen: &mut Pen, out: &mut String) {
+pub(crate) fn draw_row(row: &ScreenRow, from: u16, to: u16, pen: &mut Pen, out: &mut String) {
     let mut at = from;
     for run in &row.runs {
         for cell in run.cells() {
@@ -99,7 +99,7 @@ fn place_cursor(screen: &Screen, last: Option<i64>, out: &mut String) {
 }
 
 /// DECSCUSR.
-pub(super) fn cursor_shape(shape: CursorShape, blinking: bool) -> &'static str {
+pub(crate) fn cursor_shape(shape: CursorShape, blinking: bool) -> &'static str {
     match (shape, blinking) {
         (CursorShape::Block, true) => "\x1b[1 q",
         (CursorShape::Block, false) => "\x1b[2 q",

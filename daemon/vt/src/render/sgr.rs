@@ -6,13 +6,13 @@ use super::put;
 
 /// What a terminal draws with now, and the way to what comes next.
 #[derive(Debug, Default)]
-pub(super) struct Pen {
+pub(crate) struct Pen {
     style: Style,
 }
 
 impl Pen {
     /// Writes what makes `next` the style of what follows.
-    pub(super) fn take(&mut self, next: &Style, out: &mut String) {
+    pub(crate) fn take(&mut self, next: &Style, out: &mut String) {
         if self.style == *next {
             return;
         }
@@ -34,7 +34,7 @@ impl Pen {
     }
 
     /// Back to the default.
-    pub(super) fn put_down(&mut self, out: &mut String) {
+    pub(crate) fn put_down(&mut self, out: &mut String) {
         self.take(&Style::default(), out);
     }
 }

@@ -18,61 +18,61 @@
 //! its place.
 
 use super::pack::{self, Looks, Shape, Text};
-use crate::cell::Cell;
-use crate::grapheme::Graphemes;
-use crate::row::Row;
-use crate::style::{Link, LinkId, Style, StyleId, Styles};
+use crate::grid::cell::Cell;
+use crate::grid::grapheme::Graphemes;
+use crate::grid::row::Row;
+use crate::grid::style::{Link, LinkId, Style, StyleId, Styles};
 
 /// A block's bytes when it is full, what it takes beside the text counted too. Offsets in a block
 /// fit 16 bits.
-pub(super) const MAX_BLOCK_BYTES: usize = 64 << 10;
+pub(crate) const MAX_BLOCK_BYTES: usize = 64 << 10;
 /// Links that are compared with a new one: a link that is used again is mostly used again soon.
 const LINKS_LOOKED_AT: usize = 16;
 
-pub(super) const WRAPPED: u8 = 1;
-pub(super) const ESCAPED: u8 = 1 << 1;
-pub(super) const INTRICATE: u8 = 1 << 2;
-pub(super) const SIZED: u8 = 1 << 3;
-pub(super) const RUNS_SHIFT: u32 = 4;
+pub(crate) const WRAPPED: u8 = 1;
+pub(crate) const ESCAPED: u8 = 1 << 1;
+pub(crate) const INTRICATE: u8 = 1 << 2;
+pub(crate) const SIZED: u8 = 1 << 3;
+pub(crate) const RUNS_SHIFT: u32 = 4;
 /// This many runs or more are ended by [`END_OF_RUNS`].
-pub(super) const MANY_RUNS: usize = 15;
+pub(crate) const MANY_RUNS: usize = 15;
 /// No varint begins with it.
-pub(super) const END_OF_RUNS: u8 = 0xff;
+pub(crate) const END_OF_RUNS: u8 = 0xff;
 
 /// Packed rows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// The rows' records, one after the other.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Where each begins.
-    pub(super) starts: Vec<u16>,
+    pub(crate) starts: Vec<u16>,
     /// The looks, from number 1 on; their links are the block's own.
-    pub(super) styles: Vec<Style>,
+    pub(crate) styles: Vec<Style>,
     /// The links, from number 1 on.
-    pub(super) links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
     /// What the links' texts take.
-    pub(super) link_bytes: usize,
+    pub(crate) link_bytes: usize,
     /// Cells of the longest row.
-    pub(super) widest: usize,
+    pub(crate) widest: usize,
     /// Whether a row in it goes on in the next one, or has a size of its own.
-    pub(super) has_lines: bool,
+    pub(crate) has_lines: bool,
 }
 
 /// Which numbers of the model's table are which of the block's.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     generation: u64,
     styles: Vec<u16>,
 }
 
 impl Numbers {
     /// Forgets them: a new block begins, or the model's table is another.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.styles.fill(0);
     }
 
     /// Bytes that they take.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.styles.capacity() * size_of::<u16>()
     }
 
@@ -88,12 +88,12 @@ impl Numbers {
 impl Block {
     /// Rows in it.
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
 
     /// Bytes that it holds.
-    pub(super) fn used(&self) -> usize {
+    pub(crate) fn used(&self) -> usize {
         self.bytes.len()
             + self.starts.len() * size_of::<u16>()
             + self.styles.len() * size_of::<Style>()
@@ -102,7 +102,7 @@ impl Block {
     }
 
     /// Bytes that it takes, room that is not used yet too.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         size_of::<Self>()
             + self.bytes.capacity()
             + self.starts.capacity() * size_of::<u16>()
@@ -112,7 +112,7 @@ impl Block {
     }
 
     /// Gives back what it does not use.
-    pub(super) fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         self.bytes.shrink_to_fit();
         self.starts.shrink_to_fit();
         self.styles.shrink_to_fit();
@@ -120,7 +120,7 @@ impl Block {
     }
 
     /// An empty one with the memory of this one.
-    pub(super) fn emptied(mut self) -> Self {
+    pub(crate) fn emptied(mut self) -> Self {
         self.bytes.clear();
         self.starts.clear();
         Self {
@@ -131,7 +131,7 @@ impl Block {
     }
 
     /// The record of a row.
-    pub(super) fn record(&self, index: usize) -> &[u8] {
+    pub(crate) fn record(&self, index: usize) -> &[u8] {
         let Some(start) = self.starts.get(index) else {
             return &[];
         };
@@ -143,7 +143,7 @@ impl Block {
     }
 
     /// Forgets the newest row; what it brought to the tables stays.
-    pub(super) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         if let Some(start) = self.starts.pop() {
             self.bytes.truncate(usize::from(start));
         }
@@ -152,7 +152,7 @@ impl Block {
     /// The most bytes that a row may take, links left out: a block may be larger by those of one
     /// row.
     #[inline]
-    pub(super) fn most_bytes(row: &Row, cells: &[Cell], shape: Shape) -> usize {
+    pub(crate) fn most_bytes(row: &Row, cells: &[Cell], shape: Shape) -> usize {
         // Its start, header, size, and one run.
         let row_itself = 16 + size_of::<Style>();
         // A character is 4 bytes, its run 6, its style a new one.
@@ -167,7 +167,7 @@ impl Block {
 
     /// Packs a row behind the others.
     #[inline]
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         row: &Row,
         cells: &[Cell],
@@ -214,13 +214,13 @@ impl Block {
 
     /// The most bytes that a row of text takes.
     #[inline]
-    pub(super) fn most_text_bytes(text: &[u8]) -> usize {
+    pub(crate) fn most_text_bytes(text: &[u8]) -> usize {
         16 + size_of::<Style>() + text.len()
     }
 
     /// The same of a row of ASCII in one look.
     #[inline]
-    pub(super) fn push_text(
+    pub(crate) fn push_text(
         &mut self,
         text: &[u8],
         style: StyleId,

@@ -18,13 +18,13 @@ mod transfer;
 
 use std::collections::VecDeque;
 
-pub(super) use self::stored::StoredRow;
-pub(super) use self::transfer::{read_link, read_rows, write_link, write_rows};
+pub(crate) use self::stored::StoredRow;
+pub(crate) use self::transfer::{read_link, read_rows, write_link, write_rows};
 
 use self::block::{Block, MAX_BLOCK_BYTES, Numbers};
-use super::grapheme::Graphemes;
-use super::row::Row;
-use super::style::{StyleId, Styles};
+use crate::grid::grapheme::Graphemes;
+use crate::grid::row::Row;
+use crate::grid::style::{StyleId, Styles};
 
 /// A small scrollback has this many blocks, so that a whole one is not too much to drop.
 const LEAST_BLOCKS: usize = 8;
@@ -262,7 +262,7 @@ impl Scrollback {
 
     /// Takes the oldest block out, for `reflow`: its rows are handed on as they are if no row of it
     /// is wider than `cols` and none belongs to a longer line.
-    pub(super) fn take_oldest(&mut self, cols: usize) -> Option<Taken> {
+    pub(crate) fn take_oldest(&mut self, cols: usize) -> Option<Taken> {
         let (block, gone) = match self.full.pop_front() {
             Some((_, block)) => {
                 self.full_bytes -= block.memory();
@@ -284,7 +284,7 @@ impl Scrollback {
     }
 
     /// Puts a block behind the rows.
-    pub(super) fn put(&mut self, taken: Taken) {
+    pub(crate) fn put(&mut self, taken: Taken) {
         self.seal();
         let rows = taken.block.len();
         self.open = taken.block;
@@ -311,21 +311,21 @@ impl Scrollback {
 
 /// A block on its way through `reflow`.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     block: Block,
     at: usize,
     /// No row of it would change.
-    pub(super) is_simple: bool,
+    pub(crate) is_simple: bool,
 }
 
 impl Taken {
     /// Its rows that are kept.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.block.len() - self.at
     }
 
     /// Its rows, one after the other.
-    pub(super) fn next(&mut self, styles: &mut Styles, graphemes: &mut Graphemes) -> Option<Row> {
+    pub(crate) fn next(&mut self, styles: &mut Styles, graphemes: &mut Graphemes) -> Option<Row> {
         (self.at < self.block.len()).then(|| {
             self.at += 1;
             StoredRow::new(&self.block, self.at - 1).to_row(styles, graphemes)

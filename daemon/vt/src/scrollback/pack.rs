@@ -6,10 +6,10 @@
 
 use termd_proto::screen::LineSize;
 
-use crate::cell::{Cell, Content};
-use crate::grapheme::{Graphemes, MAX_GRAPHEME_BYTES};
-use crate::style::StyleId;
-use crate::width::{HAN_FIRST, HAN_LAST, Widths, width};
+use crate::grid::cell::{Cell, Content};
+use crate::grid::grapheme::{Graphemes, MAX_GRAPHEME_BYTES};
+use crate::grid::style::StyleId;
+use crate::grid::width::{HAN_FIRST, HAN_LAST, Widths, width};
 
 /// A length and a grapheme, one column wide.
 const GRAPHEME: u8 = 1;
@@ -21,18 +21,18 @@ const CELL: u8 = 3;
 const GRAPHEME_CELL: u8 = 4;
 
 /// What an escaped cell takes at the most.
-pub(super) const MAX_ESCAPE_BYTES: usize = 8 + MAX_GRAPHEME_BYTES;
+pub(crate) const MAX_ESCAPE_BYTES: usize = 8 + MAX_GRAPHEME_BYTES;
 
 /// How a row can be packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub(super) text: Text,
-    pub(super) looks: Looks,
+pub(crate) struct Shape {
+    pub(crate) text: Text,
+    pub(crate) looks: Looks,
 }
 
 /// What a row's text is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Text {
+pub(crate) enum Text {
     /// ASCII, or nothing.
     Bytes,
     /// All else.
@@ -41,7 +41,7 @@ pub(super) enum Text {
 
 /// How many looks a row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Looks {
+pub(crate) enum Looks {
     /// All cells have this one.
     One(StyleId),
     /// Not all have the same.
@@ -50,7 +50,7 @@ pub(super) enum Looks {
 
 /// How these cells can be packed.
 #[inline]
-pub(super) fn shape(cells: &[Cell]) -> Shape {
+pub(crate) fn shape(cells: &[Cell]) -> Shape {
     const NOT_ASCII: u64 = 0xffff_ff80;
     let first = cells.first().copied().unwrap_or(Cell::BLANK);
     let differs = cells
@@ -72,7 +72,7 @@ pub(super) fn shape(cells: &[Cell]) -> Shape {
 
 /// How many cells at the front have the look of the first.
 #[inline]
-pub(super) fn run_length(cells: &[Cell]) -> usize {
+pub(crate) fn run_length(cells: &[Cell]) -> usize {
     // Eight at a time without a branch each.
     const BLOCK: usize = 8;
     let Some(first) = cells.first() else {
@@ -94,13 +94,13 @@ pub(super) fn run_length(cells: &[Cell]) -> usize {
 
 /// A byte a cell.
 #[inline]
-pub(super) fn push_bytes(bytes: &mut Vec<u8>, cells: &[Cell]) {
+pub(crate) fn push_bytes(bytes: &mut Vec<u8>, cells: &[Cell]) {
     #[allow(clippy::cast_possible_truncation)] // They are ASCII.
     bytes.extend(cells.iter().map(|cell| cell.bits() as u8));
 }
 
 /// UTF-8 with escapes.
-pub(super) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Graphemes) {
+pub(crate) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Graphemes) {
     let tail = Cell::tail(StyleId(0)).low();
     let wide = Cell::wide('\0', StyleId(0)).low();
     let widths = Widths::get();
@@ -272,7 +272,7 @@ fn grapheme_low(columns: Columns) -> u32 {
 
 /// One cell of a packed row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unpacked<'a> {
+pub(crate) enum Unpacked<'a> {
     /// Its bits, the style left out.
     Cell(u32),
     /// The same of a cell with a grapheme, and that.
@@ -281,7 +281,7 @@ pub(super) enum Unpacked<'a> {
 
 /// Unpacks UTF-8 with escapes, a cell at a time. What cannot be read ends it: the bytes may come
 /// from a file.
-pub(super) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacked<'a>)) {
+pub(crate) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacked<'a>)) {
     let Ok(mut text) = std::str::from_utf8(bytes) else {
         return;
     };
@@ -334,7 +334,7 @@ pub(super) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacke
 
 /// Seven bits a byte, the lowest first; all bytes are ASCII, so that a text with them is UTF-8:
 /// values are ended by a byte of 0x40 and above.
-pub(super) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
+pub(crate) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
     while value >= 1 << 6 {
         bytes.push((value & 0x3f) as u8);
         value >>= 6;
@@ -343,7 +343,7 @@ pub(super) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
 }
 
 /// Takes what [`push_varint`] put.
-pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
+pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     let mut value = 0;
     for (at, byte) in bytes.iter().take(6).enumerate() {
         value |= u32::from(byte & 0x3f) << (6 * at);
@@ -355,7 +355,7 @@ pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
-pub(super) fn line_size_byte(size: LineSize) -> u8 {
+pub(crate) fn line_size_byte(size: LineSize) -> u8 {
     match size {
         LineSize::Single => 0,
         LineSize::DoubleWidth => 1,
@@ -364,7 +364,7 @@ pub(super) fn line_size_byte(size: LineSize) -> u8 {
     }
 }
 
-pub(super) fn line_size(byte: u8) -> LineSize {
+pub(crate) fn line_size(byte: u8) -> LineSize {
     match byte {
         1 => LineSize::DoubleWidth,
         2 => LineSize::DoubleHeightTop,

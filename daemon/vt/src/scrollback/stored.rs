@@ -4,10 +4,10 @@ use termd_proto::screen::LineSize;
 
 use super::block::{Block, END_OF_RUNS, ESCAPED, INTRICATE, MANY_RUNS, RUNS_SHIFT, SIZED, WRAPPED};
 use super::pack::{self, Unpacked};
-use crate::cell::{Cell, Content};
-use crate::grapheme::Graphemes;
-use crate::row::Row;
-use crate::style::{Link, Style, StyleId, Styles};
+use crate::grid::cell::{Cell, Content};
+use crate::grid::grapheme::Graphemes;
+use crate::grid::row::Row;
+use crate::grid::style::{Link, Style, StyleId, Styles};
 
 /// A row of the scrollback.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub struct StoredStyle<'a> {
 }
 
 impl<'a> StoredRow<'a> {
-    pub(super) fn new(block: &'a Block, index: usize) -> Self {
+    pub(crate) fn new(block: &'a Block, index: usize) -> Self {
         let record = block.record(index);
         let (header, mut rest) = match record.split_first() {
             Some((header, rest)) => (*header, rest),
@@ -89,12 +89,12 @@ impl<'a> StoredRow<'a> {
     }
 
     /// Whether it may belong to a line of more rows, or has a size of its own.
-    pub(super) fn is_line(&self) -> bool {
+    pub(crate) fn is_line(&self) -> bool {
         self.header & (WRAPPED | SIZED) != 0
     }
 
     /// How many cells there are; `None` where one of them holds what no cell holds.
-    pub(super) fn sound_cells(&self) -> Option<usize> {
+    pub(crate) fn sound_cells(&self) -> Option<usize> {
         let (mut cells, mut is_sound) = (0, true);
         self.for_each_cell(|stored| {
             cells += 1;

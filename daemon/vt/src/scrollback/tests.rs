@@ -1,10 +1,10 @@
 //! Rows packed and unpacked, bounds, ids.
 
 use super::Scrollback;
-use crate::cell::{Cell, Protection};
-use crate::grapheme::Graphemes;
-use crate::row::Row;
-use crate::style::{Attributes, Link, Style, StyleId, Styles};
+use crate::grid::cell::{Cell, Protection};
+use crate::grid::grapheme::Graphemes;
+use crate::grid::row::Row;
+use crate::grid::style::{Attributes, Link, Style, StyleId, Styles};
 use termd_proto::screen::{Color, LineSize};
 
 fn row(text: &str, style: StyleId) -> Row {

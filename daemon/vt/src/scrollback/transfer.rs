@@ -7,11 +7,11 @@ use termd_proto::screen::{Color, Underline};
 
 use super::block::{Block, MAX_BLOCK_BYTES};
 use super::{Scrollback, StoredRow};
-use crate::dump::wire::{Reader, Writer};
-use crate::grapheme::Graphemes;
+use crate::codec::{Reader, Writer};
 use crate::grid::Size;
-use crate::row::Row;
-use crate::style::{Attributes, Link, LinkId, Style, Styles};
+use crate::grid::grapheme::Graphemes;
+use crate::grid::row::Row;
+use crate::grid::style::{Attributes, Link, LinkId, Style, Styles};
 
 /// A look in a dump.
 const STYLE_BYTES: usize = 19;

@@ -91,7 +91,7 @@ fn mouse_modes_exclude_each_other() {
         ),
         ("\x1b[?1016h\x1b[?1016l", MouseMode::Off, MouseEncoding::X10),
     ] {
-        let modes = fed(10, 5, input).core.modes;
+        let modes = fed(10, 5, input).terminal.modes;
         assert_eq!(
             (modes.mouse, modes.mouse_encoding),
             (mode, encoding),
@@ -111,12 +111,12 @@ fn xtsave_and_xtrestore() {
         ("\x1b[?69h\x1b[?69s\x1b[?69l\x1b[?69r", 69, true),
     ] {
         assert_eq!(
-            fed(10, 5, input).core.private_mode(mode),
+            fed(10, 5, input).terminal.private_mode(mode),
             Some(expected),
             "{input:?}"
         );
     }
-    assert_eq!(fed(10, 5, "").core.private_mode(9_999), None);
+    assert_eq!(fed(10, 5, "").terminal.private_mode(9_999), None);
 }
 
 #[test]
@@ -127,15 +127,22 @@ fn decstr_resets_what_it_names() {
         "ab\x1b[?25l\x1b[4h\x1b[?6h\x1b[?7l\x1b[?1h\x1b=\x1b[1;31m\x1b(0\x1b[1\"q\x1b[?2004h\
          \x1b[2;4r\x1b[3;3H\x1b[!p",
     );
-    let core = &model.core;
+    let terminal = &model.terminal;
     assert_eq!(rows(&model)[0], "ab");
     assert_eq!(model.cursor(), (2, 3), "the cursor stays");
-    assert!(core.modes.cursor_visible && core.modes.autowrap);
-    assert!(!core.modes.insert && !core.cursor.origin && !core.modes.application_cursor_keys);
-    assert!(!core.modes.application_keypad);
-    assert!(core.modes.bracketed_paste, "not named");
-    assert_eq!(core.margins, crate::core::Margins::whole(core.size));
-    assert_eq!(core.cursor.style, crate::style::Style::default());
+    assert!(terminal.modes.cursor_visible && terminal.modes.autowrap);
+    assert!(
+        !terminal.modes.insert
+            && !terminal.cursor.origin
+            && !terminal.modes.application_cursor_keys
+    );
+    assert!(!terminal.modes.application_keypad);
+    assert!(terminal.modes.bracketed_paste, "not named");
+    assert_eq!(
+        terminal.margins,
+        crate::terminal::Margins::whole(terminal.size)
+    );
+    assert_eq!(terminal.cursor.style, crate::grid::style::Style::default());
     check_all(&[("\x1b(0\x1b[3;3H\x1b7\x1b[!p\x1b8q", &["q"], (1, 0))]);
 }
 
@@ -148,14 +155,14 @@ fn ris_begins_again() {
     );
     model.feed(b"\x1b[?69;6;2004h\x1b)0\x0e\x1bc");
     let fresh = fed(10, 5, "");
-    let (core, other) = (&model.core, &fresh.core);
+    let (terminal, other) = (&model.terminal, &fresh.terminal);
     assert_eq!(rows(&model), rows(&fresh));
-    assert_eq!(core.modes, other.modes);
-    assert_eq!(core.cursor, other.cursor);
-    assert_eq!(core.margins, other.margins);
-    assert_eq!(core.tabs, other.tabs);
-    assert_eq!(core.scrollback.len(), 0);
-    assert!(core.hidden.is_none());
+    assert_eq!(terminal.modes, other.modes);
+    assert_eq!(terminal.cursor, other.cursor);
+    assert_eq!(terminal.margins, other.margins);
+    assert_eq!(terminal.tabs, other.tabs);
+    assert_eq!(terminal.scrollback.len(), 0);
+    assert!(terminal.hidden.is_none());
 }
 
 #[test]
@@ -172,9 +179,9 @@ fn levels_below_4_have_no_columns() {
             (3, 1),
         ),
     ]);
-    assert!(fed(10, 5, "\x1b[62\"p").core.modes.eight_bit_replies);
-    assert!(!fed(10, 5, "\x1b[62;1\"p").core.modes.eight_bit_replies);
-    assert!(!fed(10, 5, "\x1b G\x1b F").core.modes.eight_bit_replies);
+    assert!(fed(10, 5, "\x1b[62\"p").terminal.modes.eight_bit_replies);
+    assert!(!fed(10, 5, "\x1b[62;1\"p").terminal.modes.eight_bit_replies);
+    assert!(!fed(10, 5, "\x1b G\x1b F").terminal.modes.eight_bit_replies);
 }
 
 #[test]

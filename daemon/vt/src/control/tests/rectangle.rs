@@ -3,7 +3,7 @@
 use termd_proto::screen::LineSize;
 
 use super::ROWS;
-use crate::style::Attributes;
+use crate::grid::style::Attributes;
 use crate::testing::{check, fed};
 
 #[test]
@@ -67,9 +67,9 @@ fn areas() {
 /// Where characters are bold.
 fn bold(input: &str) -> Vec<String> {
     let model = fed(10, 5, &format!("{ROWS}{input}"));
-    let core = &model.core;
+    let terminal = &model.terminal;
     let mark = |y: usize, x: usize| {
-        let style = core.styles.get(core.grid.row(y).cell(x).style());
+        let style = terminal.styles.get(terminal.grid.row(y).cell(x).style());
         if style.attributes.contains(Attributes::BOLD) {
             '#'
         } else {
@@ -138,6 +138,6 @@ fn double_lines_have_half_the_columns() {
         ("\x1b[?69h\x1b#6", LineSize::Single),
     ] {
         let model = fed(10, 5, input);
-        assert_eq!(model.core.grid.row(0).size, size, "{input:?}");
+        assert_eq!(model.terminal.grid.row(0).size, size, "{input:?}");
     }
 }

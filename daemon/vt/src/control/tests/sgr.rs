@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use termd_proto::screen::{Color, CursorShape, Underline};
 
-use crate::style::{Attributes, Style};
+use crate::grid::style::{Attributes, Style};
 use crate::testing::fed;
 
 fn style(sgr: &str) -> Style {
-    fed(10, 5, sgr).core.cursor.style
+    fed(10, 5, sgr).terminal.cursor.style
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn cursor_styles() {
         (5, CursorShape::Bar, true),
         (6, CursorShape::Bar, false),
     ] {
-        let modes = fed(10, 5, &format!("\x1b[{number} q")).core.modes;
+        let modes = fed(10, 5, &format!("\x1b[{number} q")).terminal.modes;
         assert_eq!((modes.cursor_shape, modes.cursor_blinks), (shape, blinks));
     }
 }
@@ -160,11 +160,11 @@ fn many_looks_are_forgotten_again() {
         write!(input, "\x1b[38;2;{red};{green};{blue}mx\r").unwrap();
     }
     let model = fed(10, 5, &input);
-    let cell = model.core.grid.row(0).cell(0);
+    let cell = model.terminal.grid.row(0).cell(0);
     let [red, green, blue, _] = 19_999_u32.to_le_bytes();
     assert_eq!(
-        model.core.styles.get(cell.style()).foreground,
+        model.terminal.styles.get(cell.style()).foreground,
         Color::Rgb(red, green, blue)
     );
-    assert!(!model.core.styles.is_crowded());
+    assert!(!model.terminal.styles.is_crowded());
 }

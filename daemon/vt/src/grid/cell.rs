@@ -1,0 +1,205 @@
+//! One character cell in 8 bytes: what it holds, and how that looks.
+//!
+//! The low half is the content: a code point, or an index into the table of graphemes, and what
+//! kind of cell it is. The high half is a [`StyleId`]. A cell knows neither its place nor its
+//! colours.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grid::style::StyleId;
+
+/// A cell: 8 bytes, copied freely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(transparent)]
+pub struct Cell(u64);
+
+/// Code points and grapheme indices take 21 bits.
+const CODE_MASK: u64 = 0x1f_ffff;
+const GRAPHEME: u64 = 1 << 21;
+const WIDE: u64 = 1 << 22;
+const TAIL: u64 = 1 << 23;
+const PROTECTED: u64 = 1 << 24;
+const GUARDED: u64 = 1 << 25;
+const FILLER: u64 = 1 << 26;
+const STYLE_SHIFT: u32 = 32;
+
+/// Most graphemes that the side table can hold: what an index of 21 bits reaches.
+pub(crate) const MAX_GRAPHEMES: usize = 1 << 21;
+
+/// What a cell holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing was written, or it was erased.
+    Blank,
+    /// One code point.
+    Char(char),
+    /// A base character with others on it, in the side table.
+    Grapheme(u32),
+    /// The right half of the wide character in the cell before.
+    Tail,
+}
+
+impl Cell {
+    /// Nothing, in the default style.
+    pub const BLANK: Self = Self(0);
+
+    /// An erased cell: it keeps the style's background alone, so give a style of that kind.
+    pub fn erased(style: StyleId) -> Self {
+        Self(u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// A printable ASCII character; the caller has looked that it is one.
+    #[inline]
+    pub fn ascii(byte: u8, style: StyleId) -> Self {
+        Self(u64::from(byte) | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// A character one column wide.
+    #[inline]
+    pub fn narrow(c: char, style: StyleId) -> Self {
+        Self(u64::from(u32::from(c)) | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// The left half of a character two columns wide.
+    #[inline]
+    pub fn wide(c: char, style: StyleId) -> Self {
+        Self(u64::from(u32::from(c)) | WIDE | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// The right half of one.
+    #[inline]
+    pub fn tail(style: StyleId) -> Self {
+        Self(TAIL | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// The last column, left free because a wide character did not fit there.
+    pub fn filler(style: StyleId) -> Self {
+        Self(FILLER | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// The same cell with a grapheme in it in place of its character.
+    #[must_use]
+    pub fn with_grapheme(self, index: u32) -> Self {
+        Self(self.0 & !CODE_MASK | u64::from(index) & CODE_MASK | GRAPHEME)
+    }
+
+    /// The same cell two columns wide (a variation selector may ask for it).
+    #[must_use]
+    pub fn widened(self) -> Self {
+        Self(self.0 | WIDE)
+    }
+
+    /// The same cell one column wide.
+    #[must_use]
+    pub fn narrowed(self) -> Self {
+        Self(self.0 & !WIDE)
+    }
+
+    /// The same cell in another style.
+    #[must_use]
+    pub fn with_style(self, style: StyleId) -> Self {
+        Self(self.0 & 0xffff_ffff | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// The same cell with these protections.
+    #[must_use]
+    pub fn with_protection(self, protection: Protection) -> Self {
+        let bits = match protection {
+            Protection::None => 0,
+            Protection::Selective => PROTECTED,
+            Protection::Guarded => GUARDED,
+        };
+        Self(self.0 & !(PROTECTED | GUARDED) | bits)
+    }
+
+    /// All of it but the style, for packing.
+    #[inline]
+    pub fn low(self) -> u32 {
+        (self.0 & 0xffff_ffff) as u32
+    }
+
+    /// All of it, to compare many at a time.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// From what [`low`](Self::low) gave. Bits that mean nothing are left out.
+    #[inline]
+    pub fn from_low(low: u32, style: StyleId) -> Self {
+        let known = CODE_MASK | GRAPHEME | WIDE | TAIL | PROTECTED | GUARDED | FILLER;
+        Self(u64::from(low) & known | u64::from(style.0) << STYLE_SHIFT)
+    }
+
+    /// What it holds.
+    pub fn content(self) -> Content {
+        if self.0 & TAIL != 0 {
+            return Content::Tail;
+        }
+        let code = u32::try_from(self.0 & CODE_MASK).unwrap_or(0);
+        if self.0 & GRAPHEME != 0 {
+            return Content::Grapheme(code);
+        }
+        match char::from_u32(code) {
+            None | Some('\0') => Content::Blank,
+            Some(c) => Content::Char(c),
+        }
+    }
+
+    /// The bits that tell two contents apart, for a cache.
+    #[inline]
+    pub fn content_bits(self) -> u32 {
+        u32::try_from(self.0 & (CODE_MASK | GRAPHEME)).unwrap_or(0)
+    }
+
+    /// Its style.
+    #[inline]
+    pub fn style(self) -> StyleId {
+        StyleId((self.0 >> STYLE_SHIFT) as u32)
+    }
+
+    /// Whether it is the left half of a wide character.
+    #[inline]
+    pub fn is_wide(self) -> bool {
+        self.0 & WIDE != 0
+    }
+
+    /// Whether it is the right half of one.
+    #[inline]
+    pub fn is_tail(self) -> bool {
+        self.0 & TAIL != 0
+    }
+
+    /// Whether it was left free because a wide character did not fit.
+    #[inline]
+    pub fn is_filler(self) -> bool {
+        self.0 & FILLER != 0
+    }
+
+    /// Whether nothing is in it; it may have a background.
+    #[inline]
+    pub fn is_blank(self) -> bool {
+        self.0 & (CODE_MASK | TAIL | GRAPHEME) == 0
+    }
+
+    /// How it is protected from being erased.
+    pub fn protection(self) -> Protection {
+        match self.0 & (PROTECTED | GUARDED) {
+            0 => Protection::None,
+            GUARDED => Protection::Guarded,
+            _ => Protection::Selective,
+        }
+    }
+}
+
+/// What a character is protected from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Protection {
+    /// Nothing.
+    #[default]
+    None,
+    /// DECSCA 1: DECSED, DECSEL and DECSERA leave it.
+    Selective,
+    /// SPA to EPA (ISO 6429): ED, EL and ECH leave it too.
+    Guarded,
+}

@@ -1,0 +1,121 @@
+//! Characters that do not fit a cell: a base with combining marks, selectors or joiners on it.
+//!
+//! Bounded twice: each one's length, and the table, which is swept as the styles are.
+
+use std::collections::HashMap;
+
+use crate::grid::cell::MAX_GRAPHEMES;
+
+/// Longest grapheme kept, in bytes of UTF-8: the longest emoji sequence takes 35. What comes on
+/// top is dropped, so that a million combining marks on one cell cost nothing.
+pub(crate) const MAX_GRAPHEME_BYTES: usize = 64;
+/// Graphemes kept before the first sweep.
+const FIRST_SWEEP: usize = 1024;
+
+/// The graphemes in use.
+#[derive(Debug, Clone)]
+pub struct Graphemes {
+    texts: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u32>,
+    sweep_at: usize,
+    /// What came of putting a character on a cell's content, lately; empty until it is needed.
+    joined: Vec<Joined>,
+}
+
+/// A character put on a content, and the number of the result.
+#[derive(Debug, Clone, Copy, Default)]
+struct Joined {
+    content: u32,
+    mark: char,
+    number: u32,
+}
+
+/// How many of them are remembered, a power of two: emoji come again and again.
+const REMEMBERED: usize = 256;
+
+impl Default for Graphemes {
+    fn default() -> Self {
+        Self {
+            texts: Vec::new(),
+            numbers: HashMap::new(),
+            sweep_at: FIRST_SWEEP,
+            joined: Vec::new(),
+        }
+    }
+}
+
+fn place(content: u32, mark: char) -> usize {
+    let mixed = content.wrapping_mul(0x9e37_79b1) ^ u32::from(mark).wrapping_mul(0x85eb_ca6b);
+    (mixed >> 16) as usize % REMEMBERED
+}
+
+impl Graphemes {
+    /// The text with this number.
+    pub fn get(&self, number: u32) -> &str {
+        self.texts
+            .get(number as usize)
+            .map_or("\u{fffd}", |text| text)
+    }
+
+    /// The number of a text; `None` where the table is full or the text too long.
+    pub fn number(&mut self, text: &str) -> Option<u32> {
+        if let Some(number) = self.numbers.get(text) {
+            return Some(*number);
+        }
+        if text.len() > MAX_GRAPHEME_BYTES || self.texts.len() >= MAX_GRAPHEMES {
+            return None;
+        }
+        let number = u32::try_from(self.texts.len()).ok()?;
+        self.texts.push(text.into());
+        self.numbers.insert(text.into(), number);
+        Some(number)
+    }
+
+    /// The number of what came of putting `mark` on `content` (a cell's bits), if that was lately.
+    #[inline]
+    pub fn joined(&self, content: u32, mark: char) -> Option<u32> {
+        let joined = self.joined.get(place(content, mark))?;
+        (joined.content == content && joined.mark == mark).then_some(joined.number)
+    }
+
+    /// Remembers it.
+    pub fn remember_joined(&mut self, content: u32, mark: char, number: u32) {
+        if self.joined.is_empty() {
+            self.joined = vec![Joined::default(); REMEMBERED];
+        }
+        self.joined[place(content, mark)] = Joined {
+            content,
+            mark,
+            number,
+        };
+    }
+
+    /// Whether it is time to sweep.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.texts.len() >= self.sweep_at
+    }
+
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> usize {
+        let texts: usize = self.texts.iter().map(|text| text.len()).sum();
+        self.texts.capacity() * size_of::<Box<str>>()
+            + self.numbers.capacity() * size_of::<(Box<str>, u32)>()
+            + 2 * texts
+    }
+
+    /// Forgets what is not in `used`; the answer maps an old number to the new one.
+    pub fn sweep(&mut self, used: impl Iterator<Item = u32>) -> Vec<u32> {
+        let old = std::mem::take(self);
+        let mut renumbered = vec![0; old.texts.len()];
+        for number in used {
+            if let Some(text) = old.texts.get(number as usize)
+                && let Some(new) = self.number(text)
+            {
+                renumbered[number as usize] = new;
+            }
+        }
+        self.sweep_at = (self.texts.len() * 2).max(FIRST_SWEEP);
+        renumbered
+    }
+}

@@ -1,0 +1,167 @@
+//! One row of cells. It knows its cells, and nothing of where it is.
+
+use termd_proto::screen::LineSize;
+
+use crate::grid::cell::Cell;
+
+/// A row. Cells after the last one held are default blanks, so an empty row costs no memory.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    cells: Vec<Cell>,
+    /// The text goes on in the next row, because the line was too long for this one.
+    pub wrapped: bool,
+    /// DECSWL, DECDWL, DECDHL.
+    pub size: LineSize,
+    /// Holds, or has held since it was cleared, something other than narrow, unprotected, single
+    /// code points: whoever overwrites it must look what is there.
+    pub intricate: bool,
+    /// The change that touched it last.
+    pub seq: u64,
+}
+
+impl Row {
+    /// The cells that are held; the rest of the row is blank.
+    #[inline]
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The cell in a column.
+    #[inline]
+    pub fn cell(&self, column: usize) -> Cell {
+        self.cells.get(column).copied().unwrap_or(Cell::BLANK)
+    }
+
+    /// Puts a cell into a column.
+    #[inline]
+    pub fn set(&mut self, column: usize, cell: Cell) {
+        if column >= self.cells.len() {
+            if cell == Cell::BLANK {
+                return;
+            }
+            self.cells.resize(column + 1, Cell::BLANK);
+        }
+        self.cells[column] = cell;
+    }
+
+    /// The cells of columns `from..to` to write to.
+    #[inline]
+    pub fn cells_mut(&mut self, from: usize, to: usize) -> &mut [Cell] {
+        if to > self.cells.len() {
+            self.cells.resize(to, Cell::BLANK);
+        }
+        &mut self.cells[from..to]
+    }
+
+    /// Writes printable ASCII from a column on. The row must not be intricate there.
+    #[inline]
+    pub fn write_ascii(&mut self, column: usize, text: &[u8], blank: Cell) {
+        let held = self.cells.len();
+        // `blank` carries the style.
+        let style = blank.style();
+        if column >= held {
+            self.cells.resize(column, Cell::BLANK);
+            self.cells
+                .extend(text.iter().map(|byte| Cell::ascii(*byte, style)));
+            return;
+        }
+        let over = (held - column).min(text.len());
+        for (cell, byte) in self.cells[column..column + over].iter_mut().zip(text) {
+            *cell = Cell::ascii(*byte, style);
+        }
+        self.cells
+            .extend(text[over..].iter().map(|byte| Cell::ascii(*byte, style)));
+    }
+
+    /// Fills columns `from..to`.
+    pub fn fill(&mut self, from: usize, to: usize, cell: Cell) {
+        if cell == Cell::BLANK && to >= self.cells.len() {
+            self.cells.truncate(from);
+        } else if from < to {
+            self.cells_mut(from, to).fill(cell);
+        }
+    }
+
+    /// Makes it an empty row of these blanks, `cols` wide; keeps its memory.
+    #[inline]
+    pub fn clear(&mut self, cols: usize, blank: Cell) {
+        self.cells.clear();
+        if blank != Cell::BLANK {
+            self.cells.resize(cols, blank);
+        }
+        self.wrapped = false;
+        self.size = LineSize::Single;
+        self.intricate = false;
+    }
+
+    /// Makes room for more cells.
+    pub fn reserve(&mut self, count: usize) {
+        self.cells.reserve_exact(count);
+    }
+
+    /// Adds a cell after the last one held.
+    #[inline]
+    pub fn push(&mut self, cell: Cell) {
+        self.cells.push(cell);
+    }
+
+    /// Adds cells after the last one held.
+    #[inline]
+    pub fn extend(&mut self, cells: impl Iterator<Item = Cell>) {
+        self.cells.extend(cells);
+    }
+
+    /// Forgets default blanks at the end, so that rows that look the same hold the same.
+    pub fn trim(&mut self) {
+        self.cells.truncate(self.occupied());
+    }
+
+    /// Gives back the memory that its cells do not need.
+    pub fn shrink(&mut self) {
+        self.cells.shrink_to_fit();
+    }
+
+    /// Cuts it to a width.
+    pub fn truncate(&mut self, cols: usize) {
+        self.cells.truncate(cols);
+    }
+
+    /// Moves columns `from..to` right by `count`; what leaves is lost, what is freed becomes
+    /// `blank` (ICH).
+    pub fn insert(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
+        let cells = self.cells_mut(from, to);
+        let count = count.min(cells.len());
+        let keep = cells.len() - count;
+        cells.copy_within(..keep, count);
+        cells[..count].fill(blank);
+    }
+
+    /// Moves columns `from..to` left by `count`; what is freed at the right becomes `blank` (DCH).
+    pub fn delete(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
+        let cells = self.cells_mut(from, to);
+        let count = count.min(cells.len());
+        let keep = cells.len() - count;
+        cells.copy_within(count.., 0);
+        cells[keep..].fill(blank);
+    }
+
+    /// Columns up to the last cell that is not a default blank.
+    pub fn occupied(&self) -> usize {
+        self.cells
+            .iter()
+            .rposition(|cell| *cell != Cell::BLANK)
+            .map_or(0, |last| last + 1)
+    }
+
+    /// Changes each held cell.
+    pub fn map(&mut self, change: impl Fn(Cell) -> Cell) {
+        for cell in &mut self.cells {
+            *cell = change(*cell);
+        }
+    }
+
+    /// Bytes that it takes.
+    pub fn memory(&self) -> usize {
+        self.cells.capacity() * size_of::<Cell>()
+    }
+}

@@ -1,0 +1,185 @@
+//! A model in bytes, and back: how a screen survives its server.
+//!
+//! A dump is the state itself, and not sequences that would bring it about again: it is as exact as
+//! the state, it does not change its meaning when a control function does, and of the scrollback it
+//! is a copy of packed blocks, so that 10,000 lines take a fraction of a millisecond.
+//!
+//! | | |
+//! |---|---|
+//! | `termd` and a byte | [`DUMP_VERSION`] |
+//! | bytes | [`State`] in JSON: all that is small |
+//! | rows | the scrollback, the shown screen, the hidden one if there is one |
+//! | bytes | what the parser has read of a sequence that is not whole yet |
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Model;
+use crate::codec::{Reader, Writer};
+use crate::event::Fed;
+use crate::grid::row::Row;
+use crate::grid::style::Link;
+use crate::grid::{Grid, Size};
+use crate::parser::Parser;
+use crate::screen::cursor::Cursor;
+use crate::screen::marks::Marks;
+use crate::screen::tab_stops::TabStops;
+use crate::scrollback::{Scrollback, read_link, read_rows, write_link, write_rows};
+use crate::terminal::extras::Extras;
+use crate::terminal::modes::Modes;
+use crate::terminal::stash::Stash;
+use crate::terminal::{Margins, Shown, Terminal};
+
+/// The form of a dump. Another number is another form, and [`Model::restore`] gives `None` for it:
+/// the transcript has all that is needed to make the model anew.
+pub const DUMP_VERSION: u8 = 1;
+
+const MAGIC: &[u8; 5] = b"termd";
+
+/// All of a model that is neither rows nor parser.
+#[derive(Serialize, Deserialize)]
+struct State {
+    size: Size,
+    shown: Shown,
+    cursor: Cursor,
+    saved: [Option<Cursor>; 2],
+    margins: Margins,
+    tabs: TabStops,
+    modes: Modes,
+    extras: Extras,
+    stash: Stash,
+    marks: Marks,
+    last_printed: Option<char>,
+    seq: u64,
+    offset: u64,
+    has_hidden: bool,
+}
+
+impl Model {
+    /// All of it in bytes.
+    pub fn dump(&self) -> Vec<u8> {
+        let terminal = &self.terminal;
+        let mut out = Writer::default();
+        out.raw(MAGIC);
+        out.u8(DUMP_VERSION);
+        let state = State {
+            size: terminal.size,
+            shown: terminal.shown,
+            cursor: terminal.cursor.clone(),
+            saved: terminal.saved.clone(),
+            margins: terminal.margins,
+            tabs: terminal.tabs.clone(),
+            modes: terminal.modes.clone(),
+            extras: terminal.extras.clone(),
+            stash: terminal.stash.clone(),
+            marks: terminal.marks.clone(),
+            last_printed: terminal.last_printed,
+            seq: terminal.seq,
+            offset: terminal.offset,
+            has_hidden: terminal.hidden.is_some(),
+        };
+        // A state that JSON cannot say, which a test would find, is a dump that nobody can read.
+        out.bytes(&serde_json::to_vec(&state).unwrap_or_default());
+        let links = terminal.styles.links();
+        out.count(links.len());
+        for link in links {
+            write_link(&mut out, link);
+        }
+        terminal.scrollback.write(&mut out);
+        for grid in std::iter::once(&terminal.grid).chain(&terminal.hidden) {
+            let rows = (0..grid.size().rows).map(|y| grid.row(y));
+            write_rows(&mut out, rows, &terminal.styles, &terminal.graphemes);
+        }
+        out.bytes(&self.parser.unfinished());
+        out.finish()
+    }
+
+    /// A model from its dump, at this size and with a scrollback of these bounds. `None` where the
+    /// bytes are no dump, damaged, or of another [`DUMP_VERSION`].
+    pub fn restore(size: Size, scrollback: Scrollback, dump: &[u8]) -> Option<Self> {
+        let mut model = Self::restored(scrollback, dump)?;
+        model.terminal.resize(size);
+        Some(model)
+    }
+
+    /// The same at the size that it had.
+    pub fn restored(scrollback: Scrollback, dump: &[u8]) -> Option<Self> {
+        let mut from = Reader::new(dump.strip_prefix(MAGIC)?);
+        if from.u8()? != DUMP_VERSION {
+            return None;
+        }
+        let state: State = serde_json::from_slice(from.bytes()?).ok()?;
+        if !state.is_sound() {
+            return None;
+        }
+        let mut terminal = Terminal::new(state.size, scrollback);
+        for _ in 0..from.count(5)? {
+            let link: Link = read_link(&mut from)?;
+            terminal.styles.link_number(link);
+        }
+        terminal.scrollback.read(&mut from)?;
+        terminal.grid = read_grid(&mut terminal, &mut from, &state)?;
+        if state.has_hidden {
+            terminal.hidden = Some(read_grid(&mut terminal, &mut from, &state)?);
+        }
+        let unfinished = from.bytes()?;
+        if !from.is_empty() {
+            return None;
+        }
+        terminal.shown = state.shown;
+        terminal.cursor = state.cursor;
+        terminal.saved = state.saved;
+        terminal.margins = state.margins;
+        terminal.tabs = state.tabs;
+        terminal.modes = state.modes;
+        terminal.extras = state.extras;
+        terminal.stash = state.stash;
+        terminal.marks = state.marks;
+        terminal.last_printed = state.last_printed;
+        let mut styles = std::mem::take(&mut terminal.styles);
+        for cursor in terminal.cursors_mut() {
+            cursor.style_id = styles.number(cursor.style);
+        }
+        terminal.styles = styles;
+        terminal.choose_way_of_text();
+        let mut parser = Parser::default();
+        parser.feed(&mut terminal, unfinished);
+        // What is unfinished has done all that it does so far.
+        terminal.fed = Fed::default();
+        terminal.seq = state.seq;
+        terminal.offset = state.offset;
+        Some(Self { parser, terminal })
+    }
+}
+
+fn read_grid(terminal: &mut Terminal, from: &mut Reader<'_>, state: &State) -> Option<Grid> {
+    let rows: Vec<Row> = read_rows(
+        from,
+        state.size,
+        &mut terminal.styles,
+        &mut terminal.graphemes,
+    )?;
+    Some(Grid::from_rows(state.size, rows, state.seq))
+}
+
+impl State {
+    /// Whether all that is counted in rows and columns is within the size.
+    fn is_sound(&self) -> bool {
+        let Size { cols, rows } = self.size;
+        let is_inside = |cursor: &Cursor| cursor.row < rows && cursor.col < cols;
+        let Margins {
+            top,
+            bottom,
+            left,
+            right,
+        } = self.margins;
+        self.size == self.size.clamped()
+            && is_inside(&self.cursor)
+            && top <= bottom
+            && bottom < rows
+            && left <= right
+            && right < cols
+    }
+}

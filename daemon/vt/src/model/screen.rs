@@ -1,0 +1,258 @@
+//! The screen as the contract has it (`termd_proto::screen`): rows as runs of one look, the cursor,
+//! and what is known beside them.
+//!
+//! It reads the model and changes nothing. What is not the model's, ECHO and where the output ends
+//! in the transcript, the caller puts in.
+
+use termd_proto::id::Offset;
+use termd_proto::screen::{
+    Cursor, MAX_SCREEN_ROWS, MouseMode, Screen, ScreenModes, ScreenRow, ScreenRows, Style, StyleRun,
+};
+
+use crate::Model;
+use crate::grid::Grid;
+use crate::grid::cell::{Cell, Content};
+use crate::grid::grapheme::Graphemes;
+use crate::grid::row::Row;
+use crate::grid::style::{Attributes, StyleId, Styles};
+use crate::render::{self, View};
+use crate::terminal::modes::DECBKM;
+use crate::terminal::{Shown, Terminal};
+
+impl Model {
+    /// What a person would see now, and the scrollback above it, of the rows and changes that
+    /// `options` asks for. `end` and `echo` are the caller's to set.
+    pub fn screen(&self, options: ScreenRows) -> Screen {
+        let terminal = &self.terminal;
+        let scrollback_rows = terminal.scrollback.len();
+        Screen {
+            seq: terminal.seq,
+            end: Offset(terminal.offset),
+            cols: narrow(terminal.size.cols),
+            rows: narrow(terminal.size.rows),
+            alternate: terminal.shown == Shown::Alternate,
+            full_screen: terminal.shown == Shown::Alternate
+                || terminal.modes.mouse != MouseMode::Off,
+            cursor: Cursor {
+                row: narrow(terminal.cursor.row),
+                column: narrow(terminal.cursor.col),
+                visible: terminal.modes.cursor_visible,
+                shape: terminal.modes.cursor_shape,
+                blinking: terminal.modes.cursor_blinks,
+                wrap_pending: terminal.cursor.wrap_pending,
+            },
+            title: terminal.extras.title.clone(),
+            cwd: terminal.extras.cwd.clone(),
+            command_state: terminal.extras.command_state,
+            progress: terminal.extras.progress,
+            bells: terminal.extras.bells,
+            echo: None,
+            canonical: None,
+            modes: modes(terminal),
+            scrollback_rows: scrollback_rows as u64,
+            lines: lines(terminal, options),
+        }
+    }
+}
+
+impl Model {
+    /// The modes that are seen outside.
+    pub fn modes(&self) -> ScreenModes {
+        modes(&self.terminal)
+    }
+
+    /// Whether it is a VT52 for now (DECANM reset).
+    pub fn is_vt52(&self) -> bool {
+        self.terminal.modes.vt52
+    }
+
+    /// Whether the backarrow key sends BS and not DEL (DECBKM).
+    pub fn backspace_sends_bs(&self) -> bool {
+        self.terminal.modes.kept.get(DECBKM).unwrap_or(false)
+    }
+}
+
+impl Model {
+    /// What makes a tty of this size show the screen and go on as the terminal does: the primary
+    /// screen first, where the alternate one is shown over it.
+    pub fn redraw(&self, view: View) -> String {
+        let options = ScreenRows::default();
+        // A part of the screen cannot go on by itself: it is drawn anew with each change.
+        let whole = view.cols == narrow(self.terminal.size.cols)
+            && view.rows == narrow(self.terminal.size.rows);
+        let mut out = String::new();
+        if let Some(behind) = self.behind() {
+            out.push_str(&render::attach(&behind.screen(options), view));
+            if whole {
+                // The cursor with its look is what the program comes back to.
+                out.push_str(&behind.terminal.continuation());
+            }
+        }
+        out.push_str(&render::attach(&self.screen(options), view));
+        if whole {
+            out.push_str(&self.terminal.continuation());
+        }
+        out
+    }
+
+    /// The primary screen as it will be seen when the alternate one is left.
+    fn behind(&self) -> Option<Self> {
+        let hidden = self.terminal.hidden.as_ref()?;
+        if self.terminal.shown != Shown::Alternate {
+            return None;
+        }
+        let mut terminal = Terminal::new(self.terminal.size, self.terminal.scrollback.emptied());
+        terminal.grid = hidden.clone();
+        terminal.styles = self.terminal.styles.clone();
+        terminal.graphemes = self.terminal.graphemes.clone();
+        terminal.cursor = self.terminal.saved[Shown::Primary as usize]
+            .clone()
+            .unwrap_or_default();
+        Some(Self {
+            parser: super::Parser::default(),
+            terminal,
+        })
+    }
+}
+
+fn modes(terminal: &Terminal) -> ScreenModes {
+    let modes = &terminal.modes;
+    ScreenModes {
+        application_cursor_keys: modes.application_cursor_keys,
+        application_keypad: modes.application_keypad,
+        bracketed_paste: modes.bracketed_paste,
+        focus_events: modes.focus_events,
+        mouse: modes.mouse,
+        mouse_encoding: modes.mouse_encoding,
+        synchronized_output: modes.synchronized_output,
+        reverse_video: modes.reverse_video,
+        autowrap: modes.autowrap,
+        insert: modes.insert,
+        origin: terminal.cursor.origin,
+        line_feed_new_line: modes.line_feed_new_line,
+        kitty_keyboard: terminal.extras.keyboard.flags(terminal.shown),
+        modify_other_keys: modes.modify_other_keys,
+    }
+}
+
+/// The rows asked for, from top to bottom; of too many the first ones are left out.
+fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
+    let kept = signed(terminal.scrollback.len());
+    let last_row = signed(terminal.size.rows) - 1;
+    let to = options.to_row.unwrap_or(last_row).min(last_row);
+    let most = i64::try_from(MAX_SCREEN_ROWS).unwrap_or(i64::MAX);
+    let from = options.from_row.unwrap_or(0).max(-kept);
+    let from = from.max(to.saturating_add(1).saturating_sub(most));
+    let since = options.since.unwrap_or(0);
+    let changed = |seq: u64| options.since.is_none() || seq > since;
+    let scrolled = scrollback_seq(terminal);
+    let mut lines = Vec::new();
+    // Packed rows have looks of their own, which are not the screen's.
+    let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
+    for number in from..=to {
+        if let Ok(y) = usize::try_from(number) {
+            let seq = terminal.grid.seq(y);
+            if changed(seq) {
+                lines.push(screen_row(
+                    number,
+                    seq,
+                    terminal.grid.row(y),
+                    (&terminal.styles, &terminal.graphemes),
+                ));
+            }
+        } else if changed(scrolled)
+            && let Some(index) = usize::try_from(kept + number).ok()
+            && let Some(row) = terminal.scrollback.row(index)
+        {
+            let row = row.to_row(&mut styles, &mut graphemes);
+            lines.push(screen_row(number, scrolled, &row, (&styles, &graphemes)));
+        }
+    }
+    lines
+}
+
+/// The last change that may have moved rows of the scrollback, and so given them other numbers: the
+/// primary screen's top row moves whenever one leaves it there.
+fn scrollback_seq(terminal: &Terminal) -> u64 {
+    let primary: &Grid = match (terminal.shown, &terminal.hidden) {
+        (Shown::Alternate, Some(hidden)) => hidden,
+        _ => &terminal.grid,
+    };
+    primary.seq(0)
+}
+
+fn screen_row(number: i64, seq: u64, row: &Row, tables: (&Styles, &Graphemes)) -> ScreenRow {
+    ScreenRow {
+        row: number,
+        seq,
+        wrapped: row.wrapped,
+        size: row.size,
+        runs: runs(row, tables),
+    }
+}
+
+/// Neighbouring cells of one look.
+fn runs(row: &Row, (styles, graphemes): (&Styles, &Graphemes)) -> Vec<StyleRun> {
+    let cells = &row.cells()[..row.occupied()];
+    let mut runs = Vec::new();
+    let mut column = 0;
+    for group in cells.chunk_by(|one, next| one.style() == next.style() || next.is_tail()) {
+        runs.push(StyleRun {
+            column: narrow(column),
+            width: narrow(group.len()),
+            text: text(group, graphemes),
+            style: group
+                .first()
+                .map(|cell| style(cell.style(), styles))
+                .unwrap_or_default(),
+        });
+        column += group.len();
+    }
+    runs
+}
+
+fn text(cells: &[Cell], graphemes: &Graphemes) -> String {
+    let mut text = String::with_capacity(cells.len());
+    for (at, cell) in cells.iter().enumerate() {
+        match cell.content() {
+            Content::Blank => text.push(' '),
+            Content::Char(c) => text.push(c),
+            Content::Grapheme(number) => text.push_str(graphemes.get(number)),
+            // The first half of it was cut off.
+            Content::Tail if at == 0 || !cells[at - 1].is_wide() => text.push(' '),
+            Content::Tail => {}
+        }
+    }
+    text
+}
+
+fn style(id: StyleId, styles: &Styles) -> Style {
+    let style = styles.get(id);
+    let has = |attributes| style.attributes.contains(attributes);
+    Style {
+        foreground: style.foreground,
+        background: style.background,
+        underline_color: style.underline_color,
+        underline: style.underline,
+        bold: has(Attributes::BOLD),
+        faint: has(Attributes::FAINT),
+        italic: has(Attributes::ITALIC),
+        blink: has(Attributes::BLINK) || has(Attributes::RAPID_BLINK),
+        inverse: has(Attributes::INVERSE),
+        invisible: has(Attributes::INVISIBLE),
+        crossed_out: has(Attributes::CROSSED_OUT),
+        overline: has(Attributes::OVERLINE),
+        hyperlink: styles.link(style.link).map(|link| link.uri.to_string()),
+    }
+}
+
+fn narrow(value: usize) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+fn signed(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! A model as a value that can be compared: what tests of "the same model" mean by it.
+//!
+//! Numbers of looks, links and graphemes are resolved, as they depend on the way a model came about;
+//! change sequence numbers are left out for the same reason.
+
+use termd_proto::screen::LineSize;
+
+use crate::Model;
+use crate::grid::cell::{Cell, Content};
+use crate::grid::row::Row;
+use crate::grid::style::{Link, LinkId, Style, StyleId};
+use crate::grid::{Grid, Size};
+use crate::screen::cursor::Cursor;
+use crate::screen::marks::Mark;
+use crate::screen::tab_stops::TabStops;
+use crate::terminal::extras::Extras;
+use crate::terminal::modes::Modes;
+use crate::terminal::stash::Stash;
+use crate::terminal::{Margins, Shown};
+
+/// All that two equal models have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    size: Size,
+    shown: Shown,
+    screen: Vec<RowValue>,
+    hidden: Option<Vec<RowValue>>,
+    scrollback: Vec<RowValue>,
+    pushed: u64,
+    cursor: CursorValue,
+    saved: [Option<CursorValue>; 2],
+    margins: Margins,
+    tabs: TabStops,
+    modes: Modes,
+    extras: Extras,
+    stash: Stash,
+    marks: Vec<Mark>,
+    last_printed: Option<char>,
+    offset: u64,
+    unfinished: Vec<u8>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RowValue {
+    text: String,
+    /// Each cell's kind, and how many columns on its look begins.
+    cells: Vec<u32>,
+    looks: Vec<(usize, Look)>,
+    wrapped: bool,
+    size: LineSize,
+    intricate: bool,
+}
+
+type Look = (Style, Option<Link>);
+type CursorValue = (Cursor, Option<Link>);
+
+impl Model {
+    /// It as a value.
+    pub fn snapshot(&self) -> Snapshot {
+        let terminal = &self.terminal;
+        let rows = |grid: &Grid| {
+            let rows = 0..grid.size().rows;
+            rows.map(|y| self.row_value(grid.row(y))).collect()
+        };
+        let cursor = |cursor: &Cursor| {
+            let mut bare = cursor.clone();
+            bare.style_id = StyleId(0);
+            let (style, link) = self.look(cursor.style);
+            bare.style = style;
+            (bare, link)
+        };
+        let mut scratch = (terminal.styles.clone(), terminal.graphemes.clone());
+        let scrollback =
+            (0..terminal.scrollback.len()).filter_map(|at| terminal.scrollback.row(at));
+        let scrollback: Vec<Row> = scrollback
+            .map(|row| row.to_row(&mut scratch.0, &mut scratch.1))
+            .collect();
+        let mut with_scratch = terminal.clone();
+        (with_scratch.styles, with_scratch.graphemes) = scratch;
+        let packed = Self {
+            parser: super::Parser::default(),
+            terminal: with_scratch,
+        };
+        Snapshot {
+            size: terminal.size,
+            shown: terminal.shown,
+            screen: rows(&terminal.grid),
+            hidden: terminal.hidden.as_ref().map(rows),
+            scrollback: scrollback.iter().map(|row| packed.row_value(row)).collect(),
+            pushed: terminal.scrollback.pushed(),
+            cursor: cursor(&terminal.cursor),
+            saved: terminal
+                .saved
+                .each_ref()
+                .map(|saved| saved.as_ref().map(cursor)),
+            margins: terminal.margins,
+            tabs: terminal.tabs.clone(),
+            modes: terminal.modes.clone(),
+            extras: terminal.extras.clone(),
+            stash: self.stash_value(),
+            marks: self.marks().copied().collect(),
+            last_printed: terminal.last_printed,
+            offset: terminal.offset,
+            unfinished: self.parser.unfinished(),
+        }
+    }
+
+    fn stash_value(&self) -> Stash {
+        let mut stash = self.terminal.stash.clone();
+        if let Some(before) = &mut stash.before_vt52 {
+            before.cursor.style_id = StyleId(0);
+            before.cursor.style.link = LinkId(0);
+        }
+        stash
+    }
+
+    fn look(&self, mut style: Style) -> Look {
+        let link = self.terminal.styles.link(style.link).cloned();
+        style.link = LinkId(0);
+        (style, link)
+    }
+
+    fn row_value(&self, row: &Row) -> RowValue {
+        let cells = &row.cells()[..row.occupied()];
+        let mut value = RowValue {
+            text: String::new(),
+            cells: Vec::with_capacity(cells.len()),
+            looks: Vec::new(),
+            wrapped: row.wrapped,
+            size: row.size,
+            intricate: row.intricate,
+        };
+        let mut last = None;
+        for (x, cell) in cells.iter().enumerate() {
+            if last != Some(cell.style()) {
+                last = Some(cell.style());
+                let look = self.look(self.terminal.styles.get(cell.style()));
+                if value.looks.last().is_none_or(|(_, known)| *known != look) {
+                    value.looks.push((x, look));
+                }
+            }
+            value.cells.push(match cell.content() {
+                Content::Grapheme(_) => cell.with_grapheme(0).low(),
+                _ => cell.low(),
+            });
+            push_text(&mut value.text, *cell, |number| {
+                self.terminal.graphemes.get(number)
+            });
+        }
+        value
+    }
+}
+
+fn push_text<'a>(text: &mut String, cell: Cell, grapheme: impl Fn(u32) -> &'a str) {
+    match cell.content() {
+        Content::Blank => text.push(' '),
+        Content::Char(c) => text.push(c),
+        Content::Grapheme(number) => text.push_str(grapheme(number)),
+        Content::Tail => {}
+    }
+}

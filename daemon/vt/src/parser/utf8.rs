@@ -1,0 +1,87 @@
+//! UTF-8 beyond ASCII: characters, what is not UTF-8 and is shown as U+FFFD, C1 controls, and
+//! characters that are cut by the end of the bytes at hand.
+
+use super::Parser;
+use super::scan::{find_c1, is_unfinished, text_run};
+use crate::terminal::Terminal;
+
+/// How far text is looked through at a time: a bound on what is looked at again after a C1 control.
+const TEXT_WINDOW: usize = 4_096;
+/// The same where text is taken another way but for what stands at the front now: bytes without sense
+/// mostly come with more of them.
+const ODDITY_WINDOW: usize = 64;
+
+impl Parser {
+    /// Takes a run of UTF-8.
+    pub(crate) fn characters(
+        &mut self,
+        terminal: &mut Terminal,
+        bytes: &[u8],
+        offset: u64,
+    ) -> usize {
+        let mut window = TEXT_WINDOW;
+        if terminal.takes_characters() {
+            let taken = terminal.print_characters(bytes);
+            if taken > 0 {
+                return taken;
+            }
+            window = ODDITY_WINDOW;
+        }
+        let end = text_run(&bytes[..bytes.len().min(window)]);
+        let mut taken = 0;
+        for chunk in bytes[..end].utf8_chunks() {
+            let valid = chunk.valid();
+            if let Some(before) = find_c1(valid) {
+                terminal.print(&valid[..before]);
+                let c1 = valid.as_bytes()[before + 1];
+                terminal.offset = offset + (taken + before) as u64 + 2;
+                self.c1(terminal, c1);
+                return taken + before + 2;
+            }
+            terminal.print(valid);
+            taken += valid.len();
+            let bad = chunk.invalid();
+            if bad.is_empty() {
+                continue;
+            }
+            // What stops at the end of the bytes at hand may go on in the next ones.
+            if taken + bad.len() == bytes.len() && is_unfinished(bad) {
+                self.partial.len = bad.len();
+                self.partial.bytes[..bad.len()].copy_from_slice(bad);
+            } else if taken + bad.len() == window && is_unfinished(bad) {
+                return taken;
+            } else {
+                terminal.print_char('\u{fffd}');
+            }
+            taken += bad.len();
+        }
+        taken
+    }
+
+    /// Goes on with a character that was cut.
+    pub(crate) fn finish_character(&mut self, terminal: &mut Terminal, bytes: &[u8]) -> usize {
+        let mut partial = self.partial;
+        self.partial.len = 0;
+        partial.bytes[partial.len] = bytes[0];
+        partial.len += 1;
+        match std::str::from_utf8(&partial.bytes[..partial.len]) {
+            Ok(text) => {
+                if find_c1(text).is_some() {
+                    self.c1(terminal, partial.bytes[1]);
+                } else {
+                    terminal.print(text);
+                }
+                1
+            }
+            Err(error) if error.error_len().is_none() => {
+                self.partial = partial;
+                1
+            }
+            Err(_) => {
+                // The byte begins something else.
+                terminal.print_char('\u{fffd}');
+                0
+            }
+        }
+    }
+}

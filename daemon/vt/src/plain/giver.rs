@@ -1,0 +1,163 @@
+//! Rows on their way out: each once, and once more only if it was changed after that.
+
+use super::output::{Given, Output};
+use super::row::{Row, RowEnd};
+
+/// Where the text that was given ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Tail {
+    /// At the start of a line.
+    #[default]
+    LineStart,
+    /// After a row's text, on the same line.
+    After { row: u64, end: RowEnd },
+}
+
+/// What leaves the live region.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Giver {
+    pub(super) out: Output,
+    tail: Tail,
+    /// The row that left last.
+    left: Option<u64>,
+    scratch: String,
+}
+
+impl Giver {
+    /// Gives a row that leaves the region at its top.
+    pub(super) fn give_leaving(&mut self, row: &Row) {
+        let above = self.left.replace(row.id);
+        let end = match row.end {
+            RowEnd::Open => RowEnd::Line,
+            end => end,
+        };
+        self.give_final(row, above, end);
+    }
+
+    /// Gives a row as it stands at the end: it was not given, or it has changed since.
+    pub(super) fn give_final(&mut self, row: &Row, above: Option<u64>, end: RowEnd) {
+        if row.given.is_none() {
+            self.give_new(row, above, end);
+            return;
+        }
+        self.with_text(row, |giver, text| {
+            let given = row.given.and_then(|given| given.rest_of(text));
+            match given {
+                Some("") => {}
+                Some(rest) if giver.is_after(row) => giver.out.text.push_str(rest),
+                _ => {
+                    giver.end_line();
+                    giver.out.anchor(row.start);
+                    giver.out.text.push_str(text);
+                    giver.after(row, end);
+                    return;
+                }
+            }
+            if giver.is_after(row) {
+                giver.after(row, end);
+            }
+        });
+    }
+
+    /// Gives a row that may still change: one that is not given yet, or what was added at the end
+    /// of the one given last.
+    pub(super) fn give_early(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
+        match row.given {
+            None => {
+                let from = self.give_new(row, above, end);
+                let text = self.out.text.get(from.0..from.1).unwrap_or_default();
+                row.given = Some(Given::of(text));
+            }
+            Some(given) if self.is_after(row) => {
+                let mut known = given;
+                self.with_text(row, |giver, text| {
+                    match given.rest_of(text) {
+                        Some(rest) => giver.out.text.push_str(rest),
+                        // A prompt that was edited, or a bar: it is told again when it is done.
+                        None if end == RowEnd::Line => {
+                            giver.end_line();
+                            giver.out.text.push_str(text);
+                        }
+                        None => return,
+                    }
+                    giver.after(row, end);
+                    known = Given::of(text);
+                });
+                row.given = Some(known);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Takes a row as given: somebody else gave it.
+    pub(super) fn know(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
+        row.given = None;
+        self.give_early(row, above, end);
+        self.out.clear();
+    }
+
+    /// What a reader knows who was given the row as it stands.
+    pub(super) fn known(&mut self, row: &Row) -> Option<Given> {
+        let mut known = None;
+        self.with_text(row, |_, text| known = Some(Given::of(text)));
+        known
+    }
+
+    /// The row that left last.
+    pub(super) fn last_left(&self) -> Option<u64> {
+        self.left
+    }
+
+    /// One that goes on from here, with nothing to go out yet.
+    pub(super) fn rest(&self) -> Self {
+        Self {
+            tail: self.tail,
+            left: self.left,
+            out: self.out.like(),
+            scratch: String::new(),
+        }
+    }
+
+    /// Ends the line that was given last, if it is open.
+    pub(super) fn end_line(&mut self) {
+        if self.tail != Tail::LineStart {
+            self.out.text.push('\n');
+            self.tail = Tail::LineStart;
+        }
+    }
+
+    /// Where the row's text stands in what goes out.
+    fn give_new(&mut self, row: &Row, above: Option<u64>, end: RowEnd) -> (usize, usize) {
+        match self.tail {
+            Tail::After { row, end } if end == RowEnd::Wrap && Some(row) == above => {}
+            _ => self.end_line(),
+        }
+        self.out.anchor(row.start);
+        let start = self.out.text.len();
+        row.write(&mut self.out.text);
+        let stop = self.out.text.len();
+        self.after(row, end);
+        (start, stop)
+    }
+
+    fn is_after(&self, row: &Row) -> bool {
+        matches!(self.tail, Tail::After { row: last, .. } if last == row.id)
+    }
+
+    fn after(&mut self, row: &Row, end: RowEnd) {
+        if end == RowEnd::Line {
+            self.out.text.push('\n');
+            self.tail = Tail::LineStart;
+        } else {
+            self.tail = Tail::After { row: row.id, end };
+        }
+    }
+
+    fn with_text(&mut self, row: &Row, act: impl FnOnce(&mut Self, &str)) {
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        row.write(&mut text);
+        act(self, &text);
+        self.scratch = text;
+    }
+}

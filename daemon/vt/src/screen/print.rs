@@ -1,0 +1,229 @@
+//! Printing characters: DECAWM's pending wrap, IRM, wide and combining characters.
+
+use crate::grid::cell::{Cell, Content};
+use crate::grid::grapheme::MAX_GRAPHEME_BYTES;
+use crate::grid::width::width;
+use crate::terminal::Terminal;
+use termd_proto::screen::LineSize;
+
+impl Terminal {
+    /// Prints printable ASCII, as the character sets have it.
+    #[inline]
+    pub(crate) fn print_ascii(&mut self, text: &[u8]) {
+        if !self.plain_text {
+            for byte in text {
+                let c = self.cursor.charsets.take().map(*byte);
+                self.print_char(c);
+            }
+            self.choose_way_of_text();
+            return;
+        }
+        self.write_run(text);
+        if let Some(last) = text.last() {
+            self.last_printed = Some(char::from(*last));
+        }
+    }
+
+    /// Writes ASCII over whole rows, which is what nearly all output is.
+    #[inline]
+    fn write_run(&mut self, mut text: &[u8]) {
+        let style = self.cursor.style_id;
+        while !text.is_empty() {
+            if self.cursor.wrap_pending {
+                self.wrap();
+            }
+            let cols = self.row_cols(self.cursor.row);
+            let (row, col) = (self.cursor.row, self.cursor.col.min(cols - 1));
+            let count = (cols - col).min(text.len());
+            if self.grid.row(row).intricate {
+                self.split_wide_at(row, col);
+                self.split_wide_at(row, col + count);
+            }
+            let cells = self.grid.row_mut(row, self.seq);
+            cells.write_ascii(col, &text[..count], Cell::erased(style));
+            text = &text[count..];
+            self.cursor.col = col + count;
+            if self.cursor.col == cols {
+                self.cursor.col = cols - 1;
+                self.cursor.wrap_pending = true;
+            }
+        }
+    }
+
+    /// Columns of a row: double-width lines have half of them.
+    #[inline]
+    pub(crate) fn row_cols(&self, row: usize) -> usize {
+        match self.grid.row(row).size {
+            LineSize::Single => self.size.cols,
+            _ => self.size.cols.div_ceil(2),
+        }
+    }
+
+    /// The last column that text may take on the cursor's row: the right margin, or the screen's
+    /// edge for a cursor that is past it.
+    #[inline]
+    fn last_text_col(&self) -> usize {
+        let edge = self.row_cols(self.cursor.row) - 1;
+        if self.cursor.col <= self.margins.right {
+            self.margins.right.min(edge)
+        } else {
+            edge
+        }
+    }
+
+    /// Goes on in the next row, which belongs to the same line.
+    pub(crate) fn wrap(&mut self) {
+        self.cursor_row().wrapped = true;
+        self.cursor.wrap_pending = false;
+        // In this order: a cursor outside the columns that scroll does not scroll them.
+        self.index();
+        self.cursor.col = self.margins.left;
+    }
+
+    /// Prints text without controls.
+    pub(crate) fn print(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            if c.is_ascii() {
+                let length = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
+                self.print_ascii(&rest.as_bytes()[..length]);
+                rest = rest.get(length..).unwrap_or_default();
+            } else {
+                self.print_char(c);
+                rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Prints a byte of 0xa0 and above where UTF-8 is off, by the set in GR.
+    pub(crate) fn print_gr(&mut self, byte: u8) {
+        let set = self.cursor.charsets.designated[usize::from(self.cursor.charsets.gr & 3)];
+        self.print_char(set.map_right(byte));
+    }
+
+    /// Prints one character.
+    pub(crate) fn print_char(&mut self, c: char) {
+        if self.modes.grapheme_clusters && self.continue_cluster(c) {
+            return;
+        }
+        match width(c) {
+            0 => self.combine(c),
+            1 => self.put(c, 1),
+            _ => self.put(c, 2),
+        }
+    }
+
+    fn put(&mut self, c: char, width: usize) {
+        if self.cursor.wrap_pending && self.modes.autowrap {
+            self.wrap();
+        }
+        self.cursor.wrap_pending = false;
+        let mut last = self.last_text_col();
+        if width > last + 1 {
+            return;
+        }
+        if width == 2 && self.cursor.col == last {
+            if self.modes.autowrap {
+                let filler = Cell::filler(self.cursor.style_id);
+                let (row, col) = (self.cursor.row, self.cursor.col);
+                self.split_wide_at(row, col);
+                let cells = self.grid.row_mut(row, self.seq);
+                cells.set(col, filler);
+                cells.intricate = true;
+                self.wrap();
+                last = self.last_text_col();
+            } else {
+                // xterm writes it over the last two columns.
+                self.cursor.col = last - 1;
+            }
+        }
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        if self.modes.insert {
+            self.insert_blanks(width);
+        }
+        let style = self.cursor.style_id;
+        let protection = self.cursor.protection;
+        if self.grid.row(row).intricate {
+            self.split_wide_at(row, col);
+            self.split_wide_at(row, col + width);
+        }
+        let cells = self.grid.row_mut(row, self.seq);
+        if width == 2 {
+            cells.intricate = true;
+            cells.set(col, Cell::wide(c, style).with_protection(protection));
+            cells.set(col + 1, Cell::tail(style).with_protection(protection));
+        } else {
+            cells.intricate |= protection != crate::grid::cell::Protection::None;
+            cells.set(col, Cell::narrow(c, style).with_protection(protection));
+        }
+        self.last_printed = Some(c);
+        if col + width > last {
+            self.cursor.col = last;
+            self.cursor.wrap_pending = true;
+        } else {
+            self.cursor.col = col + width;
+        }
+    }
+
+    /// ICH at the cursor, inside the margins.
+    pub(crate) fn insert_blanks(&mut self, count: usize) {
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        let end = self.margins.right + 1;
+        if (self.margins.left..end).contains(&col) {
+            self.insert_cells(row, col, end, count);
+        }
+    }
+
+    /// Puts a combining character, a selector or a joiner on the character before the cursor.
+    fn combine(&mut self, c: char) {
+        if self.graphemes.is_crowded() {
+            self.sweep_graphemes();
+        }
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        let before = if self.cursor.wrap_pending {
+            Some(col)
+        } else {
+            col.checked_sub(1)
+        };
+        let Some(mut at) = before else { return };
+        if self.grid.row(row).cell(at).is_tail() && at > 0 {
+            at -= 1;
+        }
+        let cell = self.grid.row(row).cell(at);
+        if let Some(number) = self.graphemes.joined(cell.content_bits(), c) {
+            let cells = self.grid.row_mut(row, self.seq);
+            cells.intricate = true;
+            cells.set(at, cell.with_grapheme(number));
+            return;
+        }
+        // On the stack: emoji come with a selector or a joiner each.
+        let mut buffer = [0; MAX_GRAPHEME_BYTES];
+        let mut length = 0;
+        let mut push = |bytes: &[u8]| {
+            if let Some(place) = buffer.get_mut(length..length + bytes.len()) {
+                place.copy_from_slice(bytes);
+                length += bytes.len();
+                return true;
+            }
+            false
+        };
+        let mut utf8 = [0; 4];
+        let kept = match cell.content() {
+            Content::Char(base) => push(base.encode_utf8(&mut utf8).as_bytes()),
+            Content::Grapheme(number) => push(self.graphemes.get(number).as_bytes()),
+            Content::Blank => push(b" "),
+            Content::Tail => false,
+        };
+        if !kept || !push(c.encode_utf8(&mut utf8).as_bytes()) {
+            return;
+        }
+        let text = std::str::from_utf8(&buffer[..length]).unwrap_or_default();
+        if let Some(number) = self.graphemes.number(text) {
+            self.graphemes
+                .remember_joined(cell.content_bits(), c, number);
+            let cells = self.grid.row_mut(row, self.seq);
+            cells.intricate = true;
+            cells.set(at, cell.with_grapheme(number));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The window's title and the icon's name, and XTWINOPS' stack of them.
+//!
+//! What is held is text: control characters never come in. It knows no escape sequences, and it
+//! has no way to tell a program what the title is.
+
+use serde::{Deserialize, Serialize};
+
+/// Longest title kept, in bytes: xterm takes no more than 1,000 either.
+pub(crate) const MAX_TITLE_BYTES: usize = 1_000;
+/// Titles that can be pushed: xterm's 10. The oldest gives way.
+const MAX_SAVED: usize = 10;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Both: 0 in OSC and XTWINOPS.
+    Both,
+    /// The icon's name: 1.
+    Icon,
+    /// The window's title: 2.
+    Window,
+}
+
+impl Which {
+    /// By its number.
+    pub(crate) fn numbered(number: u16) -> Option<Self> {
+        match number {
+            0 => Some(Self::Both),
+            1 => Some(Self::Icon),
+            2 => Some(Self::Window),
+            _ => None,
+        }
+    }
+
+    /// Whether the icon's name is meant.
+    pub(crate) fn has_icon(self) -> bool {
+        self != Self::Window
+    }
+
+    /// Whether the window's title is meant.
+    pub(crate) fn has_window(self) -> bool {
+        self != Self::Icon
+    }
+}
+
+/// What XTWINOPS 22 keeps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Saved {
+    icon: Option<String>,
+    window: Option<String>,
+}
+
+/// XTWINOPS 22 and 23, as xterm does them: a ring of 10 places.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SavedTitles {
+    places: Vec<Saved>,
+    used: usize,
+}
+
+impl SavedTitles {
+    /// Keeps titles: on top, or with a number above 0 in that place.
+    pub(crate) fn push(&mut self, place: usize, icon: Option<String>, window: Option<String>) {
+        let at = place.checked_sub(1).unwrap_or(self.used) % MAX_SAVED;
+        if place == 0 {
+            self.used += 1;
+        }
+        if at >= self.places.len() {
+            self.places.resize(at + 1, Saved::default());
+        }
+        self.places[at] = Saved { icon, window };
+    }
+
+    /// The icon's name and the title on top, or in that place. Where one of them was not pushed
+    /// there it is the one that was pushed before.
+    pub(crate) fn pop(&mut self, place: usize) -> Option<(Option<String>, Option<String>)> {
+        if place == 0 {
+            self.used = self.used.checked_sub(1)?;
+        }
+        let at = place.checked_sub(1).unwrap_or(self.used) % MAX_SAVED;
+        let before = || (0..MAX_SAVED).map(|back| (at + MAX_SAVED - back) % MAX_SAVED);
+        let icon = before().find_map(|at| self.places.get(at)?.icon.clone());
+        let window = before().find_map(|at| self.places.get(at)?.window.clone());
+        if place == 0
+            && let Some(place) = self.places.get_mut(at)
+        {
+            *place = Saved::default();
+        }
+        Some((icon, window))
+    }
+
+    /// XTTITLEPOS: how many are pushed, and how many can be.
+    pub(crate) fn report(&self) -> (usize, usize) {
+        (self.used, MAX_SAVED)
+    }
+}
+
+/// A title of what a program sent: without control characters, and not too long.
+pub(crate) fn cleaned(sent: &[u8]) -> String {
+    // A character of the text takes at most as many bytes as were sent for it, U+FFFD apart.
+    let sent = &sent[..sent.len().min(4 * MAX_TITLE_BYTES)];
+    let mut title = String::new();
+    for c in String::from_utf8_lossy(sent).chars() {
+        if c.is_control() {
+            continue;
+        }
+        if title.len() + c.len_utf8() > MAX_TITLE_BYTES {
+            break;
+        }
+        title.push(c);
+    }
+    title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_cleaned() {
+        let table: &[(&[u8], &str)] = &[
+            (b"plain", "plain"),
+            (b"a\x01b\x7fc\td", "abcd"),
+            ("a\u{9b}31mé".as_bytes(), "a31mé"),
+            (b"bad \xff utf-8", "bad \u{fffd} utf-8"),
+        ];
+        for (sent, want) in table {
+            assert_eq!(cleaned(sent), *want);
+        }
+        let long = cleaned("é".repeat(1 << 19).as_bytes());
+        assert_eq!(long, "é".repeat(MAX_TITLE_BYTES / 2));
+    }
+
+    #[test]
+    fn the_stack_is_bounded_and_finds_what_was_pushed_before() {
+        let text = |t: &str| Some(t.to_owned());
+        let mut saved = SavedTitles::default();
+        assert_eq!(saved.pop(0), None);
+        saved.push(0, text("icon"), None);
+        saved.push(0, None, text("window"));
+        assert_eq!(saved.pop(0), Some((text("icon"), text("window"))));
+        assert_eq!(saved.report(), (1, MAX_SAVED));
+        for n in 0..100_000 {
+            saved.push(n % 20, text("a"), text("b"));
+        }
+        assert_eq!(saved.places.len(), MAX_SAVED);
+        assert_eq!(saved.pop(7), Some((text("a"), text("b"))));
+    }
+}
