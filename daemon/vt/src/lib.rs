@@ -16,6 +16,7 @@ mod control;
 mod event;
 mod grid;
 mod model;
+mod modes;
 mod parser;
 pub mod plain;
 pub mod render;

@@ -30,10 +30,16 @@ impl Terminal {
             _ => (which - b',', SetSize::NinetySix),
         };
         let set = Charset::named(size, intermediates, byte, self.repertoire());
-        if let Some(slot) = self.cursor.charsets.designated.get_mut(usize::from(slot)) {
+        if let Some(slot) = self
+            .screen
+            .cursor
+            .charsets
+            .designated
+            .get_mut(usize::from(slot))
+        {
             *slot = set;
         }
-        self.choose_way_of_text();
+        self.update_fast_text();
     }
 
     /// The sets that can be designated now.
@@ -46,13 +52,13 @@ impl Terminal {
 
     /// LS0 (SI), LS1 (SO), LS2, LS3.
     pub(crate) fn shift_left(&mut self, set: u8) {
-        self.cursor.charsets.gl = set;
-        self.choose_way_of_text();
+        self.screen.cursor.charsets.gl = set;
+        self.update_fast_text();
     }
 
     /// LS1R, LS2R, LS3R.
     pub(crate) fn shift_right(&mut self, set: u8) {
-        self.cursor.charsets.gr = set;
+        self.screen.cursor.charsets.gr = set;
     }
 
     /// SS2, SS3; a VT100 has not got them.
@@ -60,14 +66,14 @@ impl Terminal {
         if self.modes.level == 1 {
             return;
         }
-        self.cursor.charsets.single_shift = Some(set);
-        self.choose_way_of_text();
+        self.screen.cursor.charsets.single_shift = Some(set);
+        self.update_fast_text();
     }
 
     /// DOCS: `ESC % G` and `ESC % @`.
     pub(crate) fn set_coding(&mut self, coding: Coding) {
         self.modes.utf8 = coding == Coding::Utf8;
-        self.choose_way_of_text();
+        self.update_fast_text();
     }
 
     /// S7C1T, S8C1T; a VT100 has not got them.

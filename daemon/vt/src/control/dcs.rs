@@ -73,7 +73,7 @@ impl Terminal {
     /// A picture is counted, and its place marked.
     pub(crate) fn picture(&mut self) {
         self.extras.pictures += 1;
-        self.mark(MarkKind::Picture);
+        self.screen.mark(MarkKind::Picture);
     }
 }
 

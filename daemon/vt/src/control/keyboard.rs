@@ -7,18 +7,20 @@ use crate::terminal::keyboard::{Change, OTHER_KEYS};
 impl Terminal {
     /// `CSI ? u`: the flags in force.
     pub(crate) fn report_keyboard_flags(&mut self) {
-        let flags = self.extras.keyboard.flags(self.shown);
+        let flags = self.extras.keyboard.flags(self.screen.active);
         self.answer_csi(format_args!("?{flags}u"));
     }
 
     /// `CSI > flags u`.
     pub(crate) fn push_keyboard_flags(&mut self, params: &Params) {
-        self.extras.keyboard.push(self.shown, params.get(0));
+        self.extras.keyboard.push(self.screen.active, params.get(0));
     }
 
     /// `CSI < count u`.
     pub(crate) fn pop_keyboard_flags(&mut self, params: &Params) {
-        self.extras.keyboard.pop(self.shown, params.count(0));
+        self.extras
+            .keyboard
+            .pop(self.screen.active, params.count(0));
     }
 
     /// `CSI = flags ; mode u`.
@@ -29,7 +31,9 @@ impl Terminal {
             3 => Change::Remove,
             _ => return,
         };
-        self.extras.keyboard.set(self.shown, params.get(0), change);
+        self.extras
+            .keyboard
+            .set(self.screen.active, params.get(0), change);
     }
 
     /// XTMODKEYS, `CSI > kind ; value m`.

@@ -3,9 +3,11 @@
 use termd_proto::screen::{MouseEncoding, MouseMode};
 
 use crate::event::Event;
+use crate::modes::{SIZE_REPORTS, Switch};
 use crate::parser::Params;
-use crate::terminal::modes::{SIZE_REPORTS, Switch};
-use crate::terminal::{Margins, Terminal};
+use crate::screen::ActiveScreen;
+use crate::screen::margins::Margins;
+use crate::terminal::Terminal;
 
 /// DECCOLM.
 const NARROW: usize = 80;
@@ -24,7 +26,7 @@ impl Terminal {
                 _ => {}
             }
         }
-        self.choose_way_of_text();
+        self.update_fast_text();
     }
 
     /// An ANSI mode's setting; `None`: it is not known.
@@ -46,7 +48,7 @@ impl Terminal {
                 break;
             }
         }
-        self.choose_way_of_text();
+        self.update_fast_text();
     }
 
     /// XTSAVE.
@@ -56,7 +58,7 @@ impl Terminal {
                 continue;
             };
             if *mode == 1048 {
-                self.save_cursor();
+                self.screen.save_cursor();
             } else if let Some(saved) = self.stash.modes.iter_mut().find(|(saved, _)| saved == mode)
             {
                 saved.1 = on;
@@ -71,7 +73,7 @@ impl Terminal {
         for mode in params.values() {
             let saved = self.stash.modes.iter().find(|(saved, _)| saved == mode);
             match (mode, saved) {
-                (1048, _) => self.restore_cursor(),
+                (1048, _) => self.screen.restore_cursor(&self.modes),
                 (_, Some((_, on))) => {
                     // One mouse mode's end is the others' too: only the one that is on ends here.
                     if *on || self.private_mode(*mode) == Some(true) {
@@ -81,7 +83,7 @@ impl Terminal {
                 (_, None) => {}
             }
         }
-        self.choose_way_of_text();
+        self.update_fast_text();
     }
 
     /// A private mode's setting; `None`: it is not known.
@@ -92,7 +94,7 @@ impl Terminal {
             2 => !modes.vt52,
             3 => modes.column_132,
             5 => modes.reverse_video,
-            6 => self.cursor.origin,
+            6 => self.screen.cursor.origin,
             7 => modes.autowrap,
             9 => modes.mouse == MouseMode::X10,
             12 => modes.cursor_blinks,
@@ -101,7 +103,7 @@ impl Terminal {
             41 => modes.more_fix,
             42 => modes.national,
             45 => modes.reverse_wrap,
-            47 | 1047 | 1049 => self.shown == crate::terminal::Shown::Alternate,
+            47 | 1047 | 1049 => self.screen.active == crate::screen::ActiveScreen::Alternate,
             66 => modes.application_keypad,
             69 => modes.left_right_margins,
             95 => modes.no_clear_on_column,
@@ -117,7 +119,7 @@ impl Terminal {
             1016 => modes.mouse_encoding == MouseEncoding::SgrPixels,
             1045 => modes.extended_reverse_wrap,
             1046 => modes.allow_alternate,
-            1048 => self.saved.iter().any(Option::is_some),
+            1048 => self.screen.saved.iter().any(Option::is_some),
             2004 => modes.bracketed_paste,
             2026 => modes.synchronized_output,
             2027 => modes.grapheme_clusters,
@@ -134,8 +136,8 @@ impl Terminal {
             3 => self.set_column_mode(switch),
             5 => self.modes.reverse_video = on,
             6 => {
-                self.cursor.origin = on;
-                self.set_cursor(0, 0);
+                self.screen.cursor.origin = on;
+                self.screen.set_cursor(0, 0);
             }
             7 => self.modes.autowrap = on,
             9 => self.set_mouse(MouseMode::X10, switch),
@@ -212,11 +214,11 @@ impl Terminal {
         }
         self.modes.left_right_margins = switch.is_on();
         match switch {
-            Switch::On => self.reset_line_sizes(),
+            Switch::On => self.screen.reset_line_sizes(),
             Switch::Off => {
-                let whole = Margins::whole(self.size);
-                self.margins.left = whole.left;
-                self.margins.right = whole.right;
+                let whole = Margins::whole(self.screen.size);
+                self.screen.margins.left = whole.left;
+                self.screen.margins.right = whole.right;
             }
         }
     }
@@ -228,37 +230,27 @@ impl Terminal {
             return;
         }
         if !self.modes.no_clear_on_column {
-            self.clear_screen();
+            self.screen.clear_screen();
         }
         self.set_columns(match switch {
             Switch::On => WIDE,
             Switch::Off => NARROW,
         });
         self.modes.column_132 = switch.is_on();
-        self.reset_line_sizes();
-        self.margins = Margins::whole(self.size);
-        self.set_cursor(0, 0);
+        self.screen.reset_line_sizes();
+        self.screen.margins = Margins::whole(self.screen.size);
+        self.screen.set_cursor(0, 0);
     }
 
-    /// Makes the screens this wide, without reflow, and asks for the window to follow.
+    /// Sets the width without reflow, and asks for the window to follow.
     pub(crate) fn set_columns(&mut self, cols: usize) {
-        if cols == self.size.cols {
-            return;
+        if self.screen.set_cols(cols) {
+            self.update_fast_text();
+            self.event(Event::ResizeRequest {
+                rows: 0,
+                cols: u16::try_from(cols).unwrap_or(u16::MAX),
+            });
         }
-        self.size.cols = cols;
-        for grid in std::iter::once(&mut self.grid).chain(&mut self.hidden) {
-            grid.set_cols(cols, self.seq);
-        }
-        self.margins = Margins::whole(self.size);
-        self.cursor.col = self.cursor.col.min(cols - 1);
-        for y in 0..self.size.rows {
-            self.mend_halves(y);
-        }
-        self.choose_way_of_text();
-        self.event(Event::ResizeRequest {
-            rows: 0,
-            cols: u16::try_from(cols).unwrap_or(u16::MAX),
-        });
     }
 
     /// DECSCL: a soft reset, then the level, and how C1 controls are sent.
@@ -274,6 +266,57 @@ impl Terminal {
                 0 | 2 => self.modes.eight_bit_replies = true,
                 _ => {}
             }
+        }
+    }
+
+    /// The alternate screen's modes: 47, 1046, 1047, 1048 and 1049, as in xterm.
+    ///
+    /// Both screens share one cursor, and each has its own DECSC. 47 and 1047 only switch; 1047
+    /// erases the alternate screen when it is left. 1049 saves the cursor first, and erases the
+    /// alternate screen when it is entered.
+    fn set_screen_mode(&mut self, mode: u16, switch: Switch) {
+        if mode == 1046 {
+            self.modes.allow_alternate = switch.is_on();
+            if !switch.is_on() {
+                self.show_primary();
+            }
+            return;
+        }
+        if !self.modes.allow_alternate {
+            return;
+        }
+        match (mode, switch) {
+            (47 | 1047, Switch::On) => self.show_alternate(),
+            (47, Switch::Off) => self.show_primary(),
+            (1047, Switch::Off) => {
+                if self.screen.active == ActiveScreen::Alternate {
+                    self.screen.clear_screen();
+                }
+                self.show_primary();
+            }
+            (1048, Switch::On) => self.screen.save_cursor(),
+            (1048, Switch::Off) => self.screen.restore_cursor(&self.modes),
+            (_, Switch::On) => {
+                self.screen.save_cursor();
+                self.show_alternate();
+                self.screen.clear_screen();
+            }
+            (_, Switch::Off) => {
+                self.show_primary();
+                self.screen.restore_cursor(&self.modes);
+            }
+        }
+    }
+
+    fn show_alternate(&mut self) {
+        if self.screen.show_alternate() {
+            self.event(Event::AlternateScreen(true));
+        }
+    }
+
+    pub(crate) fn show_primary(&mut self) {
+        if self.screen.show_primary() {
+            self.event(Event::AlternateScreen(false));
         }
     }
 }

@@ -56,7 +56,9 @@ impl Terminal {
             1022 => Setting::Set,
             // xterm tells of what holds the alternate screen back.
             1046 => (!self.modes.allow_alternate).into(),
-            1048 => self.saved[self.shown as usize].is_some().into(),
+            1048 => self.screen.saved[self.screen.active as usize]
+                .is_some()
+                .into(),
             _ => match self.private_mode(mode) {
                 Some(set) => set.into(),
                 None => self.dec_mode_without_effect(mode),

@@ -77,15 +77,15 @@ impl Terminal {
             .split(':')
             .find_map(|param| param.strip_prefix("id="))
             .filter(|id| !id.is_empty() && id.len() <= MAX_LINK_ID_BYTES);
-        self.cursor.style.link = if uri.is_empty() || uri.len() > MAX_URI_BYTES {
+        self.screen.cursor.style.link = if uri.is_empty() || uri.len() > MAX_URI_BYTES {
             LinkId(0)
         } else {
-            self.styles.link_number(Link {
+            self.screen.styles.link_number(Link {
                 id: id.map(Into::into),
                 uri: uri.into(),
             })
         };
-        self.style_changed();
+        self.screen.style_changed();
     }
 }
 

@@ -28,7 +28,7 @@ impl Terminal {
             (0, b'"', b'v') => self.report_displayed_extent(),
             (0, b'*', b'|') => self.lines_per_screen(params.get(0)),
             (0, b'$', b'|') => self.columns_per_page(params.get(0)),
-            (0, b'*', b'y') => self.report_checksum(params),
+            (0, b'*', b'y') if self.level() >= 4 => self.report_checksum(params),
             (0, b'#', b'y') => self.extras.checksum.0 = params.get(0),
             (0, b'&', b'u') => self.answer_dcs(format_args!("0!u%5")),
             (0, b'\'', b'|') if params.get(0) < 2 => self.answer_csi(format_args!("0&w")),
@@ -120,10 +120,10 @@ impl Terminal {
 
     /// Row and column from 1, inside the margins where DECOM is set.
     fn reported_position(&self) -> (usize, usize) {
-        let (mut row, mut col) = (self.cursor.row, self.cursor.col);
-        if self.cursor.origin {
-            row = row.saturating_sub(self.margins.top);
-            col = col.saturating_sub(self.margins.left);
+        let (mut row, mut col) = (self.screen.cursor.row, self.screen.cursor.col);
+        if self.screen.cursor.origin {
+            row = row.saturating_sub(self.screen.margins.top);
+            col = col.saturating_sub(self.screen.margins.left);
         }
         (row + 1, col + 1)
     }
@@ -136,6 +136,16 @@ impl Terminal {
         }
     }
 
+    /// DECRQCRA.
+    fn report_checksum(&mut self, params: &Params) {
+        let id = params.get(0);
+        let sum = self
+            .screen
+            .rectangle(params, 2)
+            .map_or(0, |area| self.screen.checksum(area, self.extras.checksum));
+        self.answer_dcs(format_args!("{id}!~{sum:04X}"));
+    }
+
     /// XTVERSION.
     fn report_version(&mut self) {
         self.answer_dcs(format_args!(">|termd({})", env!("CARGO_PKG_VERSION")));
@@ -143,7 +153,7 @@ impl Terminal {
 
     /// DECRQDE: one page, seen from its top left corner.
     fn report_displayed_extent(&mut self) {
-        let size = self.size;
+        let size = self.screen.size;
         self.answer_csi(format_args!("{};{};1;1;1\"w", size.rows, size.cols));
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::grid::cell::Protection;
 use crate::grid::style::Style;
+use crate::modes::Modes;
 use crate::screen::cursor::Cursor;
-use crate::terminal::modes::Modes;
+use crate::screen::margins::Margins;
+use crate::terminal::Terminal;
 use crate::terminal::stash::Stash;
-use crate::terminal::{Margins, Terminal};
 
 /// The width that RIS brings back after DECCOLM.
 const NARROW: usize = 80;
@@ -32,48 +33,48 @@ impl Terminal {
         modes.left_right_margins = fresh.left_right_margins;
         modes.protection = Protection::None;
         self.extras.soft_reset();
-        self.margins = Margins::whole(self.size);
-        self.cursor = Cursor {
-            row: self.cursor.row,
-            col: self.cursor.col,
-            wrap_pending: self.cursor.wrap_pending,
+        self.screen.margins = Margins::whole(self.screen.size);
+        self.screen.cursor = Cursor {
+            row: self.screen.cursor.row,
+            col: self.screen.cursor.col,
+            wrap_pending: self.screen.cursor.wrap_pending,
             style: Style {
-                link: self.cursor.style.link,
+                link: self.screen.cursor.style.link,
                 ..Style::default()
             },
             ..Cursor::default()
         };
-        self.style_changed();
-        *self.saved_cursor() = Some(Cursor {
+        self.screen.style_changed();
+        *self.screen.saved_cursor() = Some(Cursor {
             row: 0,
             col: 0,
-            ..self.cursor.clone()
+            ..self.screen.cursor.clone()
         });
-        self.choose_way_of_text();
+        self.update_fast_text();
     }
 
     /// RIS: as it was at the beginning, but for the title, the permission of DECCOLM, and the
     /// alternate screen, which is left. The scrollback goes too.
     pub(crate) fn full_reset(&mut self) {
         self.show_primary();
-        self.hidden = None;
-        self.scrollback.clear();
+        self.screen.hidden = None;
+        self.screen.scrollback.clear();
         let narrow = self.modes.allow_column_mode && self.modes.column_132;
         self.modes = Modes {
             allow_column_mode: self.modes.allow_column_mode,
             line_feed_new_line: self.new_lines,
             ..Modes::default()
         };
-        self.cursor = Cursor::default();
+        self.screen.cursor = Cursor::default();
         self.stash = Stash::default();
         self.extras.full_reset();
         if narrow {
             self.set_columns(NARROW);
         }
-        self.margins = Margins::whole(self.size);
-        self.tabs.reset();
-        self.clear_screen();
-        self.saved = [Some(Cursor::default()), None];
-        self.choose_way_of_text();
+        self.screen.margins = Margins::whole(self.screen.size);
+        self.screen.tabs.reset();
+        self.screen.clear_screen();
+        self.screen.saved = [Some(Cursor::default()), None];
+        self.update_fast_text();
     }
 }

@@ -7,9 +7,9 @@ use termd_proto::screen::{Color, CursorShape, Underline};
 use crate::charset::{Charset, SetSize};
 use crate::grid::cell::Protection;
 use crate::grid::style::{Attributes, Style};
+use crate::modes::ChangeExtent;
 use crate::parser::Params;
 use crate::terminal::Terminal;
-use crate::terminal::modes::ChangeExtent;
 
 impl Terminal {
     /// DECRQSS: the control sequence that sets what is set now, for the function named by its
@@ -26,12 +26,12 @@ impl Terminal {
     }
 
     fn setting(&self, function: &str) -> Option<String> {
-        let m = self.margins;
+        let m = self.screen.margins;
         Some(match function {
-            "m" => rendition(&self.cursor.style),
+            "m" => rendition(&self.screen.cursor.style),
             "r" => format!("{};{}", m.top + 1, m.bottom + 1),
             "s" if self.level() >= 4 => format!("{};{}", m.left + 1, m.right + 1),
-            "\"q" => u8::from(self.cursor.protection == Protection::Selective).to_string(),
+            "\"q" => u8::from(self.screen.cursor.protection == Protection::Selective).to_string(),
             "\"p" => format!(
                 "{};{}",
                 60 + self.level(),
@@ -39,8 +39,8 @@ impl Terminal {
             ),
             " q" => self.cursor_style().to_string(),
             // DECSLPP knows no fewer than 24 lines.
-            "t" => self.size.rows.max(24).to_string(),
-            "*|" => self.size.rows.to_string(),
+            "t" => self.screen.size.rows.max(24).to_string(),
+            "*|" => self.screen.size.rows.to_string(),
             "$|" if self.modes.column_132 => "132".to_owned(),
             "$|" => "80".to_owned(),
             "*x" => self.change_extent().to_string(),
@@ -91,7 +91,7 @@ impl Terminal {
 
     /// DECCIR.
     fn report_cursor_information(&mut self) {
-        let cursor = &self.cursor;
+        let cursor = &self.screen.cursor;
         let has = |attributes| cursor.style.attributes.contains(attributes);
         let rendition = flags(&[
             has(Attributes::BOLD),
@@ -120,7 +120,7 @@ impl Terminal {
     /// DECTABSR.
     fn report_tab_stops(&mut self) {
         let mut stops = String::new();
-        for col in (0..self.size.cols).filter(|col| self.tabs.is_stop(*col)) {
+        for col in (0..self.screen.size.cols).filter(|col| self.screen.tabs.is_stop(*col)) {
             let slash = if stops.is_empty() { "" } else { "/" };
             let _ = write!(stops, "{slash}{}", col + 1);
         }
@@ -136,8 +136,8 @@ impl Terminal {
             1 => {
                 // What was set before something is wrong stays set, as in xterm.
                 let _ = self.restore_cursor_information(data);
-                self.style_changed();
-                self.choose_way_of_text();
+                self.screen.style_changed();
+                self.update_fast_text();
             }
             2 => self.restore_tab_stops(data),
             _ => {}
@@ -150,8 +150,8 @@ impl Terminal {
             let value: usize = parts.next()?.parse().ok()?;
             (1..=limit).contains(&value).then(|| value - 1)
         };
-        self.cursor.row = place(self.size.rows)?;
-        self.cursor.col = place(self.size.cols)?;
+        self.screen.cursor.row = place(self.screen.size.rows)?;
+        self.screen.cursor.col = place(self.screen.size.cols)?;
         place(1)?;
         let mut bits = |most: u8| {
             let byte = *parts.next()?.as_bytes().first()?;
@@ -160,7 +160,7 @@ impl Terminal {
         };
         let rendition = bits(15)?;
         let set = |value: u8, bit: u8| value & bit != 0;
-        let attributes = &mut self.cursor.style.attributes;
+        let attributes = &mut self.screen.cursor.style.attributes;
         for (bit, attribute) in [
             (1, Attributes::BOLD),
             (4, Attributes::BLINK),
@@ -171,31 +171,39 @@ impl Terminal {
                 attributes.insert(attribute);
             }
         }
-        self.cursor.style.underline = if set(rendition, 2) {
+        self.screen.cursor.style.underline = if set(rendition, 2) {
             Underline::Single
         } else {
             Underline::None
         };
-        self.cursor.protection = if set(bits(1)?, 1) {
+        self.screen.cursor.protection = if set(bits(1)?, 1) {
             Protection::Selective
         } else {
             Protection::None
         };
         let state = bits(15)?;
-        self.cursor.origin = set(state, 1);
-        self.cursor.charsets.single_shift = match state & 6 {
+        self.screen.cursor.origin = set(state, 1);
+        self.screen.cursor.charsets.single_shift = match state & 6 {
             2 => Some(2),
             4 => Some(3),
             _ => None,
         };
-        self.cursor.wrap_pending = set(state, 8) && self.cursor.col + 1 == self.size.cols;
+        self.screen.cursor.wrap_pending =
+            set(state, 8) && self.screen.cursor.col + 1 == self.screen.size.cols;
         let mut shift = || parts.next()?.parse::<u8>().ok().filter(|set| *set < 4);
-        self.cursor.charsets.gl = shift()?;
-        self.cursor.charsets.gr = shift()?;
+        self.screen.cursor.charsets.gl = shift()?;
+        self.screen.cursor.charsets.gr = shift()?;
         let sizes = parts.next()?.bytes().next()?.checked_sub(b'@')?;
         let mut sets = parts.next()?;
         let repertoire = self.repertoire();
-        for (at, slot) in self.cursor.charsets.designated.iter_mut().enumerate() {
+        for (at, slot) in self
+            .screen
+            .cursor
+            .charsets
+            .designated
+            .iter_mut()
+            .enumerate()
+        {
             let length = 1 + usize::from(sets.starts_with(['%', '&', '"']));
             let (name, rest) = sets.split_at_checked(length)?;
             sets = rest;
@@ -211,11 +219,11 @@ impl Terminal {
     }
 
     fn restore_tab_stops(&mut self, data: &str) {
-        let cols = self.size.cols;
-        self.tabs.clear_all(cols);
+        let cols = self.screen.size.cols;
+        self.screen.tabs.clear_all(cols);
         for stop in data.split('/') {
             match stop.parse::<usize>() {
-                Ok(stop) if (1..=cols).contains(&stop) => self.tabs.set(stop - 1, cols),
+                Ok(stop) if (1..=cols).contains(&stop) => self.screen.tabs.set(stop - 1, cols),
                 Ok(_) => {}
                 Err(_) => return,
             }
@@ -224,14 +232,14 @@ impl Terminal {
 
     /// XTREPORTSGR: the look that all cells of a rectangle have in common.
     pub(crate) fn report_common_rendition(&mut self, params: &Params) {
-        let Some(area) = self.rectangle(params, 0) else {
+        let Some(area) = self.screen.rectangle(params, 0) else {
             return;
         };
         let mut common: Option<Style> = None;
         for y in area.top..area.bottom {
-            let row = self.grid.row(y);
+            let row = self.screen.grid.row(y);
             for x in area.left..area.right {
-                let style = self.styles.get(row.cell(x).style());
+                let style = self.screen.styles.get(row.cell(x).style());
                 common = Some(common.map_or(style, |common| intersection(common, style)));
             }
         }

@@ -14,8 +14,8 @@ impl Terminal {
     /// SGR.
     #[inline]
     pub(crate) fn select_graphic_rendition(&mut self, params: &Params) {
-        apply(&mut self.cursor.style, params);
-        self.style_changed();
+        apply(&mut self.screen.cursor.style, params);
+        self.screen.style_changed();
     }
 
     /// XTPUSHSGR: all, or the attributes that are named.
@@ -35,7 +35,7 @@ impl Terminal {
         }
         let style = Style {
             link: crate::grid::style::LinkId::default(),
-            ..self.cursor.style
+            ..self.screen.cursor.style
         };
         self.stash.sgr.push(PushedSgr { which, style });
     }
@@ -50,7 +50,7 @@ impl Terminal {
             return;
         };
         let has = |bit: u32| which & 1 << bit != 0;
-        let style = &mut self.cursor.style;
+        let style = &mut self.screen.cursor.style;
         for (bit, attribute) in [
             (1, Attributes::BOLD),
             (2, Attributes::FAINT),
@@ -79,7 +79,7 @@ impl Terminal {
         if has(31) || has(11) {
             style.background = old.background;
         }
-        self.style_changed();
+        self.screen.style_changed();
     }
 
     /// DECSCUSR.

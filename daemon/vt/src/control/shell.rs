@@ -71,7 +71,7 @@ impl Terminal {
             return;
         }
         self.extras.command_state = CommandState::Prompt;
-        self.mark(MarkKind::PromptStart);
+        self.screen.mark(MarkKind::PromptStart);
         self.event(Event::PromptStart);
     }
 
@@ -79,14 +79,14 @@ impl Terminal {
         // After the prompt of a further line the command line just goes on.
         if self.extras.command_state != CommandState::Input {
             self.extras.command_state = CommandState::Input;
-            self.mark(MarkKind::PromptEnd);
+            self.screen.mark(MarkKind::PromptEnd);
             self.event(Event::PromptEnd);
         }
     }
 
     fn output_start(&mut self) {
         self.extras.command_state = CommandState::Running;
-        self.mark(MarkKind::OutputStart);
+        self.screen.mark(MarkKind::OutputStart);
         self.event(Event::OutputStart);
     }
 
@@ -94,7 +94,7 @@ impl Terminal {
         let exit = exit.and_then(|exit| exit.parse().ok());
         // The next prompt is on its way.
         self.extras.command_state = CommandState::Prompt;
-        self.mark(MarkKind::CommandEnd(exit));
+        self.screen.mark(MarkKind::CommandEnd(exit));
         self.event(Event::CommandFinished { exit });
     }
 

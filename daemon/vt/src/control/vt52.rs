@@ -3,12 +3,13 @@
 
 use crate::charset::{Charset, Charsets};
 use crate::grid::style::{LinkId, Style, StyleId};
+use crate::modes::Modes;
 use crate::screen::cursor::Cursor;
-use crate::terminal::modes::Modes;
+use crate::screen::margins::Margins;
+use crate::terminal::Terminal;
 use crate::terminal::stash::BeforeVt52;
-use crate::terminal::{Margins, Terminal};
 
-use super::erase::Respect;
+use crate::screen::erase::Respect;
 
 /// What `ESC Z` is answered with: "a VT52".
 const IDENTIFICATION: &[u8] = b"\x1b/Z";
@@ -18,23 +19,23 @@ impl Terminal {
     pub(crate) fn enter_vt52(&mut self) {
         let style = Style {
             link: LinkId::default(),
-            ..self.cursor.style
+            ..self.screen.cursor.style
         };
         self.stash.before_vt52 = Some(Box::new(BeforeVt52 {
             modes: self.modes.clone(),
             cursor: Cursor {
                 style,
                 style_id: StyleId::default(),
-                ..self.cursor.clone()
+                ..self.screen.cursor.clone()
             },
-            margins: self.margins,
+            margins: self.screen.margins,
         }));
         let mut charsets = Charsets::default();
         charsets.designated[1] = Charset::Vt52Graphics;
-        self.cursor = Cursor {
-            row: self.cursor.row,
-            col: self.cursor.col,
-            wrap_pending: self.cursor.wrap_pending,
+        self.screen.cursor = Cursor {
+            row: self.screen.cursor.row,
+            col: self.screen.cursor.col,
+            wrap_pending: self.screen.cursor.wrap_pending,
             charsets,
             ..Cursor::default()
         };
@@ -44,17 +45,17 @@ impl Terminal {
         modes.insert = false;
         modes.line_feed_new_line = false;
         modes.left_right_margins = false;
-        let whole = Margins::whole(self.size);
-        self.margins.left = whole.left;
-        self.margins.right = whole.right;
-        self.choose_way_of_text();
+        let whole = Margins::whole(self.screen.size);
+        self.screen.margins.left = whole.left;
+        self.screen.margins.right = whole.right;
+        self.update_fast_text();
     }
 
     /// `ESC <`.
     fn leave_vt52(&mut self) {
         let (modes, cursor, margins) = match self.stash.before_vt52.take() {
             Some(before) => (before.modes, before.cursor, before.margins),
-            None => (Modes::default(), Cursor::default(), self.margins),
+            None => (Modes::default(), Cursor::default(), self.screen.margins),
         };
         self.modes.vt52 = false;
         // As xterm: a VT100 until DECSCL or RIS says otherwise.
@@ -64,53 +65,54 @@ impl Terminal {
         self.modes.line_feed_new_line = modes.line_feed_new_line;
         self.modes.left_right_margins = modes.left_right_margins;
         // The size may be another by now.
-        if modes.left_right_margins && margins.right < self.size.cols {
-            self.margins.left = margins.left;
-            self.margins.right = margins.right;
+        if modes.left_right_margins && margins.right < self.screen.size.cols {
+            self.screen.margins.left = margins.left;
+            self.screen.margins.right = margins.right;
         }
-        self.cursor = Cursor {
-            row: self.cursor.row,
-            col: self.cursor.col,
-            wrap_pending: self.cursor.wrap_pending,
+        self.screen.cursor = Cursor {
+            row: self.screen.cursor.row,
+            col: self.screen.cursor.col,
+            wrap_pending: self.screen.cursor.wrap_pending,
             ..cursor
         };
-        self.style_changed();
-        self.choose_way_of_text();
+        self.screen.style_changed();
+        self.update_fast_text();
     }
 
     /// ESC and a byte in VT52 mode.
-    pub(crate) fn vt52(&mut self, byte: u8) {
-        self.last_printed = None;
+    pub(crate) fn execute_vt52(&mut self, byte: u8) {
         match byte {
             b'<' => self.leave_vt52(),
             b'=' => self.modes.application_keypad = true,
             b'>' => self.modes.application_keypad = false,
-            b'A' => self.cursor_up(1),
-            b'B' => self.cursor_down(1),
-            b'C' => self.cursor_forward(1),
-            b'D' => self.cursor_back(1),
+            b'A' => self.screen.cursor_up(1),
+            b'B' => self.screen.cursor_down(1),
+            b'C' => self.screen.cursor_forward(1, &self.modes),
+            b'D' => self.screen.cursor_back(1, &self.modes),
             b'F' => self.shift_left(1),
             b'G' => self.shift_left(0),
-            b'H' => self.set_cursor(0, 0),
-            b'I' => self.reverse_index(),
-            b'J' => self.erase_in_display(0, Respect::Guarded),
-            b'K' => self.erase_in_line(0, Respect::Guarded),
+            b'H' => self.screen.set_cursor(0, 0),
+            b'I' => self.screen.reverse_index(),
+            b'J' => self
+                .screen
+                .erase_in_display(0, Respect::Guarded, &mut self.modes),
+            b'K' => self.screen.erase_in_line(0, Respect::Guarded, &self.modes),
             b'Z' => self.fed.reply(IDENTIFICATION),
             _ => {}
         }
     }
 
     /// VT52's direct cursor address: row and column, each with 0x20 added.
-    pub(crate) fn vt52_address(&mut self, row: u8, column: u8) {
+    pub(crate) fn set_vt52_address(&mut self, row: u8, column: u8) {
         let place = |byte: u8| usize::from((byte & 0x7f).saturating_sub(0x20));
         let (mut row, mut column) = (place(row), place(column));
         // DEC STD 070: what is out of range changes nothing.
-        if row >= self.size.rows {
-            row = self.cursor.row;
+        if row >= self.screen.size.rows {
+            row = self.screen.cursor.row;
         }
-        if column >= self.size.cols {
-            column = self.cursor.col;
+        if column >= self.screen.size.cols {
+            column = self.screen.cursor.col;
         }
-        self.set_cursor(row, column);
+        self.screen.set_cursor(row, column);
     }
 }

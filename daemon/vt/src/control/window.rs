@@ -2,9 +2,9 @@
 //! and what would move or resize a window is at most an event.
 
 use crate::event::Event;
+use crate::modes::SIZE_REPORTS;
 use crate::parser::{Params, Terminator};
 use crate::terminal::Terminal;
-use crate::terminal::modes::SIZE_REPORTS;
 use crate::terminal::titles::{Which, cleaned};
 
 /// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
@@ -18,7 +18,7 @@ const MAX_LINES: u16 = 255;
 impl Terminal {
     /// XTWINOPS.
     pub(crate) fn window_operation(&mut self, params: &Params) {
-        let (rows, cols) = (self.size.rows, self.size.cols);
+        let (rows, cols) = (self.screen.size.rows, self.screen.size.cols);
         let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
         match params.get(0) {
             4 => self.ask_for_size(
@@ -70,7 +70,7 @@ impl Terminal {
     /// Mode 2048: the size, in band. Also to be called after a resize.
     pub(crate) fn report_size_in_band(&mut self) {
         if self.modes.kept.get(SIZE_REPORTS) == Some(true) {
-            let (rows, cols) = (self.size.rows, self.size.cols);
+            let (rows, cols) = (self.screen.size.rows, self.screen.size.cols);
             let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
             self.answer_csi(format_args!("48;{rows};{cols};{height};{width}t"));
         }

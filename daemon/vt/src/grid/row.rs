@@ -14,7 +14,7 @@ pub struct Row {
     pub size: LineSize,
     /// Holds, or has held since it was cleared, something other than narrow, unprotected, single
     /// code points: whoever overwrites it must look what is there.
-    pub intricate: bool,
+    pub complex: bool,
     /// The change that touched it last.
     pub seq: u64,
 }
@@ -53,7 +53,7 @@ impl Row {
         &mut self.cells[from..to]
     }
 
-    /// Writes printable ASCII from a column on. The row must not be intricate there.
+    /// Writes printable ASCII from a column on. The row must not be complex there.
     #[inline]
     pub fn write_ascii(&mut self, column: usize, text: &[u8], blank: Cell) {
         let held = self.cells.len();
@@ -91,7 +91,7 @@ impl Row {
         }
         self.wrapped = false;
         self.size = LineSize::Single;
-        self.intricate = false;
+        self.complex = false;
     }
 
     /// Makes room for more cells.

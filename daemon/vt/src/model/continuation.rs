@@ -7,20 +7,21 @@ use crate::control::setting_report::rendition;
 use crate::grid::cell::{Content, Protection};
 use crate::grid::style::Styles;
 use crate::screen::cursor::Cursor;
-use crate::terminal::{Margins, Terminal};
+use crate::screen::margins::Margins;
+use crate::terminal::Terminal;
 
 impl Terminal {
     /// To be written after the picture: saved cursor, margins, tab stops, character sets, and at the
     /// end the cursor as it is, with its look.
     pub(crate) fn continuation(&self) -> String {
         let mut out = String::new();
-        if let Some(saved) = &self.saved[self.shown as usize] {
+        if let Some(saved) = &self.screen.saved[self.screen.active as usize] {
             self.put_cursor(&mut out, saved, Origin::Absolute);
             out.push_str("\x1b7");
         }
         self.put_tab_stops(&mut out);
-        let whole = Margins::whole(self.size);
-        let margins = self.margins;
+        let whole = Margins::whole(self.screen.size);
+        let margins = self.screen.margins;
         if (margins.top, margins.bottom) != (whole.top, whole.bottom) {
             put(
                 &mut out,
@@ -45,23 +46,23 @@ impl Terminal {
         if !self.modes.utf8 {
             out.push_str("\x1b%@");
         }
-        let origin = if self.cursor.origin {
+        let origin = if self.screen.cursor.origin {
             out.push_str("\x1b[?6h");
             Origin::Margins
         } else {
             Origin::Absolute
         };
-        self.put_cursor(&mut out, &self.cursor, origin);
+        self.put_cursor(&mut out, &self.screen.cursor, origin);
         out
     }
 
     fn put_tab_stops(&self, out: &mut String) {
-        let cols = self.size.cols;
-        if (0..cols).all(|col| self.tabs.is_stop(col) == col.is_multiple_of(8)) {
+        let cols = self.screen.size.cols;
+        if (0..cols).all(|col| self.screen.tabs.is_stop(col) == col.is_multiple_of(8)) {
             return;
         }
         out.push_str("\x1b[3g");
-        for col in (0..cols).filter(|col| self.tabs.is_stop(*col)) {
+        for col in (0..cols).filter(|col| self.screen.tabs.is_stop(*col)) {
             put(out, format_args!("\x1b[1;{}H\x1bH", col + 1));
         }
     }
@@ -71,8 +72,8 @@ impl Terminal {
         let (row, col) = match origin {
             Origin::Absolute => (cursor.row, cursor.col),
             Origin::Margins => (
-                cursor.row.saturating_sub(self.margins.top),
-                cursor.col.saturating_sub(self.margins.left),
+                cursor.row.saturating_sub(self.screen.margins.top),
+                cursor.col.saturating_sub(self.screen.margins.left),
             ),
         };
         put(out, format_args!("\x1b[{};{}H", row + 1, col + 1));
@@ -80,7 +81,7 @@ impl Terminal {
             self.write_last_column_again(out, cursor);
         }
         put(out, format_args!("\x1b[{}m", rendition(&cursor.style)));
-        put_link(out, &self.styles, cursor);
+        put_link(out, &self.screen.styles, cursor);
         if cursor.protection == Protection::Selective {
             out.push_str("\x1b[1\"q");
         }
@@ -97,7 +98,7 @@ impl Terminal {
 
     /// A wrap is pending after the last column was written to, and in no other way.
     fn write_last_column_again(&self, out: &mut String, cursor: &Cursor) {
-        let row = self.grid.row(cursor.row);
+        let row = self.screen.grid.row(cursor.row);
         let (mut col, mut cell) = (cursor.col, row.cell(cursor.col));
         if cell.is_tail() && col > 0 {
             col -= 1;
@@ -106,11 +107,11 @@ impl Terminal {
         }
         put(
             out,
-            format_args!("\x1b[{}m", rendition(&self.styles.get(cell.style()))),
+            format_args!("\x1b[{}m", rendition(&self.screen.styles.get(cell.style()))),
         );
         match cell.content() {
             Content::Char(c) => out.push(c),
-            Content::Grapheme(number) => out.push_str(self.graphemes.get(number)),
+            Content::Grapheme(number) => out.push_str(self.screen.graphemes.get(number)),
             Content::Blank | Content::Tail => out.push(' '),
         }
     }

@@ -32,9 +32,9 @@ impl Model {
 
     /// Takes output of the program in. How it is cut into pieces makes no difference.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
-        self.terminal.seq += 1;
-        self.parser.feed(&mut self.terminal, bytes);
-        self.terminal.offset += bytes.len() as u64;
+        self.terminal.screen.seq += 1;
+        let offset = self.terminal.offset;
+        self.parser.feed(&mut self.terminal, bytes, offset);
         std::mem::take(&mut self.terminal.fed)
     }
 
@@ -55,8 +55,8 @@ impl Model {
     /// Goes on counting the changes from here, and takes every row as changed now: for a model made
     /// anew, whose viewers have counts from the one before it.
     pub fn count_on_from(&mut self, seq: u64) {
-        self.terminal.seq = self.terminal.seq.max(seq);
-        self.terminal.grid.mark_all(self.terminal.seq);
+        self.terminal.screen.seq = self.terminal.screen.seq.max(seq);
+        self.terminal.screen.grid.mark_all(self.terminal.screen.seq);
     }
 
     /// The offset up to which the output is whole: what follows it is the beginning of a character
@@ -68,7 +68,7 @@ impl Model {
 
     /// Counts the changes: greater after each feed or resize.
     pub fn seq(&self) -> u64 {
-        self.terminal.seq
+        self.terminal.screen.seq
     }
 
     /// Whether a picture is being drawn and not done (mode 2026).
@@ -86,7 +86,7 @@ impl Model {
 
     /// A row's text with the blanks at its end, so that the next row's may follow.
     fn push_row_text(&self, y: usize, text: &mut String) {
-        self.push_cells(self.terminal.grid.row(y).cells(), text);
+        self.push_cells(self.terminal.screen.grid.row(y).cells(), text);
     }
 
     fn push_cells(&self, cells: &[Cell], text: &mut String) {
@@ -95,7 +95,9 @@ impl Model {
                 Content::Blank if cell.is_filler() => {}
                 Content::Blank => text.push(' '),
                 Content::Char(c) => text.push(c),
-                Content::Grapheme(number) => text.push_str(self.terminal.graphemes.get(number)),
+                Content::Grapheme(number) => {
+                    text.push_str(self.terminal.screen.graphemes.get(number))
+                }
                 Content::Tail => {}
             }
         }
@@ -103,16 +105,16 @@ impl Model {
 
     /// All lines as text, those of the scrollback first; rows that belong to one line are joined.
     pub fn lines(&self) -> Vec<String> {
-        let stored = (0..self.terminal.scrollback.len()).filter_map(|at| {
-            let row = self.terminal.scrollback.row(at)?;
+        let stored = (0..self.terminal.screen.scrollback.len()).filter_map(|at| {
+            let row = self.terminal.screen.scrollback.row(at)?;
             let mut text = String::new();
             row.push_text(&mut text);
             Some((text, row.wrapped()))
         });
-        let shown = (0..self.terminal.size.rows).map(|y| {
+        let shown = (0..self.terminal.screen.size.rows).map(|y| {
             let mut text = String::new();
             self.push_row_text(y, &mut text);
-            (text, self.terminal.grid.row(y).wrapped)
+            (text, self.terminal.screen.grid.row(y).wrapped)
         });
         let mut lines = Vec::new();
         let mut line = String::new();
@@ -128,33 +130,33 @@ impl Model {
 
     /// The id of the screen's first row: the rows that left the screen at the top so far.
     pub fn rows_printed(&self) -> u64 {
-        self.terminal.scrollback.pushed()
+        self.terminal.screen.scrollback.pushed()
     }
 
     /// An empty scrollback with the bounds of this model's.
     pub fn scrollback_bounds(&self) -> Scrollback {
-        let (rows, bytes) = self.terminal.scrollback.bounds();
+        let (rows, bytes) = self.terminal.screen.scrollback.bounds();
         Scrollback::new(rows, bytes)
     }
 
     /// Bytes that it takes in memory, about: both screens, scrollback and the tables.
     pub fn memory(&self) -> usize {
         let terminal = &self.terminal;
-        let screens = std::iter::once(&terminal.grid).chain(&terminal.hidden);
+        let screens = std::iter::once(&terminal.screen.grid).chain(&terminal.screen.hidden);
         size_of::<Self>()
             + screens.map(Grid::memory).sum::<usize>()
-            + terminal.scrollback.bytes()
-            + terminal.styles.memory()
-            + terminal.graphemes.memory()
-            + terminal.marks.len() * size_of::<Mark>()
+            + terminal.screen.scrollback.bytes()
+            + terminal.screen.styles.memory()
+            + terminal.screen.graphemes.memory()
+            + terminal.screen.marks.len() * size_of::<Mark>()
     }
 
     /// The cursor's row as text, up to the cursor and from it on, with the blanks at its end.
     pub fn cursor_line(&self) -> (String, String) {
         let (col, row) = self.cursor();
-        let col = col + usize::from(self.terminal.cursor.wrap_pending);
+        let col = col + usize::from(self.terminal.screen.cursor.wrap_pending);
         let (mut before, mut after) = (String::new(), String::new());
-        let cells = self.terminal.grid.row(row).cells();
+        let cells = self.terminal.screen.grid.row(row).cells();
         let (head, tail) = cells.split_at(col.min(cells.len()));
         self.push_cells(head, &mut before);
         before.extend(std::iter::repeat_n(' ', col.saturating_sub(cells.len())));
@@ -169,22 +171,28 @@ impl Model {
 
     /// The cursor's column and row.
     pub fn cursor(&self) -> (usize, usize) {
-        (self.terminal.cursor.col, self.terminal.cursor.row)
+        (
+            self.terminal.screen.cursor.col,
+            self.terminal.screen.cursor.row,
+        )
     }
 
     /// Its size.
     pub fn size(&self) -> Size {
-        self.terminal.size
+        self.terminal.screen.size
     }
 
     /// The marks on rows that are kept, in the order in which they were made.
     pub fn marks(&self) -> impl DoubleEndedIterator<Item = &Mark> {
-        self.terminal.marks.since(self.terminal.scrollback.oldest())
+        self.terminal
+            .screen
+            .marks
+            .since(self.terminal.screen.scrollback.oldest())
     }
 
     /// Takes another size; sizes out of bounds become the nearest within.
     pub fn resize(&mut self, size: Size) -> Fed {
-        self.terminal.seq += 1;
+        self.terminal.screen.seq += 1;
         self.terminal.resize(size);
         std::mem::take(&mut self.terminal.fed)
     }

@@ -15,31 +15,32 @@ use crate::grid::cell::{Cell, Content};
 use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
 use crate::grid::style::{Attributes, StyleId, Styles};
+use crate::modes::DECBKM;
 use crate::render::{self, View};
-use crate::terminal::modes::DECBKM;
-use crate::terminal::{Shown, Terminal};
+use crate::screen::ActiveScreen;
+use crate::terminal::Terminal;
 
 impl Model {
     /// What a person would see now, and the scrollback above it, of the rows and changes that
     /// `options` asks for. `end` and `echo` are the caller's to set.
     pub fn screen(&self, options: ScreenRows) -> Screen {
         let terminal = &self.terminal;
-        let scrollback_rows = terminal.scrollback.len();
+        let scrollback_rows = terminal.screen.scrollback.len();
         Screen {
-            seq: terminal.seq,
+            seq: terminal.screen.seq,
             end: Offset(terminal.offset),
-            cols: narrow(terminal.size.cols),
-            rows: narrow(terminal.size.rows),
-            alternate: terminal.shown == Shown::Alternate,
-            full_screen: terminal.shown == Shown::Alternate
+            cols: narrow(terminal.screen.size.cols),
+            rows: narrow(terminal.screen.size.rows),
+            alternate: terminal.screen.active == ActiveScreen::Alternate,
+            full_screen: terminal.screen.active == ActiveScreen::Alternate
                 || terminal.modes.mouse != MouseMode::Off,
             cursor: Cursor {
-                row: narrow(terminal.cursor.row),
-                column: narrow(terminal.cursor.col),
+                row: narrow(terminal.screen.cursor.row),
+                column: narrow(terminal.screen.cursor.col),
                 visible: terminal.modes.cursor_visible,
                 shape: terminal.modes.cursor_shape,
                 blinking: terminal.modes.cursor_blinks,
-                wrap_pending: terminal.cursor.wrap_pending,
+                wrap_pending: terminal.screen.cursor.wrap_pending,
             },
             title: terminal.extras.title.clone(),
             cwd: terminal.extras.cwd.clone(),
@@ -78,8 +79,8 @@ impl Model {
     pub fn redraw(&self, view: View) -> String {
         let options = ScreenRows::default();
         // A part of the screen cannot go on by itself: it is drawn anew with each change.
-        let whole = view.cols == narrow(self.terminal.size.cols)
-            && view.rows == narrow(self.terminal.size.rows);
+        let whole = view.cols == narrow(self.terminal.screen.size.cols)
+            && view.rows == narrow(self.terminal.screen.size.rows);
         let mut out = String::new();
         if let Some(behind) = self.behind() {
             out.push_str(&render::attach(&behind.screen(options), view));
@@ -97,15 +98,18 @@ impl Model {
 
     /// The primary screen as it will be seen when the alternate one is left.
     fn behind(&self) -> Option<Self> {
-        let hidden = self.terminal.hidden.as_ref()?;
-        if self.terminal.shown != Shown::Alternate {
+        let hidden = self.terminal.screen.hidden.as_ref()?;
+        if self.terminal.screen.active != ActiveScreen::Alternate {
             return None;
         }
-        let mut terminal = Terminal::new(self.terminal.size, self.terminal.scrollback.emptied());
-        terminal.grid = hidden.clone();
-        terminal.styles = self.terminal.styles.clone();
-        terminal.graphemes = self.terminal.graphemes.clone();
-        terminal.cursor = self.terminal.saved[Shown::Primary as usize]
+        let mut terminal = Terminal::new(
+            self.terminal.screen.size,
+            self.terminal.screen.scrollback.emptied(),
+        );
+        terminal.screen.grid = hidden.clone();
+        terminal.screen.styles = self.terminal.screen.styles.clone();
+        terminal.screen.graphemes = self.terminal.screen.graphemes.clone();
+        terminal.screen.cursor = self.terminal.screen.saved[ActiveScreen::Primary as usize]
             .clone()
             .unwrap_or_default();
         Some(Self {
@@ -128,17 +132,17 @@ fn modes(terminal: &Terminal) -> ScreenModes {
         reverse_video: modes.reverse_video,
         autowrap: modes.autowrap,
         insert: modes.insert,
-        origin: terminal.cursor.origin,
+        origin: terminal.screen.cursor.origin,
         line_feed_new_line: modes.line_feed_new_line,
-        kitty_keyboard: terminal.extras.keyboard.flags(terminal.shown),
+        kitty_keyboard: terminal.extras.keyboard.flags(terminal.screen.active),
         modify_other_keys: modes.modify_other_keys,
     }
 }
 
 /// The rows asked for, from top to bottom; of too many the first ones are left out.
 fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
-    let kept = signed(terminal.scrollback.len());
-    let last_row = signed(terminal.size.rows) - 1;
+    let kept = signed(terminal.screen.scrollback.len());
+    let last_row = signed(terminal.screen.size.rows) - 1;
     let to = options.to_row.unwrap_or(last_row).min(last_row);
     let most = i64::try_from(MAX_SCREEN_ROWS).unwrap_or(i64::MAX);
     let from = options.from_row.unwrap_or(0).max(-kept);
@@ -151,18 +155,18 @@ fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
     let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
     for number in from..=to {
         if let Ok(y) = usize::try_from(number) {
-            let seq = terminal.grid.seq(y);
+            let seq = terminal.screen.grid.seq(y);
             if changed(seq) {
                 lines.push(screen_row(
                     number,
                     seq,
-                    terminal.grid.row(y),
-                    (&terminal.styles, &terminal.graphemes),
+                    terminal.screen.grid.row(y),
+                    (&terminal.screen.styles, &terminal.screen.graphemes),
                 ));
             }
         } else if changed(scrolled)
             && let Some(index) = usize::try_from(kept + number).ok()
-            && let Some(row) = terminal.scrollback.row(index)
+            && let Some(row) = terminal.screen.scrollback.row(index)
         {
             let row = row.to_row(&mut styles, &mut graphemes);
             lines.push(screen_row(number, scrolled, &row, (&styles, &graphemes)));
@@ -174,9 +178,9 @@ fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
 /// The last change that may have moved rows of the scrollback, and so given them other numbers: the
 /// primary screen's top row moves whenever one leaves it there.
 fn scrollback_seq(terminal: &Terminal) -> u64 {
-    let primary: &Grid = match (terminal.shown, &terminal.hidden) {
-        (Shown::Alternate, Some(hidden)) => hidden,
-        _ => &terminal.grid,
+    let primary: &Grid = match (terminal.screen.active, &terminal.screen.hidden) {
+        (ActiveScreen::Alternate, Some(hidden)) => hidden,
+        _ => &terminal.screen.grid,
     };
     primary.seq(0)
 }

@@ -10,19 +10,20 @@ use crate::grid::cell::{Cell, Content};
 use crate::grid::row::Row;
 use crate::grid::style::{Link, LinkId, Style, StyleId};
 use crate::grid::{Grid, Size};
+use crate::modes::Modes;
+use crate::screen::ActiveScreen;
 use crate::screen::cursor::Cursor;
+use crate::screen::margins::Margins;
 use crate::screen::marks::Mark;
 use crate::screen::tab_stops::TabStops;
 use crate::terminal::extras::Extras;
-use crate::terminal::modes::Modes;
 use crate::terminal::stash::Stash;
-use crate::terminal::{Margins, Shown};
 
 /// All that two equal models have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     size: Size,
-    shown: Shown,
+    shown: ActiveScreen,
     screen: Vec<RowValue>,
     hidden: Option<Vec<RowValue>>,
     scrollback: Vec<RowValue>,
@@ -48,7 +49,7 @@ struct RowValue {
     looks: Vec<(usize, Look)>,
     wrapped: bool,
     size: LineSize,
-    intricate: bool,
+    complex: bool,
 }
 
 type Look = (Style, Option<Link>);
@@ -69,37 +70,41 @@ impl Model {
             bare.style = style;
             (bare, link)
         };
-        let mut scratch = (terminal.styles.clone(), terminal.graphemes.clone());
-        let scrollback =
-            (0..terminal.scrollback.len()).filter_map(|at| terminal.scrollback.row(at));
+        let mut scratch = (
+            terminal.screen.styles.clone(),
+            terminal.screen.graphemes.clone(),
+        );
+        let scrollback = (0..terminal.screen.scrollback.len())
+            .filter_map(|at| terminal.screen.scrollback.row(at));
         let scrollback: Vec<Row> = scrollback
             .map(|row| row.to_row(&mut scratch.0, &mut scratch.1))
             .collect();
         let mut with_scratch = terminal.clone();
-        (with_scratch.styles, with_scratch.graphemes) = scratch;
+        (with_scratch.screen.styles, with_scratch.screen.graphemes) = scratch;
         let packed = Self {
             parser: super::Parser::default(),
             terminal: with_scratch,
         };
         Snapshot {
-            size: terminal.size,
-            shown: terminal.shown,
-            screen: rows(&terminal.grid),
-            hidden: terminal.hidden.as_ref().map(rows),
+            size: terminal.screen.size,
+            shown: terminal.screen.active,
+            screen: rows(&terminal.screen.grid),
+            hidden: terminal.screen.hidden.as_ref().map(rows),
             scrollback: scrollback.iter().map(|row| packed.row_value(row)).collect(),
-            pushed: terminal.scrollback.pushed(),
-            cursor: cursor(&terminal.cursor),
+            pushed: terminal.screen.scrollback.pushed(),
+            cursor: cursor(&terminal.screen.cursor),
             saved: terminal
+                .screen
                 .saved
                 .each_ref()
                 .map(|saved| saved.as_ref().map(cursor)),
-            margins: terminal.margins,
-            tabs: terminal.tabs.clone(),
+            margins: terminal.screen.margins,
+            tabs: terminal.screen.tabs.clone(),
             modes: terminal.modes.clone(),
             extras: terminal.extras.clone(),
             stash: self.stash_value(),
             marks: self.marks().copied().collect(),
-            last_printed: terminal.last_printed,
+            last_printed: terminal.screen.last_printed,
             offset: terminal.offset,
             unfinished: self.parser.unfinished(),
         }
@@ -115,7 +120,7 @@ impl Model {
     }
 
     fn look(&self, mut style: Style) -> Look {
-        let link = self.terminal.styles.link(style.link).cloned();
+        let link = self.terminal.screen.styles.link(style.link).cloned();
         style.link = LinkId(0);
         (style, link)
     }
@@ -128,13 +133,13 @@ impl Model {
             looks: Vec::new(),
             wrapped: row.wrapped,
             size: row.size,
-            intricate: row.intricate,
+            complex: row.complex,
         };
         let mut last = None;
         for (x, cell) in cells.iter().enumerate() {
             if last != Some(cell.style()) {
                 last = Some(cell.style());
-                let look = self.look(self.terminal.styles.get(cell.style()));
+                let look = self.look(self.terminal.screen.styles.get(cell.style()));
                 if value.looks.last().is_none_or(|(_, known)| *known != look) {
                     value.looks.push((x, look));
                 }
@@ -144,7 +149,7 @@ impl Model {
                 _ => cell.low(),
             });
             push_text(&mut value.text, *cell, |number| {
-                self.terminal.graphemes.get(number)
+                self.terminal.screen.graphemes.get(number)
             });
         }
         value

@@ -2,7 +2,7 @@
 
 use vte::{Parser, Perform};
 
-use crate::terminal::Terminal;
+use super::Handler;
 
 /// Most parameters of a control sequence; more are left out, as in vte.
 pub(crate) const MAX_PARAMS: usize = 32;
@@ -183,23 +183,23 @@ impl std::fmt::Debug for Slow {
 
 impl Slow {
     /// Begins with ESC and the byte after it.
-    pub(crate) fn begin(&mut self, terminal: &mut Terminal, byte: u8) {
-        self.advance(terminal, &[super::ESC, byte]);
+    pub(crate) fn begin(&mut self, handler: &mut impl Handler, byte: u8) {
+        self.advance(handler, &[super::ESC, byte]);
     }
 
     /// Goes on.
-    pub(crate) fn advance(&mut self, terminal: &mut Terminal, bytes: &[u8]) {
-        self.hand_on(terminal, bytes, Numbers::Some);
+    pub(crate) fn advance(&mut self, handler: &mut impl Handler, bytes: &[u8]) {
+        self.hand_on(handler, bytes, Numbers::Some);
     }
 
     /// The last byte of a control sequence.
-    pub(crate) fn end(&mut self, terminal: &mut Terminal, byte: u8, numbers: Numbers) {
-        self.hand_on(terminal, &[byte], numbers);
+    pub(crate) fn end(&mut self, handler: &mut impl Handler, byte: u8, numbers: Numbers) {
+        self.hand_on(handler, &[byte], numbers);
     }
 
-    fn hand_on(&mut self, terminal: &mut Terminal, bytes: &[u8], numbers: Numbers) {
+    fn hand_on(&mut self, handler: &mut impl Handler, bytes: &[u8], numbers: Numbers) {
         let parser = self.parser.get_or_insert_with(Box::default);
-        parser.advance(&mut Sequencer { terminal, numbers }, bytes);
+        parser.advance(&mut Sequencer { handler, numbers }, bytes);
     }
 }
 
@@ -213,14 +213,14 @@ pub(crate) enum Numbers {
 }
 
 /// Hands on what vte has understood.
-struct Sequencer<'a> {
-    terminal: &'a mut Terminal,
+struct Sequencer<'a, H> {
+    handler: &'a mut H,
     numbers: Numbers,
 }
 
-impl Perform for Sequencer<'_> {
+impl<H: Handler> Perform for Sequencer<'_, H> {
     fn execute(&mut self, byte: u8) {
-        self.terminal.c0(byte);
+        self.handler.control(byte);
     }
 
     fn csi_dispatch(&mut self, params: &vte::Params, intermediates: &[u8], ignore: bool, c: char) {
@@ -252,12 +252,12 @@ impl Perform for Sequencer<'_> {
                 _ => return,
             }
         }
-        self.terminal.csi(&sequence);
+        self.handler.control_sequence(&sequence);
     }
 
     fn esc_dispatch(&mut self, intermediates: &[u8], ignore: bool, byte: u8) {
         if !ignore {
-            self.terminal.esc(intermediates, byte);
+            self.handler.escape(intermediates, byte);
         }
     }
 }

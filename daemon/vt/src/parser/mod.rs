@@ -8,16 +8,16 @@
 
 mod control_sequence;
 mod control_string;
+mod handler;
 mod scan;
 mod utf8;
 
 pub(crate) use self::control_sequence::{ControlSequence, Params};
 pub(crate) use self::control_string::{ControlString, StringKind, Terminator};
+pub(crate) use self::handler::Handler;
 pub(crate) use self::scan::{ascii_in_word, ascii_run};
 
 use self::control_sequence::{Numbers, Slow};
-
-use crate::terminal::Terminal;
 
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
@@ -70,20 +70,19 @@ struct Partial {
 const MAX_PENDING: usize = 1_024;
 
 impl Parser {
-    /// Reads bytes and does to the terminal what they say.
-    pub(crate) fn feed(&mut self, terminal: &mut Terminal, bytes: &[u8]) {
-        let base = terminal.offset;
+    /// Reads bytes that begin at this offset, and calls the handler for what they say.
+    pub(crate) fn feed(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) {
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
+            let offset = offset + at as u64;
             at += if let State::Ground = self.state {
-                self.ground(terminal, rest, base + at as u64)
+                self.ground(handler, rest, offset)
             } else {
-                terminal.offset = base + at as u64 + 1;
-                self.byte(terminal, rest)
+                self.byte(handler, rest, offset)
             };
         }
-        terminal.offset = base;
+        handler.set_offset(offset + bytes.len() as u64);
     }
 
     /// The bytes of what is not whole yet: fed again, they bring the same state about.
@@ -107,48 +106,46 @@ impl Parser {
 
     /// Takes some bytes in the ground state; how many.
     #[inline]
-    fn ground(&mut self, terminal: &mut Terminal, bytes: &[u8], offset: u64) -> usize {
+    fn ground(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         if self.partial.len > 0 {
-            return self.finish_character(terminal, bytes);
+            return self.finish_character(handler, bytes);
         }
         let ascii = ascii_run(bytes);
         let (text, rest) = bytes.split_at(ascii);
         let end = offset + ascii as u64;
         if let [b'\r', b'\n', ..] = rest {
             if offset >= self.lines_from
-                && bytes.len() > terminal.size.rows * 2
-                && terminal.is_at_the_end()
+                && let Some((taken, seen)) = handler.print_lines(bytes)
             {
-                let (taken, seen) = terminal.take_lines(bytes);
                 self.lines_from = offset + seen as u64;
                 if taken > 0 {
                     return taken;
                 }
             }
             // The two come together nearly always.
-            terminal.print_ascii(text);
-            terminal.offset = end + 2;
-            terminal.new_line();
+            handler.print_ascii(text);
+            handler.set_offset(end + 2);
+            handler.new_line();
             return ascii + 2;
         }
         if !text.is_empty() {
-            terminal.print_ascii(text);
+            handler.print_ascii(text);
         }
         let Some(byte) = rest.first().copied() else {
             return ascii;
         };
         match byte {
             ESC => {
-                terminal.offset = end + 1;
-                ascii + self.escape(terminal, rest, end)
+                handler.set_offset(end + 1);
+                ascii + self.escape(handler, rest, end)
             }
             0..0x20 => {
-                terminal.offset = end + 1;
-                terminal.c0(byte);
+                handler.set_offset(end + 1);
+                handler.control(byte);
                 ascii + 1
             }
-            0x80.. if !terminal.modes.utf8 => ascii + self.eight_bit(terminal, byte, end),
-            0x80.. => ascii + self.characters(terminal, rest, end),
+            0x80.. if !handler.is_utf8() => ascii + self.eight_bit(handler, byte, end),
+            0x80.. => ascii + self.characters(handler, rest, end),
             // DEL is not shown and does nothing.
             _ => ascii + 1,
         }
@@ -156,13 +153,13 @@ impl Parser {
 
     /// An ESC, and the sequence after it if all of it is here.
     #[inline]
-    fn escape(&mut self, terminal: &mut Terminal, bytes: &[u8], offset: u64) -> usize {
+    fn escape(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         if let [_, b'[', rest @ ..] = bytes
-            && !terminal.modes.vt52
+            && !handler.is_vt52()
             && let Some(length) = control_sequence::parse_csi(rest, &mut self.sequence)
         {
-            terminal.offset = offset + 2 + length as u64;
-            terminal.csi(&self.sequence);
+            handler.set_offset(offset + 2 + length as u64);
+            handler.control_sequence(&self.sequence);
             return 2 + length;
         }
         self.begin_escape();
@@ -187,11 +184,12 @@ impl Parser {
     }
 
     /// Takes a byte, or a run of a string's, outside the ground state; how many.
-    fn byte(&mut self, terminal: &mut Terminal, bytes: &[u8]) -> usize {
+    fn byte(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         let byte = bytes[0];
+        handler.set_offset(offset + 1);
         match std::mem::take(&mut self.state) {
             State::Ground => {}
-            State::Escape => self.after_escape(terminal, byte),
+            State::Escape => self.after_escape(handler, byte),
             State::Vt52Address(row) => match row {
                 None => {
                     self.remember(byte);
@@ -199,14 +197,14 @@ impl Parser {
                 }
                 Some(row) => {
                     self.return_to_ground();
-                    terminal.vt52_address(row, byte);
+                    handler.vt52_address(row, byte);
                 }
             },
             State::EscapeIntermediate => match byte {
                 ESC => self.begin_escape(),
                 0x30..=0x7e | CAN | SUB => {
                     self.return_to_ground();
-                    self.slow.advance(terminal, &[byte]);
+                    self.slow.advance(handler, &[byte]);
                 }
                 _ => {
                     if byte >= 0x20 {
@@ -214,7 +212,7 @@ impl Parser {
                         self.remember(byte);
                     }
                     self.state = State::EscapeIntermediate;
-                    self.slow.advance(terminal, &[byte]);
+                    self.slow.advance(handler, &[byte]);
                 }
             },
             State::Csi => match byte {
@@ -227,7 +225,7 @@ impl Parser {
                         Numbers::None
                     };
                     self.return_to_ground();
-                    self.slow.end(terminal, byte, numbers);
+                    self.slow.end(handler, byte, numbers);
                 }
                 _ => {
                     self.state = State::Csi;
@@ -235,26 +233,26 @@ impl Parser {
                         // Controls are done at once and must not be done again.
                         self.remember(byte);
                     }
-                    self.slow.advance(terminal, &[byte]);
+                    self.slow.advance(handler, &[byte]);
                 }
             },
-            State::String(gathered) => return self.string(terminal, gathered, bytes),
+            State::String(gathered) => return self.string(handler, gathered, bytes, offset),
             State::StringEscape(gathered) => {
                 if byte == b'\\' {
                     self.return_to_ground();
-                    terminal.string(&gathered);
+                    handler.control_string(&gathered);
                 } else {
                     // xterm gives the string up, and the ESC begins something else.
                     self.begin_escape();
-                    self.after_escape(terminal, byte);
+                    self.after_escape(handler, byte);
                 }
             }
         }
         1
     }
 
-    fn after_escape(&mut self, terminal: &mut Terminal, byte: u8) {
-        if terminal.modes.vt52 {
+    fn after_escape(&mut self, handler: &mut impl Handler, byte: u8) {
+        if handler.is_vt52() {
             self.return_to_ground();
             match byte {
                 ESC => self.begin_escape(),
@@ -264,9 +262,9 @@ impl Parser {
                 }
                 0..0x20 => {
                     self.begin_escape();
-                    terminal.c0(byte);
+                    handler.control(byte);
                 }
-                _ => terminal.vt52(byte),
+                _ => handler.vt52_escape(byte),
             }
             return;
         }
@@ -280,24 +278,24 @@ impl Parser {
             b'[' => {
                 self.remember(byte);
                 self.state = State::Csi;
-                self.slow.begin(terminal, byte);
+                self.slow.begin(handler, byte);
             }
             0x20..=0x2f => {
                 self.remember(byte);
                 self.state = State::EscapeIntermediate;
-                self.slow.begin(terminal, byte);
+                self.slow.begin(handler, byte);
             }
             0x30..=0x7e => {
                 self.return_to_ground();
-                terminal.esc(&[], byte);
+                handler.escape(&[], byte);
             }
             CAN | SUB => {
                 self.return_to_ground();
-                terminal.c0(byte);
+                handler.control(byte);
             }
             0..0x20 => {
                 self.state = State::Escape;
-                terminal.c0(byte);
+                handler.control(byte);
             }
             // DEL and what is not ASCII is passed over.
             _ => self.state = State::Escape,
@@ -307,9 +305,10 @@ impl Parser {
     /// Takes a run of a string's bytes.
     fn string(
         &mut self,
-        terminal: &mut Terminal,
+        handler: &mut impl Handler,
         mut gathered: ControlString,
         bytes: &[u8],
+        offset: u64,
     ) -> usize {
         let end = bytes
             .iter()
@@ -317,7 +316,7 @@ impl Parser {
             .unwrap_or(bytes.len());
         gathered.push(&bytes[..end]);
         // An event of it is after its last byte.
-        terminal.offset += end as u64;
+        handler.set_offset(offset + end as u64 + 1);
         let Some(byte) = bytes.get(end).copied() else {
             self.state = State::String(gathered);
             return end;
@@ -327,14 +326,14 @@ impl Parser {
             BEL if gathered.kind() == StringKind::Osc => {
                 self.return_to_ground();
                 gathered.end_with(Terminator::Bel);
-                terminal.string(&gathered);
+                handler.control_string(&gathered);
             }
             CAN | SUB => {
                 self.return_to_ground();
             }
-            0x9c if gathered.is_ended_by_c1(terminal.modes.utf8) => {
+            0x9c if gathered.is_ended_by_c1(handler.is_utf8()) => {
                 self.return_to_ground();
-                terminal.string(&gathered);
+                handler.control_string(&gathered);
             }
             _ => {
                 gathered.push(&bytes[end..=end]);
@@ -345,18 +344,18 @@ impl Parser {
     }
 
     /// A byte of 0x80 and above where UTF-8 is off.
-    fn eight_bit(&mut self, terminal: &mut Terminal, byte: u8, offset: u64) -> usize {
-        terminal.offset = offset + 1;
+    fn eight_bit(&mut self, handler: &mut impl Handler, byte: u8, offset: u64) -> usize {
+        handler.set_offset(offset + 1);
         match byte {
-            0x80..=0x9f => self.c1(terminal, byte),
-            _ => terminal.print_gr(byte),
+            0x80..=0x9f => self.c1(handler, byte),
+            _ => handler.print_right(byte),
         }
         1
     }
 
     /// A C1 control: ESC and the byte 0x40 below it.
-    fn c1(&mut self, terminal: &mut Terminal, byte: u8) {
+    fn c1(&mut self, handler: &mut impl Handler, byte: u8) {
         self.begin_escape();
-        self.after_escape(terminal, byte - 0x40);
+        self.after_escape(handler, byte - 0x40);
     }
 }

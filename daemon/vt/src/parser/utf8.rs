@@ -1,9 +1,9 @@
 //! UTF-8 beyond ASCII: characters, what is not UTF-8 and is shown as U+FFFD, C1 controls, and
 //! characters that are cut by the end of the bytes at hand.
 
+use super::Handler;
 use super::Parser;
 use super::scan::{find_c1, is_unfinished, text_run};
-use crate::terminal::Terminal;
 
 /// How far text is looked through at a time: a bound on what is looked at again after a C1 control.
 const TEXT_WINDOW: usize = 4_096;
@@ -15,13 +15,12 @@ impl Parser {
     /// Takes a run of UTF-8.
     pub(crate) fn characters(
         &mut self,
-        terminal: &mut Terminal,
+        handler: &mut impl Handler,
         bytes: &[u8],
         offset: u64,
     ) -> usize {
         let mut window = TEXT_WINDOW;
-        if terminal.takes_characters() {
-            let taken = terminal.print_characters(bytes);
+        if let Some(taken) = handler.print_utf8(bytes) {
             if taken > 0 {
                 return taken;
             }
@@ -32,13 +31,13 @@ impl Parser {
         for chunk in bytes[..end].utf8_chunks() {
             let valid = chunk.valid();
             if let Some(before) = find_c1(valid) {
-                terminal.print(&valid[..before]);
+                handler.print(&valid[..before]);
                 let c1 = valid.as_bytes()[before + 1];
-                terminal.offset = offset + (taken + before) as u64 + 2;
-                self.c1(terminal, c1);
+                handler.set_offset(offset + (taken + before) as u64 + 2);
+                self.c1(handler, c1);
                 return taken + before + 2;
             }
-            terminal.print(valid);
+            handler.print(valid);
             taken += valid.len();
             let bad = chunk.invalid();
             if bad.is_empty() {
@@ -51,7 +50,7 @@ impl Parser {
             } else if taken + bad.len() == window && is_unfinished(bad) {
                 return taken;
             } else {
-                terminal.print_char('\u{fffd}');
+                handler.print_char('\u{fffd}');
             }
             taken += bad.len();
         }
@@ -59,7 +58,7 @@ impl Parser {
     }
 
     /// Goes on with a character that was cut.
-    pub(crate) fn finish_character(&mut self, terminal: &mut Terminal, bytes: &[u8]) -> usize {
+    pub(crate) fn finish_character(&mut self, handler: &mut impl Handler, bytes: &[u8]) -> usize {
         let mut partial = self.partial;
         self.partial.len = 0;
         partial.bytes[partial.len] = bytes[0];
@@ -67,9 +66,9 @@ impl Parser {
         match std::str::from_utf8(&partial.bytes[..partial.len]) {
             Ok(text) => {
                 if find_c1(text).is_some() {
-                    self.c1(terminal, partial.bytes[1]);
+                    self.c1(handler, partial.bytes[1]);
                 } else {
-                    terminal.print(text);
+                    handler.print(text);
                 }
                 1
             }
@@ -79,7 +78,7 @@ impl Parser {
             }
             Err(_) => {
                 // The byte begins something else.
-                terminal.print_char('\u{fffd}');
+                handler.print_char('\u{fffd}');
                 0
             }
         }

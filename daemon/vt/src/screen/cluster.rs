@@ -9,14 +9,14 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::grid::cell::{Cell, Content};
 use crate::grid::grapheme::MAX_GRAPHEME_BYTES;
-use crate::terminal::Terminal;
+use crate::screen::Screen;
 
 /// VS15: the text form, which is narrow.
 const TEXT_SELECTOR: char = '\u{fe0e}';
 /// VS16: the picture, which is wide.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-impl Terminal {
+impl Screen {
     /// Puts a character onto the one before the cursor where it goes on with that one's cluster.
     /// False: it does not, and begins another.
     pub(crate) fn continue_cluster(&mut self, c: char) -> bool {
@@ -42,7 +42,7 @@ impl Terminal {
         let cell = self.grid.row(row).cell(at);
         if let Some(number) = self.graphemes.number(&text) {
             let cells = self.grid.row_mut(row, self.seq);
-            cells.intricate = true;
+            cells.complex = true;
             cells.set(at, cell.with_grapheme(number));
             match (cell.is_wide(), cluster_width(&text)) {
                 (false, 2) => self.widen(row, at),

@@ -8,8 +8,6 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::terminal::{Shown, Terminal};
-
 /// Most marks that are kept; the oldest goes first. Four a command: what 2,000 commands leave, and
 /// at 24 bytes each under 200 KiB.
 pub(crate) const MAX_MARKS: usize = 8_192;
@@ -81,20 +79,5 @@ impl Marks {
     /// How many are held.
     pub(crate) fn len(&self) -> usize {
         self.marks.len()
-    }
-}
-
-impl Terminal {
-    /// Marks the cursor's place. On the alternate screen, whose rows have no ids, nothing is marked.
-    pub(crate) fn mark(&mut self, kind: MarkKind) {
-        if self.shown == Shown::Alternate {
-            return;
-        }
-        let mark = Mark {
-            kind,
-            row: self.scrollback.pushed() + self.cursor.row as u64,
-            col: self.cursor.col + usize::from(self.cursor.wrap_pending),
-        };
-        self.marks.add(mark, self.scrollback.oldest());
     }
 }

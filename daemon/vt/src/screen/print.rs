@@ -3,19 +3,20 @@
 use crate::grid::cell::{Cell, Content};
 use crate::grid::grapheme::MAX_GRAPHEME_BYTES;
 use crate::grid::width::width;
-use crate::terminal::Terminal;
+use crate::modes::Modes;
+use crate::screen::Screen;
 use termd_proto::screen::LineSize;
 
-impl Terminal {
+impl Screen {
     /// Prints printable ASCII, as the character sets have it.
     #[inline]
-    pub(crate) fn print_ascii(&mut self, text: &[u8]) {
-        if !self.plain_text {
+    pub(crate) fn print_ascii(&mut self, text: &[u8], modes: &Modes) {
+        if !self.fast_text {
             for byte in text {
                 let c = self.cursor.charsets.take().map(*byte);
-                self.print_char(c);
+                self.print_char(c, modes);
             }
-            self.choose_way_of_text();
+            self.update_fast_text(modes);
             return;
         }
         self.write_run(text);
@@ -35,7 +36,7 @@ impl Terminal {
             let cols = self.row_cols(self.cursor.row);
             let (row, col) = (self.cursor.row, self.cursor.col.min(cols - 1));
             let count = (cols - col).min(text.len());
-            if self.grid.row(row).intricate {
+            if self.grid.row(row).complex {
                 self.split_wide_at(row, col);
                 self.split_wide_at(row, col + count);
             }
@@ -81,40 +82,40 @@ impl Terminal {
     }
 
     /// Prints text without controls.
-    pub(crate) fn print(&mut self, text: &str) {
+    pub(crate) fn print(&mut self, text: &str, modes: &Modes) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             if c.is_ascii() {
                 let length = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
-                self.print_ascii(&rest.as_bytes()[..length]);
+                self.print_ascii(&rest.as_bytes()[..length], modes);
                 rest = rest.get(length..).unwrap_or_default();
             } else {
-                self.print_char(c);
+                self.print_char(c, modes);
                 rest = rest.get(c.len_utf8()..).unwrap_or_default();
             }
         }
     }
 
     /// Prints a byte of 0xa0 and above where UTF-8 is off, by the set in GR.
-    pub(crate) fn print_gr(&mut self, byte: u8) {
+    pub(crate) fn print_right(&mut self, byte: u8, modes: &Modes) {
         let set = self.cursor.charsets.designated[usize::from(self.cursor.charsets.gr & 3)];
-        self.print_char(set.map_right(byte));
+        self.print_char(set.map_right(byte), modes);
     }
 
     /// Prints one character.
-    pub(crate) fn print_char(&mut self, c: char) {
-        if self.modes.grapheme_clusters && self.continue_cluster(c) {
+    pub(crate) fn print_char(&mut self, c: char, modes: &Modes) {
+        if modes.grapheme_clusters && self.continue_cluster(c) {
             return;
         }
         match width(c) {
             0 => self.combine(c),
-            1 => self.put(c, 1),
-            _ => self.put(c, 2),
+            1 => self.put(c, 1, modes),
+            _ => self.put(c, 2, modes),
         }
     }
 
-    fn put(&mut self, c: char, width: usize) {
-        if self.cursor.wrap_pending && self.modes.autowrap {
+    fn put(&mut self, c: char, width: usize, modes: &Modes) {
+        if self.cursor.wrap_pending && modes.autowrap {
             self.wrap();
         }
         self.cursor.wrap_pending = false;
@@ -123,13 +124,13 @@ impl Terminal {
             return;
         }
         if width == 2 && self.cursor.col == last {
-            if self.modes.autowrap {
+            if modes.autowrap {
                 let filler = Cell::filler(self.cursor.style_id);
                 let (row, col) = (self.cursor.row, self.cursor.col);
                 self.split_wide_at(row, col);
                 let cells = self.grid.row_mut(row, self.seq);
                 cells.set(col, filler);
-                cells.intricate = true;
+                cells.complex = true;
                 self.wrap();
                 last = self.last_text_col();
             } else {
@@ -138,22 +139,22 @@ impl Terminal {
             }
         }
         let (row, col) = (self.cursor.row, self.cursor.col);
-        if self.modes.insert {
+        if modes.insert {
             self.insert_blanks(width);
         }
         let style = self.cursor.style_id;
         let protection = self.cursor.protection;
-        if self.grid.row(row).intricate {
+        if self.grid.row(row).complex {
             self.split_wide_at(row, col);
             self.split_wide_at(row, col + width);
         }
         let cells = self.grid.row_mut(row, self.seq);
         if width == 2 {
-            cells.intricate = true;
+            cells.complex = true;
             cells.set(col, Cell::wide(c, style).with_protection(protection));
             cells.set(col + 1, Cell::tail(style).with_protection(protection));
         } else {
-            cells.intricate |= protection != crate::grid::cell::Protection::None;
+            cells.complex |= protection != crate::grid::cell::Protection::None;
             cells.set(col, Cell::narrow(c, style).with_protection(protection));
         }
         self.last_printed = Some(c);
@@ -169,7 +170,7 @@ impl Terminal {
     pub(crate) fn insert_blanks(&mut self, count: usize) {
         let (row, col) = (self.cursor.row, self.cursor.col);
         let end = self.margins.right + 1;
-        if (self.margins.left..end).contains(&col) {
+        if self.margins.contains_col(col) {
             self.insert_cells(row, col, end, count);
         }
     }
@@ -192,7 +193,7 @@ impl Terminal {
         let cell = self.grid.row(row).cell(at);
         if let Some(number) = self.graphemes.joined(cell.content_bits(), c) {
             let cells = self.grid.row_mut(row, self.seq);
-            cells.intricate = true;
+            cells.complex = true;
             cells.set(at, cell.with_grapheme(number));
             return;
         }
@@ -222,7 +223,7 @@ impl Terminal {
             self.graphemes
                 .remember_joined(cell.content_bits(), c, number);
             let cells = self.grid.row_mut(row, self.seq);
-            cells.intricate = true;
+            cells.complex = true;
             cells.set(at, cell.with_grapheme(number));
         }
     }

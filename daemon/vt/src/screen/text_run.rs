@@ -7,8 +7,9 @@
 use crate::grid::cell::Cell;
 use crate::grid::style::StyleId;
 use crate::grid::width::{HAN_FIRST, HAN_LAST, Widths};
+use crate::modes::Modes;
 use crate::parser::ascii_in_word;
-use crate::terminal::Terminal;
+use crate::screen::Screen;
 
 /// How far a character is looked for; a run of ASCII of this length is taken faster another way.
 const WORD: usize = 8;
@@ -26,16 +27,14 @@ struct Written {
     any_wide: bool,
 }
 
-impl Terminal {
-    /// Whether [`print_characters`](Self::print_characters) may be called.
-    #[inline]
-    pub(crate) fn takes_characters(&self) -> bool {
-        self.plain_text && !self.modes.grapheme_clusters
-    }
-
-    /// Prints text; how many bytes of it were taken. It ends where there is no character, or a long
-    /// run of ASCII, or too few bytes are left to look at.
-    pub(crate) fn print_characters(&mut self, bytes: &[u8]) -> usize {
+impl Screen {
+    /// Prints text at the front of the bytes. Stops at what is not a character, at a long run of
+    /// ASCII, and where too few bytes are left to look at. Returns how many bytes it took; `None`
+    /// where modes, charsets or margins ask for a look at each character.
+    pub(crate) fn print_utf8(&mut self, bytes: &[u8], modes: &Modes) -> Option<usize> {
+        if !self.fast_text || modes.grapheme_clusters {
+            return None;
+        }
         let widths = Widths::get();
         let mut taken = 0;
         while let Some(rest) = bytes.get(taken..) {
@@ -43,7 +42,7 @@ impl Terminal {
                 match first_character(rest) {
                     Some((c, _)) if widths.of(c) > 0 => self.wrap(),
                     Some((c, length)) => {
-                        self.print_char(c);
+                        self.print_char(c, modes);
                         taken += length;
                         continue;
                     }
@@ -54,13 +53,13 @@ impl Terminal {
             taken += written.taken;
             match written.next {
                 Some(c) => {
-                    self.print_char(c);
+                    self.print_char(c, modes);
                     taken += c.len_utf8();
                 }
                 None => break,
             }
         }
-        taken
+        Some(taken)
     }
 
     /// Writes characters into the cursor's row until it is full, or something else comes.
@@ -88,7 +87,7 @@ impl Terminal {
             let style = row.cell(col).style();
             row.set(col, Cell::erased(style));
         }
-        row.intricate |= written.any_wide;
+        row.complex |= written.any_wide;
         self.last_printed = Some(last);
         self.cursor.col = col.min(cols - 1);
         self.cursor.wrap_pending = col == cols;

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | 0 | wrapped |
 //! | 1 | the text is UTF-8 with escapes ([`pack`](super::pack)); otherwise a byte a cell, 0 is blank |
-//! | 2 | intricate |
+//! | 2 | complex |
 //! | 3 | a byte of line size follows |
 //! | 4 to 7 | runs; 0: all in the default style; 15: more than 14 |
 //!
@@ -31,7 +31,7 @@ const LINKS_LOOKED_AT: usize = 16;
 
 pub(crate) const WRAPPED: u8 = 1;
 pub(crate) const ESCAPED: u8 = 1 << 1;
-pub(crate) const INTRICATE: u8 = 1 << 2;
+pub(crate) const COMPLEX: u8 = 1 << 2;
 pub(crate) const SIZED: u8 = 1 << 3;
 pub(crate) const RUNS_SHIFT: u32 = 4;
 /// This many runs or more are ended by [`END_OF_RUNS`].
@@ -159,7 +159,7 @@ impl Block {
         let styled = 10 + size_of::<Style>();
         let each = match (shape.text, shape.looks) {
             (Text::Bytes, Looks::One(_)) => 1,
-            (Text::Escaped, _) if row.intricate => styled + pack::MAX_ESCAPE_BYTES,
+            (Text::Escaped, _) if row.complex => styled + pack::MAX_ESCAPE_BYTES,
             (Text::Bytes | Text::Escaped, _) => styled,
         };
         row_itself + cells.len() * each
@@ -184,8 +184,8 @@ impl Block {
             header |= WRAPPED;
             self.has_lines = true;
         }
-        if row.intricate {
-            header |= INTRICATE;
+        if row.complex {
+            header |= COMPLEX;
         }
         if row.size != termd_proto::screen::LineSize::Single {
             header |= SIZED;

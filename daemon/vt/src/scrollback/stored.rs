@@ -2,7 +2,7 @@
 
 use termd_proto::screen::LineSize;
 
-use super::block::{Block, END_OF_RUNS, ESCAPED, INTRICATE, MANY_RUNS, RUNS_SHIFT, SIZED, WRAPPED};
+use super::block::{Block, COMPLEX, END_OF_RUNS, ESCAPED, MANY_RUNS, RUNS_SHIFT, SIZED, WRAPPED};
 use super::pack::{self, Unpacked};
 use crate::grid::cell::{Cell, Content};
 use crate::grid::grapheme::Graphemes;
@@ -155,7 +155,7 @@ impl<'a> StoredRow<'a> {
         let mut row = Row::default();
         row.wrapped = self.wrapped();
         row.size = self.size;
-        row.intricate = self.header & INTRICATE != 0;
+        row.complex = self.header & COMPLEX != 0;
         let mut runs = self.runs();
         let mut next = |styles: &mut Styles| {
             let Some((run, cells)) = runs.next() else {

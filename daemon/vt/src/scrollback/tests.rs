@@ -47,7 +47,7 @@ fn kinds(styles: &mut Styles, graphemes: &mut Graphemes) -> Vec<Row> {
     sized.size = LineSize::DoubleHeightBottom;
     rows.push(sized);
     let mut wide = row("é", red);
-    wide.intricate = true;
+    wide.complex = true;
     wide.push(Cell::wide('宽', red));
     wide.push(Cell::tail(red));
     wide.push(Cell::filler(red));
@@ -97,7 +97,7 @@ fn a_row_is_unpacked_as_it_was() {
         assert_eq!(unpacked.cells(), &row.cells()[..row.occupied()], "{index}");
         assert_eq!(unpacked.wrapped, row.wrapped);
         assert_eq!(unpacked.size, row.size);
-        assert_eq!(unpacked.intricate, row.intricate);
+        assert_eq!(unpacked.complex, row.complex);
     }
     for row in rows.iter().rev() {
         let popped = scrollback.pop_newest(&mut styles, &mut graphemes).unwrap();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use termd_proto::screen::{CommandState, Progress};
 
 use crate::color::{Palette, SavedPalettes};
+use crate::screen::checksum::ChecksumFlags;
 use crate::terminal::keyboard::Keyboard;
 use crate::terminal::titles::SavedTitles;
 
@@ -55,36 +56,5 @@ impl Extras {
     pub(crate) fn soft_reset(&mut self) {
         self.checksum = ChecksumFlags::default();
         self.keyboard.modify_none();
-    }
-}
-
-/// XTCHECKSUM: how DECRQCRA reckons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ChecksumFlags(pub u16);
-
-impl ChecksumFlags {
-    /// The sum, and not what is left to 0.
-    pub(crate) const POSITIVE: u16 = 1;
-    /// Characters alone, without their attributes.
-    pub(crate) const NO_ATTRIBUTES: u16 = 1 << 1;
-    /// Blanks count.
-    pub(crate) const BLANKS: u16 = 1 << 2;
-    /// Cells that nothing was written to count as blanks.
-    pub(crate) const UNWRITTEN: u16 = 1 << 3;
-    /// Whole code points.
-    pub(crate) const WHOLE: u16 = 1 << 4;
-
-    /// Whether a flag is set.
-    pub(crate) fn has(self, flag: u16) -> bool {
-        self.0 & flag != 0
-    }
-}
-
-impl Default for ChecksumFlags {
-    /// The plain sum of the characters, blanks as spaces: xterm's of patch 334 (its resource
-    /// `checksumExtension: 23`), and that of the other emulators that have this function. xterm
-    /// itself starts with 0, what a VT520 reckons; who wants that asks for it with `CSI 0 # y`.
-    fn default() -> Self {
-        Self(Self::POSITIVE | Self::NO_ATTRIBUTES | Self::BLANKS | Self::WHOLE)
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::terminal::Shown;
+use crate::screen::ActiveScreen;
 
 /// The flags that kitty's protocol has: 1 disambiguate, 2 event types, 4 alternate keys, 8 all keys
 /// as escape codes, 16 associated text.
@@ -55,27 +55,27 @@ impl Default for Keyboard {
 }
 
 impl Keyboard {
-    fn stack(&self, shown: Shown) -> &FlagStack {
+    fn stack(&self, shown: ActiveScreen) -> &FlagStack {
         match shown {
-            Shown::Primary => &self.primary,
-            Shown::Alternate => &self.alternate,
+            ActiveScreen::Primary => &self.primary,
+            ActiveScreen::Alternate => &self.alternate,
         }
     }
 
-    fn stack_mut(&mut self, shown: Shown) -> &mut FlagStack {
+    fn stack_mut(&mut self, shown: ActiveScreen) -> &mut FlagStack {
         match shown {
-            Shown::Primary => &mut self.primary,
-            Shown::Alternate => &mut self.alternate,
+            ActiveScreen::Primary => &mut self.primary,
+            ActiveScreen::Alternate => &mut self.alternate,
         }
     }
 
     /// The flags in force on a screen.
-    pub(crate) fn flags(&self, shown: Shown) -> u8 {
+    pub(crate) fn flags(&self, shown: ActiveScreen) -> u8 {
         self.stack(shown).current
     }
 
     /// `CSI > flags u`.
-    pub(crate) fn push(&mut self, shown: Shown, flags: u16) {
+    pub(crate) fn push(&mut self, shown: ActiveScreen, flags: u16) {
         let stack = self.stack_mut(shown);
         if stack.pushed.len() == MAX_PUSHED {
             stack.pushed.remove(0);
@@ -85,7 +85,7 @@ impl Keyboard {
     }
 
     /// `CSI < count u`; after more than were pushed there are no flags.
-    pub(crate) fn pop(&mut self, shown: Shown, count: usize) {
+    pub(crate) fn pop(&mut self, shown: ActiveScreen, count: usize) {
         let stack = self.stack_mut(shown);
         for _ in 0..count.min(MAX_PUSHED + 1) {
             stack.current = stack.pushed.pop().unwrap_or(0);
@@ -93,7 +93,7 @@ impl Keyboard {
     }
 
     /// `CSI = flags ; mode u`.
-    pub(crate) fn set(&mut self, shown: Shown, flags: u16, change: Change) {
+    pub(crate) fn set(&mut self, shown: ActiveScreen, flags: u16, change: Change) {
         let current = &mut self.stack_mut(shown).current;
         match change {
             Change::Replace => *current = known(flags),
@@ -141,12 +141,12 @@ mod tests {
     fn stacks_are_bounded_and_one_a_screen() {
         let mut keyboard = Keyboard::default();
         for n in 0..100_000_u32 {
-            keyboard.push(Shown::Alternate, u16::try_from(n % 32).unwrap_or(0));
+            keyboard.push(ActiveScreen::Alternate, u16::try_from(n % 32).unwrap_or(0));
         }
         assert_eq!(keyboard.alternate.pushed.len(), MAX_PUSHED);
-        assert_eq!(keyboard.flags(Shown::Alternate), 31);
-        assert_eq!(keyboard.flags(Shown::Primary), 0);
-        keyboard.pop(Shown::Alternate, usize::MAX);
-        assert_eq!(keyboard.flags(Shown::Alternate), 0);
+        assert_eq!(keyboard.flags(ActiveScreen::Alternate), 31);
+        assert_eq!(keyboard.flags(ActiveScreen::Primary), 0);
+        keyboard.pop(ActiveScreen::Alternate, usize::MAX);
+        assert_eq!(keyboard.flags(ActiveScreen::Alternate), 0);
     }
 }

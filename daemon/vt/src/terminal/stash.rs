@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::grid::style::Style;
+use crate::modes::Modes;
 use crate::screen::cursor::Cursor;
-use crate::terminal::Margins;
-use crate::terminal::modes::Modes;
+use crate::screen::margins::Margins;
 
 /// Looks that XTPUSHSGR keeps, as in xterm; those pushed beyond are only counted.
 pub(crate) const MAX_PUSHED_SGR: usize = 10;

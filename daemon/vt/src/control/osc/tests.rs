@@ -308,9 +308,10 @@ fn links() {
         model.feed(input.as_bytes());
         let style = model
             .terminal
+            .screen
             .styles
-            .get(model.terminal.grid.row(0).cell(0).style());
-        let link = model.terminal.styles.link(style.link).cloned();
+            .get(model.terminal.screen.grid.row(0).cell(0).style());
+        let link = model.terminal.screen.styles.link(style.link).cloned();
         link.map(|link| (link.id.map(String::from), String::from(link.uri)))
     };
     let some = |id: Option<&str>, uri: &str| Some((id.map(ToOwned::to_owned), uri.to_owned()));
@@ -376,5 +377,5 @@ fn a_flood_of_links_leaves_only_those_that_are_seen() {
         }
     }
     // At most twice what the screen shows, and a sweep's worth.
-    assert!(model.terminal.styles.links().len() <= 2 * (80 * 24 + 1_024));
+    assert!(model.terminal.screen.styles.links().len() <= 2 * (80 * 24 + 1_024));
 }

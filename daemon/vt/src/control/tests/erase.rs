@@ -93,9 +93,9 @@ fn erased_cells_keep_the_background() {
         "\x1b[41m\x1b[5;1H\n\x1b[H\x1bM",
     ] {
         let model = fed(10, 5, input);
-        let cell = model.terminal.grid.row(0).cell(1);
-        let style = model.terminal.styles.get(cell.style());
-        let blank = model.terminal.styles.get(cell.style()).erased();
+        let cell = model.terminal.screen.grid.row(0).cell(1);
+        let style = model.terminal.screen.styles.get(cell.style());
+        let blank = model.terminal.screen.styles.get(cell.style()).erased();
         assert!(cell.is_blank(), "{input:?}");
         assert_eq!(style.background, Color::Indexed(1), "{input:?}");
         assert_eq!(style, blank, "{input:?}: nothing but the background");
@@ -105,7 +105,7 @@ fn erased_cells_keep_the_background() {
 #[test]
 fn ed_3_forgets_the_scrollback() {
     let mut model = fed(10, 2, "a\r\nb\r\nc\r\nd");
-    assert_eq!(model.terminal.scrollback.len(), 2);
+    assert_eq!(model.terminal.screen.scrollback.len(), 2);
     model.feed(b"\x1b[3J");
-    assert_eq!(model.terminal.scrollback.len(), 0);
+    assert_eq!(model.terminal.screen.scrollback.len(), 0);
 }

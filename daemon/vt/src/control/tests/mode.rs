@@ -133,16 +133,19 @@ fn decstr_resets_what_it_names() {
     assert!(terminal.modes.cursor_visible && terminal.modes.autowrap);
     assert!(
         !terminal.modes.insert
-            && !terminal.cursor.origin
+            && !terminal.screen.cursor.origin
             && !terminal.modes.application_cursor_keys
     );
     assert!(!terminal.modes.application_keypad);
     assert!(terminal.modes.bracketed_paste, "not named");
     assert_eq!(
-        terminal.margins,
-        crate::terminal::Margins::whole(terminal.size)
+        terminal.screen.margins,
+        crate::screen::margins::Margins::whole(terminal.screen.size)
     );
-    assert_eq!(terminal.cursor.style, crate::grid::style::Style::default());
+    assert_eq!(
+        terminal.screen.cursor.style,
+        crate::grid::style::Style::default()
+    );
     check_all(&[("\x1b(0\x1b[3;3H\x1b7\x1b[!p\x1b8q", &["q"], (1, 0))]);
 }
 
@@ -158,11 +161,11 @@ fn ris_begins_again() {
     let (terminal, other) = (&model.terminal, &fresh.terminal);
     assert_eq!(rows(&model), rows(&fresh));
     assert_eq!(terminal.modes, other.modes);
-    assert_eq!(terminal.cursor, other.cursor);
-    assert_eq!(terminal.margins, other.margins);
-    assert_eq!(terminal.tabs, other.tabs);
-    assert_eq!(terminal.scrollback.len(), 0);
-    assert!(terminal.hidden.is_none());
+    assert_eq!(terminal.screen.cursor, other.screen.cursor);
+    assert_eq!(terminal.screen.margins, other.screen.margins);
+    assert_eq!(terminal.screen.tabs, other.screen.tabs);
+    assert_eq!(terminal.screen.scrollback.len(), 0);
+    assert!(terminal.screen.hidden.is_none());
 }
 
 #[test]

@@ -69,7 +69,10 @@ fn bold(input: &str) -> Vec<String> {
     let model = fed(10, 5, &format!("{ROWS}{input}"));
     let terminal = &model.terminal;
     let mark = |y: usize, x: usize| {
-        let style = terminal.styles.get(terminal.grid.row(y).cell(x).style());
+        let style = terminal
+            .screen
+            .styles
+            .get(terminal.screen.grid.row(y).cell(x).style());
         if style.attributes.contains(Attributes::BOLD) {
             '#'
         } else {
@@ -138,6 +141,6 @@ fn double_lines_have_half_the_columns() {
         ("\x1b[?69h\x1b#6", LineSize::Single),
     ] {
         let model = fed(10, 5, input);
-        assert_eq!(model.terminal.grid.row(0).size, size, "{input:?}");
+        assert_eq!(model.terminal.screen.grid.row(0).size, size, "{input:?}");
     }
 }

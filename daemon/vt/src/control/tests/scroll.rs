@@ -103,7 +103,7 @@ fn what_leaves_the_primary_screen_is_kept() {
         ("\x1b[2J", 0),
     ] {
         let model = fed(10, 5, &format!("{ROWS}{input}"));
-        assert_eq!(model.terminal.scrollback.len(), rows, "{input:?}");
+        assert_eq!(model.terminal.screen.scrollback.len(), rows, "{input:?}");
     }
 }
 

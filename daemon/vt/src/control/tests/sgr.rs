@@ -8,7 +8,7 @@ use crate::grid::style::{Attributes, Style};
 use crate::testing::fed;
 
 fn style(sgr: &str) -> Style {
-    fed(10, 5, sgr).terminal.cursor.style
+    fed(10, 5, sgr).terminal.screen.cursor.style
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn many_looks_are_forgotten_again() {
         write!(input, "\x1b[38;2;{red};{green};{blue}mx\r").unwrap();
     }
     let model = fed(10, 5, &input);
-    let cell = model.terminal.grid.row(0).cell(0);
+    let cell = model.terminal.screen.grid.row(0).cell(0);
     let [red, green, blue, _] = 19_999_u32.to_le_bytes();
     assert_eq!(
-        model.terminal.styles.get(cell.style()).foreground,
+        model.terminal.screen.styles.get(cell.style()).foreground,
         Color::Rgb(red, green, blue)
     );
-    assert!(!model.terminal.styles.is_crowded());
+    assert!(!model.terminal.screen.styles.is_crowded());
 }

@@ -22,15 +22,17 @@ use crate::event::Fed;
 use crate::grid::row::Row;
 use crate::grid::style::Link;
 use crate::grid::{Grid, Size};
+use crate::modes::Modes;
 use crate::parser::Parser;
+use crate::screen::ActiveScreen;
 use crate::screen::cursor::Cursor;
+use crate::screen::margins::Margins;
 use crate::screen::marks::Marks;
 use crate::screen::tab_stops::TabStops;
 use crate::scrollback::{Scrollback, read_link, read_rows, write_link, write_rows};
+use crate::terminal::Terminal;
 use crate::terminal::extras::Extras;
-use crate::terminal::modes::Modes;
 use crate::terminal::stash::Stash;
-use crate::terminal::{Margins, Shown, Terminal};
 
 /// The form of a dump. Another number is another form, and [`Model::restore`] gives `None` for it:
 /// the transcript has all that is needed to make the model anew.
@@ -42,7 +44,7 @@ const MAGIC: &[u8; 5] = b"termd";
 #[derive(Serialize, Deserialize)]
 struct State {
     size: Size,
-    shown: Shown,
+    shown: ActiveScreen,
     cursor: Cursor,
     saved: [Option<Cursor>; 2],
     margins: Margins,
@@ -65,32 +67,37 @@ impl Model {
         out.raw(MAGIC);
         out.u8(DUMP_VERSION);
         let state = State {
-            size: terminal.size,
-            shown: terminal.shown,
-            cursor: terminal.cursor.clone(),
-            saved: terminal.saved.clone(),
-            margins: terminal.margins,
-            tabs: terminal.tabs.clone(),
+            size: terminal.screen.size,
+            shown: terminal.screen.active,
+            cursor: terminal.screen.cursor.clone(),
+            saved: terminal.screen.saved.clone(),
+            margins: terminal.screen.margins,
+            tabs: terminal.screen.tabs.clone(),
             modes: terminal.modes.clone(),
             extras: terminal.extras.clone(),
             stash: terminal.stash.clone(),
-            marks: terminal.marks.clone(),
-            last_printed: terminal.last_printed,
-            seq: terminal.seq,
+            marks: terminal.screen.marks.clone(),
+            last_printed: terminal.screen.last_printed,
+            seq: terminal.screen.seq,
             offset: terminal.offset,
-            has_hidden: terminal.hidden.is_some(),
+            has_hidden: terminal.screen.hidden.is_some(),
         };
         // A state that JSON cannot say, which a test would find, is a dump that nobody can read.
         out.bytes(&serde_json::to_vec(&state).unwrap_or_default());
-        let links = terminal.styles.links();
+        let links = terminal.screen.styles.links();
         out.count(links.len());
         for link in links {
             write_link(&mut out, link);
         }
-        terminal.scrollback.write(&mut out);
-        for grid in std::iter::once(&terminal.grid).chain(&terminal.hidden) {
+        terminal.screen.scrollback.write(&mut out);
+        for grid in std::iter::once(&terminal.screen.grid).chain(&terminal.screen.hidden) {
             let rows = (0..grid.size().rows).map(|y| grid.row(y));
-            write_rows(&mut out, rows, &terminal.styles, &terminal.graphemes);
+            write_rows(
+                &mut out,
+                rows,
+                &terminal.screen.styles,
+                &terminal.screen.graphemes,
+            );
         }
         out.bytes(&self.parser.unfinished());
         out.finish()
@@ -117,38 +124,38 @@ impl Model {
         let mut terminal = Terminal::new(state.size, scrollback);
         for _ in 0..from.count(5)? {
             let link: Link = read_link(&mut from)?;
-            terminal.styles.link_number(link);
+            terminal.screen.styles.link_number(link);
         }
-        terminal.scrollback.read(&mut from)?;
-        terminal.grid = read_grid(&mut terminal, &mut from, &state)?;
+        terminal.screen.scrollback.read(&mut from)?;
+        terminal.screen.grid = read_grid(&mut terminal, &mut from, &state)?;
         if state.has_hidden {
-            terminal.hidden = Some(read_grid(&mut terminal, &mut from, &state)?);
+            terminal.screen.hidden = Some(read_grid(&mut terminal, &mut from, &state)?);
         }
         let unfinished = from.bytes()?;
         if !from.is_empty() {
             return None;
         }
-        terminal.shown = state.shown;
-        terminal.cursor = state.cursor;
-        terminal.saved = state.saved;
-        terminal.margins = state.margins;
-        terminal.tabs = state.tabs;
+        terminal.screen.active = state.shown;
+        terminal.screen.cursor = state.cursor;
+        terminal.screen.saved = state.saved;
+        terminal.screen.margins = state.margins;
+        terminal.screen.tabs = state.tabs;
         terminal.modes = state.modes;
         terminal.extras = state.extras;
         terminal.stash = state.stash;
-        terminal.marks = state.marks;
-        terminal.last_printed = state.last_printed;
-        let mut styles = std::mem::take(&mut terminal.styles);
-        for cursor in terminal.cursors_mut() {
+        terminal.screen.marks = state.marks;
+        terminal.screen.last_printed = state.last_printed;
+        let mut styles = std::mem::take(&mut terminal.screen.styles);
+        for cursor in terminal.screen.cursors_mut() {
             cursor.style_id = styles.number(cursor.style);
         }
-        terminal.styles = styles;
-        terminal.choose_way_of_text();
+        terminal.screen.styles = styles;
+        terminal.update_fast_text();
         let mut parser = Parser::default();
-        parser.feed(&mut terminal, unfinished);
+        parser.feed(&mut terminal, unfinished, 0);
         // What is unfinished has done all that it does so far.
         terminal.fed = Fed::default();
-        terminal.seq = state.seq;
+        terminal.screen.seq = state.seq;
         terminal.offset = state.offset;
         Some(Self { parser, terminal })
     }
@@ -158,8 +165,8 @@ fn read_grid(terminal: &mut Terminal, from: &mut Reader<'_>, state: &State) -> O
     let rows: Vec<Row> = read_rows(
         from,
         state.size,
-        &mut terminal.styles,
-        &mut terminal.graphemes,
+        &mut terminal.screen.styles,
+        &mut terminal.screen.graphemes,
     )?;
     Some(Grid::from_rows(state.size, rows, state.seq))
 }

@@ -5,11 +5,11 @@ use termd_proto::screen::LineSize;
 use super::{Place, clip_row};
 use crate::grid::cell::Cell;
 use crate::grid::row::Row;
-use crate::terminal::Terminal;
+use crate::screen::Screen;
 
 /// Breaks all lines of the primary screen anew.
 pub(crate) struct Breaker<'a> {
-    terminal: &'a mut Terminal,
+    terminal: &'a mut Screen,
     old_cols: usize,
     cols: usize,
     /// Places to move, in the order of their rows, and what each is of.
@@ -34,7 +34,7 @@ enum Whose {
 
 impl<'a> Breaker<'a> {
     pub(crate) fn new(
-        terminal: &'a mut Terminal,
+        terminal: &'a mut Screen,
         old_cols: usize,
         cols: usize,
         [live, saved]: [Option<Place>; 2],
@@ -217,7 +217,7 @@ struct Line {
     starts: Vec<usize>,
     /// Where its text ends; blanks that have a background follow.
     text: usize,
-    intricate: bool,
+    complex: bool,
     /// It goes on, though there is no row after it.
     is_cut: bool,
 }
@@ -250,7 +250,7 @@ impl Line {
         Self {
             text,
             starts,
-            intricate: rows.iter().any(|row| row.intricate),
+            complex: rows.iter().any(|row| row.complex),
             is_cut: rows.last().is_some_and(|row| row.wrapped),
             cells,
         }
@@ -277,7 +277,7 @@ impl Line {
             let does_not_fit =
                 end < self.text && self.cells[end].is_tail() && self.cells[end - 1].is_wide();
             let mut row = Row::default();
-            row.intricate = self.intricate;
+            row.complex = self.complex;
             row.reserve(end - at);
             if does_not_fit {
                 end -= 1;

@@ -14,8 +14,10 @@ use self::line::Breaker;
 use crate::grid::cell::Cell;
 use crate::grid::row::Row;
 use crate::grid::{Grid, Size};
+use crate::screen::ActiveScreen;
+use crate::screen::Screen;
 use crate::screen::cursor::Cursor;
-use crate::terminal::{Margins, Shown, Terminal};
+use crate::screen::margins::Margins;
 
 /// A place in the rows of the primary screen and its scrollback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,22 +28,18 @@ struct Place {
     col: usize,
 }
 
-impl Terminal {
+impl Screen {
     /// Takes another size.
     pub(crate) fn resize(&mut self, size: Size) {
-        let size = size.clamped();
-        if size == self.size {
-            return;
-        }
         let shown = std::mem::replace(&mut self.grid, Grid::new(Size { cols: 2, rows: 1 }));
         let hidden = self.hidden.take();
-        match self.shown {
-            Shown::Primary => {
+        match self.active {
+            ActiveScreen::Primary => {
                 self.grid = self.resize_primary(shown, size);
-                self.hidden = hidden.map(|grid| self.clip(grid, size, Shown::Alternate));
+                self.hidden = hidden.map(|grid| self.clip(grid, size, ActiveScreen::Alternate));
             }
-            Shown::Alternate => {
-                self.grid = self.clip(shown, size, Shown::Alternate);
+            ActiveScreen::Alternate => {
+                self.grid = self.clip(shown, size, ActiveScreen::Alternate);
                 self.hidden = hidden.map(|grid| self.resize_primary(grid, size));
             }
         }
@@ -53,13 +51,11 @@ impl Terminal {
         if self.graphemes.is_crowded() {
             self.sweep_graphemes();
         }
-        self.choose_way_of_text();
-        self.report_size_in_band();
     }
 
     /// Cuts and fills a screen that has no lines to break.
-    fn clip(&mut self, grid: Grid, size: Size, screen: Shown) -> Grid {
-        let live = self.shown == screen;
+    fn clip(&mut self, grid: Grid, size: Size, screen: ActiveScreen) -> Grid {
+        let live = self.active == screen;
         let lost = if live {
             (self.cursor.row + 1).saturating_sub(size.rows)
         } else {
@@ -91,7 +87,7 @@ impl Terminal {
             row: top + cursor.row as u64,
             col: cursor.col + usize::from(cursor.wrap_pending && cursor.col + 1 == old.cols),
         };
-        let live = (self.shown == Shown::Primary).then(|| place(&self.cursor));
+        let live = (self.active == ActiveScreen::Primary).then(|| place(&self.cursor));
         let saved = self.saved[0].as_ref().map(place);
 
         // First the height.

@@ -94,7 +94,7 @@ fn the_primary_screen_is_broken_anew_behind_the_alternate_one() {
 #[test]
 fn marks_stay_on_their_characters() {
     let mut model = model(10, 3, "one\r\ntwo long x");
-    model.terminal.mark(MarkKind::PromptStart);
+    model.terminal.screen.mark(MarkKind::PromptStart);
     model.feed(b"\r\nthree\r\nfour\r\n");
     let place = |model: &Model| {
         let mark = model.marks().next().unwrap();

@@ -2,14 +2,15 @@
 //!
 //! Their corners count from 1 and from the origin; margins do not limit them.
 
+use crate::modes::Modes;
 use termd_proto::screen::{Color, Underline};
 
 use crate::grid::cell::{Cell, Protection};
 use crate::grid::style::{Attributes, Style};
 use crate::grid::width::width;
+use crate::modes::ChangeExtent;
 use crate::parser::Params;
-use crate::terminal::Terminal;
-use crate::terminal::modes::ChangeExtent;
+use crate::screen::Screen;
 
 /// What becomes of attributes in an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(crate) struct Rectangle {
     pub(crate) right: usize,
 }
 
-impl Terminal {
+impl Screen {
     /// The rectangle that four parameters from `first` on name; `None` where it is turned about.
     pub(crate) fn rectangle(&self, params: &Params, first: usize) -> Option<Rectangle> {
         let (row, col) = self.origin();
@@ -87,9 +88,6 @@ impl Terminal {
     }
 
     fn fill(&mut self, area: Rectangle, c: char) {
-        if self.modes.level < 4 {
-            return;
-        }
         let own = self.cursor.style;
         let colored = own.foreground != Color::Default || own.background != Color::Default;
         let protection = self.cursor.protection;
@@ -110,7 +108,7 @@ impl Terminal {
                 };
                 let cell = Cell::narrow(c, style).with_protection(protection);
                 let row = self.grid.row_mut(y, self.seq);
-                row.intricate |= protection != Protection::None;
+                row.complex |= protection != Protection::None;
                 row.set(x, cell);
             }
         }
@@ -119,14 +117,11 @@ impl Terminal {
     }
 
     /// DECSERA: what DECSCA has protected stays; attributes stay.
-    pub(crate) fn selective_erase_rectangle(&mut self, params: &Params) {
+    pub(crate) fn selective_erase_rectangle(&mut self, params: &Params, modes: &Modes) {
         let Some(area) = self.rectangle(params, 0) else {
             return;
         };
-        if self.modes.level < 4 {
-            return;
-        }
-        let keeps = self.modes.protection == Protection::Selective;
+        let keeps = modes.protection == Protection::Selective;
         for y in area.top..area.bottom {
             self.split_wide_at(y, area.left);
             self.split_wide_at(y, area.right);
@@ -145,9 +140,6 @@ impl Terminal {
         let Some(from) = self.rectangle(params, 0) else {
             return;
         };
-        if self.modes.level < 4 {
-            return;
-        }
         let (row, col) = self.origin();
         let top = (params.count(5) - 1 + row).min(self.size.rows - 1);
         let left = (params.count(6) - 1 + col).min(self.size.cols - 1);
@@ -158,12 +150,12 @@ impl Terminal {
                 (from.left..from.right).map(|x| row.cell(x)).collect()
             })
             .collect();
-        let intricate = (from.top..from.bottom).any(|y| self.grid.row(y).intricate);
+        let complex = (from.top..from.bottom).any(|y| self.grid.row(y).complex);
         for (y, cells) in (top..self.size.rows).zip(cells) {
             self.split_wide_at(y, left);
             self.split_wide_at(y, right);
             let row = self.grid.row_mut(y, self.seq);
-            row.intricate |= intricate;
+            row.complex |= complex;
             for (cell, copy) in row.cells_mut(left, right).iter_mut().zip(cells) {
                 *cell = copy;
             }
@@ -171,24 +163,17 @@ impl Terminal {
         }
     }
 
-    /// DECSACE: whether DECCARA and DECRARA change a rectangle or the text between two places.
-    pub(crate) fn set_change_extent(&mut self, extent: u16) {
-        self.modes.change_extent = if extent == 2 {
-            ChangeExtent::Rectangle
-        } else {
-            ChangeExtent::Stream
-        };
-    }
-
     /// DECCARA, DECRARA. In a stream, cells that nothing was written to are left alone.
-    pub(crate) fn change_attributes(&mut self, params: &Params, change: Change) {
+    pub(crate) fn change_attributes(
+        &mut self,
+        params: &Params,
+        change: Change,
+        extent: ChangeExtent,
+    ) {
         let Some(area) = self.rectangle(params, 0) else {
             return;
         };
-        if self.modes.level < 4 {
-            return;
-        }
-        let exact = self.modes.change_extent == ChangeExtent::Rectangle;
+        let exact = extent == ChangeExtent::Rectangle;
         for y in area.top..area.bottom {
             let first = y == area.top;
             let last = y + 1 == area.bottom;

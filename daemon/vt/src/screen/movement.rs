@@ -3,10 +3,12 @@
 //!
 //! Margins stop a cursor that is inside them, and nobody else. All but DECSC end a pending wrap.
 
+use crate::modes::Modes;
+use crate::screen::ActiveScreen;
+use crate::screen::Screen;
 use crate::screen::cursor::Cursor;
-use crate::terminal::{Shown, Terminal};
 
-impl Terminal {
+impl Screen {
     /// CUU.
     pub(crate) fn cursor_up(&mut self, count: usize) {
         let top = if self.cursor.row < self.margins.top {
@@ -30,9 +32,9 @@ impl Terminal {
     }
 
     /// CUF.
-    pub(crate) fn cursor_forward(&mut self, count: usize) {
+    pub(crate) fn cursor_forward(&mut self, count: usize, modes: &Modes) {
         let edge = self.row_cols(self.cursor.row) - 1;
-        let last = if self.modes.left_right_margins && self.cursor.col <= self.margins.right {
+        let last = if modes.left_right_margins && self.cursor.col <= self.margins.right {
             self.margins.right
         } else {
             edge
@@ -43,20 +45,19 @@ impl Terminal {
 
     /// CUB, BS: with reverse wrap (45) on into the line's row before, with extended reverse wrap
     /// (1045) into any row before, and from the top margin to the bottom one.
-    pub(crate) fn cursor_back(&mut self, count: usize) {
+    pub(crate) fn cursor_back(&mut self, count: usize, modes: &Modes) {
         let inside = self.cursor.col >= self.margins.left;
         let left = if inside { self.margins.left } else { 0 };
-        let wraps =
-            self.modes.autowrap && (self.modes.reverse_wrap || self.modes.extended_reverse_wrap);
+        let wraps = modes.autowrap && (modes.reverse_wrap || modes.extended_reverse_wrap);
         if wraps {
-            self.cursor_back_wrapping(count, left);
+            self.cursor_back_wrapping(count, left, modes);
         } else {
             self.cursor.col = self.cursor.col.saturating_sub(count).max(left);
         }
         self.cursor.wrap_pending = false;
     }
 
-    fn cursor_back_wrapping(&mut self, count: usize, left: usize) {
+    fn cursor_back_wrapping(&mut self, count: usize, left: usize, modes: &Modes) {
         let (top, bottom, right) = (self.margins.top, self.margins.bottom, self.margins.right);
         // Once round all of the screen is enough of it.
         let mut count = count.min(self.size.rows * self.size.cols);
@@ -71,15 +72,13 @@ impl Terminal {
                 col -= 1;
                 continue;
             }
-            let before = if self.modes.extended_reverse_wrap && row == top {
+            let before = if modes.extended_reverse_wrap && row == top {
                 Some(bottom)
             } else {
                 row.checked_sub(1)
             };
             match before {
-                Some(before)
-                    if self.modes.extended_reverse_wrap || self.grid.row(before).wrapped =>
-                {
+                Some(before) if modes.extended_reverse_wrap || self.grid.row(before).wrapped => {
                     row = before;
                     col = right;
                 }
@@ -171,9 +170,9 @@ impl Terminal {
 
     /// LF, VT, FF: IND, and CR where LNM is set.
     #[inline]
-    pub(crate) fn line_feed(&mut self) {
+    pub(crate) fn line_feed(&mut self, modes: &Modes) {
         self.line_down();
-        if self.modes.line_feed_new_line {
+        if modes.line_feed_new_line {
             self.carriage_return();
         }
     }
@@ -216,12 +215,12 @@ impl Terminal {
     /// Whether the cursor's column is inside the margins.
     #[inline]
     pub(crate) fn is_col_inside(&self) -> bool {
-        (self.margins.left..=self.margins.right).contains(&self.cursor.col)
+        self.margins.contains_col(self.cursor.col)
     }
 
     /// Whether the cursor is inside the margins.
     pub(crate) fn is_inside(&self) -> bool {
-        self.is_col_inside() && (self.margins.top..=self.margins.bottom).contains(&self.cursor.row)
+        self.is_col_inside() && self.margins.contains_row(self.cursor.row)
     }
 
     /// DECSC, SCOSC: each screen has its own.
@@ -230,7 +229,7 @@ impl Terminal {
     }
 
     /// DECRC, SCORC. What was never saved is the home position and the defaults.
-    pub(crate) fn restore_cursor(&mut self) {
+    pub(crate) fn restore_cursor(&mut self, modes: &Modes) {
         let saved = self.saved_cursor().clone().unwrap_or_default();
         // A link is opened and closed by OSC 8 alone.
         let link = self.cursor.style.link;
@@ -246,14 +245,14 @@ impl Terminal {
             self.set_cursor(row, col);
         }
         self.cursor.wrap_pending = wrap_pending;
-        self.choose_way_of_text();
+        self.update_fast_text(modes);
     }
 
     pub(crate) fn saved_cursor(&mut self) -> &mut Option<Cursor> {
         let [primary, alternate] = &mut self.saved;
-        match self.shown {
-            Shown::Primary => primary,
-            Shown::Alternate => alternate,
+        match self.active {
+            ActiveScreen::Primary => primary,
+            ActiveScreen::Alternate => alternate,
         }
     }
 }

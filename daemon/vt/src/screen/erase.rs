@@ -6,7 +6,8 @@
 
 use crate::grid::cell::{Cell, Protection};
 use crate::grid::row::Row;
-use crate::terminal::Terminal;
+use crate::modes::Modes;
+use crate::screen::Screen;
 
 /// Which protected characters a function leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,39 +25,39 @@ enum Protected {
     Keep,
 }
 
-impl Terminal {
-    fn protected(&self, respect: Respect) -> Protected {
-        match (self.modes.protection, respect) {
+impl Screen {
+    fn protected(&self, respect: Respect, modes: &Modes) -> Protected {
+        match (modes.protection, respect) {
             (Protection::None, _) | (Protection::Selective, Respect::Guarded) => Protected::Erase,
             (Protection::Guarded, _) | (Protection::Selective, Respect::All) => Protected::Keep,
         }
     }
 
     /// ED, DECSED.
-    pub(crate) fn erase_in_display(&mut self, what: u16, respect: Respect) {
-        let protected = self.protected(respect);
+    pub(crate) fn erase_in_display(&mut self, what: u16, respect: Respect, modes: &mut Modes) {
+        let protected = self.protected(respect, modes);
         let (row, col) = (self.cursor.row, self.cursor.col);
         let last = self.size.rows - 1;
         match what {
-            0 if (row, col) == (0, 0) => self.erase_display(protected),
+            0 if (row, col) == (0, 0) => self.erase_display(protected, modes),
             0 => {
                 self.erase_cursor_row(col, self.size.cols, protected);
                 self.erase_rows(row + 1, self.size.rows, protected);
             }
-            1 if (row, col) == (last, self.size.cols - 1) => self.erase_display(protected),
+            1 if (row, col) == (last, self.size.cols - 1) => self.erase_display(protected, modes),
             1 => {
                 self.erase_rows(0, row, protected);
                 self.erase_cursor_row(0, col + 1, protected);
             }
-            2 => self.erase_display(protected),
+            2 => self.erase_display(protected, modes),
             3 => self.scrollback.clear(),
             _ => {}
         }
     }
 
     /// EL, DECSEL.
-    pub(crate) fn erase_in_line(&mut self, what: u16, respect: Respect) {
-        let protected = self.protected(respect);
+    pub(crate) fn erase_in_line(&mut self, what: u16, respect: Respect, modes: &Modes) {
+        let protected = self.protected(respect, modes);
         let (col, cols) = (self.cursor.col, self.size.cols);
         match what {
             0 => self.erase_cursor_row(col, cols, protected),
@@ -67,8 +68,8 @@ impl Terminal {
     }
 
     /// ECH: margins do not matter to it.
-    pub(crate) fn erase_characters(&mut self, count: usize) {
-        let protected = self.protected(Respect::Guarded);
+    pub(crate) fn erase_characters(&mut self, count: usize, modes: &Modes) {
+        let protected = self.protected(Respect::Guarded, modes);
         let col = self.cursor.col;
         let end = (col + count).min(self.size.cols);
         self.erase_cursor_row(col, end, protected);
@@ -80,14 +81,14 @@ impl Terminal {
         self.cursor.wrap_pending = false;
     }
 
-    fn erase_display(&mut self, protected: Protected) {
+    fn erase_display(&mut self, protected: Protected, modes: &mut Modes) {
         self.erase_rows(0, self.size.rows, protected);
         self.cursor.wrap_pending = false;
         let is_protected = |cell: &Cell| cell.protection() != Protection::None;
         if protected == Protected::Keep
             && !(0..self.size.rows).any(|y| self.grid.row(y).cells().iter().any(is_protected))
         {
-            self.modes.protection = Protection::None;
+            modes.protection = Protection::None;
         }
     }
 
@@ -110,7 +111,7 @@ impl Terminal {
 
     fn erase_in_row(&mut self, y: usize, from: usize, to: usize, protected: Protected) {
         let (blank, cols) = (self.blank(), self.size.cols);
-        if self.grid.row(y).intricate {
+        if self.grid.row(y).complex {
             self.split_wide_at(y, from);
             self.split_wide_at(y, to);
         }
@@ -122,32 +123,32 @@ impl Terminal {
     }
 
     /// DECSCA.
-    pub(crate) fn set_character_attribute(&mut self, what: u16) {
-        self.modes.protection = Protection::Selective;
+    pub(crate) fn set_character_attribute(&mut self, what: u16, modes: &mut Modes) {
+        modes.protection = Protection::Selective;
         match what {
             0 | 2 => self.cursor.protection = Protection::None,
             1 => self.cursor.protection = Protection::Selective,
             _ => {}
         }
-        self.choose_way_of_text();
+        self.update_fast_text(modes);
     }
 
     /// SPA.
-    pub(crate) fn start_guarded_area(&mut self) {
-        self.modes.protection = Protection::Guarded;
+    pub(crate) fn start_guarded_area(&mut self, modes: &mut Modes) {
+        modes.protection = Protection::Guarded;
         self.cursor.protection = Protection::Guarded;
-        self.choose_way_of_text();
+        self.update_fast_text(modes);
     }
 
     /// EPA.
-    pub(crate) fn end_guarded_area(&mut self) {
+    pub(crate) fn end_guarded_area(&mut self, modes: &mut Modes) {
         self.cursor.protection = Protection::None;
-        self.choose_way_of_text();
+        self.update_fast_text(modes);
     }
 }
 
 fn erase_cells(row: &mut Row, from: usize, to: usize, blank: Cell, protected: Protected) {
-    if protected == Protected::Erase || !row.intricate {
+    if protected == Protected::Erase || !row.complex {
         row.fill(from, to, blank);
         return;
     }

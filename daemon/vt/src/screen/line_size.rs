@@ -1,29 +1,16 @@
 //! Whole lines: DECSWL, DECDWL, DECDHL, and DECALN.
 
+use crate::modes::Modes;
 use termd_proto::screen::LineSize;
 
 use crate::grid::cell::Cell;
 use crate::grid::style::{Style, StyleId};
-use crate::terminal::{Margins, Terminal};
+use crate::screen::Screen;
+use crate::screen::margins::Margins;
 
-impl Terminal {
-    /// `ESC #` and a byte.
-    pub(crate) fn line_function(&mut self, byte: u8) {
-        match byte {
-            b'3' => self.set_line_size(LineSize::DoubleHeightTop),
-            b'4' => self.set_line_size(LineSize::DoubleHeightBottom),
-            b'5' => self.set_line_size(LineSize::Single),
-            b'6' => self.set_line_size(LineSize::DoubleWidth),
-            b'8' => self.alignment_pattern(),
-            _ => {}
-        }
-    }
-
-    /// DECDHL, DECSWL, DECDWL: nothing where DECLRMM is set.
-    fn set_line_size(&mut self, size: LineSize) {
-        if self.modes.left_right_margins {
-            return;
-        }
+impl Screen {
+    /// DECDHL, DECSWL, DECDWL.
+    pub(crate) fn set_line_size(&mut self, size: LineSize) {
         self.cursor_row().size = size;
         let last = self.row_cols(self.cursor.row) - 1;
         self.cursor.col = self.cursor.col.min(last);
@@ -39,7 +26,7 @@ impl Terminal {
     }
 
     /// DECALN: the screen full of E, without margins, attributes or origin mode.
-    fn alignment_pattern(&mut self) {
+    pub(crate) fn alignment_pattern(&mut self, modes: &Modes) {
         self.cursor.origin = false;
         self.cursor.style = Style {
             link: self.cursor.style.link,
@@ -56,6 +43,24 @@ impl Terminal {
             row.clear(cols, Cell::BLANK);
             row.fill(0, cols, Cell::ascii(b'E', StyleId::default()));
         }
-        self.choose_way_of_text();
+        self.update_fast_text(modes);
+    }
+
+    /// Sets the width of both screens without reflow; false where it is the width already.
+    pub(crate) fn set_cols(&mut self, cols: usize) -> bool {
+        if cols == self.size.cols {
+            return false;
+        }
+        self.size.cols = cols;
+        let seq = self.seq;
+        for grid in self.grids_mut() {
+            grid.set_cols(cols, seq);
+        }
+        self.margins = Margins::whole(self.size);
+        self.cursor.col = self.cursor.col.min(cols - 1);
+        for y in 0..self.size.rows {
+            self.mend_halves(y);
+        }
+        true
     }
 }

@@ -1,21 +1,22 @@
 //! Tab stops: HT, CHT, CBT, HTS, TBC, DECST8C.
 
-use crate::terminal::Terminal;
+use crate::modes::Modes;
+use crate::screen::Screen;
 
-impl Terminal {
+impl Screen {
     /// HT, CHT: a pending wrap stays.
     #[inline]
-    pub(crate) fn tab_forward(&mut self, count: usize) {
-        if self.modes.more_fix && self.cursor.wrap_pending && self.modes.autowrap {
+    pub(crate) fn tab_forward(&mut self, count: usize, modes: &Modes) {
+        if modes.more_fix && self.cursor.wrap_pending && modes.autowrap {
             self.next_line();
             self.cursor.col = 0;
         }
-        if self.modes.left_right_margins && self.cursor.col > self.margins.right {
+        if modes.left_right_margins && self.cursor.col > self.margins.right {
             // As xterm: the right margin ends a tab from behind it too.
             self.cursor.col = self.margins.right;
             return;
         }
-        let last = if self.modes.left_right_margins {
+        let last = if modes.left_right_margins {
             self.margins.right
         } else {
             self.row_cols(self.cursor.row) - 1

@@ -1,8 +1,9 @@
 //! Inserting, deleting and repeating: ICH, DCH, IL, DL, REP.
 
-use crate::terminal::Terminal;
+use crate::modes::Modes;
+use crate::screen::Screen;
 
-impl Terminal {
+impl Screen {
     /// ICH.
     pub(crate) fn insert_characters(&mut self, count: usize) {
         self.cursor.wrap_pending = false;
@@ -48,14 +49,14 @@ impl Terminal {
     }
 
     /// REP: the character that came right before, as if it came again.
-    pub(crate) fn repeat(&mut self, count: usize) {
+    pub(crate) fn repeat(&mut self, count: usize, modes: &Modes) {
         let Some(c) = self.last_printed else { return };
         // Beyond a screenful it only scrolls what is there already.
         let most = (self.size.rows + 1) * self.size.cols;
         for _ in 0..count.min(most) {
-            self.print_char(c);
+            self.print_char(c, modes);
         }
-        self.choose_way_of_text();
+        self.update_fast_text(modes);
     }
 
     /// Moves columns `col..end` of a row right by `count`.

@@ -39,6 +39,16 @@ pub(crate) enum ChangeExtent {
     Rectangle,
 }
 
+impl From<u16> for ChangeExtent {
+    fn from(param: u16) -> Self {
+        if param == 2 {
+            Self::Rectangle
+        } else {
+            Self::Stream
+        }
+    }
+}
+
 /// DECSCL's operating level that a terminal starts with: a VT420's, as xterm's.
 pub(crate) const FIRST_LEVEL: u8 = 4;
 
