@@ -15,6 +15,7 @@ mod color;
 mod control;
 mod event;
 mod grid;
+mod hex;
 mod model;
 mod modes;
 mod parser;

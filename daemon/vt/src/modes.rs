@@ -252,3 +252,132 @@ impl Default for Modes {
         }
     }
 }
+
+impl Modes {
+    /// An ANSI mode's setting; `None` for an unknown mode.
+    pub(crate) fn ansi(&self, mode: u16) -> Option<bool> {
+        Some(match mode {
+            2 => self.keyboard_locked,
+            4 => self.insert,
+            12 => self.send_receive,
+            20 => self.line_feed_new_line,
+            _ => return None,
+        })
+    }
+
+    /// SM, RM of one mode.
+    pub(crate) fn set_ansi(&mut self, mode: u16, switch: Switch) {
+        let on = switch.is_on();
+        match mode {
+            2 => self.keyboard_locked = on,
+            4 => self.insert = on,
+            12 => self.send_receive = on,
+            20 => self.line_feed_new_line = on,
+            _ => {}
+        }
+    }
+
+    /// A private mode's setting; `None` for an unknown mode, and for one that is not kept here.
+    pub(crate) fn private(&self, mode: u16) -> Option<bool> {
+        Some(match mode {
+            1 => self.application_cursor_keys,
+            2 => !self.vt52,
+            3 => self.column_132,
+            5 => self.reverse_video,
+            7 => self.autowrap,
+            9 => self.mouse == MouseMode::X10,
+            12 => self.cursor_blinks,
+            25 => self.cursor_visible,
+            40 => self.allow_column_mode,
+            41 => self.more_fix,
+            42 => self.national,
+            45 => self.reverse_wrap,
+            66 => self.application_keypad,
+            69 => self.left_right_margins,
+            95 => self.no_clear_on_column,
+            1000 => self.mouse == MouseMode::Normal,
+            1001 => self.mouse == MouseMode::Highlight,
+            1002 => self.mouse == MouseMode::Button,
+            1003 => self.mouse == MouseMode::Any,
+            1004 => self.focus_events,
+            1005 => self.mouse_encoding == MouseEncoding::Utf8,
+            1006 => self.mouse_encoding == MouseEncoding::Sgr,
+            1007 => self.alternate_scroll,
+            1015 => self.mouse_encoding == MouseEncoding::Urxvt,
+            1016 => self.mouse_encoding == MouseEncoding::SgrPixels,
+            1045 => self.extended_reverse_wrap,
+            1046 => self.allow_alternate,
+            2004 => self.bracketed_paste,
+            2026 => self.synchronized_output,
+            2027 => self.grapheme_clusters,
+            _ => return self.kept.get(mode),
+        })
+    }
+
+    /// DECSET, DECRST of a mode that changes nothing but its setting.
+    pub(crate) fn set_private(&mut self, mode: u16, switch: Switch) {
+        let on = switch.is_on();
+        match mode {
+            1 => self.application_cursor_keys = on,
+            5 => self.reverse_video = on,
+            7 => self.autowrap = on,
+            9 => self.set_mouse(MouseMode::X10, switch),
+            12 => self.cursor_blinks = on,
+            25 => self.cursor_visible = on,
+            40 => self.allow_column_mode = on,
+            41 => self.more_fix = on,
+            45 => self.reverse_wrap = on,
+            66 => self.application_keypad = on,
+            95 if self.level >= 5 => self.no_clear_on_column = on,
+            1000 => self.set_mouse(MouseMode::Normal, switch),
+            1001 => self.set_mouse(MouseMode::Highlight, switch),
+            1002 => self.set_mouse(MouseMode::Button, switch),
+            1003 => self.set_mouse(MouseMode::Any, switch),
+            1004 => self.focus_events = on,
+            1005 => self.set_mouse_encoding(MouseEncoding::Utf8, switch),
+            1006 => self.set_mouse_encoding(MouseEncoding::Sgr, switch),
+            1007 => self.alternate_scroll = on,
+            1015 => self.set_mouse_encoding(MouseEncoding::Urxvt, switch),
+            1016 => self.set_mouse_encoding(MouseEncoding::SgrPixels, switch),
+            1045 => self.extended_reverse_wrap = on,
+            2004 => self.bracketed_paste = on,
+            2026 => self.synchronized_output = on,
+            2027 => self.grapheme_clusters = on,
+            _ => self.kept.set(mode, switch),
+        }
+    }
+
+    /// Any mouse mode's reset ends mouse reports, as in xterm.
+    fn set_mouse(&mut self, mode: MouseMode, switch: Switch) {
+        self.mouse = match switch {
+            Switch::On => mode,
+            Switch::Off => MouseMode::Off,
+        };
+    }
+
+    /// Encodings exclude each other; a reset is for the one that is set.
+    fn set_mouse_encoding(&mut self, encoding: MouseEncoding, switch: Switch) {
+        match switch {
+            Switch::On => self.mouse_encoding = encoding,
+            Switch::Off if self.mouse_encoding == encoding => {
+                self.mouse_encoding = MouseEncoding::X10;
+            }
+            Switch::Off => {}
+        }
+    }
+
+    /// DECNRCM: the national sets are of seven bits, and so UTF-8 is off meanwhile.
+    pub(crate) fn set_national(&mut self, switch: Switch) {
+        if self.level < 2 || self.national == switch.is_on() {
+            return;
+        }
+        self.national = switch.is_on();
+        match switch {
+            Switch::On => {
+                self.utf8_before_national = self.utf8;
+                self.utf8 = false;
+            }
+            Switch::Off => self.utf8 = self.utf8_before_national,
+        }
+    }
+}

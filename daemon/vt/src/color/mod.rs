@@ -4,6 +4,7 @@
 //! that xterm asks; what is reported is each written twice. It knows no escape sequences.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::palette::xterm_256;
@@ -13,6 +14,14 @@ mod spaces;
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rgb(pub u8, pub u8, pub u8);
+
+/// As xterm reports it: each of the 8 bits written twice.
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(r, g, b) = self;
+        write!(f, "rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}")
+    }
+}
 
 /// Colours that SGR can name.
 pub(crate) const INDEXED: u16 = 256;
@@ -152,6 +161,116 @@ impl SavedPalettes {
     /// XTREPORTCOLORS: which place is the top, and how many were ever used.
     pub(crate) fn report(&self) -> (usize, usize) {
         (self.used, self.last)
+    }
+}
+
+/// The palette in force, and those that were pushed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Colors {
+    pub(crate) palette: Palette,
+    pub(crate) saved: SavedPalettes,
+}
+
+/// The two tables of colours that OSC numbers: OSC 4 has the special colours after the 256, OSC 5
+/// from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Table {
+    /// OSC 4, 104.
+    Indexed,
+    /// OSC 5, 105.
+    Special,
+}
+
+impl Table {
+    fn slot(self, number: u16) -> Option<Slot> {
+        match self {
+            Self::Indexed => Slot::indexed(number),
+            Self::Special => Slot::special(number),
+        }
+    }
+
+    fn function(self) -> u16 {
+        match self {
+            Self::Indexed => 4,
+            Self::Special => 5,
+        }
+    }
+}
+
+impl Colors {
+    /// OSC 4, 5: `number;colour` or `number;?`, any number of times. As in xterm the first that is
+    /// wrong ends it. Returns the answers to the questions.
+    pub(crate) fn change(&mut self, table: Table, text: &str) -> Vec<String> {
+        let mut answers = Vec::new();
+        let mut parts = text.split(';');
+        while let (Some(number), Some(color)) = (parts.next(), parts.next()) {
+            let Some(slot) = number.parse().ok().and_then(|number| table.slot(number)) else {
+                break;
+            };
+            if color == "?" {
+                let color = self.palette.get(slot);
+                answers.push(format!("{};{number};{color}", table.function()));
+            } else if let Some(color) = parse_color(color) {
+                self.palette.set(slot, color);
+            } else {
+                break;
+            }
+        }
+        answers
+    }
+
+    /// OSC 104, 105: all colours of the table, or those that are named.
+    pub(crate) fn reset(&mut self, table: Table, text: &str) {
+        if text.is_empty() {
+            match table {
+                Table::Indexed => self.palette.reset_indexed(),
+                Table::Special => self.palette.reset_special(),
+            }
+            return;
+        }
+        for number in text.split(';') {
+            let Ok(number) = number.parse::<u16>() else {
+                return;
+            };
+            if let Some(slot) = table.slot(number) {
+                self.palette.reset(slot);
+            }
+        }
+    }
+
+    /// OSC 10 to 19: a colour or `?` for this function, and for those after it. Returns the answers.
+    pub(crate) fn change_dynamic(&mut self, first: u16, text: &str) -> Vec<String> {
+        let mut answers = Vec::new();
+        for (function, color) in (first..=LAST_DYNAMIC).zip(text.split(';')) {
+            let Some(slot) = Slot::dynamic(function) else {
+                break;
+            };
+            if color == "?" {
+                answers.push(format!("{function};{}", self.palette.get(slot)));
+            } else if let Some(color) = parse_color(color) {
+                self.palette.set(slot, color);
+            }
+        }
+        answers
+    }
+
+    /// OSC 110 to 119, by the number of the function that set the colour.
+    pub(crate) fn reset_dynamic(&mut self, function: u16) {
+        if let Some(slot) = Slot::dynamic(function) {
+            self.palette.reset(slot);
+        }
+    }
+
+    /// XTPUSHCOLORS.
+    pub(crate) fn push(&mut self, place: usize) {
+        self.saved.push(place, &self.palette);
+    }
+
+    /// XTPOPCOLORS.
+    pub(crate) fn pop(&mut self, place: usize) {
+        if let Some(palette) = self.saved.pop(place) {
+            self.palette = palette;
+        }
     }
 }
 

@@ -2,8 +2,7 @@
 //! passed over: key definitions, soft fonts, and tmux's and screen's pass-through, which would
 //! run what another terminal was meant to.
 
-use std::fmt::Write;
-
+use crate::hex;
 use crate::parser::ControlString;
 use crate::screen::marks::MarkKind;
 use crate::terminal::Terminal;
@@ -34,7 +33,7 @@ impl Terminal {
     fn report_capabilities(&mut self, names: &str) {
         let mut answer = String::new();
         for name in names.split(';').take(MAX_CAPABILITIES) {
-            let bytes = unhexed(name.as_bytes()).unwrap_or_default();
+            let bytes = hex::decode(name.as_bytes()).unwrap_or_default();
             let known = std::str::from_utf8(&bytes)
                 .ok()
                 .and_then(|known| Some((known, terminfo::capability(known)?)));
@@ -44,10 +43,10 @@ impl Terminal {
             if !answer.is_empty() {
                 answer.push(';');
             }
-            push_hexed(&mut answer, known);
+            hex::encode(&mut answer, known);
             if !value.is_empty() {
                 answer.push('=');
-                push_hexed(&mut answer, value);
+                hex::encode(&mut answer, value);
             }
         }
         if answer.is_empty() {
@@ -72,7 +71,7 @@ impl Terminal {
 
     /// A picture is counted, and its place marked.
     pub(crate) fn picture(&mut self) {
-        self.extras.pictures += 1;
+        self.pictures += 1;
         self.screen.mark(MarkKind::Picture);
     }
 }
@@ -118,23 +117,5 @@ impl<'a> DeviceControl<'a> {
     /// The data; nothing of it where it is not UTF-8.
     fn text(&self) -> &'a str {
         std::str::from_utf8(self.data).unwrap_or_default()
-    }
-}
-
-/// What hexadecimal digits stand for.
-pub(crate) fn unhexed(digits: &[u8]) -> Option<Vec<u8>> {
-    let value = |digit: u8| char::from(digit).to_digit(16);
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits
-        .chunks_exact(2)
-        .map(|pair| u8::try_from(value(pair[0])? << 4 | value(pair[1])?).ok())
-        .collect()
-}
-
-fn push_hexed(hexed: &mut String, text: &str) {
-    for byte in text.bytes() {
-        let _ = write!(hexed, "{byte:02X}");
     }
 }

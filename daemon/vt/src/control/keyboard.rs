@@ -7,20 +7,18 @@ use crate::terminal::keyboard::{Change, OTHER_KEYS};
 impl Terminal {
     /// `CSI ? u`: the flags in force.
     pub(crate) fn report_keyboard_flags(&mut self) {
-        let flags = self.extras.keyboard.flags(self.screen.active);
+        let flags = self.keyboard.flags(self.screen.active);
         self.answer_csi(format_args!("?{flags}u"));
     }
 
     /// `CSI > flags u`.
     pub(crate) fn push_keyboard_flags(&mut self, params: &Params) {
-        self.extras.keyboard.push(self.screen.active, params.get(0));
+        self.keyboard.push(self.screen.active, params.get(0));
     }
 
     /// `CSI < count u`.
     pub(crate) fn pop_keyboard_flags(&mut self, params: &Params) {
-        self.extras
-            .keyboard
-            .pop(self.screen.active, params.count(0));
+        self.keyboard.pop(self.screen.active, params.count(0));
     }
 
     /// `CSI = flags ; mode u`.
@@ -31,14 +29,12 @@ impl Terminal {
             3 => Change::Remove,
             _ => return,
         };
-        self.extras
-            .keyboard
-            .set(self.screen.active, params.get(0), change);
+        self.keyboard.set(self.screen.active, params.get(0), change);
     }
 
     /// XTMODKEYS, `CSI > kind ; value m`.
     pub(crate) fn modify_keys(&mut self, params: &Params) {
-        let keyboard = &mut self.extras.keyboard;
+        let keyboard = &mut self.keyboard;
         if params.is_empty() {
             keyboard.modify_none();
         } else {
@@ -51,19 +47,19 @@ impl Terminal {
     pub(crate) fn modify_keys_not(&mut self, params: &Params) {
         // Without parameters it is the function keys.
         let kind = if params.is_empty() { 2 } else { params.get(0) };
-        self.extras.keyboard.modify(kind, Some(0));
+        self.keyboard.modify(kind, Some(0));
         self.other_keys_changed();
     }
 
     fn other_keys_changed(&mut self) {
-        let value = self.extras.keyboard.modified(OTHER_KEYS);
+        let value = self.keyboard.modified(OTHER_KEYS);
         self.modes.modify_other_keys = value.unwrap_or(0);
     }
 
     /// XTQMODKEYS, `CSI ? kind m`: the answer is the XTMODKEYS that sets it.
     pub(crate) fn report_modified_keys(&mut self, params: &Params) {
         for kind in params.values() {
-            match self.extras.keyboard.modified(*kind) {
+            match self.keyboard.modified(*kind) {
                 Some(value) => self.answer_csi(format_args!(">{kind};{value}m")),
                 None => self.answer_csi(format_args!(">{kind}m")),
             }

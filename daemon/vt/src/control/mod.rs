@@ -90,7 +90,7 @@ impl Handler for Terminal {
         self.screen.last_printed = None;
         match byte {
             0x07 => {
-                self.extras.bells += 1;
+                self.bells += 1;
                 self.event(Event::Bell);
             }
             0x08 => self.screen.cursor_back(1, &self.modes),

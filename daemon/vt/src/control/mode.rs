@@ -1,7 +1,5 @@
 //! Modes: SM, RM, DECSET, DECRST, XTSAVE, XTRESTORE, DECSCL; what each of them does when it is set.
 
-use termd_proto::screen::{MouseEncoding, MouseMode};
-
 use crate::event::Event;
 use crate::modes::{SIZE_REPORTS, Switch};
 use crate::parser::Params;
@@ -16,28 +14,10 @@ const WIDE: usize = 132;
 impl Terminal {
     /// SM, RM.
     pub(crate) fn set_ansi_modes(&mut self, params: &Params, switch: Switch) {
-        let on = switch.is_on();
         for mode in params.values() {
-            match mode {
-                2 => self.modes.keyboard_locked = on,
-                4 => self.modes.insert = on,
-                12 => self.modes.send_receive = on,
-                20 => self.modes.line_feed_new_line = on,
-                _ => {}
-            }
+            self.modes.set_ansi(*mode, switch);
         }
         self.update_fast_text();
-    }
-
-    /// An ANSI mode's setting; `None`: it is not known.
-    pub(crate) fn ansi_mode(&self, mode: u16) -> Option<bool> {
-        match mode {
-            2 => Some(self.modes.keyboard_locked),
-            4 => Some(self.modes.insert),
-            12 => Some(self.modes.send_receive),
-            20 => Some(self.modes.line_feed_new_line),
-            _ => None,
-        }
     }
 
     /// DECSET, DECRST.
@@ -59,11 +39,8 @@ impl Terminal {
             };
             if *mode == 1048 {
                 self.screen.save_cursor();
-            } else if let Some(saved) = self.stash.modes.iter_mut().find(|(saved, _)| saved == mode)
-            {
-                saved.1 = on;
             } else {
-                self.stash.modes.push((*mode, on));
+                self.saved.save_mode(*mode, on);
             }
         }
     }
@@ -71,13 +48,12 @@ impl Terminal {
     /// XTRESTORE.
     pub(crate) fn restore_private_modes(&mut self, params: &Params) {
         for mode in params.values() {
-            let saved = self.stash.modes.iter().find(|(saved, _)| saved == mode);
-            match (mode, saved) {
+            match (mode, self.saved.saved_mode(*mode)) {
                 (1048, _) => self.screen.restore_cursor(&self.modes),
-                (_, Some((_, on))) => {
+                (_, Some(on)) => {
                     // One mouse mode's end is the others' too: only the one that is on ends here.
-                    if *on || self.private_mode(*mode) == Some(true) {
-                        self.set_private_mode(*mode, Switch::from(*on));
+                    if on || self.private_mode(*mode) == Some(true) {
+                        self.set_private_mode(*mode, Switch::from(on));
                     }
                 }
                 (_, None) => {}
@@ -86,124 +62,33 @@ impl Terminal {
         self.update_fast_text();
     }
 
-    /// A private mode's setting; `None`: it is not known.
+    /// A private mode's setting; `None` for an unknown mode.
     pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
-        let modes = &self.modes;
         Some(match mode {
-            1 => modes.application_cursor_keys,
-            2 => !modes.vt52,
-            3 => modes.column_132,
-            5 => modes.reverse_video,
             6 => self.screen.cursor.origin,
-            7 => modes.autowrap,
-            9 => modes.mouse == MouseMode::X10,
-            12 => modes.cursor_blinks,
-            25 => modes.cursor_visible,
-            40 => modes.allow_column_mode,
-            41 => modes.more_fix,
-            42 => modes.national,
-            45 => modes.reverse_wrap,
-            47 | 1047 | 1049 => self.screen.active == crate::screen::ActiveScreen::Alternate,
-            66 => modes.application_keypad,
-            69 => modes.left_right_margins,
-            95 => modes.no_clear_on_column,
-            1000 => modes.mouse == MouseMode::Normal,
-            1001 => modes.mouse == MouseMode::Highlight,
-            1002 => modes.mouse == MouseMode::Button,
-            1003 => modes.mouse == MouseMode::Any,
-            1004 => modes.focus_events,
-            1005 => modes.mouse_encoding == MouseEncoding::Utf8,
-            1006 => modes.mouse_encoding == MouseEncoding::Sgr,
-            1007 => modes.alternate_scroll,
-            1015 => modes.mouse_encoding == MouseEncoding::Urxvt,
-            1016 => modes.mouse_encoding == MouseEncoding::SgrPixels,
-            1045 => modes.extended_reverse_wrap,
-            1046 => modes.allow_alternate,
+            47 | 1047 | 1049 => self.screen.active == ActiveScreen::Alternate,
             1048 => self.screen.saved.iter().any(Option::is_some),
-            2004 => modes.bracketed_paste,
-            2026 => modes.synchronized_output,
-            2027 => modes.grapheme_clusters,
-            _ => return modes.kept.get(mode),
+            _ => return self.modes.private(mode),
         })
     }
 
-    /// Sets or resets a private mode.
+    /// Sets or resets a private mode. Those without a case here change nothing but their setting.
     fn set_private_mode(&mut self, mode: u16, switch: Switch) {
-        let on = switch.is_on();
         match mode {
-            1 => self.modes.application_cursor_keys = on,
-            2 if !on => self.enter_vt52(),
+            2 if switch == Switch::Off => self.enter_vt52(),
             3 => self.set_column_mode(switch),
-            5 => self.modes.reverse_video = on,
             6 => {
-                self.screen.cursor.origin = on;
+                self.screen.cursor.origin = switch.is_on();
                 self.screen.set_cursor(0, 0);
             }
-            7 => self.modes.autowrap = on,
-            9 => self.set_mouse(MouseMode::X10, switch),
-            12 => self.modes.cursor_blinks = on,
-            25 => self.modes.cursor_visible = on,
-            40 => self.modes.allow_column_mode = on,
-            41 => self.modes.more_fix = on,
-            42 => self.set_national(switch),
-            45 => self.modes.reverse_wrap = on,
+            42 => self.modes.set_national(switch),
             47 | 1046 | 1047 | 1048 | 1049 => self.set_screen_mode(mode, switch),
-            66 => self.modes.application_keypad = on,
             69 => self.set_left_right_margin_mode(switch),
-            95 if self.modes.level >= 5 => self.modes.no_clear_on_column = on,
-            1000 => self.set_mouse(MouseMode::Normal, switch),
-            1001 => self.set_mouse(MouseMode::Highlight, switch),
-            1002 => self.set_mouse(MouseMode::Button, switch),
-            1003 => self.set_mouse(MouseMode::Any, switch),
-            1004 => self.modes.focus_events = on,
-            1005 => self.set_mouse_encoding(MouseEncoding::Utf8, switch),
-            1006 => self.set_mouse_encoding(MouseEncoding::Sgr, switch),
-            1007 => self.modes.alternate_scroll = on,
-            1015 => self.set_mouse_encoding(MouseEncoding::Urxvt, switch),
-            1016 => self.set_mouse_encoding(MouseEncoding::SgrPixels, switch),
-            1045 => self.modes.extended_reverse_wrap = on,
-            2004 => self.modes.bracketed_paste = on,
-            2026 => self.modes.synchronized_output = on,
-            2027 => self.modes.grapheme_clusters = on,
             SIZE_REPORTS => {
-                self.modes.kept.set(mode, switch);
+                self.modes.set_private(mode, switch);
                 self.report_size_in_band();
             }
-            _ => self.modes.kept.set(mode, switch),
-        }
-    }
-
-    /// Any mouse mode's reset ends mouse reports, as in xterm.
-    fn set_mouse(&mut self, mode: MouseMode, switch: Switch) {
-        self.modes.mouse = match switch {
-            Switch::On => mode,
-            Switch::Off => MouseMode::Off,
-        };
-    }
-
-    /// Encodings exclude each other; a reset is for the one that is set.
-    fn set_mouse_encoding(&mut self, encoding: MouseEncoding, switch: Switch) {
-        match switch {
-            Switch::On => self.modes.mouse_encoding = encoding,
-            Switch::Off if self.modes.mouse_encoding == encoding => {
-                self.modes.mouse_encoding = MouseEncoding::X10;
-            }
-            Switch::Off => {}
-        }
-    }
-
-    /// DECNRCM: the national sets are of seven bits, and so UTF-8 is off meanwhile.
-    fn set_national(&mut self, switch: Switch) {
-        if self.modes.level < 2 || self.modes.national == switch.is_on() {
-            return;
-        }
-        self.modes.national = switch.is_on();
-        match switch {
-            Switch::On => {
-                self.modes.utf8_before_national = self.modes.utf8;
-                self.modes.utf8 = false;
-            }
-            Switch::Off => self.modes.utf8 = self.modes.utf8_before_national,
+            _ => self.modes.set_private(mode, switch),
         }
     }
 

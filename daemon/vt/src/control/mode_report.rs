@@ -23,7 +23,7 @@ impl Terminal {
         if self.level() < 3 {
             return;
         }
-        let setting = match (mode, self.ansi_mode(mode)) {
+        let setting = match (mode, self.modes.ansi(mode)) {
             (_, Some(set)) => set.into(),
             (3, _) => Setting::Reset,
             (1 | 5 | 7 | 10 | 11 | 13..=19, _) => Setting::AlwaysReset,

@@ -3,7 +3,7 @@
 //! Questions whose answer would hold what a program sent, or what a person has copied, are not
 //! answered (OSC 52).
 
-use super::colors::Table;
+use crate::color::Table;
 use crate::grid::style::{Link, LinkId};
 use crate::parser::ControlString;
 use crate::terminal::Terminal;
@@ -51,15 +51,24 @@ impl Terminal {
     fn operating_system_command(&mut self, number: u16, text: &str, gathered: &ControlString) {
         let end = gathered.terminator();
         match number {
-            4 => self.change_colors(Table::Indexed, text, end),
-            5 => self.change_colors(Table::Special, text, end),
+            4 => {
+                let answers = self.colors.change(Table::Indexed, text);
+                self.answer_colors(&answers, end);
+            }
+            5 => {
+                let answers = self.colors.change(Table::Special, text);
+                self.answer_colors(&answers, end);
+            }
             7 => self.shell_directory_url(text),
             8 => self.hyperlink(text),
             9 => self.conemu(text),
-            10..=19 => self.change_dynamic_colors(number, text, end),
-            104 => self.reset_colors(Table::Indexed, text),
-            105 => self.reset_colors(Table::Special, text),
-            110..=119 if text.is_empty() => self.reset_dynamic_color(number - 100),
+            10..=19 => {
+                let answers = self.colors.change_dynamic(number, text);
+                self.answer_colors(&answers, end);
+            }
+            104 => self.colors.reset(Table::Indexed, text),
+            105 => self.colors.reset(Table::Special, text),
+            110..=119 if text.is_empty() => self.colors.reset_dynamic(number - 100),
             133 => self.prompt_mark(text),
             633 => self.vs_code_mark(text),
             1337 => self.iterm(text),

@@ -29,7 +29,7 @@ impl Terminal {
             (0, b'*', b'|') => self.lines_per_screen(params.get(0)),
             (0, b'$', b'|') => self.columns_per_page(params.get(0)),
             (0, b'*', b'y') if self.level() >= 4 => self.report_checksum(params),
-            (0, b'#', b'y') => self.extras.checksum.0 = params.get(0),
+            (0, b'#', b'y') => self.checksum.0 = params.get(0),
             (0, b'&', b'u') => self.answer_dcs(format_args!("0!u%5")),
             (0, b'\'', b'|') if params.get(0) < 2 => self.answer_csi(format_args!("0&w")),
             (0, b'#', b'P') => self.push_palette(params),
@@ -142,7 +142,7 @@ impl Terminal {
         let sum = self
             .screen
             .rectangle(params, 2)
-            .map_or(0, |area| self.screen.checksum(area, self.extras.checksum));
+            .map_or(0, |area| self.screen.checksum(area, self.checksum));
         self.answer_dcs(format_args!("{id}!~{sum:04X}"));
     }
 

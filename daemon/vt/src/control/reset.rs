@@ -1,12 +1,15 @@
 //! Resets: DECSTR and RIS.
 
+use crate::color::Colors;
 use crate::grid::cell::Protection;
 use crate::grid::style::Style;
 use crate::modes::Modes;
+use crate::screen::checksum::ChecksumFlags;
 use crate::screen::cursor::Cursor;
 use crate::screen::margins::Margins;
 use crate::terminal::Terminal;
-use crate::terminal::stash::Stash;
+use crate::terminal::keyboard::Keyboard;
+use crate::terminal::saved_state::SavedState;
 
 /// The width that RIS brings back after DECCOLM.
 const NARROW: usize = 80;
@@ -24,15 +27,14 @@ impl Terminal {
         modes.keyboard_locked = fresh.keyboard_locked;
         modes.application_keypad = fresh.application_keypad;
         modes.modify_other_keys = fresh.modify_other_keys;
-        self.extras.soft_reset();
-        let modes = &mut self.modes;
         modes.autowrap = fresh.autowrap;
         modes.reverse_wrap = fresh.reverse_wrap;
         modes.extended_reverse_wrap = fresh.extended_reverse_wrap;
         modes.insert = fresh.insert;
         modes.left_right_margins = fresh.left_right_margins;
         modes.protection = Protection::None;
-        self.extras.soft_reset();
+        self.checksum = ChecksumFlags::default();
+        self.keyboard.modify_none();
         self.screen.margins = Margins::whole(self.screen.size);
         self.screen.cursor = Cursor {
             row: self.screen.cursor.row,
@@ -66,8 +68,12 @@ impl Terminal {
             ..Modes::default()
         };
         self.screen.cursor = Cursor::default();
-        self.stash = Stash::default();
-        self.extras.full_reset();
+        self.saved = SavedState::default();
+        self.checksum = ChecksumFlags::default();
+        self.keyboard = Keyboard::default();
+        self.titles.reset();
+        self.colors = Colors::default();
+        self.shell.progress = None;
         if narrow {
             self.set_columns(NARROW);
         }

@@ -58,7 +58,7 @@ impl Terminal {
             .strip_suffix('m')?
             .parse()
             .ok()?;
-        let value = self.extras.keyboard.modified(kind)?;
+        let value = self.keyboard.modified(kind)?;
         Some(format!(">{kind};{value}m"))
     }
 

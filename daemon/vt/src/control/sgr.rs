@@ -8,7 +8,6 @@ use termd_proto::screen::{Color, CursorShape, Underline};
 use crate::grid::style::{Attributes, Style};
 use crate::parser::Params;
 use crate::terminal::Terminal;
-use crate::terminal::stash::{MAX_PUSHED_SGR, PushedSgr};
 
 impl Terminal {
     /// SGR.
@@ -18,67 +17,15 @@ impl Terminal {
         self.screen.style_changed();
     }
 
-    /// XTPUSHSGR: all, or the attributes that are named.
+    /// XTPUSHSGR.
     pub(crate) fn push_sgr(&mut self, params: &Params) {
-        if self.stash.sgr.len() >= MAX_PUSHED_SGR {
-            self.stash.sgr_beyond = self.stash.sgr_beyond.saturating_add(1);
-            return;
-        }
-        let mut which = 0;
-        for value in params.values() {
-            if (1..32).contains(value) {
-                which |= 1 << value;
-            }
-        }
-        if params.values().iter().all(|value| *value == 0) {
-            which = u32::MAX;
-        }
-        let style = Style {
-            link: crate::grid::style::LinkId::default(),
-            ..self.screen.cursor.style
-        };
-        self.stash.sgr.push(PushedSgr { which, style });
+        self.saved
+            .push_sgr(self.screen.cursor.style, params.values());
     }
 
     /// XTPOPSGR.
     pub(crate) fn pop_sgr(&mut self) {
-        if self.stash.sgr_beyond > 0 {
-            self.stash.sgr_beyond -= 1;
-            return;
-        }
-        let Some(PushedSgr { which, style: old }) = self.stash.sgr.pop() else {
-            return;
-        };
-        let has = |bit: u32| which & 1 << bit != 0;
-        let style = &mut self.screen.cursor.style;
-        for (bit, attribute) in [
-            (1, Attributes::BOLD),
-            (2, Attributes::FAINT),
-            (3, Attributes::ITALIC),
-            (5, Attributes::BLINK),
-            (5, Attributes::RAPID_BLINK),
-            (7, Attributes::INVERSE),
-            (8, Attributes::INVISIBLE),
-            (9, Attributes::CROSSED_OUT),
-        ] {
-            if has(bit) {
-                style.attributes.remove(attribute);
-                if old.attributes.contains(attribute) {
-                    style.attributes.insert(attribute);
-                }
-            }
-        }
-        if has(4) || has(21) {
-            style.underline = old.underline;
-            style.underline_color = old.underline_color;
-        }
-        // 10 and 11 are what these were before xterm 333.
-        if has(30) || has(10) {
-            style.foreground = old.foreground;
-        }
-        if has(31) || has(11) {
-            style.background = old.background;
-        }
+        self.saved.pop_sgr(&mut self.screen.cursor.style);
         self.screen.style_changed();
     }
 

@@ -4,14 +4,12 @@
 //! Anything on the terminal can say the same. What comes out is an [`Event`] with what was said;
 //! whom to believe is decided by whoever gave the shell its nonce.
 
-use termd_proto::screen::{CommandState, Progress};
+use termd_proto::screen::CommandState;
 
 use crate::event::Event;
+use crate::hex;
 use crate::screen::marks::MarkKind;
 use crate::terminal::Terminal;
-
-/// Longest path taken, in bytes: Linux's `PATH_MAX`.
-const MAX_PATH_BYTES: usize = 4_096;
 
 impl Terminal {
     /// OSC 133.
@@ -22,7 +20,7 @@ impl Terminal {
             Some("A" | "P") => self.prompt_start(Continuation::of(params)),
             // As A, where the command before it may not have said that it ended.
             Some("N") => {
-                if self.extras.command_state == CommandState::Running {
+                if self.shell.command_state == CommandState::Running {
                     self.command_finished(None);
                 }
                 self.prompt_start(Continuation::of(params));
@@ -70,22 +68,22 @@ impl Terminal {
         if continuation == Continuation::Yes {
             return;
         }
-        self.extras.command_state = CommandState::Prompt;
+        self.shell.command_state = CommandState::Prompt;
         self.screen.mark(MarkKind::PromptStart);
         self.event(Event::PromptStart);
     }
 
     fn prompt_end(&mut self) {
         // After the prompt of a further line the command line just goes on.
-        if self.extras.command_state != CommandState::Input {
-            self.extras.command_state = CommandState::Input;
+        if self.shell.command_state != CommandState::Input {
+            self.shell.command_state = CommandState::Input;
             self.screen.mark(MarkKind::PromptEnd);
             self.event(Event::PromptEnd);
         }
     }
 
     fn output_start(&mut self) {
-        self.extras.command_state = CommandState::Running;
+        self.shell.command_state = CommandState::Running;
         self.screen.mark(MarkKind::OutputStart);
         self.event(Event::OutputStart);
     }
@@ -93,7 +91,7 @@ impl Terminal {
     fn command_finished(&mut self, exit: Option<&str>) {
         let exit = exit.and_then(|exit| exit.parse().ok());
         // The next prompt is on its way.
-        self.extras.command_state = CommandState::Prompt;
+        self.shell.command_state = CommandState::Prompt;
         self.screen.mark(MarkKind::CommandEnd(exit));
         self.event(Event::CommandFinished { exit });
     }
@@ -116,12 +114,8 @@ impl Terminal {
     }
 
     fn shell_directory(&mut self, path: String) {
-        let good =
-            !path.is_empty() && path.len() <= MAX_PATH_BYTES && !path.chars().any(char::is_control);
-        if good && self.extras.cwd.as_ref() != Some(&path) {
-            self.event(Event::Cwd(path.clone()));
-            self.extras.cwd = Some(path);
-        }
+        let event = self.shell.set_cwd(path);
+        self.emit(event);
     }
 
     /// OSC 9: `ConEmu`'s; with text it is iTerm2's notification, which is passed over.
@@ -132,7 +126,8 @@ impl Terminal {
                 let state = params.next().unwrap_or_default();
                 let value = params.next().and_then(|value| value.parse::<u32>().ok());
                 let value = value.map(|value| u8::try_from(value.min(100)).unwrap_or(100));
-                self.progress(state, value);
+                let event = self.shell.set_progress(state, value);
+                self.emit(event);
             }
             Some("9") => {
                 let path = text.get(2..).unwrap_or_default();
@@ -140,29 +135,6 @@ impl Terminal {
                 self.shell_directory(quoted.unwrap_or(path).to_owned());
             }
             _ => {}
-        }
-    }
-
-    fn progress(&mut self, state: &str, value: Option<u8>) {
-        let before = match self.extras.progress {
-            Some(Progress::Normal(value) | Progress::Error(value) | Progress::Paused(value)) => {
-                value
-            }
-            _ => 0,
-        };
-        // An error or a pause without a value is one of the progress before it.
-        let kept = value.unwrap_or(before);
-        let progress = match state {
-            "0" => None,
-            "1" => Some(Progress::Normal(value.unwrap_or(0))),
-            "2" => Some(Progress::Error(kept)),
-            "3" => Some(Progress::Indeterminate),
-            "4" => Some(Progress::Paused(kept)),
-            _ => return,
-        };
-        if progress != self.extras.progress {
-            self.extras.progress = progress;
-            self.event(Event::Progress(progress));
         }
     }
 
@@ -202,7 +174,7 @@ fn percent_decoded(text: &str) -> Option<String> {
         let code = after
             .get(..2)
             .filter(|_| *byte == b'%')
-            .and_then(super::dcs::unhexed);
+            .and_then(hex::decode);
         if let Some(code) = code {
             bytes.extend(code);
             rest = &after[2..];
@@ -226,7 +198,7 @@ fn unescaped(text: &str) -> String {
                 rest = more;
             }
             (b'\\', [b'x', high, low, more @ ..]) => {
-                if let Some(code) = super::dcs::unhexed(&[*high, *low]) {
+                if let Some(code) = hex::decode(&[*high, *low]) {
                     bytes.extend(code);
                     rest = more;
                 } else {

@@ -7,7 +7,7 @@ use crate::modes::Modes;
 use crate::screen::cursor::Cursor;
 use crate::screen::margins::Margins;
 use crate::terminal::Terminal;
-use crate::terminal::stash::BeforeVt52;
+use crate::terminal::saved_state::BeforeVt52;
 
 use crate::screen::erase::Respect;
 
@@ -21,7 +21,7 @@ impl Terminal {
             link: LinkId::default(),
             ..self.screen.cursor.style
         };
-        self.stash.before_vt52 = Some(Box::new(BeforeVt52 {
+        self.saved.before_vt52 = Some(Box::new(BeforeVt52 {
             modes: self.modes.clone(),
             cursor: Cursor {
                 style,
@@ -53,7 +53,7 @@ impl Terminal {
 
     /// `ESC <`.
     fn leave_vt52(&mut self) {
-        let (modes, cursor, margins) = match self.stash.before_vt52.take() {
+        let (modes, cursor, margins) = match self.saved.before_vt52.take() {
             Some(before) => (before.modes, before.cursor, before.margins),
             None => (Modes::default(), Cursor::default(), self.screen.margins),
         };

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::modes::SIZE_REPORTS;
 use crate::parser::{Params, Terminator};
 use crate::terminal::Terminal;
-use crate::terminal::titles::{Which, cleaned};
+use crate::terminal::titles::Which;
 
 /// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
 /// it has to be the same in all answers.
@@ -77,80 +77,43 @@ impl Terminal {
     }
 
     fn push_title(&mut self, params: &Params) {
-        let Some(which) = Which::numbered(params.get(1)) else {
-            return;
-        };
-        let icon = which.has_icon().then(|| self.extras.icon_name.clone());
-        let window = which.has_window().then(|| self.extras.title.clone());
-        self.extras
-            .saved_titles
-            .push(usize::from(params.get(2)), icon, window);
+        if let Some(which) = Which::numbered(params.get(1)) {
+            self.titles.push(which, usize::from(params.get(2)));
+        }
     }
 
     fn pop_title(&mut self, params: &Params) {
-        let Some(which) = Which::numbered(params.get(1)) else {
-            return;
-        };
-        let place = usize::from(params.get(2));
-        let Some((icon, window)) = self.extras.saved_titles.pop(place) else {
-            return;
-        };
-        if which.has_icon()
-            && let Some(icon) = icon
-        {
-            self.extras.icon_name = icon;
-        }
-        if which.has_window()
-            && let Some(window) = window
-        {
-            self.take_title(window);
+        if let Some(which) = Which::numbered(params.get(1)) {
+            let event = self.titles.pop(which, usize::from(params.get(2)));
+            self.emit(event);
         }
     }
 
     /// XTTITLEPOS.
     pub(crate) fn report_saved_titles(&mut self) {
-        let (used, most) = self.extras.saved_titles.report();
+        let (used, most) = self.titles.saved.report();
         self.answer_csi(format_args!("{used};{most}#S"));
     }
 
     /// OSC 0, 1, 2.
     pub(crate) fn set_title(&mut self, which: Which, sent: &[u8]) {
-        let title = if self.extras.titles_in_hex {
-            match super::dcs::unhexed(sent) {
-                Some(bytes) => cleaned(&bytes),
-                None => return,
-            }
-        } else {
-            cleaned(sent)
-        };
-        if which.has_icon() {
-            self.extras.icon_name.clone_from(&title);
-        }
-        if which.has_window() {
-            self.take_title(title);
-        }
-    }
-
-    fn take_title(&mut self, title: String) {
-        if title != self.extras.title {
-            self.event(Event::Title(title.clone()));
-            self.extras.title = title;
-        }
+        let event = self.titles.set(which, sent);
+        self.emit(event);
     }
 
     /// XTSMTITLE. Titles are UTF-8 always, and never reported: of its modes 0 alone matters.
     pub(crate) fn set_title_modes(&mut self, params: &Params) {
         if params.is_empty() {
-            self.extras.titles_in_hex = false;
+            self.titles.in_hex = false;
         } else if params.values().contains(&0) {
-            self.extras.titles_in_hex = true;
+            self.titles.in_hex = true;
         }
     }
 
     /// XTRMTITLE.
     pub(crate) fn reset_title_modes(&mut self, params: &Params) {
         if params.is_empty() || params.values().contains(&0) {
-            self.extras.titles_in_hex = false;
+            self.titles.in_hex = false;
         }
     }
 }

@@ -63,6 +63,15 @@ impl Attributes {
         self.0 &= !other.0;
     }
 
+    /// Turns these on or off.
+    pub fn set(&mut self, other: Self, on: bool) {
+        if on {
+            self.insert(other);
+        } else {
+            self.remove(other);
+        }
+    }
+
     /// Turns these round (DECRARA).
     pub fn toggle(&mut self, other: Self) {
         self.0 ^= other.0;

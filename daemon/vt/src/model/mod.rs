@@ -166,7 +166,7 @@ impl Model {
 
     /// What the shell says that it does (OSC 133, 633).
     pub fn command_state(&self) -> termd_proto::screen::CommandState {
-        self.terminal.extras.command_state
+        self.terminal.shell.command_state
     }
 
     /// The cursor's column and row.

@@ -5,6 +5,7 @@
 
 use termd_proto::screen::LineSize;
 
+use super::dump::extras::Extras;
 use crate::Model;
 use crate::grid::cell::{Cell, Content};
 use crate::grid::row::Row;
@@ -16,8 +17,7 @@ use crate::screen::cursor::Cursor;
 use crate::screen::margins::Margins;
 use crate::screen::marks::Mark;
 use crate::screen::tab_stops::TabStops;
-use crate::terminal::extras::Extras;
-use crate::terminal::stash::Stash;
+use crate::terminal::saved_state::SavedState;
 
 /// All that two equal models have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Snapshot {
     tabs: TabStops,
     modes: Modes,
     extras: Extras,
-    stash: Stash,
+    saved_state: SavedState,
     marks: Vec<Mark>,
     last_printed: Option<char>,
     offset: u64,
@@ -101,8 +101,8 @@ impl Model {
             margins: terminal.screen.margins,
             tabs: terminal.screen.tabs.clone(),
             modes: terminal.modes.clone(),
-            extras: terminal.extras.clone(),
-            stash: self.stash_value(),
+            extras: Extras::of(terminal),
+            saved_state: self.saved_state_value(),
             marks: self.marks().copied().collect(),
             last_printed: terminal.screen.last_printed,
             offset: terminal.offset,
@@ -110,13 +110,13 @@ impl Model {
         }
     }
 
-    fn stash_value(&self) -> Stash {
-        let mut stash = self.terminal.stash.clone();
-        if let Some(before) = &mut stash.before_vt52 {
+    fn saved_state_value(&self) -> SavedState {
+        let mut saved_state = self.terminal.saved.clone();
+        if let Some(before) = &mut saved_state.before_vt52 {
             before.cursor.style_id = StyleId(0);
             before.cursor.style.link = LinkId(0);
         }
-        stash
+        saved_state
     }
 
     fn look(&self, mut style: Style) -> Look {

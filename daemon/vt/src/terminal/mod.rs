@@ -3,28 +3,39 @@
 //! The parser calls it through [`Handler`](crate::parser::Handler); the files of `control` say
 //! which control function does what to which part. No function here can fail.
 
-pub(crate) mod extras;
 pub(crate) mod keyboard;
-pub(crate) mod stash;
+pub(crate) mod saved_state;
+pub(crate) mod shell;
 pub(crate) mod terminfo;
 pub(crate) mod titles;
 
-use self::extras::Extras;
-use self::stash::Stash;
+use self::keyboard::Keyboard;
+use self::saved_state::SavedState;
+use self::shell::ShellIntegration;
+use self::titles::Titles;
+use crate::color::Colors;
 use crate::event::{Event, Fed};
 use crate::grid::Size;
 use crate::modes::Modes;
 use crate::screen::Screen;
+use crate::screen::checksum::ChecksumFlags;
 use crate::scrollback::Scrollback;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     pub(crate) screen: Screen,
     pub(crate) modes: Modes,
-    /// Titles, colours, keyboards: state that is not on the screen.
-    pub(crate) extras: Extras,
-    /// State that programs saved to restore it later.
-    pub(crate) stash: Stash,
+    pub(crate) saved: SavedState,
+    pub(crate) titles: Titles,
+    pub(crate) colors: Colors,
+    pub(crate) keyboard: Keyboard,
+    pub(crate) shell: ShellIntegration,
+    /// XTCHECKSUM.
+    pub(crate) checksum: ChecksumFlags,
+    /// BELs so far.
+    pub(crate) bells: u64,
+    /// Pictures (sixel, `ReGIS`, kitty, iTerm2) so far; none is drawn.
+    pub(crate) pictures: u64,
     /// The offset in the output after the bytes whose effect is made now.
     pub(crate) offset: u64,
     /// Replies and events of the feed in progress.
@@ -38,8 +49,14 @@ impl Terminal {
         let mut terminal = Self {
             screen: Screen::new(size, scrollback),
             modes: Modes::default(),
-            extras: Extras::default(),
-            stash: Stash::default(),
+            saved: SavedState::default(),
+            titles: Titles::default(),
+            colors: Colors::default(),
+            keyboard: Keyboard::default(),
+            shell: ShellIntegration::default(),
+            checksum: ChecksumFlags::default(),
+            bells: 0,
+            pictures: 0,
             offset: 0,
             fed: Fed::default(),
             new_lines: false,
@@ -61,6 +78,13 @@ impl Terminal {
     /// Reports an event at the end of the bytes read so far.
     pub(crate) fn event(&mut self, event: Event) {
         self.fed.event(self.offset, event);
+    }
+
+    /// Reports what a part of the terminal returned.
+    pub(crate) fn emit(&mut self, event: Option<Event>) {
+        if let Some(event) = event {
+            self.event(event);
+        }
     }
 
     /// Must follow every change of modes, charsets, margins or protection.

@@ -5,6 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::Event;
+use crate::hex;
+
 /// Longest title kept, in bytes: xterm takes no more than 1,000 either.
 pub(crate) const MAX_TITLE_BYTES: usize = 1_000;
 /// Titles that can be pushed: xterm's 10. The oldest gives way.
@@ -94,8 +97,69 @@ impl SavedTitles {
     }
 }
 
+/// The titles that a program has set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Titles {
+    /// OSC 0 and 2, cleaned.
+    pub(crate) window: String,
+    /// OSC 0 and 1, cleaned.
+    pub(crate) icon: String,
+    pub(crate) saved: SavedTitles,
+    /// XTSMTITLE 0: titles come as hexadecimal digits.
+    pub(crate) in_hex: bool,
+}
+
+impl Titles {
+    /// OSC 0, 1, 2.
+    pub(crate) fn set(&mut self, which: Which, sent: &[u8]) -> Option<Event> {
+        let title = if self.in_hex {
+            cleaned(&hex::decode(sent)?)
+        } else {
+            cleaned(sent)
+        };
+        if which.has_icon() {
+            self.icon.clone_from(&title);
+        }
+        which.has_window().then(|| self.set_window(title)).flatten()
+    }
+
+    fn set_window(&mut self, title: String) -> Option<Event> {
+        if title == self.window {
+            return None;
+        }
+        self.window.clone_from(&title);
+        Some(Event::Title(title))
+    }
+
+    /// XTWINOPS 22.
+    pub(crate) fn push(&mut self, which: Which, place: usize) {
+        let icon = which.has_icon().then(|| self.icon.clone());
+        let window = which.has_window().then(|| self.window.clone());
+        self.saved.push(place, icon, window);
+    }
+
+    /// XTWINOPS 23.
+    pub(crate) fn pop(&mut self, which: Which, place: usize) -> Option<Event> {
+        let (icon, window) = self.saved.pop(place)?;
+        if which.has_icon()
+            && let Some(icon) = icon
+        {
+            self.icon = icon;
+        }
+        window
+            .filter(|_| which.has_window())
+            .and_then(|window| self.set_window(window))
+    }
+
+    /// RIS: the titles stay, what was pushed goes.
+    pub(crate) fn reset(&mut self) {
+        self.saved = SavedTitles::default();
+        self.in_hex = false;
+    }
+}
+
 /// A title of what a program sent: without control characters, and not too long.
-pub(crate) fn cleaned(sent: &[u8]) -> String {
+fn cleaned(sent: &[u8]) -> String {
     // A character of the text takes at most as many bytes as were sent for it, U+FFFD apart.
     let sent = &sent[..sent.len().min(4 * MAX_TITLE_BYTES)];
     let mut title = String::new();

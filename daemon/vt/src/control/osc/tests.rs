@@ -3,6 +3,7 @@
 use termd_proto::screen::{CommandState, Progress};
 
 use crate::event::Event;
+use crate::model::dump::extras::Extras;
 use crate::{MarkKind, Model, Scrollback, Size};
 
 fn model() -> Model {
@@ -21,7 +22,8 @@ fn events(input: &str) -> (Vec<Event>, Model) {
         pieces.extend(model.feed(&bytes[cut..]).events);
         assert_eq!(pieces, all, "{input:?} cut at {cut}");
         assert_eq!(
-            model.terminal.extras, whole.terminal.extras,
+            Extras::of(&model.terminal),
+            Extras::of(&whole.terminal),
             "{input:?} cut at {cut}"
         );
     }
@@ -42,7 +44,7 @@ fn check_marks(table: Marks<'_>) {
     for (input, want, state) in table {
         let (got, model) = events(input);
         assert_eq!(got, *want, "{input:?}");
-        assert_eq!(model.terminal.extras.command_state, *state, "{input:?}");
+        assert_eq!(model.terminal.shell.command_state, *state, "{input:?}");
     }
 }
 
@@ -193,7 +195,7 @@ fn directories() {
         let want = want.map(ToOwned::to_owned);
         let said: Vec<Event> = want.iter().cloned().map(Event::Cwd).collect();
         assert_eq!(got, said, "{input:?}");
-        assert_eq!(model.terminal.extras.cwd, want, "{input:?}");
+        assert_eq!(model.terminal.shell.cwd, want, "{input:?}");
     }
 }
 
@@ -214,7 +216,7 @@ fn progress() {
     ];
     for (input, want) in table {
         let (_, model) = events(input);
-        assert_eq!(model.terminal.extras.progress, *want, "{input:?}");
+        assert_eq!(model.terminal.shell.progress, *want, "{input:?}");
     }
     let (got, _) = events("\x1b]9;4;3\x07\x1b]9;4;3\x07\x1b]9;4;0\x07");
     assert_eq!(
@@ -249,8 +251,8 @@ fn titles() {
     ];
     for (input, title, icon) in table {
         let (_, model) = events(input);
-        assert_eq!(model.terminal.extras.title, *title, "{input:?}");
-        assert_eq!(model.terminal.extras.icon_name, *icon, "{input:?}");
+        assert_eq!(model.terminal.titles.window, *title, "{input:?}");
+        assert_eq!(model.terminal.titles.icon, *icon, "{input:?}");
     }
     let (got, _) = events("\x1b]2;a\x07\x1b]2;a\x07\x1b]1;c\x07");
     assert_eq!(got, [Event::Title("a".to_owned())]);
@@ -290,7 +292,7 @@ fn pictures_are_counted_and_marked() {
     ];
     for (input, want) in table {
         let (_, model) = events(input);
-        assert_eq!(model.terminal.extras.pictures, *want, "{input:?}");
+        assert_eq!(model.terminal.pictures, *want, "{input:?}");
         let marked = model.marks().filter(|mark| mark.kind == MarkKind::Picture);
         assert_eq!(marked.count() as u64, *want, "{input:?}");
         assert_eq!(model.row_text(0), "", "{input:?}");
@@ -298,7 +300,7 @@ fn pictures_are_counted_and_marked() {
     // A picture longer than what is kept of a string is one too.
     let mut model = model();
     model.feed(format!("\x1bPq{}\x1b\\", "~".repeat(1 << 20)).as_bytes());
-    assert_eq!(model.terminal.extras.pictures, 1);
+    assert_eq!(model.terminal.pictures, 1);
 }
 
 #[test]
@@ -353,14 +355,14 @@ fn floods_are_bounded() {
     // A title of a megabyte is longer than what is kept of a string.
     model.feed(b"\x1b]2;before\x07");
     model.feed(format!("\x1b]2;{}\x07", "x".repeat(1 << 20)).as_bytes());
-    assert_eq!(model.terminal.extras.title, "before");
+    assert_eq!(model.terminal.titles.window, "before");
     model.feed(format!("\x1b]2;{}\x07", "x".repeat(10_000)).as_bytes());
-    assert_eq!(model.terminal.extras.title.len(), 1_000);
+    assert_eq!(model.terminal.titles.window.len(), 1_000);
     // Pushes without end.
     for _ in 0..100_000 {
         model.feed(b"\x1b[22t\x1b[>1u\x1b[#P\x1b[?1049h");
     }
-    let saved = serde_json::to_string(&model.terminal.extras).map(|json| json.len());
+    let saved = serde_json::to_string(&Extras::of(&model.terminal)).map(|json| json.len());
     assert!(saved.is_ok_and(|length| length < 64 << 10));
     // Answers nobody reads, and events.
     let fed = model.feed("\x1b[c\x1b]2;a\x07\x1b]2;b\x07".repeat(100_000).as_bytes());

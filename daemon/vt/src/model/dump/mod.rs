@@ -11,11 +11,13 @@
 //! | rows | the scrollback, the shown screen, the hidden one if there is one |
 //! | bytes | what the parser has read of a sequence that is not whole yet |
 
+pub(crate) mod extras;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
+use self::extras::Extras;
 use crate::Model;
 use crate::codec::{Reader, Writer};
 use crate::event::Fed;
@@ -31,8 +33,7 @@ use crate::screen::marks::Marks;
 use crate::screen::tab_stops::TabStops;
 use crate::scrollback::{Scrollback, read_link, read_rows, write_link, write_rows};
 use crate::terminal::Terminal;
-use crate::terminal::extras::Extras;
-use crate::terminal::stash::Stash;
+use crate::terminal::saved_state::SavedState;
 
 /// The form of a dump. Another number is another form, and [`Model::restore`] gives `None` for it:
 /// the transcript has all that is needed to make the model anew.
@@ -51,7 +52,7 @@ struct State {
     tabs: TabStops,
     modes: Modes,
     extras: Extras,
-    stash: Stash,
+    stash: SavedState,
     marks: Marks,
     last_printed: Option<char>,
     seq: u64,
@@ -74,8 +75,8 @@ impl Model {
             margins: terminal.screen.margins,
             tabs: terminal.screen.tabs.clone(),
             modes: terminal.modes.clone(),
-            extras: terminal.extras.clone(),
-            stash: terminal.stash.clone(),
+            extras: Extras::of(terminal),
+            stash: terminal.saved.clone(),
             marks: terminal.screen.marks.clone(),
             last_printed: terminal.screen.last_printed,
             seq: terminal.screen.seq,
@@ -141,8 +142,8 @@ impl Model {
         terminal.screen.margins = state.margins;
         terminal.screen.tabs = state.tabs;
         terminal.modes = state.modes;
-        terminal.extras = state.extras;
-        terminal.stash = state.stash;
+        state.extras.restore(&mut terminal);
+        terminal.saved = state.stash;
         terminal.screen.marks = state.marks;
         terminal.screen.last_printed = state.last_printed;
         let mut styles = std::mem::take(&mut terminal.screen.styles);
