@@ -32,7 +32,7 @@ impl Model {
 
     /// Takes output of the program in. How it is cut into pieces makes no difference.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
-        self.terminal.screen.seq += 1;
+        self.terminal.screen.begin_change();
         let offset = self.terminal.offset;
         self.parser.feed(&mut self.terminal, bytes, offset);
         std::mem::take(&mut self.terminal.fed)
@@ -55,8 +55,9 @@ impl Model {
     /// Goes on counting the changes from here, and takes every row as changed now: for a model made
     /// anew, whose viewers have counts from the one before it.
     pub fn count_on_from(&mut self, seq: u64) {
-        self.terminal.screen.seq = self.terminal.screen.seq.max(seq);
-        self.terminal.screen.grid.mark_all(self.terminal.screen.seq);
+        let screen = &mut self.terminal.screen;
+        screen.set_change(screen.seq.max(seq));
+        screen.grid.mark_all();
     }
 
     /// The offset up to which the output is whole: what follows it is the beginning of a character
@@ -192,7 +193,7 @@ impl Model {
 
     /// Takes another size; sizes out of bounds become the nearest within.
     pub fn resize(&mut self, size: Size) -> Fed {
-        self.terminal.screen.seq += 1;
+        self.terminal.screen.begin_change();
         self.terminal.resize(size);
         std::mem::take(&mut self.terminal.fed)
     }

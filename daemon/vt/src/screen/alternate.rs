@@ -35,6 +35,7 @@ impl Screen {
 
     fn activate(&mut self, active: ActiveScreen) {
         self.active = active;
-        self.grid.mark_all(self.seq);
+        self.grid.begin_change(self.seq);
+        self.grid.mark_all();
     }
 }

@@ -41,7 +41,7 @@ impl Screen {
         }
         let cell = self.grid.row(row).cell(at);
         if let Some(number) = self.graphemes.number(&text) {
-            let cells = self.grid.row_mut(row, self.seq);
+            let cells = self.grid.row_mut(row);
             cells.complex = true;
             cells.set(at, cell.with_grapheme(number));
             match (cell.is_wide(), cluster_width(&text)) {
@@ -70,15 +70,15 @@ impl Screen {
     /// Gives a cluster its second column. At the right edge there is none, and it stays as it is.
     fn widen(&mut self, row: usize, at: usize) {
         let last = if at <= self.margins.right {
-            self.margins.right.min(self.row_cols(row) - 1)
+            self.margins.right.min(self.grid.row_cols(row) - 1)
         } else {
-            self.row_cols(row) - 1
+            self.grid.row_cols(row) - 1
         };
         if at >= last {
             return;
         }
-        self.split_wide_at(row, at + 2);
-        let cells = self.grid.row_mut(row, self.seq);
+        self.grid.split_wide_at(row, at + 2);
+        let cells = self.grid.row_mut(row);
         let cell = cells.cell(at);
         cells.set(at, cell.widened());
         cells.set(
@@ -91,7 +91,7 @@ impl Screen {
 
     /// Takes the second column from a cluster.
     fn narrow(&mut self, row: usize, at: usize) {
-        let cells = self.grid.row_mut(row, self.seq);
+        let cells = self.grid.row_mut(row);
         let cell = cells.cell(at);
         cells.set(at, cell.narrowed());
         cells.set(at + 1, Cell::erased(cell.style()));

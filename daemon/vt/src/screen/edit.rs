@@ -17,7 +17,8 @@ impl Screen {
         }
         self.cursor.wrap_pending = false;
         let (row, col, end) = (self.cursor.row, self.cursor.col, self.margins.right + 1);
-        self.delete_cells(row, col, end, count);
+        let blank = self.blank();
+        self.grid.delete_cells(row, col, end, count, blank);
     }
 
     /// IL: the rows from the cursor's to the bottom margin move down; the cursor goes to the left
@@ -57,28 +58,5 @@ impl Screen {
             self.print_char(c, modes);
         }
         self.update_fast_text(modes);
-    }
-
-    /// Moves columns `col..end` of a row right by `count`.
-    pub(crate) fn insert_cells(&mut self, row: usize, col: usize, end: usize, count: usize) {
-        let blank = self.blank();
-        self.split_wide_at(row, col);
-        self.split_wide_at(row, end);
-        self.grid
-            .row_mut(row, self.seq)
-            .insert(col, end, count, blank);
-        self.mend_halves(row);
-    }
-
-    /// Moves columns `col..end` of a row left by `count`; the line ends in this row then.
-    pub(crate) fn delete_cells(&mut self, row: usize, col: usize, end: usize, count: usize) {
-        let blank = self.blank();
-        self.split_wide_at(row, col);
-        self.split_wide_at(row, (col + count).min(end));
-        self.split_wide_at(row, end);
-        let cells = self.grid.row_mut(row, self.seq);
-        cells.delete(col, end, count, blank);
-        cells.wrapped = false;
-        self.mend_halves(row);
     }
 }

@@ -96,7 +96,7 @@ impl Screen {
     fn erase_rows(&mut self, from: usize, to: usize, protected: Protected) {
         let (blank, cols) = (self.blank(), self.size.cols);
         for y in from..to {
-            let row = self.grid.row_mut(y, self.seq);
+            let row = self.grid.row_mut(y);
             match protected {
                 Protected::Erase => row.clear(cols, blank),
                 Protected::Keep => erase_cells(row, 0, cols, blank, protected),
@@ -112,10 +112,10 @@ impl Screen {
     fn erase_in_row(&mut self, y: usize, from: usize, to: usize, protected: Protected) {
         let (blank, cols) = (self.blank(), self.size.cols);
         if self.grid.row(y).complex {
-            self.split_wide_at(y, from);
-            self.split_wide_at(y, to);
+            self.grid.split_wide_at(y, from);
+            self.grid.split_wide_at(y, to);
         }
-        let row = self.grid.row_mut(y, self.seq);
+        let row = self.grid.row_mut(y);
         erase_cells(row, from, to, blank, protected);
         if to == cols {
             row.wrapped = false;

@@ -12,7 +12,7 @@ impl Screen {
     /// DECDHL, DECSWL, DECDWL.
     pub(crate) fn set_line_size(&mut self, size: LineSize) {
         self.cursor_row().size = size;
-        let last = self.row_cols(self.cursor.row) - 1;
+        let last = self.grid.row_cols(self.cursor.row) - 1;
         self.cursor.col = self.cursor.col.min(last);
     }
 
@@ -20,7 +20,7 @@ impl Screen {
     pub(crate) fn reset_line_sizes(&mut self) {
         for y in 0..self.size.rows {
             if self.grid.row(y).size != LineSize::Single {
-                self.grid.row_mut(y, self.seq).size = LineSize::Single;
+                self.grid.row_mut(y).size = LineSize::Single;
             }
         }
     }
@@ -39,7 +39,7 @@ impl Screen {
         self.set_cursor(0, 0);
         let cols = self.size.cols;
         for y in 0..self.size.rows {
-            let row = self.grid.row_mut(y, self.seq);
+            let row = self.grid.row_mut(y);
             row.clear(cols, Cell::BLANK);
             row.fill(0, cols, Cell::ascii(b'E', StyleId::default()));
         }
@@ -52,14 +52,13 @@ impl Screen {
             return false;
         }
         self.size.cols = cols;
-        let seq = self.seq;
         for grid in self.grids_mut() {
-            grid.set_cols(cols, seq);
+            grid.set_cols(cols);
         }
         self.margins = Margins::whole(self.size);
         self.cursor.col = self.cursor.col.min(cols - 1);
         for y in 0..self.size.rows {
-            self.mend_halves(y);
+            self.grid.blank_lone_halves(y);
         }
         true
     }

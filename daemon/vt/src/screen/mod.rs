@@ -107,6 +107,19 @@ impl Screen {
         }
     }
 
+    /// Begins a change; its number is greater than that of each one before it.
+    pub(crate) fn begin_change(&mut self) {
+        self.set_change(self.seq + 1);
+    }
+
+    /// Goes on counting changes from this number.
+    pub(crate) fn set_change(&mut self, seq: u64) {
+        self.seq = seq;
+        for grid in self.grids_mut() {
+            grid.begin_change(seq);
+        }
+    }
+
     /// Both grids, the shown one first.
     pub(crate) fn grids(&self) -> impl Iterator<Item = &Grid> {
         std::iter::once(&self.grid).chain(&self.hidden)
@@ -141,7 +154,7 @@ impl Screen {
     /// The cursor's row, to change.
     #[inline]
     pub(crate) fn cursor_row(&mut self) -> &mut Row {
-        self.grid.row_mut(self.cursor.row, self.seq)
+        self.grid.row_mut(self.cursor.row)
     }
 
     /// Must be called after anything that decides how text is written has changed: modes, charsets,
@@ -162,42 +175,6 @@ impl Screen {
         self.cursor.style_id = self.styles.number(self.cursor.style);
         if self.styles.is_crowded() {
             self.sweep_styles();
-        }
-    }
-
-    /// Before columns from `col` on are overwritten or moved: a wide character that lies over the
-    /// border becomes blanks.
-    pub(crate) fn split_wide_at(&mut self, y: usize, col: usize) {
-        let row = self.grid.row(y);
-        if !row.complex || col == 0 || !row.cell(col).is_tail() {
-            return;
-        }
-        let (left, right) = (row.cell(col - 1).style(), row.cell(col).style());
-        let row = self.grid.row_mut(y, self.seq);
-        row.set(col - 1, Cell::erased(left));
-        row.set(col, Cell::erased(right));
-    }
-
-    /// After cells of a row were moved about: halves of wide characters that lost the other half
-    /// become blanks.
-    pub(crate) fn mend_halves(&mut self, y: usize) {
-        if !self.grid.row(y).complex {
-            return;
-        }
-        let cols = self.size.cols;
-        let row = self.grid.row_mut(y, self.seq);
-        row.truncate(cols);
-        let length = row.cells().len();
-        for x in 0..length {
-            let cell = row.cell(x);
-            let lost = if cell.is_tail() {
-                x == 0 || !row.cell(x - 1).is_wide()
-            } else {
-                cell.is_wide() && !row.cell(x + 1).is_tail()
-            };
-            if lost {
-                row.set(x, Cell::erased(cell.style()));
-            }
         }
     }
 }

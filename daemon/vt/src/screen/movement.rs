@@ -33,7 +33,7 @@ impl Screen {
 
     /// CUF.
     pub(crate) fn cursor_forward(&mut self, count: usize, modes: &Modes) {
-        let edge = self.row_cols(self.cursor.row) - 1;
+        let edge = self.grid.row_cols(self.cursor.row) - 1;
         let last = if modes.left_right_margins && self.cursor.col <= self.margins.right {
             self.margins.right
         } else {

@@ -5,7 +5,6 @@ use crate::grid::grapheme::MAX_GRAPHEME_BYTES;
 use crate::grid::width::width;
 use crate::modes::Modes;
 use crate::screen::Screen;
-use termd_proto::screen::LineSize;
 
 impl Screen {
     /// Prints printable ASCII, as the character sets have it.
@@ -33,14 +32,14 @@ impl Screen {
             if self.cursor.wrap_pending {
                 self.wrap();
             }
-            let cols = self.row_cols(self.cursor.row);
+            let cols = self.grid.row_cols(self.cursor.row);
             let (row, col) = (self.cursor.row, self.cursor.col.min(cols - 1));
             let count = (cols - col).min(text.len());
             if self.grid.row(row).complex {
-                self.split_wide_at(row, col);
-                self.split_wide_at(row, col + count);
+                self.grid.split_wide_at(row, col);
+                self.grid.split_wide_at(row, col + count);
             }
-            let cells = self.grid.row_mut(row, self.seq);
+            let cells = self.grid.row_mut(row);
             cells.write_ascii(col, &text[..count], Cell::erased(style));
             text = &text[count..];
             self.cursor.col = col + count;
@@ -51,20 +50,11 @@ impl Screen {
         }
     }
 
-    /// Columns of a row: double-width lines have half of them.
-    #[inline]
-    pub(crate) fn row_cols(&self, row: usize) -> usize {
-        match self.grid.row(row).size {
-            LineSize::Single => self.size.cols,
-            _ => self.size.cols.div_ceil(2),
-        }
-    }
-
     /// The last column that text may take on the cursor's row: the right margin, or the screen's
     /// edge for a cursor that is past it.
     #[inline]
     fn last_text_col(&self) -> usize {
-        let edge = self.row_cols(self.cursor.row) - 1;
+        let edge = self.grid.row_cols(self.cursor.row) - 1;
         if self.cursor.col <= self.margins.right {
             self.margins.right.min(edge)
         } else {
@@ -127,8 +117,8 @@ impl Screen {
             if modes.autowrap {
                 let filler = Cell::filler(self.cursor.style_id);
                 let (row, col) = (self.cursor.row, self.cursor.col);
-                self.split_wide_at(row, col);
-                let cells = self.grid.row_mut(row, self.seq);
+                self.grid.split_wide_at(row, col);
+                let cells = self.grid.row_mut(row);
                 cells.set(col, filler);
                 cells.complex = true;
                 self.wrap();
@@ -145,10 +135,10 @@ impl Screen {
         let style = self.cursor.style_id;
         let protection = self.cursor.protection;
         if self.grid.row(row).complex {
-            self.split_wide_at(row, col);
-            self.split_wide_at(row, col + width);
+            self.grid.split_wide_at(row, col);
+            self.grid.split_wide_at(row, col + width);
         }
-        let cells = self.grid.row_mut(row, self.seq);
+        let cells = self.grid.row_mut(row);
         if width == 2 {
             cells.complex = true;
             cells.set(col, Cell::wide(c, style).with_protection(protection));
@@ -171,7 +161,8 @@ impl Screen {
         let (row, col) = (self.cursor.row, self.cursor.col);
         let end = self.margins.right + 1;
         if self.margins.contains_col(col) {
-            self.insert_cells(row, col, end, count);
+            let blank = self.blank();
+            self.grid.insert_cells(row, col, end, count, blank);
         }
     }
 
@@ -192,7 +183,7 @@ impl Screen {
         }
         let cell = self.grid.row(row).cell(at);
         if let Some(number) = self.graphemes.joined(cell.content_bits(), c) {
-            let cells = self.grid.row_mut(row, self.seq);
+            let cells = self.grid.row_mut(row);
             cells.complex = true;
             cells.set(at, cell.with_grapheme(number));
             return;
@@ -222,7 +213,7 @@ impl Screen {
         if let Some(number) = self.graphemes.number(text) {
             self.graphemes
                 .remember_joined(cell.content_bits(), c, number);
-            let cells = self.grid.row_mut(row, self.seq);
+            let cells = self.grid.row_mut(row);
             cells.complex = true;
             cells.set(at, cell.with_grapheme(number));
         }

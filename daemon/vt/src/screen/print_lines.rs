@@ -23,7 +23,7 @@ impl Screen {
             && self.margins == Margins::whole(self.size)
             && self.cursor.style.background == Color::Default
             && self.grid.row(self.cursor.row).cells().is_empty()
-            && self.row_cols(self.cursor.row) == self.size.cols
+            && self.grid.row_cols(self.cursor.row) == self.size.cols
     }
 
     /// Prints whole lines at the front of the bytes, if they fill more than the screen. Returns how
@@ -59,9 +59,9 @@ impl Screen {
             self.scrollback
                 .push_text(text, style, piece.wrapped, &self.styles);
         }
-        self.grid.mark_moved(0, last, self.seq);
+        self.grid.mark_moved(0, last);
         for (y, piece) in staying.iter().enumerate() {
-            let row = self.grid.row_mut(y, self.seq);
+            let row = self.grid.row_mut(y);
             row.clear(self.size.cols, Cell::BLANK);
             row.write_ascii(0, &bytes[piece.start..piece.end], Cell::erased(style));
             row.wrapped = piece.wrapped;

@@ -92,8 +92,8 @@ impl Screen {
         let colored = own.foreground != Color::Default || own.background != Color::Default;
         let protection = self.cursor.protection;
         for y in area.top..area.bottom {
-            self.split_wide_at(y, area.left);
-            self.split_wide_at(y, area.right);
+            self.grid.split_wide_at(y, area.left);
+            self.grid.split_wide_at(y, area.right);
             for x in area.left..area.right {
                 let style = if colored {
                     self.cursor.style_id
@@ -107,7 +107,7 @@ impl Screen {
                     })
                 };
                 let cell = Cell::narrow(c, style).with_protection(protection);
-                let row = self.grid.row_mut(y, self.seq);
+                let row = self.grid.row_mut(y);
                 row.complex |= protection != Protection::None;
                 row.set(x, cell);
             }
@@ -123,15 +123,15 @@ impl Screen {
         };
         let keeps = modes.protection == Protection::Selective;
         for y in area.top..area.bottom {
-            self.split_wide_at(y, area.left);
-            self.split_wide_at(y, area.right);
-            let row = self.grid.row_mut(y, self.seq);
+            self.grid.split_wide_at(y, area.left);
+            self.grid.split_wide_at(y, area.right);
+            let row = self.grid.row_mut(y);
             for cell in row.cells_mut(area.left, area.right) {
                 if !keeps || cell.protection() == Protection::None {
                     *cell = Cell::ascii(b' ', cell.style());
                 }
             }
-            self.mend_halves(y);
+            self.grid.blank_lone_halves(y);
         }
     }
 
@@ -152,14 +152,8 @@ impl Screen {
             .collect();
         let complex = (from.top..from.bottom).any(|y| self.grid.row(y).complex);
         for (y, cells) in (top..self.size.rows).zip(cells) {
-            self.split_wide_at(y, left);
-            self.split_wide_at(y, right);
-            let row = self.grid.row_mut(y, self.seq);
-            row.complex |= complex;
-            for (cell, copy) in row.cells_mut(left, right).iter_mut().zip(cells) {
-                *cell = copy;
-            }
-            self.mend_halves(y);
+            self.grid
+                .write_cells(y, left, &cells[..right - left], complex);
         }
     }
 
@@ -199,7 +193,7 @@ impl Screen {
                     }
                 }
                 let id = self.styles.number(style);
-                self.grid.row_mut(y, self.seq).set(x, cell.with_style(id));
+                self.grid.row_mut(y).set(x, cell.with_style(id));
             }
         }
         self.style_changed();

@@ -43,11 +43,11 @@ impl Screen {
             for _ in 0..count {
                 self.scrollback
                     .push(self.grid.row(0), &self.styles, &self.graphemes);
-                self.grid.scroll_up_one(0, margins.bottom, blank, self.seq);
+                self.grid.scroll_up_one(0, margins.bottom, blank);
             }
         } else {
             self.grid
-                .scroll_up(margins.top, margins.bottom, count, blank, self.seq);
+                .scroll_up(margins.top, margins.bottom, count, blank);
         }
     }
 
@@ -60,7 +60,7 @@ impl Screen {
             return;
         }
         self.grid
-            .scroll_down(margins.top, margins.bottom, count, blank, self.seq);
+            .scroll_down(margins.top, margins.bottom, count, blank);
     }
 
     fn scroll_columns_up(&mut self, count: usize, blank: Cell) {
@@ -80,8 +80,8 @@ impl Screen {
         }
     }
 
-    /// Copies the columns inside the margins from one row to another; from a row outside the
-    /// margins come blanks.
+    /// Copies the columns inside the margins from one row to another. A row outside the margins
+    /// gives blanks.
     fn copy_columns(&mut self, from: usize, to: usize, blank: Cell) {
         let m = self.margins;
         let width = m.right + 1 - m.left;
@@ -91,13 +91,8 @@ impl Screen {
         } else {
             vec![blank; width]
         };
-        self.split_wide_at(to, m.left);
-        self.split_wide_at(to, m.right + 1);
         let complex = from < self.size.rows && self.grid.row(from).complex;
-        let row = self.grid.row_mut(to, self.seq);
-        row.complex |= complex;
-        row.cells_mut(m.left, m.right + 1).copy_from_slice(&cells);
-        self.mend_halves(to);
+        self.grid.write_cells(to, m.left, &cells, complex);
     }
 
     /// DECSTBM: a region has two rows at the least; the cursor goes home.
@@ -185,11 +180,12 @@ impl Screen {
         if !self.is_inside() {
             return;
         }
-        let margins = self.margins;
+        let blank = self.blank();
+        let (margins, end) = (self.margins, self.margins.right + 1);
         for row in margins.top..=margins.bottom {
             match side {
-                Side::Left => self.delete_cells(row, from, margins.right + 1, count),
-                Side::Right => self.insert_cells(row, from, margins.right + 1, count),
+                Side::Left => self.grid.delete_cells(row, from, end, count, blank),
+                Side::Right => self.grid.insert_cells(row, from, end, count, blank),
             }
         }
     }

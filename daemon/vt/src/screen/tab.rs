@@ -19,7 +19,7 @@ impl Screen {
         let last = if modes.left_right_margins {
             self.margins.right
         } else {
-            self.row_cols(self.cursor.row) - 1
+            self.grid.row_cols(self.cursor.row) - 1
         };
         for _ in 0..count {
             let next = self.tabs.next(self.cursor.col, last);

@@ -66,9 +66,9 @@ impl Screen {
     #[inline]
     fn write_characters(&mut self, bytes: &[u8], widths: Widths) -> Written {
         let (y, start) = (self.cursor.row, self.cursor.col);
-        let cols = self.row_cols(y);
+        let cols = self.grid.row_cols(y);
         let style = self.cursor.style_id;
-        let row = self.grid.row_mut(y, self.seq);
+        let row = self.grid.row_mut(y);
         let held = row.cells().len();
         let splits = start > 0 && row.cell(start).is_tail();
         let written = write_into(row.cells_mut(0, cols), start, bytes, style, widths);

@@ -156,7 +156,7 @@ impl Model {
         parser.feed(&mut terminal, unfinished, 0);
         // What is unfinished has done all that it does so far.
         terminal.fed = Fed::default();
-        terminal.screen.seq = state.seq;
+        terminal.screen.set_change(state.seq);
         terminal.offset = state.offset;
         Some(Self { parser, terminal })
     }
