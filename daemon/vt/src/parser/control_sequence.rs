@@ -1,13 +1,9 @@
 //! Control sequences: ECMA-48 §5.4.
 
-use vte::{Parser, Perform};
-
-use super::Handler;
-
 /// Most parameters of a control sequence; more are left out, as in vte.
-pub(crate) const MAX_PARAMS: usize = 32;
+pub(super) const MAX_PARAMS: usize = 32;
 /// A parameter's value beyond this is this, as in vte.
-const MAX_VALUE: u32 = u16::MAX as u32;
+pub(super) const MAX_VALUE: u32 = u16::MAX as u32;
 
 /// The parameters of a control sequence. One that is left out is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +26,9 @@ impl Default for Params {
 
 impl Params {
     #[inline]
-    fn push(&mut self, value: u16, separator: Separator) {
+    pub(super) fn push(&mut self, value: u32, separator: Separator) {
         if self.len < MAX_PARAMS {
-            self.values[self.len] = value;
+            self.values[self.len] = u16::try_from(value).unwrap_or(u16::MAX);
             if separator == Separator::Colon {
                 self.after_colon |= 1 << self.len;
             }
@@ -84,8 +80,9 @@ impl Params {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Separator {
+/// What stands before a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separator {
     Semicolon,
     Colon,
 }
@@ -146,11 +143,11 @@ pub(crate) fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<
             _ if at == begin && separator.is_none() => break,
             _ if params.len == MAX_PARAMS => return None,
             _ => {
-                params.push(saturated(value), separator.unwrap_or(Separator::Semicolon));
+                params.push(value, separator.unwrap_or(Separator::Semicolon));
                 break;
             }
         };
-        params.push(saturated(value), separator.unwrap_or(Separator::Semicolon));
+        params.push(value, separator.unwrap_or(Separator::Semicolon));
         separator = Some(next);
         at += 1;
     }
@@ -162,102 +159,4 @@ pub(crate) fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<
     }
     sequence.function = byte;
     matches!(byte, 0x40..=0x7e).then_some(at + 1)
-}
-
-#[inline]
-fn saturated(value: u32) -> u16 {
-    u16::try_from(value).unwrap_or(u16::MAX)
-}
-
-/// vte, for the sequences that are not whole or not usual. Its OSC buffer is never used.
-#[derive(Default)]
-pub(crate) struct Slow {
-    parser: Option<Box<Parser<1>>>,
-}
-
-impl std::fmt::Debug for Slow {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slow").finish_non_exhaustive()
-    }
-}
-
-impl Slow {
-    /// Begins with ESC and the byte after it.
-    pub(crate) fn begin(&mut self, handler: &mut impl Handler, byte: u8) {
-        self.advance(handler, &[super::ESC, byte]);
-    }
-
-    /// Goes on.
-    pub(crate) fn advance(&mut self, handler: &mut impl Handler, bytes: &[u8]) {
-        self.hand_on(handler, bytes, Numbers::Some);
-    }
-
-    /// The last byte of a control sequence.
-    pub(crate) fn end(&mut self, handler: &mut impl Handler, byte: u8, numbers: Numbers) {
-        self.hand_on(handler, &[byte], numbers);
-    }
-
-    fn hand_on(&mut self, handler: &mut impl Handler, bytes: &[u8], numbers: Numbers) {
-        let parser = self.parser.get_or_insert_with(Box::default);
-        parser.advance(&mut Sequencer { handler, numbers }, bytes);
-    }
-}
-
-/// Whether a control sequence has parameters: vte gives one that is 0 where there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Numbers {
-    /// Digits or separators.
-    Some,
-    /// Nothing.
-    None,
-}
-
-/// Hands on what vte has understood.
-struct Sequencer<'a, H> {
-    handler: &'a mut H,
-    numbers: Numbers,
-}
-
-impl<H: Handler> Perform for Sequencer<'_, H> {
-    fn execute(&mut self, byte: u8) {
-        self.handler.control(byte);
-    }
-
-    fn csi_dispatch(&mut self, params: &vte::Params, intermediates: &[u8], ignore: bool, c: char) {
-        let (Ok(function), false) = (u8::try_from(c), ignore && intermediates.len() >= 2) else {
-            return;
-        };
-        let mut sequence = ControlSequence {
-            prefix: 0,
-            params: Params::default(),
-            intermediate: 0,
-            function,
-        };
-        let given = params.iter().filter(|_| self.numbers == Numbers::Some);
-        for parts in given {
-            for (at, value) in parts.iter().enumerate() {
-                let separator = if at == 0 {
-                    Separator::Semicolon
-                } else {
-                    Separator::Colon
-                };
-                sequence.params.push(*value, separator);
-            }
-        }
-        for byte in intermediates {
-            match byte {
-                b'<'..=b'?' => sequence.prefix = *byte,
-                _ if sequence.intermediate == 0 => sequence.intermediate = *byte,
-                // No function has two.
-                _ => return,
-            }
-        }
-        self.handler.control_sequence(&sequence);
-    }
-
-    fn esc_dispatch(&mut self, intermediates: &[u8], ignore: bool, byte: u8) {
-        if !ignore {
-            self.handler.escape(intermediates, byte);
-        }
-    }
 }

@@ -10,14 +10,15 @@ mod control_sequence;
 mod control_string;
 mod handler;
 mod scan;
+mod sequence_reader;
 mod utf8;
 
+pub(crate) use self::control_sequence::parse_csi;
 pub(crate) use self::control_sequence::{ControlSequence, Params};
 pub(crate) use self::control_string::{ControlString, StringKind, Terminator};
 pub(crate) use self::handler::Handler;
-pub(crate) use self::scan::{ascii_in_word, ascii_run};
-
-use self::control_sequence::{Numbers, Slow};
+pub(crate) use self::scan::{ascii_in_word, ascii_run, is_unfinished, text_run};
+pub(crate) use self::sequence_reader::{SequenceReader, Step};
 
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
@@ -50,7 +51,7 @@ pub(crate) struct Parser {
     state: State,
     /// The control sequence that was read last.
     sequence: ControlSequence,
-    slow: Slow,
+    reader: SequenceReader,
     /// The beginning of a UTF-8 sequence that was cut.
     partial: Partial,
     /// Whole lines are not looked for again before this offset.
@@ -156,7 +157,7 @@ impl Parser {
     fn escape(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         if let [_, b'[', rest @ ..] = bytes
             && !handler.is_vt52()
-            && let Some(length) = control_sequence::parse_csi(rest, &mut self.sequence)
+            && let Some(length) = parse_csi(rest, &mut self.sequence)
         {
             handler.set_offset(offset + 2 + length as u64);
             handler.control_sequence(&self.sequence);
@@ -200,41 +201,13 @@ impl Parser {
                     handler.vt52_address(row, byte);
                 }
             },
-            State::EscapeIntermediate => match byte {
+            state @ (State::EscapeIntermediate | State::Csi) => match byte {
                 ESC => self.begin_escape(),
-                0x30..=0x7e | CAN | SUB => {
+                CAN | SUB => {
                     self.return_to_ground();
-                    self.slow.advance(handler, &[byte]);
+                    handler.control(byte);
                 }
-                _ => {
-                    if byte >= 0x20 {
-                        // Controls are done at once and must not be done again.
-                        self.remember(byte);
-                    }
-                    self.state = State::EscapeIntermediate;
-                    self.slow.advance(handler, &[byte]);
-                }
-            },
-            State::Csi => match byte {
-                ESC => self.begin_escape(),
-                0x40..=0x7e | CAN | SUB => {
-                    let is_number = |byte: &u8| (b'0'..=b';').contains(byte);
-                    let numbers = if self.pending.iter().any(is_number) {
-                        Numbers::Some
-                    } else {
-                        Numbers::None
-                    };
-                    self.return_to_ground();
-                    self.slow.end(handler, byte, numbers);
-                }
-                _ => {
-                    self.state = State::Csi;
-                    if byte >= 0x20 {
-                        // Controls are done at once and must not be done again.
-                        self.remember(byte);
-                    }
-                    self.slow.advance(handler, &[byte]);
-                }
+                _ => self.sequence_byte(handler, byte, state),
             },
             State::String(gathered) => return self.string(handler, gathered, bytes, offset),
             State::StringEscape(gathered) => {
@@ -249,6 +222,29 @@ impl Parser {
             }
         }
         1
+    }
+
+    fn sequence_byte(&mut self, handler: &mut impl Handler, byte: u8, state: State) {
+        match self.reader.byte(byte) {
+            Step::More => {
+                self.remember(byte);
+                self.state = state;
+            }
+            Step::Control(control) => {
+                // The control has acted and must not act again: it is not remembered.
+                self.state = state;
+                handler.control(control);
+            }
+            Step::Escape(last) => {
+                self.return_to_ground();
+                handler.escape(self.reader.intermediates(), last);
+            }
+            Step::ControlSequence => {
+                self.return_to_ground();
+                handler.control_sequence(self.reader.sequence());
+            }
+            Step::Ignored => self.return_to_ground(),
+        }
     }
 
     fn after_escape(&mut self, handler: &mut impl Handler, byte: u8) {
@@ -278,12 +274,13 @@ impl Parser {
             b'[' => {
                 self.remember(byte);
                 self.state = State::Csi;
-                self.slow.begin(handler, byte);
+                self.reader.begin_control_sequence();
             }
             0x20..=0x2f => {
                 self.remember(byte);
                 self.state = State::EscapeIntermediate;
-                self.slow.begin(handler, byte);
+                self.reader.begin_escape();
+                self.reader.byte(byte);
             }
             0x30..=0x7e => {
                 self.return_to_ground();

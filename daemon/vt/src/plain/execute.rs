@@ -1,17 +1,10 @@
 //! What bytes and control functions do to the live region, by xterm's names.
 
-use super::sequence::{Action, Params};
+use super::sequence::Action;
 use super::{Charset, MAX_PART_BYTES, PlainText, Screen, Shift};
-
-/// DEC special graphics, for 0x5f to 0x7e (VT100 user guide, table 3-9).
-const GRAPHICS: [char; 32] = [
-    ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
-    '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
-];
-/// First byte that the graphics set has a character of its own for.
-const GRAPHICS_START: u8 = 0x5f;
-/// Bytes looked at in one step for the end of printable ASCII.
-const SCAN_STEP: usize = 16;
+use crate::charset;
+use crate::grid::width::width;
+use crate::parser::{ControlSequence, Params, ascii_run, is_unfinished, text_run};
 
 impl PlainText {
     pub(super) fn run(&mut self, bytes: &[u8]) {
@@ -37,7 +30,9 @@ impl PlainText {
         match action {
             Some(Action::Control(byte)) => self.control(byte),
             Some(Action::Escape { intermediate, last }) => self.escape(intermediate, last),
-            Some(Action::Csi { params, last }) => self.csi(&params, last),
+            Some(Action::ControlSequence) => {
+                self.control_sequence(&self.sequences.control_sequence())
+            }
             None => {}
         }
         taken
@@ -61,7 +56,7 @@ impl PlainText {
     }
 
     fn ground(&mut self, bytes: &[u8]) -> usize {
-        let ascii = printable_ascii(bytes);
+        let ascii = ascii_run(bytes);
         if ascii > 0 {
             let (text, after) = bytes.split_at(ascii);
             self.print_ascii(text);
@@ -94,7 +89,7 @@ impl PlainText {
             self.last_printed = text.last().map(|byte| char::from(*byte));
         } else {
             for byte in text {
-                self.print(graphic(*byte), 1);
+                self.print(charset::Charset::DecSpecialGraphics.map(*byte), 1);
                 self.region.offset += 1;
             }
         }
@@ -113,15 +108,14 @@ impl PlainText {
         for _ in 0..count {
             self.region.print(character);
         }
-        if super::row::columns_of(character) > 0 {
+        if width(character) > 0 {
             self.last_printed = Some(character);
         }
     }
 
     /// Text up to the next control, with characters that are not ASCII.
     fn characters(&mut self, bytes: &[u8]) -> usize {
-        let is_control = |byte: &u8| *byte < 0x20 || *byte == 0x7f;
-        let length = bytes.iter().position(is_control).unwrap_or(bytes.len());
+        let length = text_run(bytes);
         let reaches_end = length == bytes.len();
         let run = bytes.get(..length).unwrap_or_default();
         let mut at = 0;
@@ -132,7 +126,7 @@ impl PlainText {
             if bad.is_empty() {
                 continue;
             }
-            if reaches_end && at == length && is_part(bad) {
+            if reaches_end && at == length && is_unfinished(bad) {
                 self.part.extend_from_slice(bad);
                 self.part_start = self.fed;
             } else {
@@ -147,7 +141,7 @@ impl PlainText {
     fn text(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
-            let ascii = printable_ascii(rest.as_bytes());
+            let ascii = ascii_run(rest.as_bytes());
             let (head, tail) = rest.split_at(ascii);
             if !head.is_empty() {
                 self.print_ascii(head.as_bytes());
@@ -244,11 +238,17 @@ impl PlainText {
         (self.g0, self.g1, self.shift) = Default::default();
     }
 
-    fn csi(&mut self, params: &Params, last: u8) {
-        match (params.private, params.intermediate, last) {
+    fn control_sequence(&mut self, sequence: &ControlSequence) {
+        let params = &sequence.params;
+        // Only SGR takes colons, and SGR moves nothing.
+        if params.has_colons() {
+            return;
+        }
+        let last = sequence.function;
+        match (sequence.prefix, sequence.intermediate, last) {
             (b'?', 0, b'h' | b'l') => {
-                for mode in params.all() {
-                    self.mode(mode, last == b'h');
+                for mode in params.values() {
+                    self.mode(*mode, last == b'h');
                 }
                 return;
             }
@@ -285,14 +285,14 @@ impl PlainText {
                 self.just_homed = count == 1 && params.count(1) == 1;
             }
             b'I' => (0..count.min(region.columns())).for_each(|_| region.tab()),
-            b'J' => match params.value(0) {
+            b'J' => match params.get(0) {
                 0 if just_homed => region.clear(),
                 0 => region.erase_below(),
                 1 => region.erase_above(),
                 2 => region.clear(),
                 _ => {}
             },
-            b'K' => match params.value(0) {
+            b'K' => match params.get(0) {
                 0 => region.erase_right(),
                 1 => region.erase_left(),
                 2 => region.erase_line(),
@@ -304,7 +304,7 @@ impl PlainText {
             b'L' => region.insert_lines(count),
             b'M' => region.delete_lines(count),
             b'S' => region.scroll_up_by(count),
-            b'T' if params.value(1) == 0 => region.scroll_down_by(count),
+            b'T' if params.get(1) == 0 => region.scroll_down_by(count),
             b'b' => {
                 // ncurses repeats inside a row; more would make much out of a few bytes.
                 let most = region.columns();
@@ -313,9 +313,9 @@ impl PlainText {
                 }
             }
             b'r' => {
-                let bottom = match params.value(1) {
+                let bottom = match params.get(1) {
                     0 => usize::MAX,
-                    bottom => bottom - 1,
+                    bottom => usize::from(bottom) - 1,
                 };
                 region.set_margins(count - 1, bottom);
             }
@@ -345,28 +345,4 @@ impl PlainText {
             _ => {}
         }
     }
-}
-
-fn graphic(byte: u8) -> char {
-    byte.checked_sub(GRAPHICS_START)
-        .and_then(|index| GRAPHICS.get(usize::from(index)))
-        .copied()
-        .unwrap_or(char::from(byte))
-}
-
-/// Whether these are the beginning of a character, and no wrong bytes.
-fn is_part(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
-}
-
-/// How many bytes at the front are printable ASCII.
-fn printable_ascii(bytes: &[u8]) -> usize {
-    let is_printable = |byte: &u8| byte.wrapping_sub(0x20) < 0x5f;
-    let steps = bytes
-        .chunks_exact(SCAN_STEP)
-        .take_while(|step| step.iter().fold(true, |all, byte| all & is_printable(byte)))
-        .count();
-    let start = steps * SCAN_STEP;
-    let rest = bytes.get(start..).unwrap_or_default();
-    start + rest.iter().take_while(|byte| is_printable(byte)).count()
 }

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 
 use super::PlainSize;
 use super::giver::Giver;
-use super::row::{Row, RowEnd, columns_of};
+use super::row::{Row, RowEnd};
+use crate::grid::width::width;
 
 /// Rows that can still change, whatever the terminal's size: taller screens are full-screen
 /// programs', and those use the alternate screen.
@@ -175,7 +176,7 @@ impl Region {
         if character.is_control() {
             return;
         }
-        let columns = columns_of(character);
+        let columns = width(character);
         if columns == 0 {
             let column = self.cursor.column;
             if let Some(row) = self.current() {

@@ -1,7 +1,5 @@
 //! One row of the live region: its cells, and what of it the reader was given already.
 
-use unicode_width::UnicodeWidthChar;
-
 use super::output::Given;
 
 /// Bytes that combining marks of one cell may take; further marks are dropped. The longest emoji
@@ -314,9 +312,4 @@ impl Clusters {
         self.full = self.bytes > MAX_ROW_CLUSTER_BYTES / 2;
         !self.full
     }
-}
-
-/// Columns that a character takes: 0 for marks and joiners.
-pub(super) fn columns_of(character: char) -> usize {
-    character.width().unwrap_or(0)
 }
