@@ -11,7 +11,7 @@ use crate::grid::style::StyleId;
 /// A cell: 8 bytes, copied freely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub struct Cell(u64);
+pub(crate) struct Cell(u64);
 
 /// Code points and grapheme indices take 21 bits.
 const CODE_MASK: u64 = 0x1f_ffff;
@@ -28,7 +28,7 @@ pub(crate) const MAX_GRAPHEMES: usize = 1 << 21;
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
+pub(crate) enum Content {
     /// Nothing was written, or it was erased.
     Blank,
     /// One code point.
@@ -41,69 +41,69 @@ pub enum Content {
 
 impl Cell {
     /// Nothing, in the default style.
-    pub const BLANK: Self = Self(0);
+    pub(crate) const BLANK: Self = Self(0);
 
     /// An erased cell: it keeps the style's background alone, so give a style of that kind.
-    pub fn erased(style: StyleId) -> Self {
+    pub(crate) fn erased(style: StyleId) -> Self {
         Self(u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// A printable ASCII character; the caller has looked that it is one.
     #[inline]
-    pub fn ascii(byte: u8, style: StyleId) -> Self {
+    pub(crate) fn ascii(byte: u8, style: StyleId) -> Self {
         Self(u64::from(byte) | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// A character one column wide.
     #[inline]
-    pub fn narrow(c: char, style: StyleId) -> Self {
+    pub(crate) fn narrow(c: char, style: StyleId) -> Self {
         Self(u64::from(u32::from(c)) | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// The left half of a character two columns wide.
     #[inline]
-    pub fn wide(c: char, style: StyleId) -> Self {
+    pub(crate) fn wide(c: char, style: StyleId) -> Self {
         Self(u64::from(u32::from(c)) | WIDE | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// The right half of one.
     #[inline]
-    pub fn tail(style: StyleId) -> Self {
+    pub(crate) fn tail(style: StyleId) -> Self {
         Self(TAIL | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// The last column, left free because a wide character did not fit there.
-    pub fn filler(style: StyleId) -> Self {
+    pub(crate) fn filler(style: StyleId) -> Self {
         Self(FILLER | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// The same cell with a grapheme in it in place of its character.
     #[must_use]
-    pub fn with_grapheme(self, index: u32) -> Self {
+    pub(crate) fn with_grapheme(self, index: u32) -> Self {
         Self(self.0 & !CODE_MASK | u64::from(index) & CODE_MASK | GRAPHEME)
     }
 
     /// The same cell two columns wide (a variation selector may ask for it).
     #[must_use]
-    pub fn widened(self) -> Self {
+    pub(crate) fn widened(self) -> Self {
         Self(self.0 | WIDE)
     }
 
     /// The same cell one column wide.
     #[must_use]
-    pub fn narrowed(self) -> Self {
+    pub(crate) fn narrowed(self) -> Self {
         Self(self.0 & !WIDE)
     }
 
     /// The same cell in another style.
     #[must_use]
-    pub fn with_style(self, style: StyleId) -> Self {
+    pub(crate) fn with_style(self, style: StyleId) -> Self {
         Self(self.0 & 0xffff_ffff | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// The same cell with these protections.
     #[must_use]
-    pub fn with_protection(self, protection: Protection) -> Self {
+    pub(crate) fn with_protection(self, protection: Protection) -> Self {
         let bits = match protection {
             Protection::None => 0,
             Protection::Selective => PROTECTED,
@@ -114,25 +114,25 @@ impl Cell {
 
     /// All of it but the style, for packing.
     #[inline]
-    pub fn low(self) -> u32 {
+    pub(crate) fn low(self) -> u32 {
         (self.0 & 0xffff_ffff) as u32
     }
 
     /// All of it, to compare many at a time.
     #[inline]
-    pub fn bits(self) -> u64 {
+    pub(crate) fn bits(self) -> u64 {
         self.0
     }
 
     /// From what [`low`](Self::low) gave. Bits that mean nothing are left out.
     #[inline]
-    pub fn from_low(low: u32, style: StyleId) -> Self {
+    pub(crate) fn from_low(low: u32, style: StyleId) -> Self {
         let known = CODE_MASK | GRAPHEME | WIDE | TAIL | PROTECTED | GUARDED | FILLER;
         Self(u64::from(low) & known | u64::from(style.0) << STYLE_SHIFT)
     }
 
     /// What it holds.
-    pub fn content(self) -> Content {
+    pub(crate) fn content(self) -> Content {
         if self.0 & TAIL != 0 {
             return Content::Tail;
         }
@@ -148,42 +148,42 @@ impl Cell {
 
     /// The bits that tell two contents apart, for a cache.
     #[inline]
-    pub fn content_bits(self) -> u32 {
+    pub(crate) fn content_bits(self) -> u32 {
         u32::try_from(self.0 & (CODE_MASK | GRAPHEME)).unwrap_or(0)
     }
 
     /// Its style.
     #[inline]
-    pub fn style(self) -> StyleId {
+    pub(crate) fn style(self) -> StyleId {
         StyleId((self.0 >> STYLE_SHIFT) as u32)
     }
 
     /// Whether it is the left half of a wide character.
     #[inline]
-    pub fn is_wide(self) -> bool {
+    pub(crate) fn is_wide(self) -> bool {
         self.0 & WIDE != 0
     }
 
     /// Whether it is the right half of one.
     #[inline]
-    pub fn is_tail(self) -> bool {
+    pub(crate) fn is_tail(self) -> bool {
         self.0 & TAIL != 0
     }
 
     /// Whether it was left free because a wide character did not fit.
     #[inline]
-    pub fn is_filler(self) -> bool {
+    pub(crate) fn is_filler(self) -> bool {
         self.0 & FILLER != 0
     }
 
     /// Whether nothing is in it; it may have a background.
     #[inline]
-    pub fn is_blank(self) -> bool {
+    pub(crate) fn is_blank(self) -> bool {
         self.0 & (CODE_MASK | TAIL | GRAPHEME) == 0
     }
 
     /// How it is protected from being erased.
-    pub fn protection(self) -> Protection {
+    pub(crate) fn protection(self) -> Protection {
         match self.0 & (PROTECTED | GUARDED) {
             0 => Protection::None,
             GUARDED => Protection::Guarded,
@@ -194,7 +194,7 @@ impl Cell {
 
 /// What a character is protected from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Protection {
+pub(crate) enum Protection {
     /// Nothing.
     #[default]
     None,

@@ -14,7 +14,7 @@ const FIRST_SWEEP: usize = 1024;
 
 /// The graphemes in use.
 #[derive(Debug, Clone)]
-pub struct Graphemes {
+pub(crate) struct Graphemes {
     texts: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32>,
     sweep_at: usize,
@@ -51,14 +51,14 @@ fn place(content: u32, mark: char) -> usize {
 
 impl Graphemes {
     /// The text with this number.
-    pub fn get(&self, number: u32) -> &str {
+    pub(crate) fn get(&self, number: u32) -> &str {
         self.texts
             .get(number as usize)
             .map_or("\u{fffd}", |text| text)
     }
 
     /// The number of a text; `None` where the table is full or the text too long.
-    pub fn number(&mut self, text: &str) -> Option<u32> {
+    pub(crate) fn number(&mut self, text: &str) -> Option<u32> {
         if let Some(number) = self.numbers.get(text) {
             return Some(*number);
         }
@@ -73,13 +73,13 @@ impl Graphemes {
 
     /// The number of what came of putting `mark` on `content` (a cell's bits), if that was lately.
     #[inline]
-    pub fn joined(&self, content: u32, mark: char) -> Option<u32> {
+    pub(crate) fn joined(&self, content: u32, mark: char) -> Option<u32> {
         let joined = self.joined.get(place(content, mark))?;
         (joined.content == content && joined.mark == mark).then_some(joined.number)
     }
 
     /// Remembers it.
-    pub fn remember_joined(&mut self, content: u32, mark: char, number: u32) {
+    pub(crate) fn remember_joined(&mut self, content: u32, mark: char, number: u32) {
         if self.joined.is_empty() {
             self.joined = vec![Joined::default(); REMEMBERED];
         }
@@ -92,12 +92,12 @@ impl Graphemes {
 
     /// Whether it is time to sweep.
     #[inline]
-    pub fn is_crowded(&self) -> bool {
+    pub(crate) fn is_crowded(&self) -> bool {
         self.texts.len() >= self.sweep_at
     }
 
     /// Bytes that it takes, about.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| text.len()).sum();
         self.texts.capacity() * size_of::<Box<str>>()
             + self.numbers.capacity() * size_of::<(Box<str>, u32)>()
@@ -105,7 +105,7 @@ impl Graphemes {
     }
 
     /// Forgets what is not in `used`; the answer maps an old number to the new one.
-    pub fn sweep(&mut self, used: impl Iterator<Item = u32>) -> Vec<u32> {
+    pub(crate) fn sweep(&mut self, used: impl Iterator<Item = u32>) -> Vec<u32> {
         let old = std::mem::take(self);
         let mut renumbered = vec![0; old.texts.len()];
         for number in used {

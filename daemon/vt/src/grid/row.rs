@@ -6,7 +6,7 @@ use crate::grid::cell::Cell;
 
 /// A row. Cells after the last one held are default blanks, so an empty row costs no memory.
 #[derive(Debug, Clone, Default)]
-pub struct Row {
+pub(crate) struct Row {
     cells: Vec<Cell>,
     /// The text goes on in the next row, because the line was too long for this one.
     pub wrapped: bool,
@@ -22,19 +22,19 @@ pub struct Row {
 impl Row {
     /// The cells that are held; the rest of the row is blank.
     #[inline]
-    pub fn cells(&self) -> &[Cell] {
+    pub(crate) fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
     /// The cell in a column.
     #[inline]
-    pub fn cell(&self, column: usize) -> Cell {
+    pub(crate) fn cell(&self, column: usize) -> Cell {
         self.cells.get(column).copied().unwrap_or(Cell::BLANK)
     }
 
     /// Puts a cell into a column.
     #[inline]
-    pub fn set(&mut self, column: usize, cell: Cell) {
+    pub(crate) fn set(&mut self, column: usize, cell: Cell) {
         if column >= self.cells.len() {
             if cell == Cell::BLANK {
                 return;
@@ -46,7 +46,7 @@ impl Row {
 
     /// The cells of columns `from..to` to write to.
     #[inline]
-    pub fn cells_mut(&mut self, from: usize, to: usize) -> &mut [Cell] {
+    pub(crate) fn cells_mut(&mut self, from: usize, to: usize) -> &mut [Cell] {
         if to > self.cells.len() {
             self.cells.resize(to, Cell::BLANK);
         }
@@ -55,7 +55,7 @@ impl Row {
 
     /// Writes printable ASCII from a column on. The row must not be complex there.
     #[inline]
-    pub fn write_ascii(&mut self, column: usize, text: &[u8], blank: Cell) {
+    pub(crate) fn write_ascii(&mut self, column: usize, text: &[u8], blank: Cell) {
         let held = self.cells.len();
         // `blank` carries the style.
         let style = blank.style();
@@ -74,7 +74,7 @@ impl Row {
     }
 
     /// Fills columns `from..to`.
-    pub fn fill(&mut self, from: usize, to: usize, cell: Cell) {
+    pub(crate) fn fill(&mut self, from: usize, to: usize, cell: Cell) {
         if cell == Cell::BLANK && to >= self.cells.len() {
             self.cells.truncate(from);
         } else if from < to {
@@ -84,7 +84,7 @@ impl Row {
 
     /// Makes it an empty row of these blanks, `cols` wide; keeps its memory.
     #[inline]
-    pub fn clear(&mut self, cols: usize, blank: Cell) {
+    pub(crate) fn clear(&mut self, cols: usize, blank: Cell) {
         self.cells.clear();
         if blank != Cell::BLANK {
             self.cells.resize(cols, blank);
@@ -95,40 +95,40 @@ impl Row {
     }
 
     /// Makes room for more cells.
-    pub fn reserve(&mut self, count: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         self.cells.reserve_exact(count);
     }
 
     /// Adds a cell after the last one held.
     #[inline]
-    pub fn push(&mut self, cell: Cell) {
+    pub(crate) fn push(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
 
     /// Adds cells after the last one held.
     #[inline]
-    pub fn extend(&mut self, cells: impl Iterator<Item = Cell>) {
+    pub(crate) fn extend(&mut self, cells: impl Iterator<Item = Cell>) {
         self.cells.extend(cells);
     }
 
     /// Forgets default blanks at the end, so that rows that look the same hold the same.
-    pub fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         self.cells.truncate(self.occupied());
     }
 
     /// Gives back the memory that its cells do not need.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.cells.shrink_to_fit();
     }
 
     /// Cuts it to a width.
-    pub fn truncate(&mut self, cols: usize) {
+    pub(crate) fn truncate(&mut self, cols: usize) {
         self.cells.truncate(cols);
     }
 
     /// Moves columns `from..to` right by `count`; what leaves is lost, what is freed becomes
     /// `blank` (ICH).
-    pub fn insert(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
+    pub(crate) fn insert(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
         let cells = self.cells_mut(from, to);
         let count = count.min(cells.len());
         let keep = cells.len() - count;
@@ -137,7 +137,7 @@ impl Row {
     }
 
     /// Moves columns `from..to` left by `count`; what is freed at the right becomes `blank` (DCH).
-    pub fn delete(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
+    pub(crate) fn delete(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
         let cells = self.cells_mut(from, to);
         let count = count.min(cells.len());
         let keep = cells.len() - count;
@@ -146,7 +146,7 @@ impl Row {
     }
 
     /// Columns up to the last cell that is not a default blank.
-    pub fn occupied(&self) -> usize {
+    pub(crate) fn occupied(&self) -> usize {
         self.cells
             .iter()
             .rposition(|cell| *cell != Cell::BLANK)
@@ -154,14 +154,14 @@ impl Row {
     }
 
     /// Changes each held cell.
-    pub fn map(&mut self, change: impl Fn(Cell) -> Cell) {
+    pub(crate) fn map(&mut self, change: impl Fn(Cell) -> Cell) {
         for cell in &mut self.cells {
             *cell = change(*cell);
         }
     }
 
     /// Bytes that it takes.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.cells.capacity() * size_of::<Cell>()
     }
 }

@@ -16,55 +16,55 @@ use termd_proto::screen::{Color, Underline};
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
-pub struct StyleId(pub u32);
+pub(crate) struct StyleId(pub u32);
 
 /// A hyperlink's number (OSC 8); 0 is none.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
-pub struct LinkId(pub u32);
+pub(crate) struct LinkId(pub u32);
 
 /// The attributes of SGR that are on or off, as bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Attributes(u16);
+pub(crate) struct Attributes(u16);
 
 impl Attributes {
     /// SGR 1.
-    pub const BOLD: Self = Self(1);
+    pub(crate) const BOLD: Self = Self(1);
     /// SGR 2.
-    pub const FAINT: Self = Self(1 << 1);
+    pub(crate) const FAINT: Self = Self(1 << 1);
     /// SGR 3.
-    pub const ITALIC: Self = Self(1 << 2);
+    pub(crate) const ITALIC: Self = Self(1 << 2);
     /// SGR 5.
-    pub const BLINK: Self = Self(1 << 3);
+    pub(crate) const BLINK: Self = Self(1 << 3);
     /// SGR 6; shown as blink.
-    pub const RAPID_BLINK: Self = Self(1 << 4);
+    pub(crate) const RAPID_BLINK: Self = Self(1 << 4);
     /// SGR 7.
-    pub const INVERSE: Self = Self(1 << 5);
+    pub(crate) const INVERSE: Self = Self(1 << 5);
     /// SGR 8.
-    pub const INVISIBLE: Self = Self(1 << 6);
+    pub(crate) const INVISIBLE: Self = Self(1 << 6);
     /// SGR 9.
-    pub const CROSSED_OUT: Self = Self(1 << 7);
+    pub(crate) const CROSSED_OUT: Self = Self(1 << 7);
     /// SGR 53.
-    pub const OVERLINE: Self = Self(1 << 8);
+    pub(crate) const OVERLINE: Self = Self(1 << 8);
 
     /// Whether all of `other` are on.
-    pub fn contains(self, other: Self) -> bool {
+    pub(crate) fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// Turns these on.
-    pub fn insert(&mut self, other: Self) {
+    pub(crate) fn insert(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
     /// Turns these off.
-    pub fn remove(&mut self, other: Self) {
+    pub(crate) fn remove(&mut self, other: Self) {
         self.0 &= !other.0;
     }
 
     /// Turns these on or off.
-    pub fn set(&mut self, other: Self, on: bool) {
+    pub(crate) fn set(&mut self, other: Self, on: bool) {
         if on {
             self.insert(other);
         } else {
@@ -73,24 +73,24 @@ impl Attributes {
     }
 
     /// Turns these round (DECRARA).
-    pub fn toggle(&mut self, other: Self) {
+    pub(crate) fn toggle(&mut self, other: Self) {
         self.0 ^= other.0;
     }
 
     /// The bits, for packing.
-    pub fn bits(self) -> u16 {
+    pub(crate) fn bits(self) -> u16 {
         self.0
     }
 
     /// From the bits.
-    pub fn from_bits(bits: u16) -> Self {
+    pub(crate) fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 }
 
 /// A look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Style {
+pub(crate) struct Style {
     /// SGR 30 to 39, 90 to 97.
     pub foreground: Color,
     /// SGR 40 to 49, 100 to 107.
@@ -108,7 +108,7 @@ pub struct Style {
 impl Style {
     /// What an erased cell keeps of it: the background ("bce").
     #[must_use]
-    pub fn erased(self) -> Self {
+    pub(crate) fn erased(self) -> Self {
         Self {
             background: self.background,
             ..Self::default()
@@ -178,7 +178,7 @@ impl Hasher for StyleHasher {
 
 /// A hyperlink.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Link {
+pub(crate) struct Link {
     /// Its `id=`, by which parts of one link know each other.
     pub id: Option<Box<str>>,
     /// Where it leads.
@@ -187,14 +187,14 @@ pub struct Link {
 
 impl Link {
     /// Bytes that its texts take.
-    pub fn text_bytes(&self) -> usize {
+    pub(crate) fn text_bytes(&self) -> usize {
         self.uri.len() + self.id.as_ref().map_or(0, |id| id.len())
     }
 }
 
 /// The looks in use.
 #[derive(Debug, Clone)]
-pub struct Styles {
+pub(crate) struct Styles {
     styles: Vec<Style>,
     numbers: HashMap<Style, StyleId, BuildHasherDefault<StyleHasher>>,
     links: Vec<Link>,
@@ -245,7 +245,7 @@ static NEXT_GENERATION: AtomicU64 = AtomicU64::new(1);
 
 impl Styles {
     /// Bytes that it takes, about.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let texts: usize = self.links.iter().map(Link::text_bytes).sum();
         self.styles.capacity() * size_of::<Style>()
             + self.numbers.capacity() * size_of::<(Style, StyleId)>()
@@ -257,24 +257,24 @@ impl Styles {
 
     /// As long as this is the same, numbers mean the same: whoever keeps numbers looks at it.
     #[inline]
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
     /// All links, the first has number 1.
-    pub fn links(&self) -> &[Link] {
+    pub(crate) fn links(&self) -> &[Link] {
         &self.links
     }
 
     /// The look with this number.
     #[inline]
-    pub fn get(&self, id: StyleId) -> Style {
+    pub(crate) fn get(&self, id: StyleId) -> Style {
         self.styles.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// The number of a look; a new one where it was not in use.
     #[inline]
-    pub fn number(&mut self, style: Style) -> StyleId {
+    pub(crate) fn number(&mut self, style: Style) -> StyleId {
         let words = style.words();
         if words == (0, 0) && style.link == LinkId(0) {
             return StyleId(0);
@@ -323,12 +323,12 @@ impl Styles {
     }
 
     /// The link with this number.
-    pub fn link(&self, id: LinkId) -> Option<&Link> {
+    pub(crate) fn link(&self, id: LinkId) -> Option<&Link> {
         self.links.get((id.0 as usize).checked_sub(1)?)
     }
 
     /// The number of a link.
-    pub fn link_number(&mut self, link: Link) -> LinkId {
+    pub(crate) fn link_number(&mut self, link: Link) -> LinkId {
         if let Some(id) = self.link_numbers.get(&link) {
             return *id;
         }
@@ -340,7 +340,7 @@ impl Styles {
 
     /// Whether it is time to [`sweep`](Self::sweep).
     #[inline]
-    pub fn is_crowded(&self) -> bool {
+    pub(crate) fn is_crowded(&self) -> bool {
         self.styles.len() >= self.sweep_at || self.links.len() >= self.sweep_links_at
     }
 
@@ -348,7 +348,7 @@ impl Styles {
     /// holds the numbers in use; the answer maps an old number to the new one (unused: 0). The
     /// caller renumbers its cells, and resolves its own [`LinkId`]s with
     /// [`Sweep::link`].
-    pub fn sweep(&mut self, used: &[StyleId], used_links: &[LinkId]) -> Sweep {
+    pub(crate) fn sweep(&mut self, used: &[StyleId], used_links: &[LinkId]) -> Sweep {
         let old = std::mem::take(self);
         // Pictures need as many again.
         self.numbers.reserve(used.len());
@@ -391,19 +391,19 @@ impl Styles {
 
 /// What became of the numbers in a sweep.
 #[derive(Debug)]
-pub struct Sweep {
+pub(crate) struct Sweep {
     styles: Vec<StyleId>,
     links: Vec<LinkId>,
 }
 
 impl Sweep {
     /// The new number of a look.
-    pub fn style(&self, old: StyleId) -> StyleId {
+    pub(crate) fn style(&self, old: StyleId) -> StyleId {
         self.styles.get(old.0 as usize).copied().unwrap_or_default()
     }
 
     /// The new number of a link.
-    pub fn link(&self, old: LinkId) -> LinkId {
+    pub(crate) fn link(&self, old: LinkId) -> LinkId {
         self.links.get(old.0 as usize).copied().unwrap_or_default()
     }
 }

@@ -13,7 +13,6 @@ mod scan;
 mod sequence_reader;
 mod utf8;
 
-pub(crate) use self::control_sequence::parse_csi;
 pub(crate) use self::control_sequence::{ControlSequence, Params};
 pub(crate) use self::control_string::{ControlString, StringKind, Terminator};
 pub(crate) use self::handler::Handler;
@@ -49,8 +48,6 @@ enum State {
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     state: State,
-    /// The control sequence that was read last.
-    sequence: ControlSequence,
     reader: SequenceReader,
     /// The beginning of a UTF-8 sequence that was cut.
     partial: Partial,
@@ -157,10 +154,10 @@ impl Parser {
     fn escape(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         if let [_, b'[', rest @ ..] = bytes
             && !handler.is_vt52()
-            && let Some(length) = parse_csi(rest, &mut self.sequence)
+            && let Some(length) = self.reader.read_whole(rest)
         {
             handler.set_offset(offset + 2 + length as u64);
-            handler.control_sequence(&self.sequence);
+            handler.control_sequence(self.reader.sequence());
             return 2 + length;
         }
         self.begin_escape();

@@ -1,7 +1,7 @@
 //! Escape and control sequences, byte by byte: ECMA-48 §5.4, and Paul Williams's state diagram of
 //! DEC's parser. The model and [`plain`](crate::plain) both read with it.
 
-use super::control_sequence::{ControlSequence, MAX_PARAMS, MAX_VALUE, Separator};
+use super::control_sequence::{ControlSequence, MAX_VALUE, Separator, parse_csi};
 
 /// The most intermediates of an escape sequence; one with more has no function.
 const MAX_INTERMEDIATES: usize = 2;
@@ -46,8 +46,6 @@ pub(crate) struct SequenceReader {
     has_params: bool,
     intermediates: [u8; MAX_INTERMEDIATES],
     intermediate_count: usize,
-    /// More parameters came than are kept.
-    is_full: bool,
 }
 
 impl SequenceReader {
@@ -65,7 +63,15 @@ impl SequenceReader {
         };
     }
 
+    /// Reads a control sequence that lies whole at the front of the bytes, after CSI. Returns how
+    /// many bytes it took; `None` where the sequence is cut or unusual.
+    #[inline]
+    pub(crate) fn read_whole(&mut self, bytes: &[u8]) -> Option<usize> {
+        parse_csi(bytes, &mut self.sequence)
+    }
+
     /// The control sequence that is whole.
+    #[inline]
     pub(crate) fn sequence(&self) -> &ControlSequence {
         &self.sequence
     }
@@ -127,7 +133,6 @@ impl SequenceReader {
     }
 
     fn push_param(&mut self) {
-        self.is_full |= self.sequence.params.len() == MAX_PARAMS;
         let separator = self.separator.unwrap_or(Separator::Semicolon);
         self.sequence.params.push(self.value, separator);
         self.value = 0;

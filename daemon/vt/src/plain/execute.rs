@@ -70,7 +70,17 @@ impl PlainText {
             return ascii;
         }
         match bytes.first() {
-            Some(0x1b) => self.begin_sequence(),
+            Some(0x1b) => {
+                if let [_, b'[', rest @ ..] = bytes
+                    && let Some(length) = self.sequences.read_whole(rest)
+                {
+                    self.fed += 2 + length as u64;
+                    self.region.offset = self.fed;
+                    self.control_sequence(&self.sequences.control_sequence());
+                    return 2 + length;
+                }
+                self.begin_sequence();
+            }
             Some(byte @ (0x00..0x20 | 0x7f)) => {
                 self.fed += 1;
                 self.region.offset = self.fed;

@@ -51,6 +51,13 @@ impl Sequences {
         *self.reader.sequence()
     }
 
+    /// Reads a control sequence that lies whole in the bytes after CSI. Returns how many bytes it
+    /// took.
+    #[inline]
+    pub(super) fn read_whole(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.reader.read_whole(bytes)
+    }
+
     /// ESC was read in the ground state.
     pub(super) fn begin(&mut self) {
         self.state = State::Escape;

@@ -69,7 +69,7 @@ impl Scrollback {
     /// An empty one with the bounds of this one, whose first row will have the id of the oldest
     /// here.
     #[must_use]
-    pub fn emptied(&self) -> Self {
+    pub(crate) fn emptied(&self) -> Self {
         let mut emptied = Self::new(self.max_rows, self.max_bytes);
         emptied.pushed = self.oldest();
         emptied
@@ -77,7 +77,7 @@ impl Scrollback {
 
     /// Keeps a row: the newest.
     #[inline]
-    pub fn push(&mut self, row: &Row, styles: &Styles, graphemes: &Graphemes) {
+    pub(crate) fn push(&mut self, row: &Row, styles: &Styles, graphemes: &Graphemes) {
         if self.max_rows == 0 {
             self.pushed += 1;
             return;
@@ -94,7 +94,13 @@ impl Scrollback {
 
     /// Keeps a row of printable ASCII in one look, which was on no screen.
     #[inline]
-    pub fn push_text(&mut self, text: &[u8], style: StyleId, wrapped: bool, styles: &Styles) {
+    pub(crate) fn push_text(
+        &mut self,
+        text: &[u8],
+        style: StyleId,
+        wrapped: bool,
+        styles: &Styles,
+    ) {
         if self.max_rows == 0 {
             self.pushed += 1;
             return;
@@ -173,7 +179,11 @@ impl Scrollback {
     }
 
     /// Takes the newest row back.
-    pub fn pop_newest(&mut self, styles: &mut Styles, graphemes: &mut Graphemes) -> Option<Row> {
+    pub(crate) fn pop_newest(
+        &mut self,
+        styles: &mut Styles,
+        graphemes: &mut Graphemes,
+    ) -> Option<Row> {
         let row = self
             .row(self.rows.checked_sub(1)?)?
             .to_row(styles, graphemes);
@@ -195,7 +205,7 @@ impl Scrollback {
     }
 
     /// Forgets all rows (ED 3). What was pushed stays counted.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.rows = 0;
         self.empty();
     }
@@ -209,7 +219,7 @@ impl Scrollback {
     }
 
     /// A row, 0 is the oldest.
-    pub fn row(&self, index: usize) -> Option<StoredRow<'_>> {
+    pub(crate) fn row(&self, index: usize) -> Option<StoredRow<'_>> {
         if index >= self.rows {
             return None;
         }
@@ -227,33 +237,28 @@ impl Scrollback {
     }
 
     /// Rows that are kept.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows
-    }
-
-    /// Whether no row is kept.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
     }
 
     /// Rows that were ever pushed, and not taken back: the id of the screen's first row. A row keeps
     /// its id while it moves from the screen to the scrollback and on.
-    pub fn pushed(&self) -> u64 {
+    pub(crate) fn pushed(&self) -> u64 {
         self.pushed
     }
 
     /// The id of the oldest row that is kept.
-    pub fn oldest(&self) -> u64 {
+    pub(crate) fn oldest(&self) -> u64 {
         self.pushed - self.rows as u64
     }
 
     /// The most rows and bytes that are kept.
-    pub fn bounds(&self) -> (usize, usize) {
+    pub(crate) fn bounds(&self) -> (usize, usize) {
         (self.max_rows, self.max_bytes)
     }
 
     /// Bytes that it takes in memory.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.full_bytes
             + self.open.memory()
             + self.full.capacity() * size_of::<(u64, Block)>()

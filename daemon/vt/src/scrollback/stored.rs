@@ -11,7 +11,7 @@ use crate::grid::style::{Link, Style, StyleId, Styles};
 
 /// A row of the scrollback.
 #[derive(Debug, Clone, Copy)]
-pub struct StoredRow<'a> {
+pub(crate) struct StoredRow<'a> {
     block: &'a Block,
     header: u8,
     size: LineSize,
@@ -21,7 +21,7 @@ pub struct StoredRow<'a> {
 
 /// A cell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoredCell<'a> {
+pub(crate) struct StoredCell<'a> {
     /// Content and kind; a grapheme's number means nothing.
     pub cell: Cell,
     /// The grapheme in it.
@@ -30,7 +30,7 @@ pub struct StoredCell<'a> {
 
 /// Neighbouring cells of one look.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StoredStyle<'a> {
+pub(crate) struct StoredStyle<'a> {
     /// The look; its link's number means nothing to the model.
     pub style: Style,
     /// The link.
@@ -79,13 +79,8 @@ impl<'a> StoredRow<'a> {
     }
 
     /// The line goes on in the next row.
-    pub fn wrapped(&self) -> bool {
+    pub(crate) fn wrapped(&self) -> bool {
         self.header & WRAPPED != 0
-    }
-
-    /// DECSWL, DECDWL, DECDHL.
-    pub fn size(&self) -> LineSize {
-        self.size
     }
 
     /// Whether it may belong to a line of more rows, or has a size of its own.
@@ -109,7 +104,7 @@ impl<'a> StoredRow<'a> {
 
     /// Each run of one look: the look, and how many cells; of the last one `usize::MAX`, as it goes
     /// to the end of the row.
-    pub fn runs(&self) -> impl Iterator<Item = (StoredStyle<'a>, usize)> + '_ {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (StoredStyle<'a>, usize)> + '_ {
         self.numbered_runs().map(|(number, cells)| {
             let style = self.style(number);
             let link = (style.link.0 as usize)
@@ -120,7 +115,7 @@ impl<'a> StoredRow<'a> {
     }
 
     /// Each cell up to the last one that is not a default blank.
-    pub fn for_each_cell(&self, mut each: impl FnMut(StoredCell<'a>)) {
+    pub(crate) fn for_each_cell(&self, mut each: impl FnMut(StoredCell<'a>)) {
         self.unpack_cells(|unpacked| {
             each(match unpacked {
                 Unpacked::Cell(low) => StoredCell {
@@ -136,7 +131,7 @@ impl<'a> StoredRow<'a> {
     }
 
     /// The text, blanks as spaces; what is blank because a wide character did not fit is left out.
-    pub fn push_text(&self, out: &mut String) {
+    pub(crate) fn push_text(&self, out: &mut String) {
         self.unpack_cells(|unpacked| match unpacked {
             Unpacked::Grapheme(_, text) => out.push_str(text),
             Unpacked::Cell(low) => {
@@ -151,7 +146,7 @@ impl<'a> StoredRow<'a> {
     }
 
     /// A row of the model again, its looks and graphemes in the model's tables.
-    pub fn to_row(self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
+    pub(crate) fn to_row(self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
         let mut row = Row::default();
         row.wrapped = self.wrapped();
         row.size = self.size;
