@@ -1,11 +1,13 @@
-//! The terminal model: bytes in, a screen out. Pure.
+//! A terminal emulator without a terminal: bytes in, a true screen and plain text out.
 //!
-//! A [`Model`] is what xterm would show after the same bytes: both screens, scrollback, cursor,
-//! modes, marks. [`feed`](Model::feed) takes text in runs and hands escape sequences to vte's state
-//! machine; it cannot fail or panic, whatever the bytes, and what it keeps is bounded.
+//! A [`Model`] holds what xterm would show after the same bytes: both screens, scrollback, cursor,
+//! modes and marks. [`plain::PlainText`] turns output into plain text, and [`render`] writes a
+//! screen as text, ANSI or HTML.
 //!
-//! **Invariant:** no tokio, no files, no clock in this room. It does not know what a PTY is: it
-//! gives answers and events back as values ([`Fed`]).
+//! No function fails or panics, whatever the bytes, and the memory of each value is bounded.
+//!
+//! **Invariant:** no threads, no files, no clock. The model does not know what a PTY is: replies
+//! and events come back as values ([`Fed`]).
 
 #![warn(missing_docs)]
 

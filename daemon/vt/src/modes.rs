@@ -1,4 +1,4 @@
-//! The modes: ANSI's (SM, RM) and DEC's (DECSET, DECRST), as xterm has them.
+//! The modes of SM and RM (ANSI), and of DECSET and DECRST (DEC, private), as xterm has them.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,6 @@ pub(crate) enum Switch {
 }
 
 impl Switch {
-    /// Whether the mode is set after it.
     #[inline]
     pub(crate) fn is_on(self) -> bool {
         self == Self::On
@@ -29,7 +28,7 @@ impl From<bool> for Switch {
     }
 }
 
-/// DECSACE: what DECCARA and DECRARA change.
+/// DECSACE: which cells DECCARA and DECRARA change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChangeExtent {
     /// 0, 1: the characters from the first corner to the last, over whole rows between.
@@ -49,11 +48,11 @@ impl From<u16> for ChangeExtent {
     }
 }
 
-/// DECSCL's operating level that a terminal starts with: a VT420's, as xterm's.
+/// DECSCL's operating level of a fresh terminal: a VT420's, as in xterm.
 pub(crate) const FIRST_LEVEL: u8 = 4;
 
-/// Private modes of xterm that change nothing here: kept, so that XTSAVE, XTRESTORE and DECRQM
-/// answer as xterm does. With what they are at the beginning.
+/// Private modes of xterm that change nothing here, and their first setting. They are kept so that
+/// XTSAVE, XTRESTORE and DECRQM answer as xterm does.
 pub(crate) const KEPT_MODES: [(u16, bool); 39] = [
     (4, false),
     (8, true),
@@ -96,14 +95,14 @@ pub(crate) const KEPT_MODES: [(u16, bool); 39] = [
     (8452, false),
 ];
 
-/// The backarrow key sends BS.
+/// DECBKM: the backarrow key sends BS.
 pub(crate) const DECBKM: u16 = 67;
-/// The program wants to be told when dark colours become light: kitty's and Contour's.
+/// The program asks to be told when the colours change between dark and light (kitty, Contour).
 pub(crate) const COLOR_SCHEME_REPORTS: u16 = 2031;
-/// The program wants to be told the size in band.
+/// The program asks to be told the size in band.
 pub(crate) const SIZE_REPORTS: u16 = 2048;
 
-/// The settings of [`KEPT_MODES`], a bit each.
+/// The settings of [`KEPT_MODES`], one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeptModes(pub u64);
 
@@ -115,13 +114,13 @@ impl Default for KeptModes {
 }
 
 impl KeptModes {
-    /// A mode's setting; `None`: it is not one of them.
+    /// The setting of a mode; `None` if it is not one of [`KEPT_MODES`].
     pub(crate) fn get(self, mode: u16) -> Option<bool> {
         let at = KEPT_MODES.iter().position(|(kept, _)| *kept == mode)?;
         Some(self.0 & 1 << at != 0)
     }
 
-    /// Sets or resets it, if it is one of them.
+    /// Sets or resets a mode, if it is one of [`KEPT_MODES`].
     pub(crate) fn set(&mut self, mode: u16, switch: Switch) {
         if let Some(at) = KEPT_MODES.iter().position(|(kept, _)| *kept == mode) {
             self.0 &= !(1 << at);
@@ -130,9 +129,9 @@ impl KeptModes {
     }
 }
 
-/// The modes, apart from DECOM, which is saved with the cursor.
+/// The modes. DECOM is not here: it is saved with the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-// Each is one bit of the terminal's own and has a name of its own.
+// Each flag is a mode of its own with a name of its own.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct Modes {
     /// DECAWM, 7.
@@ -145,7 +144,7 @@ pub(crate) struct Modes {
     pub insert: bool,
     /// LNM, 20.
     pub line_feed_new_line: bool,
-    /// SRM, 12: what is typed is not shown by the terminal itself; kept for DECRQM.
+    /// SRM, 12: the terminal does not echo input by itself; kept for DECRQM.
     pub send_receive: bool,
     /// KAM, 2; kept for DECRQM.
     pub keyboard_locked: bool,
@@ -175,38 +174,37 @@ pub(crate) struct Modes {
     pub alternate_scroll: bool,
     /// ?2026.
     pub synchronized_output: bool,
-    /// ?2027: grapheme clusters and not code points take cells.
+    /// ?2027: a grapheme cluster takes the cells, and not each code point.
     pub grapheme_clusters: bool,
-    /// ?40: DECCOLM is obeyed.
+    /// ?40: DECCOLM is allowed.
     pub allow_column_mode: bool,
     /// ?3: 132 columns.
     pub column_132: bool,
-    /// ?95: DECCOLM leaves the screen.
+    /// ?95: DECCOLM does not erase the screen.
     pub no_clear_on_column: bool,
-    /// DECANM, ?2, reset: VT52.
+    /// DECANM, ?2, reset.
     pub vt52: bool,
     /// ESC % G (UTF-8, the default) or ESC % @.
     pub utf8: bool,
-    /// S8C1T: answers with 8-bit C1.
+    /// S8C1T: replies use 8-bit C1 controls.
     pub eight_bit_replies: bool,
     /// XTMODKEYS 4.
     pub modify_other_keys: u8,
     /// ?41: a tab after a pending wrap wraps first.
     pub more_fix: bool,
-    /// DECNRCM, ?42: the national character sets are there, and UTF-8 is not.
+    /// DECNRCM, ?42: the national character sets are available, and UTF-8 is off.
     pub national: bool,
     /// UTF-8 was on when DECNRCM was set.
     pub utf8_before_national: bool,
-    /// ?1046: 47, 1047, 1048 and 1049 are obeyed.
+    /// ?1046: modes 47, 1047, 1048 and 1049 are allowed.
     pub allow_alternate: bool,
-    /// Which control function has protected characters last; what that means for erasing, see
-    /// `control/erase.rs`.
+    /// Which control function protected characters last: `screen/erase.rs` says what that means.
     pub protection: Protection,
     /// DECSACE.
     pub change_extent: ChangeExtent,
     /// DECSCL: 1 to 5.
     pub level: u8,
-    /// The others.
+    /// The modes that change nothing here.
     pub kept: KeptModes,
 }
 
@@ -277,7 +275,7 @@ impl Modes {
         }
     }
 
-    /// A private mode's setting; `None` for an unknown mode, and for one that is not kept here.
+    /// A private mode's setting; `None` for an unknown mode, and for one that the screen keeps.
     pub(crate) fn private(&self, mode: u16) -> Option<bool> {
         Some(match mode {
             1 => self.application_cursor_keys,
@@ -314,7 +312,7 @@ impl Modes {
         })
     }
 
-    /// DECSET, DECRST of a mode that changes nothing but its setting.
+    /// DECSET, DECRST of a mode that changes nothing but its own setting.
     pub(crate) fn set_private(&mut self, mode: u16, switch: Switch) {
         let on = switch.is_on();
         match mode {
@@ -347,7 +345,7 @@ impl Modes {
         }
     }
 
-    /// Any mouse mode's reset ends mouse reports, as in xterm.
+    /// As in xterm, the reset of any mouse mode ends mouse reports.
     fn set_mouse(&mut self, mode: MouseMode, switch: Switch) {
         self.mouse = match switch {
             Switch::On => mode,
@@ -355,7 +353,7 @@ impl Modes {
         };
     }
 
-    /// Encodings exclude each other; a reset is for the one that is set.
+    /// Encodings exclude each other; a reset counts for the one that is set.
     fn set_mouse_encoding(&mut self, encoding: MouseEncoding, switch: Switch) {
         match switch {
             Switch::On => self.mouse_encoding = encoding,
@@ -366,7 +364,7 @@ impl Modes {
         }
     }
 
-    /// DECNRCM: the national sets are of seven bits, and so UTF-8 is off meanwhile.
+    /// DECNRCM: the national sets have seven bits, so UTF-8 is off with them.
     pub(crate) fn set_national(&mut self, switch: Switch) {
         if self.level < 2 || self.national == switch.is_on() {
             return;

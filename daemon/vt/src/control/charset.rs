@@ -1,9 +1,9 @@
-//! Designating and shifting character sets: SCS, LS0 to LS3R, SS2, SS3, DOCS, S7C1T, S8C1T.
+//! Character sets: SCS, LS0 to LS3R, SS2, SS3, DOCS, S7C1T, S8C1T.
 
 use crate::charset::{Charset, Repertoire, SetSize};
 use crate::terminal::Terminal;
 
-/// How answers write C1 controls.
+/// How replies write C1 controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum C1 {
     /// S7C1T: ESC and a byte.
@@ -12,21 +12,21 @@ pub(crate) enum C1 {
     EightBit,
 }
 
-/// How text is coded (DOCS).
+/// DOCS: how text is coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     /// `ESC % G`
     Utf8,
-    /// `ESC % @`: bytes, by G0 to G3.
+    /// `ESC % @`: each byte is a character of G0 to G3.
     Iso2022,
 }
 
 impl Terminal {
-    /// SCS: puts a set into G0 to G3.
+    /// SCS: designates a set as one of G0 to G3.
     pub(crate) fn designate(&mut self, which: u8, intermediates: &[u8], byte: u8) {
         let (slot, size) = match which {
             b'('..=b'+' => (which - b'(', SetSize::NinetyFour),
-            // G0 has 94 characters.
+            // G0 cannot hold a set of 96.
             _ => (which - b',', SetSize::NinetySix),
         };
         let set = Charset::named(size, intermediates, byte, self.repertoire());
@@ -42,7 +42,7 @@ impl Terminal {
         self.update_fast_text();
     }
 
-    /// The sets that can be designated now.
+    /// Which sets can be designated now.
     pub(crate) fn repertoire(&self) -> Repertoire {
         Repertoire {
             level: self.modes.level,
@@ -61,7 +61,7 @@ impl Terminal {
         self.screen.cursor.charsets.gr = set;
     }
 
-    /// SS2, SS3; a VT100 has not got them.
+    /// SS2, SS3, which a VT100 does not have.
     pub(crate) fn single_shift(&mut self, set: u8) {
         if self.modes.level == 1 {
             return;
@@ -76,8 +76,8 @@ impl Terminal {
         self.update_fast_text();
     }
 
-    /// S7C1T, S8C1T; a VT100 has not got them.
-    pub(crate) fn answer_with(&mut self, c1: C1) {
+    /// S7C1T, S8C1T, which a VT100 does not have.
+    pub(crate) fn set_reply_c1(&mut self, c1: C1) {
         if self.modes.level > 1 {
             self.modes.eight_bit_replies = c1 == C1::EightBit;
         }

@@ -4,10 +4,10 @@ use crate::parser::{Params, Terminator};
 use crate::terminal::Terminal;
 
 impl Terminal {
-    /// Answers each question of an OSC about colours.
-    pub(crate) fn answer_colors(&mut self, answers: &[String], end: Terminator) {
+    /// Replies to each question of an OSC about colours.
+    pub(crate) fn reply_colors(&mut self, answers: &[String], end: Terminator) {
         for answer in answers {
-            self.answer_osc(format_args!("{answer}"), end);
+            self.reply_osc(format_args!("{answer}"), end);
         }
     }
 
@@ -28,13 +28,13 @@ impl Terminal {
     /// XTREPORTCOLORS.
     pub(crate) fn report_palettes(&mut self) {
         let (used, last) = self.colors.saved.report();
-        self.answer_csi(format_args!("?{used};{last}#Q"));
+        self.reply_csi(format_args!("?{used};{last}#Q"));
     }
 
     /// DSR ?996: whether the colours are dark (1) or light (2), by the background.
     pub(crate) fn report_color_scheme(&mut self) {
         let scheme = if self.colors.palette.is_dark() { 1 } else { 2 };
-        self.answer_csi(format_args!("?997;{scheme}n"));
+        self.reply_csi(format_args!("?997;{scheme}n"));
     }
 }
 

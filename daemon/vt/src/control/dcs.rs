@@ -1,6 +1,6 @@
-//! Device control strings: DECRQSS, XTGETTCAP, DECRSPS. Pictures are counted, and the rest is
-//! passed over: key definitions, soft fonts, and tmux's and screen's pass-through, which would
-//! run what another terminal was meant to.
+//! Device control strings: DECRQSS, XTGETTCAP, DECRSPS. Pictures are counted. Key definitions and
+//! soft fonts have no effect, nor has the pass-through of tmux and screen, which is meant for
+//! another terminal.
 
 use crate::hex;
 use crate::parser::ControlString;
@@ -8,7 +8,7 @@ use crate::screen::marks::MarkKind;
 use crate::terminal::Terminal;
 use crate::terminal::terminfo;
 
-/// Most capabilities that one XTGETTCAP is answered for.
+/// The most capabilities in one reply to XTGETTCAP.
 const MAX_CAPABILITIES: usize = 64;
 
 impl Terminal {
@@ -18,7 +18,7 @@ impl Terminal {
             return;
         };
         match (string.prefix, string.intermediate, string.function) {
-            // Sixel, ReGIS. They may be longer than what is kept.
+            // Sixel and ReGIS may be longer than the part of a string that is kept.
             (0, 0, b'q' | b'p') => self.picture(),
             _ if !gathered.is_whole() => {}
             (0, b'$', b'q') => self.report_setting(string.text()),
@@ -28,8 +28,8 @@ impl Terminal {
         }
     }
 
-    /// XTGETTCAP: names in hexadecimal, and values too. The first that is not known ends the
-    /// answer; where it is the first of all the answer says no.
+    /// XTGETTCAP: names and values in hexadecimal. The first unknown name ends the reply; if it is
+    /// the first of all, the reply is a refusal.
     fn report_capabilities(&mut self, names: &str) {
         let mut answer = String::new();
         for name in names.split(';').take(MAX_CAPABILITIES) {
@@ -50,14 +50,14 @@ impl Terminal {
             }
         }
         if answer.is_empty() {
-            self.answer_dcs(format_args!("0+r"));
+            self.reply_dcs(format_args!("0+r"));
         } else {
-            self.answer_dcs(format_args!("1+r{answer}"));
+            self.reply_dcs(format_args!("1+r{answer}"));
         }
     }
 
-    /// APC: kitty's pictures are counted when they are shown. Its question whether there are any
-    /// gets no answer, which says no.
+    /// APC: counts kitty's pictures when they are shown. kitty's question for support gets no
+    /// reply, which means no.
     pub(crate) fn apc(&mut self, gathered: &ControlString) {
         let Some(control) = gathered.bytes().strip_prefix(b"G") else {
             return;
@@ -69,14 +69,14 @@ impl Terminal {
         }
     }
 
-    /// A picture is counted, and its place marked.
+    /// Counts a picture and marks its place.
     pub(crate) fn picture(&mut self) {
         self.pictures += 1;
         self.screen.mark(MarkKind::Picture);
     }
 }
 
-/// A device control string, taken apart (ECMA-48 §5.6, DEC STD 070).
+/// The parts of a device control string (ECMA-48 §5.6, DEC STD 070).
 struct DeviceControl<'a> {
     prefix: u8,
     /// The first parameter.
@@ -114,7 +114,7 @@ impl<'a> DeviceControl<'a> {
         })
     }
 
-    /// The data; nothing of it where it is not UTF-8.
+    /// The data as text; empty where it is not UTF-8.
     fn text(&self) -> &'a str {
         std::str::from_utf8(self.data).unwrap_or_default()
     }

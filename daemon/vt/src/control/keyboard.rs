@@ -8,7 +8,7 @@ impl Terminal {
     /// `CSI ? u`: the flags in force.
     pub(crate) fn report_keyboard_flags(&mut self) {
         let flags = self.keyboard.flags(self.screen.active);
-        self.answer_csi(format_args!("?{flags}u"));
+        self.reply_csi(format_args!("?{flags}u"));
     }
 
     /// `CSI > flags u`.
@@ -43,9 +43,9 @@ impl Terminal {
         self.other_keys_changed();
     }
 
-    /// XTMODKEYS, `CSI > kind n`: not modified.
+    /// XTMODKEYS, `CSI > kind n`: switches the kind's modifiers off.
     pub(crate) fn modify_keys_not(&mut self, params: &Params) {
-        // Without parameters it is the function keys.
+        // Without parameters the function keys are meant.
         let kind = if params.is_empty() { 2 } else { params.get(0) };
         self.keyboard.modify(kind, Some(0));
         self.other_keys_changed();
@@ -56,12 +56,12 @@ impl Terminal {
         self.modes.modify_other_keys = value.unwrap_or(0);
     }
 
-    /// XTQMODKEYS, `CSI ? kind m`: the answer is the XTMODKEYS that sets it.
+    /// XTQMODKEYS, `CSI ? kind m`: replies with the XTMODKEYS that sets the value.
     pub(crate) fn report_modified_keys(&mut self, params: &Params) {
         for kind in params.values() {
             match self.keyboard.modified(*kind) {
-                Some(value) => self.answer_csi(format_args!(">{kind};{value}m")),
-                None => self.answer_csi(format_args!(">{kind}m")),
+                Some(value) => self.reply_csi(format_args!(">{kind};{value}m")),
+                None => self.reply_csi(format_args!(">{kind}m")),
             }
         }
     }

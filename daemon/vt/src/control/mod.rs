@@ -1,7 +1,8 @@
-//! What the control functions do, a family a file, by xterm's names (ctlseqs) and ECMA-48's.
+//! The control functions, a family a file, under the names of xterm (ctlseqs) and ECMA-48. A
+//! function that changes the screen alone is in [`screen`](crate::screen).
 //!
-//! This file is the table from a function's bytes to its name, and nothing else: who looks for what
-//! `CSI ' }` does begins here.
+//! This file is the table from a function's bytes to its name. To find what `CSI ' }` does, begin
+//! here.
 
 mod charset;
 mod colors;
@@ -33,7 +34,7 @@ use crate::screen::scroll::Side;
 use crate::terminal::Terminal;
 use termd_proto::screen::LineSize;
 
-/// xterm shows SUB as the symbol for "substitute form two" from VT220 on.
+/// What xterm shows for SUB from VT220 on: the symbol for substitute form two.
 const SUBSTITUTE: char = '\u{2426}';
 
 impl Handler for Terminal {
@@ -77,7 +78,6 @@ impl Handler for Terminal {
         self.screen.print_lines(bytes)
     }
 
-    /// CR and LF.
     #[inline]
     fn new_line(&mut self) {
         self.screen.last_printed = None;
@@ -85,7 +85,6 @@ impl Handler for Terminal {
         self.screen.line_feed(&self.modes);
     }
 
-    /// A C0 control.
     fn control(&mut self, byte: u8) {
         self.screen.last_printed = None;
         match byte {
@@ -104,7 +103,6 @@ impl Handler for Terminal {
         }
     }
 
-    /// A control sequence.
     #[inline]
     fn control_sequence(&mut self, sequence: &ControlSequence) {
         if sequence.prefix == 0 && sequence.intermediate == 0 {
@@ -120,7 +118,7 @@ impl Handler for Terminal {
             }
         }
         self.screen.last_printed = None;
-        // Only SGR and XTMODKEYS, which is not of these rooms, take colons.
+        // Only SGR and XTMODKEYS take colons.
         if sequence.params.has_colons() {
             self.report(sequence);
             return;
@@ -135,13 +133,12 @@ impl Handler for Terminal {
         }
     }
 
-    /// ESC, intermediates and a final byte.
     fn escape(&mut self, intermediates: &[u8], byte: u8) {
         self.screen.last_printed = None;
         match (intermediates, byte) {
             ([], _) => self.plain_escape(byte),
-            ([b' '], b'F') => self.answer_with(C1::SevenBit),
-            ([b' '], b'G') => self.answer_with(C1::EightBit),
+            ([b' '], b'F') => self.set_reply_c1(C1::SevenBit),
+            ([b' '], b'G') => self.set_reply_c1(C1::EightBit),
             ([b'#'], _) => self.line_function(byte),
             ([b'%'], b'G') => self.set_coding(Coding::Utf8),
             ([b'%'], b'@') => self.set_coding(Coding::Iso2022),
@@ -152,7 +149,6 @@ impl Handler for Terminal {
         }
     }
 
-    /// A control string.
     fn control_string(&mut self, gathered: &ControlString) {
         self.screen.last_printed = None;
         match gathered.kind() {
@@ -200,7 +196,7 @@ impl Terminal {
             b'M' => self.screen.delete_lines(params.count(0)),
             b'P' => self.screen.delete_characters(params.count(0)),
             b'S' => self.screen.scroll_up(params.count(0)),
-            // With more parameters, or a 0, it is highlight mouse tracking.
+            // With more parameters, or with 0, it is highlight mouse tracking.
             b'T' if params.is_empty() || params.len() == 1 && params.get(0) > 0 => {
                 self.screen.scroll_down(params.count(0));
             }
@@ -261,11 +257,11 @@ impl Terminal {
             (0, b'#', b'}' | b'q') => self.pop_sgr(),
             (0, b'$', b'r') if vt420 => {
                 self.screen
-                    .change_attributes(params, Change::Set, self.modes.change_extent)
+                    .change_attributes(params, Change::Set, self.modes.change_extent);
             }
             (0, b'$', b't') if vt420 => {
                 self.screen
-                    .change_attributes(params, Change::Reverse, self.modes.change_extent)
+                    .change_attributes(params, Change::Reverse, self.modes.change_extent);
             }
             (0, b'$', b'v') if vt420 => self.screen.copy_rectangle(params),
             (0, b'$', b'x') if vt420 => self.screen.fill_rectangle(params),
@@ -290,7 +286,7 @@ impl Terminal {
         }
     }
 
-    /// DECDHL, DECSWL, DECDWL; without effect where DECLRMM is set.
+    /// DECDHL, DECSWL, DECDWL. They have no effect while DECLRMM is set.
     fn set_line_size(&mut self, size: LineSize) {
         if !self.modes.left_right_margins {
             self.screen.set_line_size(size);

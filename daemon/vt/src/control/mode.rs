@@ -1,4 +1,4 @@
-//! Modes: SM, RM, DECSET, DECRST, XTSAVE, XTRESTORE, DECSCL; what each of them does when it is set.
+//! SM, RM, DECSET, DECRST, XTSAVE, XTRESTORE, DECSCL, and what happens when a mode is set.
 
 use crate::event::Event;
 use crate::modes::{SIZE_REPORTS, Switch};
@@ -7,7 +7,7 @@ use crate::screen::ActiveScreen;
 use crate::screen::margins::Margins;
 use crate::terminal::Terminal;
 
-/// DECCOLM.
+/// DECCOLM's widths.
 const NARROW: usize = 80;
 const WIDE: usize = 132;
 
@@ -51,7 +51,8 @@ impl Terminal {
             match (mode, self.saved.saved_mode(*mode)) {
                 (1048, _) => self.screen.restore_cursor(&self.modes),
                 (_, Some(on)) => {
-                    // One mouse mode's end is the others' too: only the one that is on ends here.
+                    // The reset of one mouse mode resets all. Only the one that is set is reset
+                    // here.
                     if on || self.private_mode(*mode) == Some(true) {
                         self.set_private_mode(*mode, Switch::from(on));
                     }
@@ -72,7 +73,8 @@ impl Terminal {
         })
     }
 
-    /// Sets or resets a private mode. Those without a case here change nothing but their setting.
+    /// Sets or resets a private mode. A mode without a case here changes nothing but its own
+    /// setting.
     fn set_private_mode(&mut self, mode: u16, switch: Switch) {
         match mode {
             2 if switch == Switch::Off => self.enter_vt52(),
@@ -92,7 +94,7 @@ impl Terminal {
         }
     }
 
-    /// DECLRMM: there are no double-width lines with it.
+    /// DECLRMM. Double-width lines become single-width.
     fn set_left_right_margin_mode(&mut self, switch: Switch) {
         if self.modes.level < 4 {
             return;
@@ -108,8 +110,8 @@ impl Terminal {
         }
     }
 
-    /// DECCOLM, where ?40 allows it: 80 or 132 columns, and an empty screen unless ?95 (DECNCSM)
-    /// keeps it.
+    /// DECCOLM, where ?40 allows it: 80 or 132 columns. The screen is erased unless ?95 (DECNCSM)
+    /// is set.
     fn set_column_mode(&mut self, switch: Switch) {
         if !self.modes.allow_column_mode {
             return;
@@ -138,7 +140,7 @@ impl Terminal {
         }
     }
 
-    /// DECSCL: a soft reset, then the level, and how C1 controls are sent.
+    /// DECSCL: a soft reset, then the level and how C1 controls are sent.
     pub(crate) fn set_conformance_level(&mut self, params: &Params) {
         let Some(level @ 1..=5) = params.get(0).checked_sub(60) else {
             return;

@@ -1,4 +1,4 @@
-//! DECRQM: whether a mode is set. Answers as xterm's `do_ansi_rqm` and `do_dec_rqm`.
+//! DECRQM: whether a mode is set. Replies as xterm's `do_ansi_rqm` and `do_dec_rqm`.
 
 use crate::terminal::Terminal;
 
@@ -29,7 +29,7 @@ impl Terminal {
             (1 | 5 | 7 | 10 | 11 | 13..=19, _) => Setting::AlwaysReset,
             _ => Setting::Unknown,
         };
-        self.answer_csi(format_args!("{mode};{}$y", setting as u8));
+        self.reply_csi(format_args!("{mode};{}$y", setting as u8));
     }
 
     /// DECRQM of a private mode.
@@ -38,23 +38,23 @@ impl Terminal {
             return;
         }
         let setting = self.dec_mode(mode);
-        self.answer_csi(format_args!("?{mode};{}$y", setting as u8));
+        self.reply_csi(format_args!("?{mode};{}$y", setting as u8));
     }
 
     fn dec_mode(&self, mode: u16) -> Setting {
         let level = self.level();
         match mode {
-            // Not at this level.
+            // Not available at this level.
             42 if level < 2 => Setting::Unknown,
             69 if level < 4 => Setting::Unknown,
             95 if level < 5 => Setting::Unknown,
-            // DECARM: there is no keyboard to repeat.
+            // DECARM: no keyboard repeats.
             8 => Setting::AlwaysReset,
-            // How characters are coded, and whether some are wide: ambiguous, emoji, private.
+            // The coding of characters, and whether some are wide: ambiguous, emoji, private use.
             1020 => self.modes.utf8.into(),
             1021 | 1023 => Setting::Reset,
             1022 => Setting::Set,
-            // xterm tells of what holds the alternate screen back.
+            // xterm reports here whether the alternate screen is refused.
             1046 => (!self.modes.allow_alternate).into(),
             1048 => self.screen.saved[self.screen.active as usize]
                 .is_some()
@@ -66,10 +66,10 @@ impl Terminal {
         }
     }
 
-    /// Modes of DEC's terminals that xterm knows by name and does not have.
+    /// Modes of DEC's terminals that xterm knows by name and does not implement.
     fn dec_mode_without_effect(&self, mode: u16) -> Setting {
         let since = match mode {
-            // How the two ways to make the cursor blink go together.
+            // How the two ways to make the cursor blink combine.
             13 => return Setting::Reset,
             14 => 1,
             11 | 16 | 53 | 59 | 60 | 61 | 64 | 68 | 73 => 3,

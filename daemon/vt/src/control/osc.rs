@@ -1,7 +1,7 @@
-//! Operating system commands: titles, colours, links; what shells say is in `shell`.
+//! Operating system commands: titles, colours, links. Those of shells are in `shell.rs`.
 //!
-//! Questions whose answer would hold what a program sent, or what a person has copied, are not
-//! answered (OSC 52).
+//! A question gets no reply if the reply would hold what a program sent or what a person copied
+//! (OSC 52).
 
 use crate::color::Table;
 use crate::grid::style::{Link, LinkId};
@@ -11,11 +11,10 @@ use crate::terminal::titles::Which;
 
 /// Longest link target kept, in bytes: what browsers and other terminals take.
 const MAX_URI_BYTES: usize = 2_083;
-/// Longest link id kept, in bytes.
 const MAX_LINK_ID_BYTES: usize = 250;
 
 impl Terminal {
-    /// OSC. One that was longer than what is kept is passed over.
+    /// OSC. A string that is longer than what is kept has no effect.
     pub(crate) fn osc(&mut self, gathered: &ControlString) {
         let bytes = gathered.bytes();
         if !gathered.is_whole() {
@@ -31,7 +30,7 @@ impl Terminal {
         let number = parts
             .next()
             .and_then(|number| std::str::from_utf8(number).ok());
-        // More digits than any function has would be another number, cut.
+        // A number with more digits than any function has is not a function.
         let Some(number) = number.and_then(|number| number.parse::<u16>().ok()) else {
             return;
         };
@@ -40,7 +39,7 @@ impl Terminal {
             self.set_title(which, data);
             return;
         }
-        // As in xterm: titles alone may have controls in them.
+        // As in xterm only titles may hold control characters.
         let printable = |text: &&str| !text.bytes().any(|byte| byte < 0x20 || byte == 0x7f);
         let Some(text) = std::str::from_utf8(data).ok().filter(printable) else {
             return;
@@ -53,18 +52,18 @@ impl Terminal {
         match number {
             4 => {
                 let answers = self.colors.change(Table::Indexed, text);
-                self.answer_colors(&answers, end);
+                self.reply_colors(&answers, end);
             }
             5 => {
                 let answers = self.colors.change(Table::Special, text);
-                self.answer_colors(&answers, end);
+                self.reply_colors(&answers, end);
             }
             7 => self.shell_directory_url(text),
             8 => self.hyperlink(text),
             9 => self.conemu(text),
             10..=19 => {
                 let answers = self.colors.change_dynamic(number, text);
-                self.answer_colors(&answers, end);
+                self.reply_colors(&answers, end);
             }
             104 => self.colors.reset(Table::Indexed, text),
             105 => self.colors.reset(Table::Special, text),
@@ -76,8 +75,8 @@ impl Terminal {
         }
     }
 
-    /// OSC 8: `params;URI`, params `key=value` with colons between; an empty URI ends the link. One
-    /// that is too long is none.
+    /// OSC 8: `params;URI`, where params are `key=value` with colons between. An empty URI ends the
+    /// link, and one that is too long is none.
     fn hyperlink(&mut self, text: &str) {
         let Some((params, uri)) = text.split_once(';') else {
             return;

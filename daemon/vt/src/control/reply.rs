@@ -1,7 +1,7 @@
-//! How answers are written: 7-bit or 8-bit introducers (S7C1T, S8C1T), and a string's end.
+//! How replies are written: 7-bit or 8-bit introducers (S7C1T, S8C1T), and the end of a string.
 //!
-//! What a program sent never goes into an answer, whatever it asks: an answer is typed into
-//! whoever reads the terminal next, which may be a shell.
+//! A reply never holds what a program sent. It is typed into whatever reads the terminal next,
+//! which may be a shell.
 
 use std::fmt;
 use std::io::Write;
@@ -16,25 +16,25 @@ const ST: u8 = 0x9c;
 const BEL: u8 = 0x07;
 
 impl Terminal {
-    /// Answers `CSI …`.
-    pub(crate) fn answer_csi(&mut self, text: fmt::Arguments<'_>) {
-        self.answer(CSI, text, None);
+    /// Replies `CSI …`.
+    pub(crate) fn reply_csi(&mut self, text: fmt::Arguments<'_>) {
+        self.reply(CSI, text, None);
     }
 
-    /// Answers `DCS … ST`.
-    pub(crate) fn answer_dcs(&mut self, text: fmt::Arguments<'_>) {
-        self.answer(DCS, text, Some(Terminator::St));
+    /// Replies `DCS … ST`.
+    pub(crate) fn reply_dcs(&mut self, text: fmt::Arguments<'_>) {
+        self.reply(DCS, text, Some(Terminator::St));
     }
 
-    /// Answers `OSC … ST`, or BEL where the question ended with it.
-    pub(crate) fn answer_osc(&mut self, text: fmt::Arguments<'_>, end: Terminator) {
-        self.answer(OSC, text, Some(end));
+    /// Replies `OSC … ST`, or with BEL if the question ended with it.
+    pub(crate) fn reply_osc(&mut self, text: fmt::Arguments<'_>, end: Terminator) {
+        self.reply(OSC, text, Some(end));
     }
 
-    fn answer(&mut self, introducer: u8, text: fmt::Arguments<'_>, end: Option<Terminator>) {
+    fn reply(&mut self, introducer: u8, text: fmt::Arguments<'_>, end: Option<Terminator>) {
         let mut bytes = Vec::with_capacity(32);
         self.push_c1(&mut bytes, introducer);
-        // Writing to a vector does not fail.
+        // A write to a vector does not fail.
         let _ = bytes.write_fmt(text);
         match end {
             None => {}

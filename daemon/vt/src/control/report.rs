@@ -1,22 +1,22 @@
-//! Control functions that ask what the terminal is and where the cursor is: DSR, DA, DECRQM and
-//! the like. Also the table of all control sequences that the other files do not take.
+//! Questions about the terminal: DSR, DA, DECRQM and the like. This file also has the table of the
+//! control sequences that reply or that set what is not on the screen.
 //!
-//! Answers are xterm's (ctlseqs, charproc.c) as a VT420; where xterm is silent, so is this.
+//! Replies are xterm's as a VT420 (ctlseqs, charproc.c). Where xterm is silent, so is this.
 
 use crate::parser::{ControlSequence, Params};
 use crate::terminal::Terminal;
 
-/// The version in DA2, which programs take for xterm's patch level and choose features by.
+/// The version in DA2. Programs take it for xterm's patch level and choose features by it.
 const XTERM_PATCH: u16 = 400;
 
 impl Terminal {
-    /// What the other files do not know.
+    /// Executes the sequences that change nothing on the screen.
     pub(crate) fn report(&mut self, sequence: &ControlSequence) {
         let params = &sequence.params;
         match (sequence.prefix, sequence.intermediate, sequence.function) {
             (0, 0, b'c') if params.get(0) == 0 => self.report_primary_attributes(),
             (b'>', 0, b'c') if params.get(0) == 0 => self.report_secondary_attributes(),
-            (b'=', 0, b'c') if params.get(0) == 0 => self.answer_dcs(format_args!("!|00000000")),
+            (b'=', 0, b'c') if params.get(0) == 0 => self.reply_dcs(format_args!("!|00000000")),
             (0, 0, b'n') => self.report_status(params),
             (b'?', 0, b'n') => self.report_dec_status(params),
             (0, 0, b't') => self.window_operation(params),
@@ -30,8 +30,8 @@ impl Terminal {
             (0, b'$', b'|') => self.columns_per_page(params.get(0)),
             (0, b'*', b'y') if self.level() >= 4 => self.report_checksum(params),
             (0, b'#', b'y') => self.checksum.0 = params.get(0),
-            (0, b'&', b'u') => self.answer_dcs(format_args!("0!u%5")),
-            (0, b'\'', b'|') if params.get(0) < 2 => self.answer_csi(format_args!("0&w")),
+            (0, b'&', b'u') => self.reply_dcs(format_args!("0!u%5")),
+            (0, b'\'', b'|') if params.get(0) < 2 => self.reply_csi(format_args!("0&w")),
             (0, b'#', b'P') => self.push_palette(params),
             (0, b'#', b'Q') => self.pop_palette(params),
             (0, b'#', b'R') => self.report_palettes(),
@@ -50,18 +50,18 @@ impl Terminal {
         }
     }
 
-    /// DA1, DECID: what xterm says of itself as a VT420 without graphics: 132 columns, printer,
-    /// selective erase, national sets, technical characters, locator, state reports, windows,
-    /// horizontal scrolling, colours, rectangles, text locator. At level 5 (DECSCL) it is a VT520.
+    /// DA1, DECID: what xterm says as a VT420 without graphics: 132 columns, printer, selective
+    /// erase, national sets, technical characters, locator, state reports, windows, horizontal
+    /// scrolling, colours, rectangles, text locator. At level 5 (DECSCL) it is a VT520.
     fn report_primary_attributes(&mut self) {
         let class = 60 + self.level().max(4);
-        self.answer_csi(format_args!("?{class};1;2;6;9;15;16;17;18;21;22;28;29c"));
+        self.reply_csi(format_args!("?{class};1;2;6;9;15;16;17;18;21;22;28;29c"));
     }
 
     /// DA2: VT420 or VT520, version, no options.
     fn report_secondary_attributes(&mut self) {
         let model = if self.level() >= 5 { 64 } else { 41 };
-        self.answer_csi(format_args!(">{model};{XTERM_PATCH};0c"));
+        self.reply_csi(format_args!(">{model};{XTERM_PATCH};0c"));
     }
 
     /// The conformance level (DECSCL), 1 to 5.
@@ -72,53 +72,53 @@ impl Terminal {
     /// DSR: 5, and 6 (CPR).
     fn report_status(&mut self, params: &Params) {
         match params.get(0) {
-            5 => self.answer_csi(format_args!("0n")),
+            5 => self.reply_csi(format_args!("0n")),
             6 => {
                 let (row, col) = self.reported_position();
-                self.answer_csi(format_args!("{row};{col}R"));
+                self.reply_csi(format_args!("{row};{col}R"));
             }
             _ => {}
         }
     }
 
-    /// DSR with `?`: the VT420's, and the colour scheme (996).
+    /// DSR with `?`: those of the VT420, and the colour scheme (996).
     fn report_dec_status(&mut self, params: &Params) {
         let level = self.level();
         match params.get(0) {
-            5 => self.answer_csi(format_args!("?0n")),
+            5 => self.reply_csi(format_args!("?0n")),
             6 => {
                 let (row, col) = self.reported_position();
                 match level {
-                    4.. => self.answer_csi(format_args!("?{row};{col};1R")),
-                    _ => self.answer_csi(format_args!("?{row};{col}R")),
+                    4.. => self.reply_csi(format_args!("?{row};{col};1R")),
+                    _ => self.reply_csi(format_args!("?{row};{col}R")),
                 }
             }
             // No printer.
-            15 if level >= 2 => self.answer_csi(format_args!("?13n")),
+            15 if level >= 2 => self.reply_csi(format_args!("?13n")),
             // User-defined keys are not locked.
-            25 if level >= 2 => self.answer_csi(format_args!("?20n")),
+            25 if level >= 2 => self.reply_csi(format_args!("?20n")),
             // North American, ready, LK201.
-            26 if level >= 4 => self.answer_csi(format_args!("?27;1;0;0n")),
-            26 if level == 3 => self.answer_csi(format_args!("?27;1;0n")),
-            26 if level == 2 => self.answer_csi(format_args!("?27;1n")),
-            // No locator, and so of no known kind.
-            55 if level >= 3 => self.answer_csi(format_args!("?53n")),
-            56 if level >= 3 => self.answer_csi(format_args!("?57;0n")),
-            // DECMSR: no room for macros. DECCKSR: their checksum.
-            62 if level >= 4 => self.answer_csi(format_args!("0000*{{")),
+            26 if level >= 4 => self.reply_csi(format_args!("?27;1;0;0n")),
+            26 if level == 3 => self.reply_csi(format_args!("?27;1;0n")),
+            26 if level == 2 => self.reply_csi(format_args!("?27;1n")),
+            // There is no locator, so it is of no known kind.
+            55 if level >= 3 => self.reply_csi(format_args!("?53n")),
+            56 if level >= 3 => self.reply_csi(format_args!("?57;0n")),
+            // DECMSR: there is no room for macros. DECCKSR: their checksum.
+            62 if level >= 4 => self.reply_csi(format_args!("0000*{{")),
             63 if level >= 4 => {
                 let id = params.get(1);
-                self.answer_dcs(format_args!("{id}!~0000"));
+                self.reply_dcs(format_args!("{id}!~0000"));
             }
-            // No errors; one session.
-            75 if level >= 4 => self.answer_csi(format_args!("?70n")),
-            85 if level >= 4 => self.answer_csi(format_args!("?83n")),
+            // No errors, and one session.
+            75 if level >= 4 => self.reply_csi(format_args!("?70n")),
+            85 if level >= 4 => self.reply_csi(format_args!("?83n")),
             996 => self.report_color_scheme(),
             _ => {}
         }
     }
 
-    /// Row and column from 1, inside the margins where DECOM is set.
+    /// The cursor's row and column from 1, inside the margins where DECOM is set.
     fn reported_position(&self) -> (usize, usize) {
         let (mut row, mut col) = (self.screen.cursor.row, self.screen.cursor.col);
         if self.screen.cursor.origin {
@@ -132,7 +132,7 @@ impl Terminal {
     fn report_parameters(&mut self, which: u16) {
         if which <= 1 {
             let answer = which + 2;
-            self.answer_csi(format_args!("{answer};1;1;128;128;1;0x"));
+            self.reply_csi(format_args!("{answer};1;1;128;128;1;0x"));
         }
     }
 
@@ -143,18 +143,18 @@ impl Terminal {
             .screen
             .rectangle(params, 2)
             .map_or(0, |area| self.screen.checksum(area, self.checksum));
-        self.answer_dcs(format_args!("{id}!~{sum:04X}"));
+        self.reply_dcs(format_args!("{id}!~{sum:04X}"));
     }
 
     /// XTVERSION.
     fn report_version(&mut self) {
-        self.answer_dcs(format_args!(">|termd({})", env!("CARGO_PKG_VERSION")));
+        self.reply_dcs(format_args!(">|termd({})", env!("CARGO_PKG_VERSION")));
     }
 
     /// DECRQDE: one page, seen from its top left corner.
     fn report_displayed_extent(&mut self) {
         let size = self.screen.size;
-        self.answer_csi(format_args!("{};{};1;1;1\"w", size.rows, size.cols));
+        self.reply_csi(format_args!("{};{};1;1;1\"w", size.rows, size.cols));
     }
 }
 

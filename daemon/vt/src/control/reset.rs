@@ -11,12 +11,12 @@ use crate::terminal::Terminal;
 use crate::terminal::keyboard::Keyboard;
 use crate::terminal::saved_state::SavedState;
 
-/// The width that RIS brings back after DECCOLM.
+/// The width that RIS restores after DECCOLM.
 const NARROW: usize = 80;
 
 impl Terminal {
-    /// DECSTR: modes, margins, attributes and character sets; neither the screen nor the cursor's
-    /// place. DECRC goes home after it.
+    /// DECSTR: resets modes, margins, attributes and character sets, but neither the screen nor the
+    /// cursor's position. A DECRC after it moves home.
     pub(crate) fn soft_reset(&mut self) {
         let fresh = Modes::default();
         let modes = &mut self.modes;
@@ -55,8 +55,8 @@ impl Terminal {
         self.update_fast_text();
     }
 
-    /// RIS: as it was at the beginning, but for the title, the permission of DECCOLM, and the
-    /// alternate screen, which is left. The scrollback goes too.
+    /// RIS: everything as in a fresh terminal, except the title and the permission of DECCOLM. The
+    /// alternate screen is left, and the scrollback is cleared.
     pub(crate) fn full_reset(&mut self) {
         self.show_primary();
         self.screen.hidden = None;

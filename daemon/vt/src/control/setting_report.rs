@@ -1,4 +1,4 @@
-//! What is set, asked for and set again: DECRQSS, DECRQPSR with DECRSPS, XTREPORTSGR.
+//! Settings that are asked for and set again: DECRQSS, DECRQPSR with DECRSPS, XTREPORTSGR.
 
 use std::fmt::Write;
 
@@ -12,16 +12,16 @@ use crate::parser::Params;
 use crate::terminal::Terminal;
 
 impl Terminal {
-    /// DECRQSS: the control sequence that sets what is set now, for the function named by its
-    /// intermediate and final bytes.
+    /// DECRQSS: replies with the control sequence that restores the current setting of a function,
+    /// which is named by its intermediate and final bytes.
     pub(crate) fn report_setting(&mut self, function: &str) {
-        // A VT100 has no DECSCL, and vttest looks whether it is silent about it.
+        // A VT100 has no DECSCL; vttest checks that it is silent about it.
         if function == "\"p" && self.level() < 2 {
             return;
         }
         match self.setting(function) {
-            Some(setting) => self.answer_dcs(format_args!("1$r{setting}{}", known(function))),
-            None => self.answer_dcs(format_args!("0$r")),
+            Some(setting) => self.reply_dcs(format_args!("1$r{setting}{}", known(function))),
+            None => self.reply_dcs(format_args!("0$r")),
         }
     }
 
@@ -38,7 +38,7 @@ impl Terminal {
                 u8::from(!self.modes.eight_bit_replies)
             ),
             " q" => self.cursor_style().to_string(),
-            // DECSLPP knows no fewer than 24 lines.
+            // DECSLPP has no fewer than 24 lines.
             "t" => self.screen.size.rows.max(24).to_string(),
             "*|" => self.screen.size.rows.to_string(),
             "$|" if self.modes.column_132 => "132".to_owned(),
@@ -51,7 +51,7 @@ impl Terminal {
         })
     }
 
-    /// `> kind m`: XTQMODKEYS in DECRQSS' form; the kind is a part of the question.
+    /// `> kind m`: XTQMODKEYS in the form of DECRQSS. The kind is a part of the question.
     fn key_setting(&self, function: &str) -> Option<String> {
         let kind: u16 = function
             .strip_prefix('>')?
@@ -112,7 +112,7 @@ impl Terminal {
         let designated = cursor.charsets.designated;
         let sizes = flags(&designated.map(|set| set.size() == SetSize::NinetySix));
         let sets: String = designated.map(Charset::designator).concat();
-        self.answer_dcs(format_args!(
+        self.reply_dcs(format_args!(
             "1$u{row};{col};1;{rendition};{attributes};{state};{gl};{gr};{sizes};{sets}"
         ));
     }
@@ -124,7 +124,7 @@ impl Terminal {
             let slash = if stops.is_empty() { "" } else { "/" };
             let _ = write!(stops, "{slash}{}", col + 1);
         }
-        self.answer_dcs(format_args!("2$u{stops}"));
+        self.reply_dcs(format_args!("2$u{stops}"));
     }
 
     /// DECRSPS: what DECRQPSR reported.
@@ -134,7 +134,7 @@ impl Terminal {
         }
         match which {
             1 => {
-                // What was set before something is wrong stays set, as in xterm.
+                // As in xterm, what was set before an error stays set.
                 let _ = self.restore_cursor_information(data);
                 self.screen.style_changed();
                 self.update_fast_text();
@@ -230,7 +230,7 @@ impl Terminal {
         }
     }
 
-    /// XTREPORTSGR: the look that all cells of a rectangle have in common.
+    /// XTREPORTSGR: the style that all cells of a rectangle have in common.
     pub(crate) fn report_common_rendition(&mut self, params: &Params) {
         let Some(area) = self.screen.rectangle(params, 0) else {
             return;
@@ -244,12 +244,12 @@ impl Terminal {
             }
         }
         let rendition = rendition(&common.unwrap_or_default());
-        self.answer_csi(format_args!("{rendition}m"));
+        self.reply_csi(format_args!("{rendition}m"));
     }
 }
 
-/// The function's name for an answer, from here and not from the question. What was asked with a
-/// parameter carries its name in the setting.
+/// The function's name for a reply. It comes from here and not from the question. A function that
+/// is asked for with a parameter has its name in the setting.
 fn known(function: &str) -> &'static str {
     const FUNCTIONS: [&str; 12] = [
         "m", "r", "s", "\"q", "\"p", " q", "t", "*|", "$|", "*x", "$}", "$~",
@@ -261,7 +261,7 @@ fn known(function: &str) -> &'static str {
         .unwrap_or_default()
 }
 
-/// Bits from the lowest on, as a character.
+/// Bits as a character, the lowest bit first.
 fn flags(bits: &[bool]) -> char {
     let value = bits
         .iter()
@@ -286,7 +286,7 @@ fn intersection(one: Style, other: Style) -> Style {
     }
 }
 
-/// The parameters of the SGR that sets a look, after a reset. In xterm's order.
+/// The parameters of the SGR that sets a style after a reset, in xterm's order.
 pub(crate) fn rendition(style: &Style) -> String {
     let mut text = String::from("0");
     let has = |attributes| style.attributes.contains(attributes);
@@ -315,7 +315,7 @@ pub(crate) fn rendition(style: &Style) -> String {
     text
 }
 
-/// `base` is 30, 40 or 50; the first 16 colours have short forms, except for underlines.
+/// `base` is 30, 40 or 50. The first 16 colours have short forms, except for underlines.
 fn push_color(text: &mut String, color: Color, base: u16) {
     let _ = match color {
         Color::Default => Ok(()),

@@ -1,7 +1,7 @@
-//! SGR, whole: attributes, the colours of ANSI, aixterm, the 256 and RGB, with semicolons or with
-//! colons (ISO 8613-6), underline styles and colour; XTPUSHSGR and XTPOPSGR; DECSCUSR.
+//! SGR: attributes, underline styles, and the colours of ANSI, aixterm, the 256 and RGB, with
+//! semicolons or colons (ISO 8613-6). Also XTPUSHSGR, XTPOPSGR and DECSCUSR.
 //!
-//! A parameter that is not known, or a colour that is none, is passed over with what belongs to it.
+//! An unknown parameter or colour is ignored with the parameters that belong to it.
 
 use termd_proto::screen::{Color, CursorShape, Underline};
 
@@ -107,7 +107,7 @@ fn apply_attribute(attributes: &mut Attributes, value: u16) {
     }
 }
 
-/// SGR 0: a link goes on.
+/// SGR 0. A link stays open.
 #[inline]
 fn reset(style: &mut Style) {
     *style = Style {
@@ -120,7 +120,7 @@ fn indexed(index: u16) -> Color {
     Color::Indexed(u8::try_from(index).unwrap_or(u8::MAX))
 }
 
-/// `38;5;n` and `38;2;r;g;b`, and `38;5:n`; the answer is the last parameter that belongs to it.
+/// `38;5;n`, `38;2;r;g;b` and `38;5:n`. Returns the last parameter that belongs to the colour.
 #[inline]
 fn extended(params: &Params, at: usize, color: &mut Color) -> usize {
     let kind = at + 1;
@@ -140,7 +140,7 @@ fn extended(params: &Params, at: usize, color: &mut Color) -> usize {
     last
 }
 
-/// A parameter with parts after colons; the answer is where the next one begins.
+/// A parameter with parts after colons. Returns where the next parameter begins.
 fn apply_with_parts(style: &mut Style, params: &Params, at: usize) -> usize {
     let end = end_of_parts(params, at);
     match params.get(at) {
@@ -172,8 +172,8 @@ fn end_of_parts(params: &Params, at: usize) -> usize {
     end
 }
 
-/// Of the parameters `kind..end`: 5 and an index, or 2, a colour space where there are four more,
-/// and red, green, blue.
+/// The colour in the parameters `kind..end`: 5 and an index, or 2 and red, green, blue. A colour
+/// space stands before red where there are four values.
 #[inline]
 fn set_color(params: &Params, kind: usize, end: usize, color: &mut Color) {
     let byte = |at: usize| {

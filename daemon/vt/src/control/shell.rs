@@ -1,8 +1,8 @@
-//! What a shell says of itself: prompts and commands (OSC 133, `FinalTerm`'s, OSC 633, VS Code's),
-//! its directory (OSC 7, 9;9, 1337), progress (OSC 9;4).
+//! What a shell reports: prompts and commands (OSC 133 of `FinalTerm`, OSC 633 of VS Code), its
+//! directory (OSC 7, 9;9, 1337), progress (OSC 9;4).
 //!
-//! Anything on the terminal can say the same. What comes out is an [`Event`] with what was said;
-//! whom to believe is decided by whoever gave the shell its nonce.
+//! Any program on the terminal can send the same. The caller decides what to believe: the shell
+//! knows the nonce that it was given.
 
 use termd_proto::screen::CommandState;
 
@@ -18,7 +18,7 @@ impl Terminal {
         match params.next() {
             // P is the prompt without the fresh line before it.
             Some("A" | "P") => self.prompt_start(Continuation::of(params)),
-            // As A, where the command before it may not have said that it ended.
+            // As A, where the command before it may have ended without a D.
             Some("N") => {
                 if self.shell.command_state == CommandState::Running {
                     self.command_finished(None);
@@ -27,7 +27,7 @@ impl Terminal {
             }
             Some("B" | "I") => self.prompt_end(),
             Some("C") => {
-                // kitty's and fish's: the command line, percent-encoded.
+                // kitty's and fish's command line, percent-encoded.
                 let line = params.find_map(|param| param.strip_prefix("cmdline_url="));
                 if let Some(text) = line.and_then(percent_decoded) {
                     self.event(Event::CommandLine { text, nonce: None });
@@ -74,7 +74,7 @@ impl Terminal {
     }
 
     fn prompt_end(&mut self) {
-        // After the prompt of a further line the command line just goes on.
+        // After a continuation prompt the same command line goes on.
         if self.shell.command_state != CommandState::Input {
             self.shell.command_state = CommandState::Input;
             self.screen.mark(MarkKind::PromptEnd);
@@ -90,14 +90,14 @@ impl Terminal {
 
     fn command_finished(&mut self, exit: Option<&str>) {
         let exit = exit.and_then(|exit| exit.parse().ok());
-        // The next prompt is on its way.
+        // The next prompt follows.
         self.shell.command_state = CommandState::Prompt;
         self.screen.mark(MarkKind::CommandEnd(exit));
         self.event(Event::CommandFinished { exit });
     }
 
-    /// OSC 7: `file://host/path`, percent-encoded. The host stays out: it is what the shell calls
-    /// its machine, which may not be ours.
+    /// OSC 7: `file://host/path`, percent-encoded. The host is ignored, as it need not be the name
+    /// of this machine.
     pub(crate) fn shell_directory_url(&mut self, url: &str) {
         let (rest, decode): (_, fn(&str) -> Option<String>) =
             if let Some(rest) = url.strip_prefix("file://") {
@@ -118,7 +118,7 @@ impl Terminal {
         self.emit(event);
     }
 
-    /// OSC 9: `ConEmu`'s; with text it is iTerm2's notification, which is passed over.
+    /// OSC 9 of `ConEmu`. With text it is iTerm2's notification, which has no effect.
     pub(crate) fn conemu(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
@@ -148,8 +148,7 @@ impl Terminal {
     }
 }
 
-/// Whether a prompt is one for a further line of the same command (`k=c`, `k=s`), and so no new
-/// one.
+/// Whether a prompt continues the same command (`k=c`, `k=s`) and is no new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Continuation {
     Yes,
@@ -166,7 +165,7 @@ impl Continuation {
     }
 }
 
-/// `%XX` to bytes; `None` where they are not UTF-8. A `%` without digits is itself.
+/// Decodes `%XX`. A `%` without digits stands for itself; `None` where the bytes are not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -186,7 +185,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// VS Code's escapes: `\\` and `\xHH`. Anything else after a backslash is left as it is.
+/// Decodes VS Code's escapes, `\\` and `\xHH`. Any other backslash stays.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

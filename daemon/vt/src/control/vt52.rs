@@ -1,5 +1,5 @@
-//! VT52 mode (DECANM reset). It has no attributes, margins or autowrap; `ESC <` takes back what was
-//! before.
+//! VT52 mode (DECANM reset), which has no attributes, margins or autowrap. `ESC <` restores what
+//! was before.
 
 use crate::charset::{Charset, Charsets};
 use crate::grid::style::{LinkId, Style, StyleId};
@@ -11,7 +11,7 @@ use crate::terminal::saved_state::BeforeVt52;
 
 use crate::screen::erase::Respect;
 
-/// What `ESC Z` is answered with: "a VT52".
+/// The reply to `ESC Z`: "a VT52".
 const IDENTIFICATION: &[u8] = b"\x1b/Z";
 
 impl Terminal {
@@ -58,13 +58,13 @@ impl Terminal {
             None => (Modes::default(), Cursor::default(), self.screen.margins),
         };
         self.modes.vt52 = false;
-        // As xterm: a VT100 until DECSCL or RIS says otherwise.
+        // As in xterm it is a VT100 until DECSCL or RIS.
         self.modes.level = 1;
         self.modes.autowrap = modes.autowrap;
         self.modes.insert = modes.insert;
         self.modes.line_feed_new_line = modes.line_feed_new_line;
         self.modes.left_right_margins = modes.left_right_margins;
-        // The size may be another by now.
+        // The size may have changed meanwhile.
         if modes.left_right_margins && margins.right < self.screen.size.cols {
             self.screen.margins.left = margins.left;
             self.screen.margins.right = margins.right;
@@ -102,11 +102,11 @@ impl Terminal {
         }
     }
 
-    /// VT52's direct cursor address: row and column, each with 0x20 added.
+    /// VT52's cursor address: row and column, each with 0x20 added.
     pub(crate) fn set_vt52_address(&mut self, row: u8, column: u8) {
         let place = |byte: u8| usize::from((byte & 0x7f).saturating_sub(0x20));
         let (mut row, mut column) = (place(row), place(column));
-        // DEC STD 070: what is out of range changes nothing.
+        // DEC STD 070: a coordinate out of range changes nothing.
         if row >= self.screen.size.rows {
             row = self.screen.cursor.row;
         }

@@ -1,5 +1,5 @@
-//! XTWINOPS and titles. There is no window: reports tell of the screen in cells of a named size,
-//! and what would move or resize a window is at most an event.
+//! XTWINOPS and titles. There is no window. Reports give the size of the screen in cells of a fixed
+//! size; a request to resize the window is an event.
 
 use crate::event::Event;
 use crate::modes::SIZE_REPORTS;
@@ -7,12 +7,12 @@ use crate::parser::{Params, Terminator};
 use crate::terminal::Terminal;
 use crate::terminal::titles::Which;
 
-/// What a cell measures where a program asks in pixels: any size will do, as nothing is drawn, but
-/// it has to be the same in all answers.
+/// The width of a cell in reports in pixels. Any size will do, as nothing is drawn, but all reports
+/// must agree.
 const CELL_WIDTH: usize = 8;
 /// Twice the width, as in most fonts.
 const CELL_HEIGHT: usize = 16;
-/// Most lines that DECSNLS takes.
+/// The most lines of DECSNLS.
 const MAX_LINES: u16 = 255;
 
 impl Terminal {
@@ -26,17 +26,17 @@ impl Terminal {
                 pixels(params.get(2), CELL_WIDTH),
             ),
             8 => self.ask_for_size(params.get(1), params.get(2)),
-            // Not an icon; at the corner.
-            11 => self.answer_csi(format_args!("1t")),
-            13 => self.answer_csi(format_args!("3;0;0t")),
-            14 => self.answer_csi(format_args!("4;{height};{width}t")),
-            15 => self.answer_csi(format_args!("5;{height};{width}t")),
-            16 => self.answer_csi(format_args!("6;{CELL_HEIGHT};{CELL_WIDTH}t")),
-            18 => self.answer_csi(format_args!("8;{rows};{cols}t")),
-            19 => self.answer_csi(format_args!("9;{rows};{cols}t")),
-            // A title is what a program has sent, and an answer is typed into a shell.
-            20 => self.answer_osc(format_args!("L"), Terminator::St),
-            21 => self.answer_osc(format_args!("l"), Terminator::St),
+            // The window is not an icon, and is in the corner.
+            11 => self.reply_csi(format_args!("1t")),
+            13 => self.reply_csi(format_args!("3;0;0t")),
+            14 => self.reply_csi(format_args!("4;{height};{width}t")),
+            15 => self.reply_csi(format_args!("5;{height};{width}t")),
+            16 => self.reply_csi(format_args!("6;{CELL_HEIGHT};{CELL_WIDTH}t")),
+            18 => self.reply_csi(format_args!("8;{rows};{cols}t")),
+            19 => self.reply_csi(format_args!("9;{rows};{cols}t")),
+            // A title is what a program sent, and a reply may be typed into a shell.
+            20 => self.reply_osc(format_args!("L"), Terminator::St),
+            21 => self.reply_osc(format_args!("l"), Terminator::St),
             22 => self.push_title(params),
             23 => self.pop_title(params),
             // DECSLPP.
@@ -52,7 +52,7 @@ impl Terminal {
         }
     }
 
-    /// DECSCPP: DECCOLM without its erasing.
+    /// DECSCPP: DECCOLM without erasing.
     pub(crate) fn columns_per_page(&mut self, columns: u16) {
         if self.level() < 3 || !matches!(columns, 0 | 80 | 132) {
             return;
@@ -67,12 +67,12 @@ impl Terminal {
         }
     }
 
-    /// Mode 2048: the size, in band. Also to be called after a resize.
+    /// Mode 2048: reports the size in band. Also called after a resize.
     pub(crate) fn report_size_in_band(&mut self) {
         if self.modes.kept.get(SIZE_REPORTS) == Some(true) {
             let (rows, cols) = (self.screen.size.rows, self.screen.size.cols);
             let (height, width) = (rows * CELL_HEIGHT, cols * CELL_WIDTH);
-            self.answer_csi(format_args!("48;{rows};{cols};{height};{width}t"));
+            self.reply_csi(format_args!("48;{rows};{cols};{height};{width}t"));
         }
     }
 
@@ -92,7 +92,7 @@ impl Terminal {
     /// XTTITLEPOS.
     pub(crate) fn report_saved_titles(&mut self) {
         let (used, most) = self.titles.saved.report();
-        self.answer_csi(format_args!("{used};{most}#S"));
+        self.reply_csi(format_args!("{used};{most}#S"));
     }
 
     /// OSC 0, 1, 2.
@@ -101,7 +101,7 @@ impl Terminal {
         self.emit(event);
     }
 
-    /// XTSMTITLE. Titles are UTF-8 always, and never reported: of its modes 0 alone matters.
+    /// XTSMTITLE. Titles are always UTF-8 and never reported, so only mode 0 has an effect.
     pub(crate) fn set_title_modes(&mut self, params: &Params) {
         if params.is_empty() {
             self.titles.in_hex = false;

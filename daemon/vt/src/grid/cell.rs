@@ -1,14 +1,13 @@
-//! One character cell in 8 bytes: what it holds, and how that looks.
+//! A character cell in 8 bytes.
 //!
-//! The low half is the content: a code point, or an index into the table of graphemes, and what
-//! kind of cell it is. The high half is a [`StyleId`]. A cell knows neither its place nor its
-//! colours.
+//! The low half is the content: a code point or the number of a grapheme, and flags. The high half
+//! is the [`StyleId`]. A cell knows neither its position nor its colours.
 
 use serde::{Deserialize, Serialize};
 
 use crate::grid::style::StyleId;
 
-/// A cell: 8 bytes, copied freely.
+/// A character cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub(crate) struct Cell(u64);
@@ -23,32 +22,31 @@ const GUARDED: u64 = 1 << 25;
 const FILLER: u64 = 1 << 26;
 const STYLE_SHIFT: u32 = 32;
 
-/// Most graphemes that the side table can hold: what an index of 21 bits reaches.
+/// The most graphemes that the table holds: what a number of 21 bits reaches.
 pub(crate) const MAX_GRAPHEMES: usize = 1 << 21;
 
-/// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Nothing was written, or it was erased.
+    /// Nothing was written here, or it was erased.
     Blank,
     /// One code point.
     Char(char),
-    /// A base character with others on it, in the side table.
+    /// A base character with marks, by its number in the table of graphemes.
     Grapheme(u32),
     /// The right half of the wide character in the cell before.
     Tail,
 }
 
 impl Cell {
-    /// Nothing, in the default style.
+    /// A blank in the default style.
     pub(crate) const BLANK: Self = Self(0);
 
-    /// An erased cell: it keeps the style's background alone, so give a style of that kind.
+    /// An erased cell. The style must be one that has a background alone.
     pub(crate) fn erased(style: StyleId) -> Self {
         Self(u64::from(style.0) << STYLE_SHIFT)
     }
 
-    /// A printable ASCII character; the caller has looked that it is one.
+    /// A cell of a byte that must be printable ASCII.
     #[inline]
     pub(crate) fn ascii(byte: u8, style: StyleId) -> Self {
         Self(u64::from(byte) | u64::from(style.0) << STYLE_SHIFT)
@@ -72,36 +70,33 @@ impl Cell {
         Self(TAIL | u64::from(style.0) << STYLE_SHIFT)
     }
 
-    /// The last column, left free because a wide character did not fit there.
+    /// A last column that was left free because a wide character did not fit.
     pub(crate) fn filler(style: StyleId) -> Self {
         Self(FILLER | u64::from(style.0) << STYLE_SHIFT)
     }
 
-    /// The same cell with a grapheme in it in place of its character.
+    /// The same cell with a grapheme in place of its character.
     #[must_use]
     pub(crate) fn with_grapheme(self, index: u32) -> Self {
         Self(self.0 & !CODE_MASK | u64::from(index) & CODE_MASK | GRAPHEME)
     }
 
-    /// The same cell two columns wide (a variation selector may ask for it).
+    /// The same cell two columns wide, as a variation selector may ask.
     #[must_use]
     pub(crate) fn widened(self) -> Self {
         Self(self.0 | WIDE)
     }
 
-    /// The same cell one column wide.
     #[must_use]
     pub(crate) fn narrowed(self) -> Self {
         Self(self.0 & !WIDE)
     }
 
-    /// The same cell in another style.
     #[must_use]
     pub(crate) fn with_style(self, style: StyleId) -> Self {
         Self(self.0 & 0xffff_ffff | u64::from(style.0) << STYLE_SHIFT)
     }
 
-    /// The same cell with these protections.
     #[must_use]
     pub(crate) fn with_protection(self, protection: Protection) -> Self {
         let bits = match protection {
@@ -112,26 +107,25 @@ impl Cell {
         Self(self.0 & !(PROTECTED | GUARDED) | bits)
     }
 
-    /// All of it but the style, for packing.
+    /// All bits but the style, for packing.
     #[inline]
     pub(crate) fn low(self) -> u32 {
         (self.0 & 0xffff_ffff) as u32
     }
 
-    /// All of it, to compare many at a time.
+    /// All bits, to compare many cells at a time.
     #[inline]
     pub(crate) fn bits(self) -> u64 {
         self.0
     }
 
-    /// From what [`low`](Self::low) gave. Bits that mean nothing are left out.
+    /// A cell of what [`low`](Self::low) returned. Bits without a meaning are cleared.
     #[inline]
     pub(crate) fn from_low(low: u32, style: StyleId) -> Self {
         let known = CODE_MASK | GRAPHEME | WIDE | TAIL | PROTECTED | GUARDED | FILLER;
         Self(u64::from(low) & known | u64::from(style.0) << STYLE_SHIFT)
     }
 
-    /// What it holds.
     pub(crate) fn content(self) -> Content {
         if self.0 & TAIL != 0 {
             return Content::Tail;
@@ -146,13 +140,12 @@ impl Cell {
         }
     }
 
-    /// The bits that tell two contents apart, for a cache.
+    /// The bits that tell two contents apart.
     #[inline]
     pub(crate) fn content_bits(self) -> u32 {
         u32::try_from(self.0 & (CODE_MASK | GRAPHEME)).unwrap_or(0)
     }
 
-    /// Its style.
     #[inline]
     pub(crate) fn style(self) -> StyleId {
         StyleId((self.0 >> STYLE_SHIFT) as u32)
@@ -164,7 +157,7 @@ impl Cell {
         self.0 & WIDE != 0
     }
 
-    /// Whether it is the right half of one.
+    /// Whether it is the right half of a wide character.
     #[inline]
     pub(crate) fn is_tail(self) -> bool {
         self.0 & TAIL != 0
@@ -176,13 +169,12 @@ impl Cell {
         self.0 & FILLER != 0
     }
 
-    /// Whether nothing is in it; it may have a background.
+    /// Whether it holds no character. It may have a background.
     #[inline]
     pub(crate) fn is_blank(self) -> bool {
         self.0 & (CODE_MASK | TAIL | GRAPHEME) == 0
     }
 
-    /// How it is protected from being erased.
     pub(crate) fn protection(self) -> Protection {
         match self.0 & (PROTECTED | GUARDED) {
             0 => Protection::None,
@@ -192,14 +184,14 @@ impl Cell {
     }
 }
 
-/// What a character is protected from.
+/// Which erasing functions spare a character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Protection {
-    /// Nothing.
+    /// None of them.
     #[default]
     None,
-    /// DECSCA 1: DECSED, DECSEL and DECSERA leave it.
+    /// DECSCA 1: DECSED, DECSEL and DECSERA spare it.
     Selective,
-    /// SPA to EPA (ISO 6429): ED, EL and ECH leave it too.
+    /// SPA to EPA (ISO 6429): ED, EL and ECH spare it as well.
     Guarded,
 }

@@ -1,15 +1,15 @@
-//! Characters that do not fit a cell: a base with combining marks, selectors or joiners on it.
+//! Characters that do not fit a cell: a base with combining marks, selectors or joiners.
 //!
-//! Bounded twice: each one's length, and the table, which is swept as the styles are.
+//! Both the length of each and their number are bounded.
 
 use std::collections::HashMap;
 
 use crate::grid::cell::MAX_GRAPHEMES;
 
-/// Longest grapheme kept, in bytes of UTF-8: the longest emoji sequence takes 35. What comes on
-/// top is dropped, so that a million combining marks on one cell cost nothing.
+/// Longest grapheme kept, in bytes of UTF-8. The longest emoji sequence takes 35. Further marks are
+/// dropped, so a million of them on one cell cost nothing.
 pub(crate) const MAX_GRAPHEME_BYTES: usize = 64;
-/// Graphemes kept before the first sweep.
+/// Graphemes before the first sweep.
 const FIRST_SWEEP: usize = 1024;
 
 /// The graphemes in use.
@@ -18,11 +18,11 @@ pub(crate) struct Graphemes {
     texts: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32>,
     sweep_at: usize,
-    /// What came of putting a character on a cell's content, lately; empty until it is needed.
+    /// Results of recent joins; empty until there is one.
     joined: Vec<Joined>,
 }
 
-/// A character put on a content, and the number of the result.
+/// A mark put on a cell's content, and the number of the result.
 #[derive(Debug, Clone, Copy, Default)]
 struct Joined {
     content: u32,
@@ -30,7 +30,7 @@ struct Joined {
     number: u32,
 }
 
-/// How many of them are remembered, a power of two: emoji come again and again.
+/// How many joins are remembered, a power of two. Emoji come again and again.
 const REMEMBERED: usize = 256;
 
 impl Default for Graphemes {
@@ -50,7 +50,6 @@ fn place(content: u32, mark: char) -> usize {
 }
 
 impl Graphemes {
-    /// The text with this number.
     pub(crate) fn get(&self, number: u32) -> &str {
         self.texts
             .get(number as usize)
@@ -71,14 +70,13 @@ impl Graphemes {
         Some(number)
     }
 
-    /// The number of what came of putting `mark` on `content` (a cell's bits), if that was lately.
+    /// The number of `mark` on `content` (a cell's bits), if they were joined recently.
     #[inline]
     pub(crate) fn joined(&self, content: u32, mark: char) -> Option<u32> {
         let joined = self.joined.get(place(content, mark))?;
         (joined.content == content && joined.mark == mark).then_some(joined.number)
     }
 
-    /// Remembers it.
     pub(crate) fn remember_joined(&mut self, content: u32, mark: char, number: u32) {
         if self.joined.is_empty() {
             self.joined = vec![Joined::default(); REMEMBERED];
@@ -90,13 +88,12 @@ impl Graphemes {
         };
     }
 
-    /// Whether it is time to sweep.
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.texts.len() >= self.sweep_at
     }
 
-    /// Bytes that it takes, about.
+    /// About how many bytes it takes in memory.
     pub(crate) fn memory(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| text.len()).sum();
         self.texts.capacity() * size_of::<Box<str>>()
@@ -104,7 +101,7 @@ impl Graphemes {
             + 2 * texts
     }
 
-    /// Forgets what is not in `used`; the answer maps an old number to the new one.
+    /// Drops what is not in `used`. Returns the new number of each old one.
     pub(crate) fn sweep(&mut self, used: impl Iterator<Item = u32>) -> Vec<u32> {
         let old = std::mem::take(self);
         let mut renumbered = vec![0; old.texts.len()];

@@ -1,38 +1,36 @@
-//! One row of cells. It knows its cells, and nothing of where it is.
+//! One row of cells.
 
 use termd_proto::screen::LineSize;
 
 use crate::grid::cell::Cell;
 
-/// A row. Cells after the last one held are default blanks, so an empty row costs no memory.
+/// A row. Columns after the last held cell are default blanks, so an empty row takes no memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
     cells: Vec<Cell>,
-    /// The text goes on in the next row, because the line was too long for this one.
+    /// The line goes on in the next row, as it was too long for this one.
     pub wrapped: bool,
     /// DECSWL, DECDWL, DECDHL.
     pub size: LineSize,
     /// Holds, or has held since it was cleared, something other than narrow, unprotected, single
-    /// code points: whoever overwrites it must look what is there.
+    /// code points. A write to such a row must look for wide characters that it splits.
     pub complex: bool,
-    /// The change that touched it last.
+    /// The number of the last change that touched it.
     pub seq: u64,
 }
 
 impl Row {
-    /// The cells that are held; the rest of the row is blank.
+    /// The cells that are held.
     #[inline]
     pub(crate) fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
-    /// The cell in a column.
     #[inline]
     pub(crate) fn cell(&self, column: usize) -> Cell {
         self.cells.get(column).copied().unwrap_or(Cell::BLANK)
     }
 
-    /// Puts a cell into a column.
     #[inline]
     pub(crate) fn set(&mut self, column: usize, cell: Cell) {
         if column >= self.cells.len() {
@@ -44,7 +42,7 @@ impl Row {
         self.cells[column] = cell;
     }
 
-    /// The cells of columns `from..to` to write to.
+    /// The cells of columns `from..to`, to write to.
     #[inline]
     pub(crate) fn cells_mut(&mut self, from: usize, to: usize) -> &mut [Cell] {
         if to > self.cells.len() {
@@ -53,11 +51,11 @@ impl Row {
         &mut self.cells[from..to]
     }
 
-    /// Writes printable ASCII from a column on. The row must not be complex there.
+    /// Writes printable ASCII. The row must not be complex there.
     #[inline]
     pub(crate) fn write_ascii(&mut self, column: usize, text: &[u8], blank: Cell) {
         let held = self.cells.len();
-        // `blank` carries the style.
+        // `blank` has the style.
         let style = blank.style();
         if column >= held {
             self.cells.resize(column, Cell::BLANK);
@@ -73,7 +71,6 @@ impl Row {
             .extend(text[over..].iter().map(|byte| Cell::ascii(*byte, style)));
     }
 
-    /// Fills columns `from..to`.
     pub(crate) fn fill(&mut self, from: usize, to: usize, cell: Cell) {
         if cell == Cell::BLANK && to >= self.cells.len() {
             self.cells.truncate(from);
@@ -82,7 +79,7 @@ impl Row {
         }
     }
 
-    /// Makes it an empty row of these blanks, `cols` wide; keeps its memory.
+    /// Makes it a row of `cols` such blanks; its memory stays.
     #[inline]
     pub(crate) fn clear(&mut self, cols: usize, blank: Cell) {
         self.cells.clear();
@@ -94,40 +91,37 @@ impl Row {
         self.complex = false;
     }
 
-    /// Makes room for more cells.
+    /// Makes room for this many more cells.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.cells.reserve_exact(count);
     }
 
-    /// Adds a cell after the last one held.
     #[inline]
     pub(crate) fn push(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
 
-    /// Adds cells after the last one held.
     #[inline]
     pub(crate) fn extend(&mut self, cells: impl Iterator<Item = Cell>) {
         self.cells.extend(cells);
     }
 
-    /// Forgets default blanks at the end, so that rows that look the same hold the same.
+    /// Drops default blanks at the end, so that equal rows hold equal cells.
     pub(crate) fn trim(&mut self) {
         self.cells.truncate(self.occupied());
     }
 
-    /// Gives back the memory that its cells do not need.
+    /// Gives back unused memory.
     pub(crate) fn shrink(&mut self) {
         self.cells.shrink_to_fit();
     }
 
-    /// Cuts it to a width.
     pub(crate) fn truncate(&mut self, cols: usize) {
         self.cells.truncate(cols);
     }
 
-    /// Moves columns `from..to` right by `count`; what leaves is lost, what is freed becomes
-    /// `blank` (ICH).
+    /// ICH: moves columns `from..to` right by `count`. What leaves is lost, what is freed becomes
+    /// `blank`.
     pub(crate) fn insert(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
         let cells = self.cells_mut(from, to);
         let count = count.min(cells.len());
@@ -136,7 +130,7 @@ impl Row {
         cells[..count].fill(blank);
     }
 
-    /// Moves columns `from..to` left by `count`; what is freed at the right becomes `blank` (DCH).
+    /// DCH: moves columns `from..to` left by `count`. What is freed at the right becomes `blank`.
     pub(crate) fn delete(&mut self, from: usize, to: usize, count: usize, blank: Cell) {
         let cells = self.cells_mut(from, to);
         let count = count.min(cells.len());
@@ -153,14 +147,13 @@ impl Row {
             .map_or(0, |last| last + 1)
     }
 
-    /// Changes each held cell.
     pub(crate) fn map(&mut self, change: impl Fn(Cell) -> Cell) {
         for cell in &mut self.cells {
             *cell = change(*cell);
         }
     }
 
-    /// Bytes that it takes.
+    /// Bytes that it takes in memory.
     pub(crate) fn memory(&self) -> usize {
         self.cells.capacity() * size_of::<Cell>()
     }

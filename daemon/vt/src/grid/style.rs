@@ -1,7 +1,7 @@
-//! How characters look, each look once: cells hold its number.
+//! Styles: what characters look like. Cells hold the number of a style in a table.
 //!
-//! The tables are swept when they grow: whoever owns the cells says which numbers are in use.
-//! Number 0 is the default look, for ever.
+//! The table is swept when it grows. The owner of the cells says which numbers are in use. Number 0
+//! is always the default style.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 
 use termd_proto::screen::{Color, Underline};
 
-/// A look's number.
+/// The number of a style in [`Styles`].
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 pub(crate) struct StyleId(pub u32);
 
-/// A hyperlink's number (OSC 8); 0 is none.
+/// The number of a hyperlink in [`Styles`] (OSC 8); 0 for none.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 pub(crate) struct LinkId(pub u32);
 
-/// The attributes of SGR that are on or off, as bits.
+/// The attributes of SGR that are on or off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Attributes(u16);
 
@@ -48,22 +48,18 @@ impl Attributes {
     /// SGR 53.
     pub(crate) const OVERLINE: Self = Self(1 << 8);
 
-    /// Whether all of `other` are on.
     pub(crate) fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Turns these on.
     pub(crate) fn insert(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    /// Turns these off.
     pub(crate) fn remove(&mut self, other: Self) {
         self.0 &= !other.0;
     }
 
-    /// Turns these on or off.
     pub(crate) fn set(&mut self, other: Self, on: bool) {
         if on {
             self.insert(other);
@@ -72,23 +68,21 @@ impl Attributes {
         }
     }
 
-    /// Turns these round (DECRARA).
+    /// DECRARA: reverses these.
     pub(crate) fn toggle(&mut self, other: Self) {
         self.0 ^= other.0;
     }
 
-    /// The bits, for packing.
     pub(crate) fn bits(self) -> u16 {
         self.0
     }
 
-    /// From the bits.
     pub(crate) fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 }
 
-/// A look.
+/// What a character looks like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Style {
     /// SGR 30 to 39, 90 to 97.
@@ -99,14 +93,13 @@ pub(crate) struct Style {
     pub underline_color: Color,
     /// SGR 4, 21, 24.
     pub underline: Underline,
-    /// The rest.
     pub attributes: Attributes,
     /// OSC 8.
     pub link: LinkId,
 }
 
 impl Style {
-    /// What an erased cell keeps of it: the background ("bce").
+    /// What an erased cell keeps: the background (bce).
     #[must_use]
     pub(crate) fn erased(self) -> Self {
         Self {
@@ -115,7 +108,7 @@ impl Style {
         }
     }
 
-    /// All of it but the link in two words, which are compared and mixed faster than it is.
+    /// All of it but the link in two words, which are quick to compare and hash.
     #[inline]
     fn words(self) -> (u64, u64) {
         let bits = |color: Color| match color {
@@ -141,8 +134,8 @@ impl Hash for Style {
     }
 }
 
-/// A hash of a few words: pictures in true colour bring a new look for each cell. It need not stand
-/// against an adversary, whose worst is a table no longer than [`Styles::sweep`] lets it get.
+/// A hash of a few words, as pictures in true colour have a new style for each cell. Collisions do
+/// no harm: [`Styles::sweep`] bounds the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct StyleHasher(u64);
 
@@ -171,7 +164,7 @@ impl Hasher for StyleHasher {
 
     #[inline]
     fn finish(&self) -> u64 {
-        // The table takes its place from the low bits, and what it compares first from the high.
+        // The hash table takes the place from the low bits, and compares the high ones first.
         self.0 ^ self.0 >> 32
     }
 }
@@ -179,20 +172,19 @@ impl Hasher for StyleHasher {
 /// A hyperlink.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Link {
-    /// Its `id=`, by which parts of one link know each other.
+    /// `id=`, which joins the parts of one link.
     pub id: Option<Box<str>>,
-    /// Where it leads.
+    /// The target.
     pub uri: Box<str>,
 }
 
 impl Link {
-    /// Bytes that its texts take.
     pub(crate) fn text_bytes(&self) -> usize {
         self.uri.len() + self.id.as_ref().map_or(0, |id| id.len())
     }
 }
 
-/// The looks in use.
+/// The styles and links in use.
 #[derive(Debug, Clone)]
 pub(crate) struct Styles {
     styles: Vec<Style>,
@@ -201,15 +193,14 @@ pub(crate) struct Styles {
     link_numbers: HashMap<Link, LinkId>,
     sweep_at: usize,
     sweep_links_at: usize,
-    /// Where [`number`](Styles::number) looks first: coloured output takes turns with a few looks,
-    /// and a true hash for each costs more than the text between them. Empty, or of a length that is
-    /// a power of two and grows with the looks.
+    /// Recently used styles. Coloured output alternates between a few, and a hash for each costs
+    /// more than the text between them. Empty, or of a power of two that grows with the styles.
     recent: Vec<Recent>,
-    /// Which table it is: one of its own after each sweep.
+    /// Changes with each sweep.
     generation: u64,
 }
 
-/// A look by its [`words`](Style::words) and its link, and its number.
+/// A style by its [`words`](Style::words) and link, and its number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Recent {
     words: (u64, u64),
@@ -217,12 +208,12 @@ struct Recent {
     id: StyleId,
 }
 
-/// The first places for recent looks: 1.5 KiB once colours are used.
+/// The first length of `recent`: 1.5 KiB once colours are used.
 const FIRST_RECENT: usize = 64;
-/// Most of them, 48 KiB: pictures have more looks than any table.
+/// The greatest length of `recent`: 48 KiB. Pictures have more styles than any table.
 const MOST_RECENT: usize = 2_048;
 
-/// Looks that are kept before the first sweep: more than a themed editor uses.
+/// Styles before the first sweep: more than a themed editor uses.
 const FIRST_SWEEP: usize = 1024;
 
 impl Default for Styles {
@@ -240,11 +231,11 @@ impl Default for Styles {
     }
 }
 
-/// Two tables that were made, or swept, at different times never have the same generation.
+/// Tables that were made or swept at different times have different generations.
 static NEXT_GENERATION: AtomicU64 = AtomicU64::new(1);
 
 impl Styles {
-    /// Bytes that it takes, about.
+    /// About how many bytes it takes in memory.
     pub(crate) fn memory(&self) -> usize {
         let texts: usize = self.links.iter().map(Link::text_bytes).sum();
         self.styles.capacity() * size_of::<Style>()
@@ -255,24 +246,23 @@ impl Styles {
             + 2 * texts
     }
 
-    /// As long as this is the same, numbers mean the same: whoever keeps numbers looks at it.
+    /// As long as this is the same, the numbers mean the same styles.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// All links, the first has number 1.
+    /// All links; the first has number 1.
     pub(crate) fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// The look with this number.
     #[inline]
     pub(crate) fn get(&self, id: StyleId) -> Style {
         self.styles.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// The number of a look; a new one where it was not in use.
+    /// The number of a style, which is new if the style was not in use.
     #[inline]
     pub(crate) fn number(&mut self, style: Style) -> StyleId {
         let words = style.words();
@@ -286,7 +276,7 @@ impl Styles {
         }
     }
 
-    /// Where a look is among the recent ones: by the highest bits, which depend on all others.
+    /// The place of a style in `recent`, by the highest bits, which depend on all others.
     #[inline]
     fn recent_place(&self, words: (u64, u64)) -> usize {
         let mixed = (words.0.rotate_left(32) ^ words.1.rotate_left(29)).wrapping_mul(GOLDEN);
@@ -322,12 +312,11 @@ impl Styles {
         }
     }
 
-    /// The link with this number.
     pub(crate) fn link(&self, id: LinkId) -> Option<&Link> {
         self.links.get((id.0 as usize).checked_sub(1)?)
     }
 
-    /// The number of a link.
+    /// The number of a link, which is new if the link was not in use.
     pub(crate) fn link_number(&mut self, link: Link) -> LinkId {
         if let Some(id) = self.link_numbers.get(&link) {
             return *id;
@@ -338,16 +327,13 @@ impl Styles {
         id
     }
 
-    /// Whether it is time to [`sweep`](Self::sweep).
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.styles.len() >= self.sweep_at || self.links.len() >= self.sweep_links_at
     }
 
-    /// Forgets the looks and links that are not in use, and gives the rest new numbers. `used`
-    /// holds the numbers in use; the answer maps an old number to the new one (unused: 0). The
-    /// caller renumbers its cells, and resolves its own [`LinkId`]s with
-    /// [`Sweep::link`].
+    /// Drops the styles and links that are not in use and numbers the others anew. The caller
+    /// renumbers its cells and cursors by the result. An unused number becomes 0.
     pub(crate) fn sweep(&mut self, used: &[StyleId], used_links: &[LinkId]) -> Sweep {
         let old = std::mem::take(self);
         // Pictures need as many again.
@@ -382,14 +368,14 @@ impl Styles {
             style.link = keep_link(self, style.link);
             sweep.styles[id.0 as usize] = self.number(style);
         }
-        // Four times what is in use: a sweep is then paid by three times as many new looks.
+        // Four times what is in use, so that three times as many new styles pay for a sweep.
         self.sweep_at = (self.styles.len() * 4).max(FIRST_SWEEP);
         self.sweep_links_at = (self.links.len() * 2).max(FIRST_SWEEP);
         sweep
     }
 }
 
-/// What became of the numbers in a sweep.
+/// The new numbers after a sweep.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     styles: Vec<StyleId>,
@@ -397,12 +383,10 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// The new number of a look.
     pub(crate) fn style(&self, old: StyleId) -> StyleId {
         self.styles.get(old.0 as usize).copied().unwrap_or_default()
     }
 
-    /// The new number of a link.
     pub(crate) fn link(&self, old: LinkId) -> LinkId {
         self.links.get(old.0 as usize).copied().unwrap_or_default()
     }

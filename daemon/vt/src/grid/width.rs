@@ -4,23 +4,22 @@ use std::sync::OnceLock;
 
 use unicode_width::UnicodeWidthChar;
 
-/// Code points below this have their width in the table; the few above are looked up.
+/// Code points below this are in the table; the few above are looked up.
 const TABLE_END: usize = 0x2_0000;
 
-/// CJK unified ideographs: all of them are two columns wide, and take three bytes.
+/// CJK unified ideographs, which are all wide and take three bytes.
 pub(crate) const HAN_FIRST: char = '\u{4e00}';
-/// The last of them.
 pub(crate) const HAN_LAST: char = '\u{9fff}';
 
 /// Two bits a code point: 32 KiB in all.
 type Table = [u8; TABLE_END / 4];
 
-/// The widths at hand, for whoever asks for many.
+/// The table of widths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Widths(&'static Table);
 
 impl Widths {
-    /// They are made when they are first asked for.
+    /// The table, which is made on first use.
     #[inline]
     pub(crate) fn get() -> Self {
         static TABLE: OnceLock<Box<Table>> = OnceLock::new();
@@ -30,7 +29,7 @@ impl Widths {
     /// Columns that a character takes: 0, 1 or 2.
     #[inline]
     pub(crate) fn of(self, c: char) -> usize {
-        // Han, which come in great numbers.
+        // Han is frequent.
         if let HAN_FIRST..=HAN_LAST = c {
             return 2;
         }
@@ -42,7 +41,7 @@ impl Widths {
     }
 }
 
-/// Columns that one character takes: 0, 1 or 2.
+/// Columns that a character takes: 0, 1 or 2.
 #[inline]
 pub(crate) fn width(c: char) -> usize {
     Widths::get().of(c)

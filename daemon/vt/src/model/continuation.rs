@@ -1,5 +1,5 @@
-//! What makes another terminal of this size go on as this one would: the state that a picture of the
-//! screen does not show. For whoever attaches, and then gets the output as it comes.
+//! The state that a picture of the screen does not show, as control sequences. A terminal of the
+//! same size that gets the picture and these goes on as the model does.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use crate::screen::margins::Margins;
 use crate::terminal::Terminal;
 
 impl Terminal {
-    /// To be written after the picture: saved cursor, margins, tab stops, character sets, and at the
-    /// end the cursor as it is, with its look.
+    /// To be written after the picture: saved cursor, margins, tab stops, character sets, and at
+    /// the end the cursor with its style.
     pub(crate) fn continuation(&self) -> String {
         let mut out = String::new();
         if let Some(saved) = &self.screen.saved[self.screen.active as usize] {
@@ -67,7 +67,7 @@ impl Terminal {
         }
     }
 
-    /// The cursor's place, look, protection and character sets.
+    /// The cursor's position, style, protection and character sets.
     fn put_cursor(&self, out: &mut String, cursor: &Cursor, origin: Origin) {
         let (row, col) = match origin {
             Origin::Absolute => (cursor.row, cursor.col),
@@ -96,7 +96,7 @@ impl Terminal {
         });
     }
 
-    /// A wrap is pending after the last column was written to, and in no other way.
+    /// Only a write to the last column makes a wrap pending.
     fn write_last_column_again(&self, out: &mut String, cursor: &Cursor) {
         let row = self.screen.grid.row(cursor.row);
         let (mut col, mut cell) = (cursor.col, row.cell(cursor.col));
@@ -139,7 +139,7 @@ fn put_link(out: &mut String, styles: &Styles, cursor: &Cursor) {
     }
 }
 
-/// A `String` takes whatever it is given.
+/// A write to a `String` does not fail.
 fn put(out: &mut String, formatted: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(formatted);
 }

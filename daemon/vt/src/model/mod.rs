@@ -1,4 +1,4 @@
-//! The public face of the terminal model.
+//! The terminal model's public interface.
 
 mod continuation;
 pub(crate) mod dump;
@@ -13,7 +13,7 @@ use crate::screen::marks::Mark;
 use crate::scrollback::Scrollback;
 use crate::terminal::Terminal;
 
-/// A terminal.
+/// A terminal: what xterm would show after the bytes that were fed to it.
 #[derive(Debug)]
 pub struct Model {
     parser: Parser,
@@ -21,8 +21,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// A fresh terminal. Columns below 2 and rows below 1 are taken as 2 and 1.
-    /// Both end at [`MAX_COLS`](Size::MAX_COLS) and [`MAX_ROWS`](Size::MAX_ROWS).
+    /// Makes a fresh terminal. A size out of bounds becomes the nearest within: see
+    /// [`Size::clamped`].
     pub fn new(size: Size, scrollback: Scrollback) -> Self {
         Self {
             parser: Parser::default(),
@@ -30,7 +30,8 @@ impl Model {
         }
     }
 
-    /// Takes output of the program in. How it is cut into pieces makes no difference.
+    /// Takes output of the program. The result does not depend on how the output is cut into
+    /// pieces.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
         self.terminal.screen.begin_change();
         let offset = self.terminal.offset;
@@ -38,8 +39,8 @@ impl Model {
         std::mem::take(&mut self.terminal.fed)
     }
 
-    /// Takes LF as CR LF from here on, as through a tty with ONLCR: LNM is set, and RIS sets it
-    /// again. A dump does not keep the latter: it is for whoever restores it to say.
+    /// Treats LF as CR LF from here on, as a tty with ONLCR does: LNM is set, and RIS sets it
+    /// again. A dump does not keep the latter; call this again after a restore.
     #[must_use]
     pub fn with_new_lines(mut self) -> Self {
         self.terminal.new_lines = true;
@@ -47,37 +48,37 @@ impl Model {
         self
     }
 
-    /// The bytes fed next stand at this offset of the output.
+    /// Sets the offset in the output of the byte that is fed next.
     pub fn go_on_at(&mut self, offset: u64) {
         self.terminal.offset = offset;
     }
 
-    /// Goes on counting the changes from here, and takes every row as changed now: for a model made
-    /// anew, whose viewers have counts from the one before it.
+    /// Continues the count of changes from here and marks every row as changed. Use it for a model
+    /// that replaces another, whose viewers have seen counts of the old one.
     pub fn count_on_from(&mut self, seq: u64) {
         let screen = &mut self.terminal.screen;
         screen.set_change(screen.seq.max(seq));
         screen.grid.mark_all();
     }
 
-    /// The offset up to which the output is whole: what follows it is the beginning of a character
-    /// or an escape sequence whose rest is not there yet.
+    /// Returns the offset up to which the output has been processed: the start of an unfinished
+    /// character or escape sequence, or else the end.
     pub fn whole_until(&self) -> u64 {
         let unfinished = self.parser.unfinished().len() as u64;
         self.terminal.offset.saturating_sub(unfinished)
     }
 
-    /// Counts the changes: greater after each feed or resize.
+    /// Returns the number of the last change. It grows with each feed and resize.
     pub fn seq(&self) -> u64 {
         self.terminal.screen.seq
     }
 
-    /// Whether a picture is being drawn and not done (mode 2026).
+    /// Returns whether the program is in the middle of a frame (mode 2026).
     pub fn is_drawing(&self) -> bool {
         self.terminal.modes.synchronized_output
     }
 
-    /// The rows' text, for tests and for the conformance runner: blanks at the end left out.
+    /// Returns a row's text, without the blanks at its end.
     pub fn row_text(&self, y: usize) -> String {
         let mut text = String::new();
         self.push_row_text(y, &mut text);
@@ -85,7 +86,7 @@ impl Model {
         text
     }
 
-    /// A row's text with the blanks at its end, so that the next row's may follow.
+    /// Appends a row's text with the blanks at its end, so that the next row's text can follow.
     fn push_row_text(&self, y: usize, text: &mut String) {
         self.push_cells(self.terminal.screen.grid.row(y).cells(), text);
     }
@@ -97,14 +98,15 @@ impl Model {
                 Content::Blank => text.push(' '),
                 Content::Char(c) => text.push(c),
                 Content::Grapheme(number) => {
-                    text.push_str(self.terminal.screen.graphemes.get(number))
+                    text.push_str(self.terminal.screen.graphemes.get(number));
                 }
                 Content::Tail => {}
             }
         }
     }
 
-    /// All lines as text, those of the scrollback first; rows that belong to one line are joined.
+    /// Returns all lines as text, those of the scrollback first. Rows that autowrap made of one
+    /// line are joined.
     pub fn lines(&self) -> Vec<String> {
         let stored = (0..self.terminal.screen.scrollback.len()).filter_map(|at| {
             let row = self.terminal.screen.scrollback.row(at)?;
@@ -129,18 +131,20 @@ impl Model {
         lines
     }
 
-    /// The id of the screen's first row: the rows that left the screen at the top so far.
+    /// Returns the id of the screen's first row, which is the number of rows that have left the
+    /// screen at the top.
     pub fn rows_printed(&self) -> u64 {
         self.terminal.screen.scrollback.pushed()
     }
 
-    /// An empty scrollback with the bounds of this model's.
+    /// Returns an empty scrollback with the bounds of this model's.
     pub fn scrollback_bounds(&self) -> Scrollback {
         let (rows, bytes) = self.terminal.screen.scrollback.bounds();
         Scrollback::new(rows, bytes)
     }
 
-    /// Bytes that it takes in memory, about: both screens, scrollback and the tables.
+    /// Returns about how many bytes of memory the model takes: both screens, the scrollback and the
+    /// tables.
     pub fn memory(&self) -> usize {
         let terminal = &self.terminal;
         let screens = std::iter::once(&terminal.screen.grid).chain(&terminal.screen.hidden);
@@ -152,7 +156,8 @@ impl Model {
             + terminal.screen.marks.len() * size_of::<Mark>()
     }
 
-    /// The cursor's row as text, up to the cursor and from it on, with the blanks at its end.
+    /// Returns the text of the cursor's row before the cursor and from it on, with the blanks at
+    /// its end.
     pub fn cursor_line(&self) -> (String, String) {
         let (col, row) = self.cursor();
         let col = col + usize::from(self.terminal.screen.cursor.wrap_pending);
@@ -165,12 +170,12 @@ impl Model {
         (before, after)
     }
 
-    /// What the shell says that it does (OSC 133, 633).
+    /// Returns what the shell does, as it says itself (OSC 133, 633).
     pub fn command_state(&self) -> termd_proto::screen::CommandState {
         self.terminal.shell.command_state
     }
 
-    /// The cursor's column and row.
+    /// Returns the cursor's column and row, counted from 0.
     pub fn cursor(&self) -> (usize, usize) {
         (
             self.terminal.screen.cursor.col,
@@ -178,12 +183,12 @@ impl Model {
         )
     }
 
-    /// Its size.
+    /// Returns the size of the screen.
     pub fn size(&self) -> Size {
         self.terminal.screen.size
     }
 
-    /// The marks on rows that are kept, in the order in which they were made.
+    /// Returns the marks on rows that are kept, in the order in which they were made.
     pub fn marks(&self) -> impl DoubleEndedIterator<Item = &Mark> {
         self.terminal
             .screen
@@ -191,7 +196,8 @@ impl Model {
             .since(self.terminal.screen.scrollback.oldest())
     }
 
-    /// Takes another size; sizes out of bounds become the nearest within.
+    /// Takes another size and breaks long lines anew. A size out of bounds becomes the nearest
+    /// within.
     pub fn resize(&mut self, size: Size) -> Fed {
         self.terminal.screen.begin_change();
         self.terminal.resize(size);

@@ -1,8 +1,5 @@
-//! The screen as the contract has it (`termd_proto::screen`): rows as runs of one look, the cursor,
-//! and what is known beside them.
-//!
-//! It reads the model and changes nothing. What is not the model's, ECHO and where the output ends
-//! in the transcript, the caller puts in.
+//! The model as a [`Screen`](crate::output::Screen): rows as runs of one style, the cursor, titles,
+//! modes.
 
 use termd_proto::id::Offset;
 use termd_proto::screen::{
@@ -21,8 +18,9 @@ use crate::screen::ActiveScreen;
 use crate::terminal::Terminal;
 
 impl Model {
-    /// What a person would see now, and the scrollback above it, of the rows and changes that
-    /// `options` asks for. `end` and `echo` are the caller's to set.
+    /// Returns what a person would see now, and the scrollback above it, for the rows and changes
+    /// that `options` asks for. `end` is the offset fed so far; `echo` and `canonical` are of the
+    /// tty and left empty.
     pub fn screen(&self, options: ScreenRows) -> Screen {
         let terminal = &self.terminal;
         let scrollback_rows = terminal.screen.scrollback.len();
@@ -57,35 +55,35 @@ impl Model {
 }
 
 impl Model {
-    /// The modes that are seen outside.
+    /// Returns the modes that a program has set.
     pub fn modes(&self) -> ScreenModes {
         modes(&self.terminal)
     }
 
-    /// Whether it is a VT52 for now (DECANM reset).
+    /// Returns whether VT52 mode is on (DECANM reset).
     pub fn is_vt52(&self) -> bool {
         self.terminal.modes.vt52
     }
 
-    /// Whether the backarrow key sends BS and not DEL (DECBKM).
+    /// Returns whether the backarrow key sends BS and not DEL (DECBKM).
     pub fn backspace_sends_bs(&self) -> bool {
         self.terminal.modes.kept.get(DECBKM).unwrap_or(false)
     }
 }
 
 impl Model {
-    /// What makes a tty of this size show the screen and go on as the terminal does: the primary
-    /// screen first, where the alternate one is shown over it.
+    /// Returns the bytes that make a terminal with this view show the screen and go on as this one.
+    /// Where the alternate screen is shown, the primary screen comes first.
     pub fn redraw(&self, view: View) -> String {
         let options = ScreenRows::default();
-        // A part of the screen cannot go on by itself: it is drawn anew with each change.
+        // A part of the screen cannot go on by itself: the caller draws it anew after each change.
         let whole = view.cols == narrow(self.terminal.screen.size.cols)
             && view.rows == narrow(self.terminal.screen.size.rows);
         let mut out = String::new();
         if let Some(behind) = self.behind() {
             out.push_str(&render::attach(&behind.screen(options), view));
             if whole {
-                // The cursor with its look is what the program comes back to.
+                // The program returns to this cursor.
                 out.push_str(&behind.terminal.continuation());
             }
         }
@@ -96,7 +94,7 @@ impl Model {
         out
     }
 
-    /// The primary screen as it will be seen when the alternate one is left.
+    /// The primary screen as it will be when the alternate one is left.
     fn behind(&self) -> Option<Self> {
         let hidden = self.terminal.screen.hidden.as_ref()?;
         if self.terminal.screen.active != ActiveScreen::Alternate {
@@ -139,7 +137,7 @@ fn modes(terminal: &Terminal) -> ScreenModes {
     }
 }
 
-/// The rows asked for, from top to bottom; of too many the first ones are left out.
+/// The rows that are asked for, from the top. Of too many the first ones are left out.
 fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
     let kept = signed(terminal.screen.scrollback.len());
     let last_row = signed(terminal.screen.size.rows) - 1;
@@ -151,7 +149,7 @@ fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
     let changed = |seq: u64| options.since.is_none() || seq > since;
     let scrolled = scrollback_seq(terminal);
     let mut lines = Vec::new();
-    // Packed rows have looks of their own, which are not the screen's.
+    // Packed rows have styles of their own, which are not the screen's.
     let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
     for number in from..=to {
         if let Ok(y) = usize::try_from(number) {
@@ -175,8 +173,8 @@ fn lines(terminal: &Terminal, options: ScreenRows) -> Vec<ScreenRow> {
     lines
 }
 
-/// The last change that may have moved rows of the scrollback, and so given them other numbers: the
-/// primary screen's top row moves whenever one leaves it there.
+/// The last change that may have renumbered the scrollback's rows. The primary screen's top row
+/// changes whenever a row scrolls off.
 fn scrollback_seq(terminal: &Terminal) -> u64 {
     let primary: &Grid = match (terminal.screen.active, &terminal.screen.hidden) {
         (ActiveScreen::Alternate, Some(hidden)) => hidden,
@@ -195,7 +193,7 @@ fn screen_row(number: i64, seq: u64, row: &Row, tables: (&Styles, &Graphemes)) -
     }
 }
 
-/// Neighbouring cells of one look.
+/// Groups neighbouring cells of one style.
 fn runs(row: &Row, (styles, graphemes): (&Styles, &Graphemes)) -> Vec<StyleRun> {
     let cells = &row.cells()[..row.occupied()];
     let mut runs = Vec::new();
@@ -222,7 +220,7 @@ fn text(cells: &[Cell], graphemes: &Graphemes) -> String {
             Content::Blank => text.push(' '),
             Content::Char(c) => text.push(c),
             Content::Grapheme(number) => text.push_str(graphemes.get(number)),
-            // The first half of it was cut off.
+            // Its left half was cut off.
             Content::Tail if at == 0 || !cells[at - 1].is_wide() => text.push(' '),
             Content::Tail => {}
         }

@@ -1,7 +1,7 @@
-//! A model as a value that can be compared: what tests of "the same model" mean by it.
+//! A model as a value that can be compared: what tests mean by the same model.
 //!
-//! Numbers of looks, links and graphemes are resolved, as they depend on the way a model came about;
-//! change sequence numbers are left out for the same reason.
+//! The numbers of styles, links and graphemes depend on how a model came about, so they are
+//! resolved. The numbers of changes are left out for the same reason.
 
 use termd_proto::screen::LineSize;
 
@@ -19,7 +19,7 @@ use crate::screen::marks::Mark;
 use crate::screen::tab_stops::TabStops;
 use crate::terminal::saved_state::SavedState;
 
-/// All that two equal models have in common.
+/// The state of a model, for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     size: Size,
@@ -44,7 +44,7 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RowValue {
     text: String,
-    /// Each cell's kind, and how many columns on its look begins.
+    /// Each cell's kind, and the columns at which its style changes.
     cells: Vec<u32>,
     looks: Vec<(usize, Look)>,
     wrapped: bool,
@@ -56,7 +56,7 @@ type Look = (Style, Option<Link>);
 type CursorValue = (Cursor, Option<Link>);
 
 impl Model {
-    /// It as a value.
+    /// Returns the state as a value that can be compared.
     pub fn snapshot(&self) -> Snapshot {
         let terminal = &self.terminal;
         let rows = |grid: &Grid| {

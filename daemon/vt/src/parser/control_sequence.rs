@@ -1,15 +1,15 @@
-//! Control sequences: ECMA-48 §5.4.
+//! Control sequences (ECMA-48 §5.4).
 
-/// Most parameters of a control sequence; more are left out, as in vte.
+/// The most parameters of a control sequence; further ones are dropped.
 pub(super) const MAX_PARAMS: usize = 32;
-/// A parameter's value beyond this is this, as in vte.
+/// The greatest value of a parameter; greater ones become this.
 pub(super) const MAX_VALUE: u32 = u16::MAX as u32;
 
-/// The parameters of a control sequence. One that is left out is 0.
+/// The parameters of a control sequence. A missing one is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Params {
     values: [u16; MAX_PARAMS],
-    /// Bit i: value i stands after a colon, and belongs to the one before.
+    /// Bit i: value i follows a colon, and so belongs to the value before it.
     after_colon: u32,
     len: usize,
 }
@@ -36,17 +36,16 @@ impl Params {
         }
     }
 
-    /// How many, those after colons counted.
+    /// How many values there are, those after colons included.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A parameter; 0 where it is not there.
+    /// A value; 0 if it is missing.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> u16 {
         if index < self.len {
@@ -56,24 +55,22 @@ impl Params {
         }
     }
 
-    /// A count: a parameter that is not there or 0 is 1.
+    /// A count: a value that is missing or 0 counts as 1.
     #[inline]
     pub(crate) fn count(&self, index: usize) -> usize {
         usize::from(self.get(index).max(1))
     }
 
-    /// All of them.
     pub(crate) fn values(&self) -> &[u16] {
         &self.values[..self.len]
     }
 
-    /// Whether any belongs to the one before it.
     #[inline]
     pub(crate) fn has_colons(&self) -> bool {
         self.after_colon != 0
     }
 
-    /// Whether one belongs to the one before it.
+    /// Whether a value belongs to the one before it.
     #[inline]
     pub(crate) fn is_after_colon(&self, index: usize) -> bool {
         index < MAX_PARAMS && self.after_colon & 1 << index != 0
@@ -90,18 +87,17 @@ pub(super) enum Separator {
 /// A control sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ControlSequence {
-    /// `<`, `=`, `>` or `?`; 0: none.
+    /// `<`, `=`, `>` or `?`; 0 for none.
     pub prefix: u8,
-    /// Its parameters.
     pub params: Params,
-    /// A byte of 0x20 to 0x2f; 0: none.
+    /// 0x20 to 0x2f; 0 for none.
     pub intermediate: u8,
-    /// What it does.
+    /// The final byte, which names the function.
     pub function: u8,
 }
 
 impl ControlSequence {
-    /// One without prefix, parameters and intermediate.
+    /// A sequence of its final byte alone.
     pub(crate) fn plain(function: u8) -> Self {
         Self {
             prefix: 0,
@@ -112,8 +108,8 @@ impl ControlSequence {
     }
 }
 
-/// Reads what follows CSI in one go, into a place that is used again: making one anew costs more than
-/// most sequences do. Returns how many bytes it took; `None`: it is cut, or something in it is
+/// Reads what follows CSI in one go, into a sequence that is used again: a new one costs more than
+/// reading most sequences. Returns how many bytes it took; `None` where the sequence is cut or
 /// unusual.
 #[inline]
 pub(crate) fn parse_csi(bytes: &[u8], sequence: &mut ControlSequence) -> Option<usize> {

@@ -1,10 +1,9 @@
-//! Control strings: OSC, DCS, APC, PM, SOS (ECMA-48 §5.6), gathered up to a bound.
+//! Control strings: OSC, DCS, APC, PM, SOS (ECMA-48 §5.6).
 
-/// Longest string that is looked at, in bytes; of a longer one only that it was there is known. A
-/// command line (OSC 633;E) or a link may be long; a picture's data is not needed.
+/// The most bytes that are kept of a string. A command line (OSC 633;E) or a link may be long; the
+/// data of a picture is not needed.
 pub(crate) const MAX_STRING_BYTES: usize = 64 << 10;
 
-/// Which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StringKind {
     /// ESC ]
@@ -20,7 +19,6 @@ pub(crate) enum StringKind {
 }
 
 impl StringKind {
-    /// The kind that this byte after ESC begins.
     pub(crate) fn introduced_by(byte: u8) -> Option<Self> {
         match byte {
             b']' => Some(Self::Osc),
@@ -43,28 +41,27 @@ impl StringKind {
     }
 }
 
-/// What ended a string; an answer to it ends the same way.
+/// What ended a string. A reply to it ends the same way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Terminator {
     /// ST.
     #[default]
     St,
-    /// BEL, which xterm takes for an OSC.
+    /// BEL, which xterm accepts for an OSC.
     Bel,
 }
 
-/// A string, as far as it has come.
+/// A string as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ControlString {
     kind: StringKind,
     bytes: Vec<u8>,
-    /// Bytes in all, those that were not kept too.
+    /// Length in bytes, with those that are not kept.
     len: usize,
     terminator: Terminator,
 }
 
 impl ControlString {
-    /// An empty one.
     pub(crate) fn new(kind: StringKind) -> Self {
         Self {
             kind,
@@ -74,32 +71,28 @@ impl ControlString {
         }
     }
 
-    /// It ends with this.
     pub(crate) fn end_with(&mut self, terminator: Terminator) {
         self.terminator = terminator;
     }
 
-    /// What ended it.
     pub(crate) fn terminator(&self) -> Terminator {
         self.terminator
     }
 
-    /// Which.
     pub(crate) fn kind(&self) -> StringKind {
         self.kind
     }
 
-    /// What is kept of it.
+    /// The bytes that are kept.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether all of it was kept.
+    /// Whether all of its bytes are kept.
     pub(crate) fn is_whole(&self) -> bool {
         self.len == self.bytes.len()
     }
 
-    /// More of it.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.len = self.len.saturating_add(bytes.len());
         let room = MAX_STRING_BYTES - self.bytes.len();
@@ -107,7 +100,8 @@ impl ControlString {
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Whether a byte 0x9c is ST here, and not a part of a UTF-8 character. In UTF-8, ST is C2 9C.
+    /// Returns whether a byte 0x9c ends the string, and is not a part of a UTF-8 character. In
+    /// UTF-8, ST is C2 9C.
     pub(crate) fn is_ended_by_c1(&mut self, utf8: bool) -> bool {
         if !utf8 {
             return true;
@@ -120,8 +114,8 @@ impl ControlString {
         is_st
     }
 
-    /// The bytes that began it and what is kept of it; of what is not kept a byte, so that it is not
-    /// whole then either.
+    /// The string as it was sent, for a dump. One byte stands for those that are not kept, so that
+    /// the string is not whole after a restore either.
     pub(crate) fn as_sent(&self) -> impl Iterator<Item = u8> + '_ {
         [super::ESC, self.kind.introducer()]
             .into_iter()

@@ -1,10 +1,9 @@
-//! From bytes to functions: text in runs, controls, and escape sequences.
+//! From bytes to control functions: runs of text, controls, sequences and strings.
 //!
-//! In the ground state runs of text are found here, without a state machine's cost a character. A
-//! control sequence that lies whole in the bytes at hand, as nearly all do, is read in one go; one
-//! that is cut, or that has controls in it, goes through `vte`. Strings (OSC, DCS, APC, PM, SOS)
-//! are gathered here, bounded. Whatever the way, the functions called are the same, and so any
-//! split of the bytes has the same effect.
+//! Runs of text are found many bytes at a time. A control sequence that lies whole in the bytes at
+//! hand, as nearly all do, is read in one go; [`SequenceReader`] reads the others byte by byte.
+//! Either way the same functions of [`Handler`] are called, so the effect does not depend on how
+//! the bytes are cut.
 
 mod control_sequence;
 mod control_string;
@@ -24,36 +23,32 @@ const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 
-/// Where in the byte stream we are.
 #[derive(Debug, Default)]
 enum State {
     /// Text and controls.
     #[default]
     Ground,
-    /// After ESC, before it is known what kind of sequence it is.
+    /// After ESC.
     Escape,
-    /// ESC and intermediates, in vte's hands.
+    /// After ESC and an intermediate.
     EscapeIntermediate,
-    /// After ESC Y of VT52, which takes two more bytes: the first of them, once it is there.
+    /// After VT52's ESC Y, which takes two more bytes. The first of them, if it has come.
     Vt52Address(Option<u8>),
-    /// A control sequence, in vte's hands.
+    /// After CSI.
     Csi,
-    /// A string.
     String(ControlString),
-    /// A string, and an ESC that ends it if a backslash follows.
+    /// In a string, after an ESC that ends the string if a backslash follows.
     StringEscape(ControlString),
 }
 
-/// The reader of the byte stream.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     state: State,
     reader: SequenceReader,
-    /// The beginning of a UTF-8 sequence that was cut.
     partial: Partial,
-    /// Whole lines are not looked for again before this offset.
+    /// Whole lines are not searched for again before this offset.
     lines_from: u64,
-    /// The bytes of the escape sequence that is not whole yet, for `dump`.
+    /// The bytes of the unfinished escape sequence, for a dump. A string keeps its own.
     pending: Vec<u8>,
 }
 
@@ -64,11 +59,11 @@ struct Partial {
     len: usize,
 }
 
-/// What is kept of an unfinished escape sequence at the most: a string's bytes are in the string.
+/// The most bytes that are kept of an unfinished escape sequence.
 const MAX_PENDING: usize = 1_024;
 
 impl Parser {
-    /// Reads bytes that begin at this offset, and calls the handler for what they say.
+    /// Reads bytes that begin at this offset, and calls the handler for each function in them.
     pub(crate) fn feed(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) {
         let mut at = 0;
         while at < bytes.len() {
@@ -83,7 +78,7 @@ impl Parser {
         handler.set_offset(offset + bytes.len() as u64);
     }
 
-    /// The bytes of what is not whole yet: fed again, they bring the same state about.
+    /// The bytes of what is unfinished. A fresh parser that is fed with them is in the same state.
     pub(crate) fn unfinished(&self) -> Vec<u8> {
         let mut bytes = self.partial.bytes[..self.partial.len].to_vec();
         bytes.extend_from_slice(&self.pending);
@@ -102,7 +97,7 @@ impl Parser {
         bytes
     }
 
-    /// Takes some bytes in the ground state; how many.
+    /// Reads some bytes in the ground state. Returns how many.
     #[inline]
     fn ground(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         if self.partial.len > 0 {
@@ -120,7 +115,7 @@ impl Parser {
                     return taken;
                 }
             }
-            // The two come together nearly always.
+            // The two nearly always come together.
             handler.print_ascii(text);
             handler.set_offset(end + 2);
             handler.new_line();
@@ -144,12 +139,12 @@ impl Parser {
             }
             0x80.. if !handler.is_utf8() => ascii + self.eight_bit(handler, byte, end),
             0x80.. => ascii + self.characters(handler, rest, end),
-            // DEL is not shown and does nothing.
+            // DEL has no effect.
             _ => ascii + 1,
         }
     }
 
-    /// An ESC, and the sequence after it if all of it is here.
+    /// Reads an ESC, and the control sequence after it if it is whole.
     #[inline]
     fn escape(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         if let [_, b'[', rest @ ..] = bytes
@@ -181,7 +176,7 @@ impl Parser {
         }
     }
 
-    /// Takes a byte, or a run of a string's, outside the ground state; how many.
+    /// Reads a byte outside the ground state, or a run of a string's bytes. Returns how many.
     fn byte(&mut self, handler: &mut impl Handler, bytes: &[u8], offset: u64) -> usize {
         let byte = bytes[0];
         handler.set_offset(offset + 1);
@@ -212,7 +207,7 @@ impl Parser {
                     self.return_to_ground();
                     handler.control_string(&gathered);
                 } else {
-                    // xterm gives the string up, and the ESC begins something else.
+                    // As in xterm the string is given up, and the ESC begins another sequence.
                     self.begin_escape();
                     self.after_escape(handler, byte);
                 }
@@ -228,7 +223,7 @@ impl Parser {
                 self.state = state;
             }
             Step::Control(control) => {
-                // The control has acted and must not act again: it is not remembered.
+                // The control has acted and must not act again, so it is not kept for a dump.
                 self.state = state;
                 handler.control(control);
             }
@@ -291,12 +286,12 @@ impl Parser {
                 self.state = State::Escape;
                 handler.control(byte);
             }
-            // DEL and what is not ASCII is passed over.
+            // DEL and bytes that are not ASCII have no effect.
             _ => self.state = State::Escape,
         }
     }
 
-    /// Takes a run of a string's bytes.
+    /// Reads a run of a string's bytes.
     fn string(
         &mut self,
         handler: &mut impl Handler,
@@ -309,7 +304,7 @@ impl Parser {
             .position(|byte| matches!(*byte, ESC | BEL | CAN | SUB | 0x9c))
             .unwrap_or(bytes.len());
         gathered.push(&bytes[..end]);
-        // An event of it is after its last byte.
+        // An event of the string stands after its last byte.
         handler.set_offset(offset + end as u64 + 1);
         let Some(byte) = bytes.get(end).copied() else {
             self.state = State::String(gathered);
@@ -337,7 +332,7 @@ impl Parser {
         end + 1
     }
 
-    /// A byte of 0x80 and above where UTF-8 is off.
+    /// Reads a byte from 0x80 on where text is not UTF-8.
     fn eight_bit(&mut self, handler: &mut impl Handler, byte: u8, offset: u64) -> usize {
         handler.set_offset(offset + 1);
         match byte {
@@ -347,7 +342,7 @@ impl Parser {
         1
     }
 
-    /// A C1 control: ESC and the byte 0x40 below it.
+    /// A C1 control means the same as ESC and the byte 0x40 below it.
     fn c1(&mut self, handler: &mut impl Handler, byte: u8) {
         self.begin_escape();
         self.after_escape(handler, byte - 0x40);

@@ -1,14 +1,14 @@
-//! What kind of bytes stand at the front: looked for many at a time.
+//! Finding runs of one kind of bytes, many bytes at a time.
 
 use memchr::memchr;
 
 const DEL: u8 = 0x7f;
 
-/// How many bytes at the front are printable ASCII.
+/// Counts the bytes of printable ASCII at the front.
 #[inline]
 pub(crate) fn ascii_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
-    // Between escape sequences there are a few bytes of text; a line of it has many.
+    // Between escape sequences there are a few bytes of text; a line has many.
     let mut at = 0;
     if let Some(word) = bytes.first_chunk() {
         match not_ascii(*word) {
@@ -37,25 +37,25 @@ pub(crate) fn ascii_run(bytes: &[u8]) -> usize {
         .unwrap_or(bytes.len() - at)
 }
 
-/// How many of eight bytes, from the first on, are printable ASCII.
+/// Counts the bytes of printable ASCII at the front of eight.
 #[inline]
 pub(crate) fn ascii_in_word(bytes: [u8; 8]) -> usize {
     (not_ascii(bytes).trailing_zeros() / u8::BITS) as usize
 }
 
-/// The high bit of each byte that is not printable ASCII; the first byte is the lowest.
+/// Sets the high bit of each byte that is not printable ASCII; the first byte is the lowest.
 #[inline]
 fn not_ascii(bytes: [u8; 8]) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_le_bytes(bytes);
     let low = word & (EACH * 0x7f);
-    // Sums of seven bits: none carries into the next byte.
+    // Sums of seven bits do not carry into the next byte.
     let is_control = !(low + EACH * 0x60);
     let is_delete = low + EACH;
     (word | is_control | is_delete) & (EACH * 0x80)
 }
 
-/// How many bytes at the front are text: no C0, no DEL.
+/// Counts the bytes of text at the front: all but C0 and DEL.
 pub(crate) fn text_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
     let is_control = |byte: &u8| *byte < 0x20 || *byte == DEL;
@@ -72,7 +72,7 @@ pub(crate) fn text_run(bytes: &[u8]) -> usize {
         .unwrap_or(bytes.len() - at)
 }
 
-/// Where a C1 control stands in text, written in UTF-8 as C2 80 to C2 9F.
+/// Finds a C1 control in text: U+0080 to U+009F, which is C2 80 to C2 9F in UTF-8.
 pub(crate) fn find_c1(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -85,7 +85,7 @@ pub(crate) fn find_c1(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether bytes are the beginning of a character, and could become one.
+/// Returns whether these bytes could become a character with more bytes after them.
 pub(crate) fn is_unfinished(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -1,18 +1,18 @@
-//! UTF-8 beyond ASCII: characters, what is not UTF-8 and is shown as U+FFFD, C1 controls, and
-//! characters that are cut by the end of the bytes at hand.
+//! UTF-8 beyond ASCII: characters, invalid bytes (shown as U+FFFD), C1 controls, and characters
+//! that are cut.
 
 use super::Handler;
 use super::Parser;
 use super::scan::{find_c1, is_unfinished, text_run};
 
-/// How far text is looked through at a time: a bound on what is looked at again after a C1 control.
+/// How far text is searched at a time. It bounds what is searched again after a C1 control.
 const TEXT_WINDOW: usize = 4_096;
-/// The same where text is taken another way but for what stands at the front now: bytes without sense
-/// mostly come with more of them.
+/// The same where [`Handler::print_utf8`] found no text at the front: more bytes without sense
+/// mostly follow.
 const ODDITY_WINDOW: usize = 64;
 
 impl Parser {
-    /// Takes a run of UTF-8.
+    /// Reads a run of UTF-8.
     pub(crate) fn characters(
         &mut self,
         handler: &mut impl Handler,
@@ -43,7 +43,7 @@ impl Parser {
             if bad.is_empty() {
                 continue;
             }
-            // What stops at the end of the bytes at hand may go on in the next ones.
+            // A character that is cut by the end of the bytes may go on in the next ones.
             if taken + bad.len() == bytes.len() && is_unfinished(bad) {
                 self.partial.len = bad.len();
                 self.partial.bytes[..bad.len()].copy_from_slice(bad);

@@ -31,7 +31,7 @@ impl PlainText {
             Some(Action::Control(byte)) => self.control(byte),
             Some(Action::Escape { intermediate, last }) => self.escape(intermediate, last),
             Some(Action::ControlSequence) => {
-                self.control_sequence(&self.sequences.control_sequence())
+                self.control_sequence(&self.sequences.control_sequence());
             }
             None => {}
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use termd_proto::screen::Underline;
 
 impl Screen {
-    /// The checksum of a rectangle, reckoned as `flags` say.
+    /// The checksum of a rectangle, by these flags.
     pub(crate) fn checksum(&self, area: Rectangle, flags: ChecksumFlags) -> u16 {
         let count_blanks = flags.has(ChecksumFlags::BLANKS);
         let count_unwritten = count_blanks || flags.has(ChecksumFlags::UNWRITTEN);
@@ -78,32 +78,31 @@ impl Screen {
     }
 }
 
-/// XTCHECKSUM: how DECRQCRA reckons.
+/// XTCHECKSUM: how DECRQCRA computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChecksumFlags(pub u16);
 
 impl ChecksumFlags {
-    /// The sum, and not what is left to 0.
+    /// The sum is not negated.
     pub(crate) const POSITIVE: u16 = 1;
-    /// Characters alone, without their attributes.
+    /// Attributes do not count.
     pub(crate) const NO_ATTRIBUTES: u16 = 1 << 1;
     /// Blanks count.
     pub(crate) const BLANKS: u16 = 1 << 2;
     /// Cells that nothing was written to count as blanks.
     pub(crate) const UNWRITTEN: u16 = 1 << 3;
-    /// Whole code points.
+    /// Code points count whole, and not their low 8 bits.
     pub(crate) const WHOLE: u16 = 1 << 4;
 
-    /// Whether a flag is set.
     pub(crate) fn has(self, flag: u16) -> bool {
         self.0 & flag != 0
     }
 }
 
 impl Default for ChecksumFlags {
-    /// The plain sum of the characters, blanks as spaces: xterm's of patch 334 (its resource
-    /// `checksumExtension: 23`), and that of the other emulators that have this function. xterm
-    /// itself starts with 0, what a VT520 reckons; who wants that asks for it with `CSI 0 # y`.
+    /// The plain sum of the characters, blanks as spaces: xterm's at patch 334 (resource
+    /// `checksumExtension: 23`), and that of the other emulators that have the function. xterm
+    /// itself starts with 0, as a VT520; a program gets that with `CSI 0 # y`.
     fn default() -> Self {
         Self(Self::POSITIVE | Self::NO_ATTRIBUTES | Self::BLANKS | Self::WHOLE)
     }

@@ -1,8 +1,7 @@
-//! Grapheme clusters (mode 2027): what a person takes for one character takes one place, two
-//! columns at the most, however many code points it is made of.
+//! Grapheme clusters (mode 2027): a character as a person sees it takes one place, two columns at
+//! the most, however many code points it has.
 //!
-//! Only looked at while a program has asked for it: where the mode is reset, each code point has
-//! its own width, as in xterm.
+//! Without the mode each code point has its own width, as in xterm.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -11,14 +10,14 @@ use crate::grid::cell::{Cell, Content};
 use crate::grid::grapheme::MAX_GRAPHEME_BYTES;
 use crate::screen::Screen;
 
-/// VS15: the text form, which is narrow.
+/// VS15 asks for the text form, which is narrow.
 const TEXT_SELECTOR: char = '\u{fe0e}';
-/// VS16: the picture, which is wide.
+/// VS16 asks for the picture, which is wide.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
 impl Screen {
-    /// Puts a character onto the one before the cursor where it goes on with that one's cluster.
-    /// False: it does not, and begins another.
+    /// Adds a character to the cluster before the cursor. Returns false where it begins another
+    /// cluster.
     pub(crate) fn continue_cluster(&mut self, c: char) -> bool {
         let Some((row, at)) = self.cell_before_cursor() else {
             return false;
@@ -53,7 +52,7 @@ impl Screen {
         true
     }
 
-    /// Where the character is that was printed last, if the cursor has not moved.
+    /// Where the last printed character is, if the cursor has not moved.
     fn cell_before_cursor(&self) -> Option<(usize, usize)> {
         let (row, col) = (self.cursor.row, self.cursor.col);
         let before = if self.cursor.wrap_pending {
@@ -67,7 +66,8 @@ impl Screen {
         Some((row, before))
     }
 
-    /// Gives a cluster its second column. At the right edge there is none, and it stays as it is.
+    /// Gives a cluster its second column. At the right edge there is none, and the cluster stays
+    /// narrow.
     fn widen(&mut self, row: usize, at: usize) {
         let last = if at <= self.margins.right {
             self.margins.right.min(self.grid.row_cols(row) - 1)
@@ -100,7 +100,6 @@ impl Screen {
     }
 }
 
-/// Columns of a cluster.
 fn cluster_width(text: &str) -> usize {
     if text.ends_with(TEXT_SELECTOR) {
         return 1;
@@ -108,13 +107,14 @@ fn cluster_width(text: &str) -> usize {
     text.width().clamp(1, 2)
 }
 
-/// Whether it is worth the look whether two characters are one cluster (UAX #29): true for all
-/// that are, and for few others.
+/// Whether two characters may be one cluster (UAX #29). True for all that are, and for few others:
+/// only these are segmented.
 fn may_join(before: char, c: char) -> bool {
     match c {
         ..='\u{2ff}' => false,
         EMOJI_SELECTOR | TEXT_SELECTOR => true,
-        // CJK and kana follow on nothing, but for what prepends itself, which is not of theirs.
+        // CJK and kana continue no cluster. What prepends itself to them is not CJK, and is asked
+        // for below.
         '\u{3400}'..='\u{9fff}' => false,
         _ => {
             crate::grid::width::width(c) == 0
@@ -123,7 +123,7 @@ fn may_join(before: char, c: char) -> bool {
                     '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}'
                     // Hangul.
                     | '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}'
-                    // Where spacing marks are: Arabic to Myanmar, Khmer, and the like further up.
+                    // The ranges of spacing marks: Arabic to Myanmar, Khmer, and further up.
                     | '\u{600}'..='\u{10ff}' | '\u{1700}'..='\u{1cff}' | '\u{a800}'..='\u{abff}'
                     | '\u{11000}'..='\u{12000}' | '\u{16f00}'..='\u{16fff}')
                 // A wide character after one that prepends itself.

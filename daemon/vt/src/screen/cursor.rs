@@ -6,23 +6,23 @@ use crate::charset::Charsets;
 use crate::grid::cell::Protection;
 use crate::grid::style::{Style, StyleId};
 
-/// Where the next character goes, and how it will look.
+/// Where the next character goes, and what it looks like.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
-    /// Row, 0 at the top.
+    /// From 0 at the top.
     pub row: usize,
-    /// Column, 0 at the left; never past the last one.
+    /// From 0 at the left, never past the last column.
     pub col: usize,
-    /// The last column was written to: the next character wraps first (DECAWM).
+    /// The last column was written to, so the next character wraps first (DECAWM).
     pub wrap_pending: bool,
     /// SGR.
     pub style: Style,
-    /// Its number; in a dump it would mean nothing.
+    /// The number of `style`. It means nothing in a dump.
     #[serde(skip)]
     pub style_id: StyleId,
     /// DECSCA, SPA.
     pub protection: Protection,
-    /// G0 to G3, and which of them is shifted in.
+    /// G0 to G3, and which of them are shifted in.
     pub charsets: Charsets,
     /// DECOM.
     pub origin: bool,

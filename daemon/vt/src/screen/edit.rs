@@ -21,8 +21,8 @@ impl Screen {
         self.grid.delete_cells(row, col, end, count, blank);
     }
 
-    /// IL: the rows from the cursor's to the bottom margin move down; the cursor goes to the left
-    /// margin.
+    /// IL: the rows from the cursor's to the bottom margin move down, and the cursor moves to the
+    /// left margin.
     pub(crate) fn insert_lines(&mut self, count: usize) {
         if self.is_inside() {
             let top = self.margins.top;
@@ -33,7 +33,8 @@ impl Screen {
         }
     }
 
-    /// DL: they move up. As in xterm, what leaves the first row of the primary screen is kept.
+    /// DL: the rows below move up. As in xterm, a row that leaves the first row of the primary
+    /// screen goes to the scrollback.
     pub(crate) fn delete_lines(&mut self, count: usize) {
         if self.is_inside() {
             let top = self.margins.top;
@@ -49,10 +50,10 @@ impl Screen {
         self.cursor.wrap_pending = false;
     }
 
-    /// REP: the character that came right before, as if it came again.
+    /// REP: prints the last character again, if no control came after it.
     pub(crate) fn repeat(&mut self, count: usize, modes: &Modes) {
         let Some(c) = self.last_printed else { return };
-        // Beyond a screenful it only scrolls what is there already.
+        // More than a screenful would only scroll what is there already.
         let most = (self.size.rows + 1) * self.size.cols;
         for _ in 0..count.min(most) {
             self.print_char(c, modes);

@@ -1,24 +1,24 @@
 //! Erasing: ED, EL, ECH, and the selective ones, DECSED and DECSEL.
 //!
-//! What protects a character depends, as in xterm, on which control function has protected last:
-//! after SPA nothing that erases touches protected characters, after DECSCA only the selective
-//! functions mind them. Erased cells keep the background colour (bce).
+//! As in xterm, the control function that protected characters last decides what protects them.
+//! After SPA no erasing function touches protected characters; after DECSCA only the selective ones
+//! spare them. Erased cells keep the background colour (bce).
 
 use crate::grid::cell::{Cell, Protection};
 use crate::grid::row::Row;
 use crate::modes::Modes;
 use crate::screen::Screen;
 
-/// Which protected characters a function leaves.
+/// Which protected characters a function spares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Respect {
     /// Those of SPA: ED, EL, ECH.
     Guarded,
-    /// And those of DECSCA: DECSED, DECSEL.
+    /// Those of DECSCA as well: DECSED, DECSEL.
     All,
 }
 
-/// What there is to do with protected cells.
+/// What becomes of protected cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Protected {
     Erase,
@@ -26,16 +26,9 @@ enum Protected {
 }
 
 impl Screen {
-    fn protected(&self, respect: Respect, modes: &Modes) -> Protected {
-        match (modes.protection, respect) {
-            (Protection::None, _) | (Protection::Selective, Respect::Guarded) => Protected::Erase,
-            (Protection::Guarded, _) | (Protection::Selective, Respect::All) => Protected::Keep,
-        }
-    }
-
     /// ED, DECSED.
     pub(crate) fn erase_in_display(&mut self, what: u16, respect: Respect, modes: &mut Modes) {
-        let protected = self.protected(respect, modes);
+        let protected = protected(respect, modes);
         let (row, col) = (self.cursor.row, self.cursor.col);
         let last = self.size.rows - 1;
         match what {
@@ -57,7 +50,7 @@ impl Screen {
 
     /// EL, DECSEL.
     pub(crate) fn erase_in_line(&mut self, what: u16, respect: Respect, modes: &Modes) {
-        let protected = self.protected(respect, modes);
+        let protected = protected(respect, modes);
         let (col, cols) = (self.cursor.col, self.size.cols);
         match what {
             0 => self.erase_cursor_row(col, cols, protected),
@@ -67,15 +60,15 @@ impl Screen {
         }
     }
 
-    /// ECH: margins do not matter to it.
+    /// ECH, which ignores the margins.
     pub(crate) fn erase_characters(&mut self, count: usize, modes: &Modes) {
-        let protected = self.protected(Respect::Guarded, modes);
+        let protected = protected(Respect::Guarded, modes);
         let col = self.cursor.col;
         let end = (col + count).min(self.size.cols);
         self.erase_cursor_row(col, end, protected);
     }
 
-    /// Erases all of the screen, and goes on where the cursor is.
+    /// Erases the whole screen; the cursor stays.
     pub(crate) fn clear_screen(&mut self) {
         self.erase_rows(0, self.size.rows, Protected::Erase);
         self.cursor.wrap_pending = false;
@@ -92,7 +85,7 @@ impl Screen {
         }
     }
 
-    /// Whole rows become single-width again, if nothing in them is kept.
+    /// A row becomes single-width again, unless cells of it are kept.
     fn erase_rows(&mut self, from: usize, to: usize, protected: Protected) {
         let (blank, cols) = (self.blank(), self.size.cols);
         for y in from..to {
@@ -156,5 +149,12 @@ fn erase_cells(row: &mut Row, from: usize, to: usize, blank: Cell, protected: Pr
         if cell.protection() == Protection::None {
             *cell = blank;
         }
+    }
+}
+
+fn protected(respect: Respect, modes: &Modes) -> Protected {
+    match (modes.protection, respect) {
+        (Protection::None, _) | (Protection::Selective, Respect::Guarded) => Protected::Erase,
+        (Protection::Guarded, _) | (Protection::Selective, Respect::All) => Protected::Keep,
     }
 }

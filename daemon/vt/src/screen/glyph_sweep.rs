@@ -1,4 +1,4 @@
-//! Sweeping the tables of styles and graphemes: what no cell names any more is dropped.
+//! Sweeps the tables of styles and graphemes: drops what no cell names.
 
 use super::Screen;
 use super::cursor::Cursor;
@@ -7,7 +7,7 @@ use crate::grid::cell::{Cell, Content};
 use crate::grid::row::Row;
 
 impl Screen {
-    /// Forgets looks and links that nothing on the screens has. Scrollback has its own.
+    /// Drops styles and links that no cell and no cursor uses. The scrollback has its own.
     pub(crate) fn sweep_styles(&mut self) {
         let mut used = vec![self.cursor.style_id];
         let mut links = vec![self.cursor.style.link];
@@ -34,12 +34,12 @@ impl Screen {
         }
     }
 
-    /// The cursor, and those that were put aside.
+    /// The cursor, and those that DECSC saved.
     pub(crate) fn cursors_mut(&mut self) -> impl Iterator<Item = &mut Cursor> {
         std::iter::once(&mut self.cursor).chain(self.saved.iter_mut().flatten())
     }
 
-    /// Forgets graphemes that no cell holds.
+    /// Drops graphemes that no cell holds.
     pub(crate) fn sweep_graphemes(&mut self) {
         let used = self
             .grids()

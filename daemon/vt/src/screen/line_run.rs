@@ -1,8 +1,4 @@
-//! Many lines of plain text at once: what would be written into a row only to leave the screen
-//! again goes into the scrollback as it is.
-//!
-//! **Invariant:** whether this way is taken makes no difference to the model but the time it takes;
-//! `many_lines_at_once_are_as_many_lines_one_by_one` holds it, as do the properties of any split.
+//! Finding whole lines of plain text.
 
 /// A row of a line: where its text is in the bytes, and whether the line goes on in the next row.
 #[derive(Debug, Clone, Copy)]
@@ -15,15 +11,15 @@ pub(crate) struct Piece {
 /// Whole lines at the front of some bytes.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct LineRun {
-    /// The rows that they take.
+    /// The rows that the lines take.
     pub(super) pieces: Vec<Piece>,
 }
 
-/// Rows that are looked at in one go: what is remembered of them is bounded.
+/// The most rows that are found at a time, which bounds the memory.
 const MAX_PIECES: usize = 2_048;
 
 impl LineRun {
-    /// Looks for whole lines of printable ASCII, each ended by CR LF; how many bytes they take.
+    /// Finds whole lines of printable ASCII, each ended by CR LF. Returns how many bytes they take.
     pub(super) fn find(&mut self, bytes: &[u8], cols: usize) -> usize {
         self.pieces.clear();
         let mut at = 0;

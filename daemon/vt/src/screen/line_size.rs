@@ -1,4 +1,4 @@
-//! Whole lines: DECSWL, DECDWL, DECDHL, and DECALN.
+//! What changes whole lines: DECSWL, DECDWL, DECDHL, DECALN, DECCOLM.
 
 use crate::modes::Modes;
 use termd_proto::screen::LineSize;
@@ -16,7 +16,6 @@ impl Screen {
         self.cursor.col = self.cursor.col.min(last);
     }
 
-    /// All lines single-width again.
     pub(crate) fn reset_line_sizes(&mut self) {
         for y in 0..self.size.rows {
             if self.grid.row(y).size != LineSize::Single {
@@ -25,7 +24,7 @@ impl Screen {
         }
     }
 
-    /// DECALN: the screen full of E, without margins, attributes or origin mode.
+    /// DECALN: fills the screen with E, and resets margins, attributes and origin mode.
     pub(crate) fn alignment_pattern(&mut self, modes: &Modes) {
         self.cursor.origin = false;
         self.cursor.style = Style {

@@ -1,51 +1,51 @@
-//! Marks: where in the rows prompts, command lines, output and a command's end are.
+//! Marks: the rows at which prompts, command lines, output and a command's end are.
 //!
-//! A mark stands on a row's id (`Scrollback::pushed` and the row on the screen together), which the
-//! row keeps while it scrolls. `reflow` moves marks with their characters. Scrolling inside margins
-//! leaves them where they are: shells do not do that.
+//! A mark stands on a row's id, which counts from the first row ever printed and which the row
+//! keeps while it scrolls. Reflow moves marks with their characters. Scrolling inside margins
+//! leaves them where they are, as shells do not scroll so.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// Most marks that are kept; the oldest goes first. Four a command: what 2,000 commands leave, and
-/// at 24 bytes each under 200 KiB.
+/// The most marks that are kept; the oldest goes first. A command leaves four, so 2,000 commands
+/// have theirs, in less than 200 KiB.
 pub(crate) const MAX_MARKS: usize = 8_192;
 
-/// What is marked.
+/// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MarkKind {
     /// OSC 133;A: the prompt begins.
     PromptStart,
-    /// OSC 133;B: the prompt ends, what is typed follows.
+    /// OSC 133;B: the prompt ends, and the command line follows.
     PromptEnd,
     /// OSC 133;C: the command's output follows.
     OutputStart,
-    /// OSC 133;D: the command has ended, with this exit code where it was said.
+    /// OSC 133;D: the command has ended, with its exit code if the shell gave it.
     CommandEnd(Option<i32>),
-    /// A picture begins here: sixel, `ReGIS` or kitty's. It is not drawn.
+    /// A picture (sixel, `ReGIS`, kitty's or iTerm2's) begins here. It is not drawn.
     Picture,
 }
 
-/// A mark.
+/// A mark on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// What.
+    /// What is marked.
     pub kind: MarkKind,
-    /// The row's id.
+    /// The row's id: see [`Model::rows_printed`](crate::Model::rows_printed).
     pub row: u64,
-    /// The column, from 0; the number of columns where the cursor's wrap was pending.
+    /// The column, from 0. It is the number of columns where a wrap was pending.
     pub col: usize,
 }
 
-/// The marks, in the order in which they were made.
+/// In the order in which they were made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Marks {
     marks: VecDeque<Mark>,
 }
 
 impl Marks {
-    /// Adds one. The oldest row that is kept is needed to forget marks on rows that are not.
+    /// Adds a mark. Marks on rows before `oldest`, which are gone, are dropped.
     pub(crate) fn add(&mut self, mark: Mark, oldest: u64) {
         self.forget_before(oldest);
         if self.marks.len() == MAX_MARKS {
@@ -54,29 +54,26 @@ impl Marks {
         self.marks.push_back(mark);
     }
 
-    /// Forgets marks on rows before this one.
+    /// Drops marks on rows before `oldest`.
     pub(crate) fn forget_before(&mut self, oldest: u64) {
         while self.marks.front().is_some_and(|mark| mark.row < oldest) {
             self.marks.pop_front();
         }
     }
 
-    /// Those on rows from `oldest` on.
+    /// The marks on rows from `oldest` on.
     pub(crate) fn since(&self, oldest: u64) -> impl DoubleEndedIterator<Item = &Mark> {
         self.marks.iter().filter(move |mark| mark.row >= oldest)
     }
 
-    /// All, to move.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Mark> {
         self.marks.iter_mut()
     }
 
-    /// Keeps those only.
     pub(crate) fn retain(&mut self, keep: impl Fn(&Mark) -> bool) {
         self.marks.retain(keep);
     }
 
-    /// How many are held.
     pub(crate) fn len(&self) -> usize {
         self.marks.len()
     }

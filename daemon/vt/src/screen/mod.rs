@@ -151,14 +151,14 @@ impl Screen {
         Cell::erased(self.styles.number(self.cursor.style.erased()))
     }
 
-    /// The cursor's row, to change.
+    /// The cursor's row, to change it.
     #[inline]
     pub(crate) fn cursor_row(&mut self) -> &mut Row {
         self.grid.row_mut(self.cursor.row)
     }
 
-    /// Must be called after anything that decides how text is written has changed: modes, charsets,
-    /// margins, protection.
+    /// Must follow every change of what decides how text is written: modes, charsets, margins,
+    /// protection.
     pub(crate) fn update_fast_text(&mut self, modes: &Modes) {
         let whole_width = self.margins.left == 0 && self.margins.right + 1 == self.size.cols;
         self.fast_text = whole_width
@@ -169,7 +169,7 @@ impl Screen {
             && self.cursor.protection == Protection::None;
     }
 
-    /// Sets the cursor's look after SGR or OSC 8 changed it.
+    /// Must follow every change of the cursor's style.
     #[inline]
     pub(crate) fn style_changed(&mut self) {
         self.cursor.style_id = self.styles.number(self.cursor.style);

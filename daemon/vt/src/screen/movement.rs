@@ -1,7 +1,8 @@
 //! Moving the cursor: CUU to CUP, HPA, VPA, CNL, CPL, CR, LF, IND, NEL, RI, BS with reverse wrap,
 //! DECSC and DECRC.
 //!
-//! Margins stop a cursor that is inside them, and nobody else. All but DECSC end a pending wrap.
+//! Margins stop a cursor that is inside them, and no other. All functions but DECSC end a pending
+//! wrap.
 
 use crate::modes::Modes;
 use crate::screen::ActiveScreen;
@@ -43,8 +44,9 @@ impl Screen {
         self.cursor.wrap_pending = false;
     }
 
-    /// CUB, BS: with reverse wrap (45) on into the line's row before, with extended reverse wrap
-    /// (1045) into any row before, and from the top margin to the bottom one.
+    /// CUB, BS. With reverse wrap (45) the cursor goes on in the row before, if that is of the same
+    /// line. With extended reverse wrap (1045) it goes on in any row, and from the top margin to
+    /// the bottom one.
     pub(crate) fn cursor_back(&mut self, count: usize, modes: &Modes) {
         let inside = self.cursor.col >= self.margins.left;
         let left = if inside { self.margins.left } else { 0 };
@@ -59,10 +61,10 @@ impl Screen {
 
     fn cursor_back_wrapping(&mut self, count: usize, left: usize, modes: &Modes) {
         let (top, bottom, right) = (self.margins.top, self.margins.bottom, self.margins.right);
-        // Once round all of the screen is enough of it.
+        // Going round the screen more than once changes nothing.
         let mut count = count.min(self.size.rows * self.size.cols);
         if self.cursor.wrap_pending {
-            // The cursor is really one further than it shows.
+            // The cursor is one column further than it shows.
             count -= 1;
         }
         let (mut row, mut col) = (self.cursor.row, self.cursor.col);
@@ -89,7 +91,7 @@ impl Screen {
         self.cursor.col = col;
     }
 
-    /// Puts the cursor into a row and column that count from the origin (DECOM), and from 0.
+    /// Moves the cursor to a row and column that count from the origin (DECOM), and from 0.
     pub(crate) fn set_cursor(&mut self, row: usize, col: usize) {
         let (top, left, bottom, right) = if self.cursor.origin {
             let margins = self.margins;
@@ -102,7 +104,7 @@ impl Screen {
         self.cursor.wrap_pending = false;
     }
 
-    /// The cursor's row and column as [`set_cursor`](Self::set_cursor) counts them.
+    /// The cursor's row and column, counted as [`set_cursor`](Self::set_cursor) does.
     fn place(&self) -> (usize, usize) {
         if self.cursor.origin {
             (
@@ -131,26 +133,26 @@ impl Screen {
         self.set_cursor(row - 1, col);
     }
 
-    /// HPR: unlike CUF it does not stop at the right margin.
+    /// HPR. Unlike CUF it does not stop at the right margin.
     pub(crate) fn cursor_right(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row, col + count);
     }
 
-    /// VPR: unlike CUD it does not stop at the bottom margin.
+    /// VPR. Unlike CUD it does not stop at the bottom margin.
     pub(crate) fn cursor_down_position(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row + count, col);
     }
 
-    /// HPB: ECMA-48's, unlike CUB without margins or reverse wrap. xterm has not got it, but it
-    /// means nothing else there.
+    /// HPB of ECMA-48. Unlike CUB it ignores margins and reverse wrap. xterm does not have it, and
+    /// has no other meaning for it.
     pub(crate) fn cursor_left(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row, col.saturating_sub(count));
     }
 
-    /// VPB: ECMA-48's, unlike CUU without margins.
+    /// VPB of ECMA-48. Unlike CUU it ignores margins.
     pub(crate) fn cursor_up_position(&mut self, count: usize) {
         let (row, col) = self.place();
         self.set_cursor(row.saturating_sub(count), col);
@@ -168,7 +170,7 @@ impl Screen {
         self.carriage_return();
     }
 
-    /// LF, VT, FF: IND, and CR where LNM is set.
+    /// LF, VT, FF: IND, and CR as well where LNM is set.
     #[inline]
     pub(crate) fn line_feed(&mut self, modes: &Modes) {
         self.line_down();
@@ -190,7 +192,7 @@ impl Screen {
         self.carriage_return();
     }
 
-    /// RI: up one row; at the top margin the region scrolls down.
+    /// RI: up one row. At the top margin the region scrolls down.
     pub(crate) fn reverse_index(&mut self) {
         self.cursor.wrap_pending = false;
         if self.cursor.row != self.margins.top {
@@ -200,7 +202,7 @@ impl Screen {
         }
     }
 
-    /// CR: to the left margin, or to the first column from left of it.
+    /// CR: to the left margin; from left of the margin, to the first column.
     #[inline]
     pub(crate) fn carriage_return(&mut self) {
         self.cursor.wrap_pending = false;
@@ -212,26 +214,24 @@ impl Screen {
         };
     }
 
-    /// Whether the cursor's column is inside the margins.
     #[inline]
     pub(crate) fn is_col_inside(&self) -> bool {
         self.margins.contains_col(self.cursor.col)
     }
 
-    /// Whether the cursor is inside the margins.
     pub(crate) fn is_inside(&self) -> bool {
         self.is_col_inside() && self.margins.contains_row(self.cursor.row)
     }
 
-    /// DECSC, SCOSC: each screen has its own.
+    /// DECSC, SCOSC. Each screen has its own saved cursor.
     pub(crate) fn save_cursor(&mut self) {
         *self.saved_cursor() = Some(self.cursor.clone());
     }
 
-    /// DECRC, SCORC. What was never saved is the home position and the defaults.
+    /// DECRC, SCORC. Without a saved cursor it restores the home position and the defaults.
     pub(crate) fn restore_cursor(&mut self, modes: &Modes) {
         let saved = self.saved_cursor().clone().unwrap_or_default();
-        // A link is opened and closed by OSC 8 alone.
+        // Only OSC 8 opens and closes a link.
         let link = self.cursor.style.link;
         let (row, col) = (saved.row, saved.col);
         let wrap_pending = saved.wrap_pending;

@@ -7,7 +7,7 @@ use crate::modes::Modes;
 use crate::screen::Screen;
 
 impl Screen {
-    /// Prints printable ASCII, as the character sets have it.
+    /// Prints printable ASCII, mapped by the character sets.
     #[inline]
     pub(crate) fn print_ascii(&mut self, text: &[u8], modes: &Modes) {
         if !self.fast_text {
@@ -24,7 +24,7 @@ impl Screen {
         }
     }
 
-    /// Writes ASCII over whole rows, which is what nearly all output is.
+    /// Writes a run of ASCII, which is what nearly all output is.
     #[inline]
     fn write_run(&mut self, mut text: &[u8]) {
         let style = self.cursor.style_id;
@@ -50,8 +50,8 @@ impl Screen {
         }
     }
 
-    /// The last column that text may take on the cursor's row: the right margin, or the screen's
-    /// edge for a cursor that is past it.
+    /// The last column that text may take on the cursor's row: the right margin, or the edge of the
+    /// screen for a cursor that is past the margin.
     #[inline]
     fn last_text_col(&self) -> usize {
         let edge = self.grid.row_cols(self.cursor.row) - 1;
@@ -66,7 +66,7 @@ impl Screen {
     pub(crate) fn wrap(&mut self) {
         self.cursor_row().wrapped = true;
         self.cursor.wrap_pending = false;
-        // In this order: a cursor outside the columns that scroll does not scroll them.
+        // The column is set after the scroll: a cursor outside the margins does not scroll.
         self.index();
         self.cursor.col = self.margins.left;
     }
@@ -86,13 +86,12 @@ impl Screen {
         }
     }
 
-    /// Prints a byte of 0xa0 and above where UTF-8 is off, by the set in GR.
+    /// Prints a byte from 0xa0 on where text is not UTF-8, by the set in GR.
     pub(crate) fn print_right(&mut self, byte: u8, modes: &Modes) {
         let set = self.cursor.charsets.designated[usize::from(self.cursor.charsets.gr & 3)];
         self.print_char(set.map_right(byte), modes);
     }
 
-    /// Prints one character.
     pub(crate) fn print_char(&mut self, c: char, modes: &Modes) {
         if modes.grapheme_clusters && self.continue_cluster(c) {
             return;
@@ -166,7 +165,7 @@ impl Screen {
         }
     }
 
-    /// Puts a combining character, a selector or a joiner on the character before the cursor.
+    /// Adds a combining character, a selector or a joiner to the character before the cursor.
     fn combine(&mut self, c: char) {
         if self.graphemes.is_crowded() {
             self.sweep_graphemes();
@@ -188,7 +187,7 @@ impl Screen {
             cells.set(at, cell.with_grapheme(number));
             return;
         }
-        // On the stack: emoji come with a selector or a joiner each.
+        // On the stack, as emoji come with a selector or a joiner each.
         let mut buffer = [0; MAX_GRAPHEME_BYTES];
         let mut length = 0;
         let mut push = |bytes: &[u8]| {

@@ -11,8 +11,8 @@ use crate::grid::cell::Cell;
 use termd_proto::screen::Color;
 
 impl Screen {
-    /// Whether lines that come now push up the whole primary screen, one after the other, from its
-    /// empty last row.
+    /// Whether new lines would scroll the whole primary screen, one after the other, from its empty
+    /// last row.
     #[inline]
     fn can_print_lines(&self) -> bool {
         self.cursor.col == 0
@@ -30,7 +30,7 @@ impl Screen {
     /// many bytes it took, and how many it looked at; `None` where the screen is in another state.
     #[inline]
     pub(crate) fn print_lines(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
-        // A row takes two bytes, CR and LF, at the least.
+        // A row takes at least two bytes, CR and LF.
         if bytes.len() <= self.size.rows * 2 || !self.can_print_lines() {
             return None;
         }
@@ -45,7 +45,8 @@ impl Screen {
         Some((if fills_screen { found } else { 0 }, found))
     }
 
-    /// The screen's rows but the last leave, then the first pieces; the last ones are the screen.
+    /// All rows of the screen but the last scroll off, then the first pieces. The last pieces are
+    /// the new screen.
     fn push_up(&mut self, pieces: &[Piece], bytes: &[u8]) {
         let last = self.size.rows - 1;
         for y in 0..last {
@@ -73,8 +74,7 @@ impl Screen {
 mod tests {
     use crate::{Model, Scrollback, Size};
 
-    /// Lines of all lengths, with a colour, a bell or a tab in some; now and then a line end that is
-    /// none.
+    /// Lines of many lengths, some with a colour, a bell or a tab, and some without a proper end.
     fn lines(seed: u64) -> Vec<u8> {
         let mut state = seed | 1;
         let mut below = |end: u64| {

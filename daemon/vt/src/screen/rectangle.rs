@@ -1,6 +1,6 @@
 //! Rectangles (VT420): DECCRA, DECERA, DECFRA, DECSERA, DECCARA, DECRARA, DECSACE.
 //!
-//! Their corners count from 1 and from the origin; margins do not limit them.
+//! Corners count from 1 and from the origin; margins do not limit them.
 
 use crate::modes::Modes;
 use termd_proto::screen::{Color, Underline};
@@ -12,7 +12,7 @@ use crate::modes::ChangeExtent;
 use crate::parser::Params;
 use crate::screen::Screen;
 
-/// What becomes of attributes in an area.
+/// What DECCARA and DECRARA do to attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// DECCARA.
@@ -21,25 +21,22 @@ pub(crate) enum Change {
     Reverse,
 }
 
-/// Rows and columns from 0, ends left out; never empty.
+/// Rows and columns from 0. The ends are excluded; it is never empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rectangle {
-    /// First row.
     pub(crate) top: usize,
-    /// First column.
     pub(crate) left: usize,
-    /// The row after the last.
     pub(crate) bottom: usize,
-    /// The column after the last.
     pub(crate) right: usize,
 }
 
 impl Screen {
-    /// The rectangle that four parameters from `first` on name; `None` where it is turned about.
+    /// The rectangle that four parameters from `first` on name; `None` where its corners are in the
+    /// wrong order.
     pub(crate) fn rectangle(&self, params: &Params, first: usize) -> Option<Rectangle> {
         let (row, col) = self.origin();
         let size = self.size;
-        // What is left out begins at the origin, and ends at the screen's last cell.
+        // A missing corner is the origin, or the last cell of the screen.
         let at = |index: usize, default: usize, origin: usize, most: usize| {
             let value = match usize::from(params.get(first + index)) {
                 0 => default,
@@ -64,7 +61,7 @@ impl Screen {
         }
     }
 
-    /// DECFRA: the character of the first parameter, as the character sets have it.
+    /// DECFRA: fills with the character of the first parameter, mapped by the character sets.
     pub(crate) fn fill_rectangle(&mut self, params: &Params) {
         let code = params.get(0);
         let c = match (u8::try_from(code), char::from_u32(u32::from(code))) {
@@ -80,7 +77,7 @@ impl Screen {
         }
     }
 
-    /// DECERA: blanks with the current attributes, whatever is protected.
+    /// DECERA: erases with the current attributes, protected cells as well.
     pub(crate) fn erase_rectangle(&mut self, params: &Params) {
         if let Some(area) = self.rectangle(params, 0) {
             self.fill(area, ' ');
@@ -98,7 +95,7 @@ impl Screen {
                 let style = if colored {
                     self.cursor.style_id
                 } else {
-                    // Without a colour of its own the filling takes those that it finds.
+                    // Without a colour of its own the fill keeps the colours that it finds.
                     let found = self.styles.get(self.grid.row(y).cell(x).style());
                     self.styles.number(Style {
                         foreground: found.foreground,
@@ -112,11 +109,11 @@ impl Screen {
                 row.set(x, cell);
             }
         }
-        // Looks may have come up that the table must make room for.
+        // New styles may have made the table crowded.
         self.style_changed();
     }
 
-    /// DECSERA: what DECSCA has protected stays; attributes stay.
+    /// DECSERA: spares what DECSCA protected. Attributes stay.
     pub(crate) fn selective_erase_rectangle(&mut self, params: &Params, modes: &Modes) {
         let Some(area) = self.rectangle(params, 0) else {
             return;
@@ -135,7 +132,7 @@ impl Screen {
         }
     }
 
-    /// DECCRA: there is one page. The copy is made as if at once, where the areas overlap too.
+    /// DECCRA. There is one page. Overlapping areas are copied as if at once.
     pub(crate) fn copy_rectangle(&mut self, params: &Params) {
         let Some(from) = self.rectangle(params, 0) else {
             return;
@@ -157,7 +154,7 @@ impl Screen {
         }
     }
 
-    /// DECCARA, DECRARA. In a stream, cells that nothing was written to are left alone.
+    /// DECCARA, DECRARA. A stream leaves out cells that nothing was written to.
     pub(crate) fn change_attributes(
         &mut self,
         params: &Params,
@@ -200,7 +197,7 @@ impl Screen {
     }
 }
 
-/// The attributes that DECCARA 0 and DECRARA 0 mean.
+/// The attributes that 0 stands for in DECCARA and DECRARA.
 const ALL: [u16; 4] = [1, 4, 5, 7];
 
 fn set(style: &mut Style, value: u16) {

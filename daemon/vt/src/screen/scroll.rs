@@ -1,5 +1,5 @@
-//! Scrolling and its margins: DECSTBM, DECSLRM, SL, SR, DECIC, DECDC, DECBI, DECFI, memory lock.
-//! SU and SD are `Screen`'s.
+//! Scrolling and its margins: IND, SU, SD, DECSTBM, DECSLRM, SL, SR, DECIC, DECDC, DECBI, DECFI,
+//! memory lock.
 
 use super::ActiveScreen;
 use crate::grid::cell::Cell;
@@ -17,7 +17,7 @@ pub(crate) enum Side {
 }
 
 impl Screen {
-    /// IND: down one row; at the bottom margin the region scrolls.
+    /// IND: down one row. At the bottom margin the region scrolls.
     #[inline]
     pub(crate) fn index(&mut self) {
         if self.cursor.row == self.margins.bottom {
@@ -29,7 +29,8 @@ impl Screen {
         }
     }
 
-    /// SU inside the margins; what leaves the primary screen at its very top is kept.
+    /// SU inside the margins. A row that leaves the primary screen at its top goes to the
+    /// scrollback.
     #[inline]
     pub(crate) fn scroll_up(&mut self, count: usize) {
         let blank = self.blank();
@@ -95,7 +96,7 @@ impl Screen {
         self.grid.write_cells(to, m.left, &cells, complex);
     }
 
-    /// DECSTBM: a region has two rows at the least; the cursor goes home.
+    /// DECSTBM. A region has at least two rows. The cursor moves home.
     pub(crate) fn set_top_and_bottom_margins(&mut self, params: &Params) {
         let top = params.count(0);
         let bottom = match usize::from(params.get(1)) {
@@ -109,7 +110,7 @@ impl Screen {
         }
     }
 
-    /// DECSLRM.
+    /// DECSLRM. The cursor moves home.
     pub(crate) fn set_left_and_right_margins(&mut self, params: &Params, modes: &Modes) {
         let left = params.count(0);
         let right = match usize::from(params.get(1)) {
@@ -136,7 +137,7 @@ impl Screen {
         self.margins.top = 0;
     }
 
-    /// SL, SR: the columns inside the margins.
+    /// SL, SR: scroll the columns inside the margins.
     pub(crate) fn scroll_sideways(&mut self, side: Side, count: usize) {
         let left = self.margins.left;
         self.move_columns(side, left, count);
@@ -154,7 +155,7 @@ impl Screen {
         self.move_columns(Side::Left, col, count);
     }
 
-    /// DECBI: back one column; at the left margin the columns move right.
+    /// DECBI: back one column. At the left margin the columns move right.
     pub(crate) fn back_index(&mut self, modes: &Modes) {
         if self.cursor.col == self.margins.left {
             let col = self.cursor.col;
@@ -164,7 +165,7 @@ impl Screen {
         }
     }
 
-    /// DECFI: forward one column; at the right margin the columns move left.
+    /// DECFI: forward one column. At the right margin the columns move left.
     pub(crate) fn forward_index(&mut self, modes: &Modes) {
         if self.cursor.col == self.margins.right {
             let left = self.margins.left;

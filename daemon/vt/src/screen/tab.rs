@@ -4,7 +4,7 @@ use crate::modes::Modes;
 use crate::screen::Screen;
 
 impl Screen {
-    /// HT, CHT: a pending wrap stays.
+    /// HT, CHT. A pending wrap stays.
     #[inline]
     pub(crate) fn tab_forward(&mut self, count: usize, modes: &Modes) {
         if modes.more_fix && self.cursor.wrap_pending && modes.autowrap {
@@ -12,7 +12,7 @@ impl Screen {
             self.cursor.col = 0;
         }
         if modes.left_right_margins && self.cursor.col > self.margins.right {
-            // As xterm: the right margin ends a tab from behind it too.
+            // As in xterm the right margin stops a tab from behind it too.
             self.cursor.col = self.margins.right;
             return;
         }
@@ -30,7 +30,7 @@ impl Screen {
         }
     }
 
-    /// CBT: with origin mode not past the left margin; a pending wrap stays, as in xterm.
+    /// CBT. With origin mode it stops at the left margin. As in xterm a pending wrap stays.
     pub(crate) fn tab_backward(&mut self, count: usize) {
         let first = if self.cursor.origin {
             self.margins.left

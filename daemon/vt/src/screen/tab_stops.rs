@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Columns between the stops that a terminal starts with.
+/// Columns between the stops of a fresh terminal.
 const DEFAULT_DISTANCE: usize = 8;
 
-/// The stops. Columns that no program has set are at the default distance.
+/// The tab stops.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TabStops {
-    /// `None` until a program sets or clears one: most never do.
+    /// `None` until a program sets or clears a stop: most never do.
     own: Option<Box<[bool]>>,
 }
 
@@ -32,7 +32,6 @@ impl TabStops {
             .unwrap_or(first)
     }
 
-    /// Whether there is a stop in a column.
     pub(crate) fn is_stop(&self, column: usize) -> bool {
         match &self.own {
             None => column.is_multiple_of(DEFAULT_DISTANCE),
@@ -40,22 +39,22 @@ impl TabStops {
         }
     }
 
-    /// Sets a stop (HTS).
+    /// HTS.
     pub(crate) fn set(&mut self, column: usize, cols: usize) {
         self.change(column, cols, Stop::Set);
     }
 
-    /// Clears a stop (TBC 0).
+    /// TBC 0.
     pub(crate) fn clear(&mut self, column: usize, cols: usize) {
         self.change(column, cols, Stop::Clear);
     }
 
-    /// Clears all (TBC 3).
+    /// TBC 3.
     pub(crate) fn clear_all(&mut self, cols: usize) {
         self.own = Some(vec![false; cols].into());
     }
 
-    /// The default again (RIS, DECST8C).
+    /// RIS, DECST8C: the default stops again.
     pub(crate) fn reset(&mut self) {
         self.own = None;
     }

@@ -1,8 +1,8 @@
-//! Text beyond ASCII, taken from the bytes as they came: checked, decoded, measured and written in
-//! one go, where going over it once for each would cost twice as much.
+//! Printing runs of text beyond ASCII. The bytes are checked, decoded, measured and written in one
+//! pass, which takes half the time of a pass for each.
 //!
-//! **Invariant:** whether this way is taken makes no difference to the model but the time it takes;
-//! what it does not know it leaves to whoever called.
+//! **Invariant:** the model is the same whether or not this way is taken. It leaves what it does
+//! not know to its caller.
 
 use crate::grid::cell::Cell;
 use crate::grid::style::StyleId;
@@ -11,18 +11,18 @@ use crate::modes::Modes;
 use crate::parser::ascii_in_word;
 use crate::screen::Screen;
 
-/// How far a character is looked for; a run of ASCII of this length is taken faster another way.
+/// How far ahead a character is looked for. A run of ASCII of this length is faster printed another
+/// way.
 const WORD: usize = 8;
 
 /// What was written into a row.
 struct Written {
-    /// Bytes taken.
+    /// Bytes that were taken.
     taken: usize,
     /// The column after it.
     col: usize,
-    /// The last character.
     last: Option<char>,
-    /// A character that is not of the row: it is combining, or has no room.
+    /// A character that does not go into the row: it is combining, or there is no room.
     next: Option<char>,
     any_wide: bool,
 }
@@ -62,7 +62,7 @@ impl Screen {
         Some(taken)
     }
 
-    /// Writes characters into the cursor's row until it is full, or something else comes.
+    /// Writes characters into the cursor's row until the row is full or something else comes.
     #[inline]
     fn write_characters(&mut self, bytes: &[u8], widths: Widths) -> Written {
         let (y, start) = (self.cursor.row, self.cursor.col);
@@ -77,12 +77,12 @@ impl Screen {
         let Some(last) = written.last else {
             return written;
         };
-        // The left half of a character that lost its right one.
+        // The left half of a wide character that lost its right half.
         if splits {
             let style = row.cell(start - 1).style();
             row.set(start - 1, Cell::erased(style));
         }
-        // The right half of a character that lost its left one.
+        // The right half of a wide character that lost its left half.
         if row.cell(col).is_tail() {
             let style = row.cell(col).style();
             row.set(col, Cell::erased(style));
@@ -165,10 +165,10 @@ fn first_character(bytes: &[u8]) -> Option<(char, usize)> {
     bytes.first_chunk().copied().and_then(decoded)
 }
 
-/// The printable character that begins these bytes, and its length (RFC 3629); `None`: there is
-/// none, but a control or what is not UTF-8.
+/// The printable character that begins these bytes, and its length (RFC 3629). `None` for a control
+/// and for what is not UTF-8.
 ///
-/// One comparison looks at the leading bits of all its bytes, the first of which is the lowest.
+/// One comparison tests the leading bits of all its bytes; the first byte is the lowest.
 #[inline]
 fn decoded([first, second, third, fourth, ..]: [u8; WORD]) -> Option<(char, usize)> {
     let word = u32::from_le_bytes([first, second, third, fourth]);
@@ -189,11 +189,11 @@ fn decoded([first, second, third, fourth, ..]: [u8; WORD]) -> Option<(char, usiz
     if code < least {
         return None;
     }
-    // Surrogates and what is beyond Unicode are no characters.
+    // Surrogates and numbers beyond Unicode are no characters.
     Some((char::from_u32(code)?, length))
 }
 
-/// The same of Han alone, which come in great numbers: their width and length are known.
+/// The same for Han alone, which is frequent and has a known width and length.
 #[inline]
 fn han([first, second, third, ..]: [u8; WORD]) -> Option<char> {
     let word = u32::from_le_bytes([first, second, third, 0]);
@@ -205,14 +205,14 @@ fn han([first, second, third, ..]: [u8; WORD]) -> Option<char> {
 
 /// The bits that tell what kind of bytes the three of a character are.
 const LEADING_OF_THREE: u32 = 0x00c0_c0f0;
-/// Those bits of a character of three bytes.
+/// These bits of a character of three bytes.
 const THREE_BYTES: u32 = 0x0080_80e0;
 
 #[cfg(test)]
 mod tests {
     use super::{WORD, decoded, han};
 
-    /// What `std` finds at the front.
+    /// The character that `std` finds at the front.
     fn expected(word: [u8; WORD]) -> Option<(char, usize)> {
         let valid = word.utf8_chunks().next()?.valid();
         let c = valid.chars().next().filter(|c| !c.is_control())?;

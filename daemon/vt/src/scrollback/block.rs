@@ -1,11 +1,10 @@
-//! A block of packed rows: text, style runs, and the looks and links that they name.
-//!
-//! A block knows all that its rows need: the model's own tables may be swept without a look at it.
+//! A block of packed rows with the styles and links that they use. It does not depend on the
+//! model's tables, which may be swept.
 //!
 //! A row is packed as one header byte, a byte of line size where it is not single, the style runs,
 //! and the text to the record's end:
 //!
-//! | bits of the header | |
+//! | Bits of the header | Meaning |
 //! |---|---|
 //! | 0 | wrapped |
 //! | 1 | the text is UTF-8 with escapes ([`pack`](super::pack)); otherwise a byte a cell, 0 is blank |
@@ -13,9 +12,8 @@
 //! | 3 | a byte of line size follows |
 //! | 4 to 7 | runs; 0: all in the default style; 15: more than 14 |
 //!
-//! A run is a style of the block and a count of cells, each a varint. The last run has no count: it
-//! goes to the end. Where there are more than 14, [`END_OF_RUNS`] stands in
-//! its place.
+//! A run is a style of the block and a count of cells, each a varint. The last run has no count and
+//! goes to the end. If there are more than 14, [`END_OF_RUNS`] follows them.
 
 use super::pack::{self, Looks, Shape, Text};
 use crate::grid::cell::Cell;
@@ -23,10 +21,9 @@ use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
 use crate::grid::style::{Link, LinkId, Style, StyleId, Styles};
 
-/// A block's bytes when it is full, what it takes beside the text counted too. Offsets in a block
-/// fit 16 bits.
+/// The bytes of a full block, tables included. Offsets in a block fit 16 bits.
 pub(crate) const MAX_BLOCK_BYTES: usize = 64 << 10;
-/// Links that are compared with a new one: a link that is used again is mostly used again soon.
+/// How many links are compared with a new one: a link is mostly used again soon.
 const LINKS_LOOKED_AT: usize = 16;
 
 pub(crate) const WRAPPED: u8 = 1;
@@ -34,7 +31,7 @@ pub(crate) const ESCAPED: u8 = 1 << 1;
 pub(crate) const COMPLEX: u8 = 1 << 2;
 pub(crate) const SIZED: u8 = 1 << 3;
 pub(crate) const RUNS_SHIFT: u32 = 4;
-/// This many runs or more are ended by [`END_OF_RUNS`].
+/// This many runs or more end with [`END_OF_RUNS`].
 pub(crate) const MANY_RUNS: usize = 15;
 /// No varint begins with it.
 pub(crate) const END_OF_RUNS: u8 = 0xff;
@@ -44,21 +41,21 @@ pub(crate) const END_OF_RUNS: u8 = 0xff;
 pub(crate) struct Block {
     /// The rows' records, one after the other.
     pub(crate) bytes: Vec<u8>,
-    /// Where each begins.
+    /// Where each record begins.
     pub(crate) starts: Vec<u16>,
-    /// The looks, from number 1 on; their links are the block's own.
+    /// The styles, from number 1 on; their links are the block's own.
     pub(crate) styles: Vec<Style>,
     /// The links, from number 1 on.
     pub(crate) links: Vec<Link>,
-    /// What the links' texts take.
+    /// Bytes of the links' texts.
     pub(crate) link_bytes: usize,
     /// Cells of the longest row.
     pub(crate) widest: usize,
-    /// Whether a row in it goes on in the next one, or has a size of its own.
+    /// Whether a row continues in the next one, or is not single-width.
     pub(crate) has_lines: bool,
 }
 
-/// Which numbers of the model's table are which of the block's.
+/// The block's number for each style of the model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbers {
     generation: u64,
@@ -66,12 +63,10 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Forgets them: a new block begins, or the model's table is another.
     pub(crate) fn clear(&mut self) {
         self.styles.fill(0);
     }
 
-    /// Bytes that they take.
     pub(crate) fn memory(&self) -> usize {
         self.styles.capacity() * size_of::<u16>()
     }
@@ -86,13 +81,12 @@ impl Numbers {
 }
 
 impl Block {
-    /// Rows in it.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Bytes that it holds.
+    /// Bytes in use.
     pub(crate) fn used(&self) -> usize {
         self.bytes.len()
             + self.starts.len() * size_of::<u16>()
@@ -101,7 +95,7 @@ impl Block {
             + self.link_bytes
     }
 
-    /// Bytes that it takes, room that is not used yet too.
+    /// Bytes that it takes in memory.
     pub(crate) fn memory(&self) -> usize {
         size_of::<Self>()
             + self.bytes.capacity()
@@ -111,7 +105,7 @@ impl Block {
             + self.link_bytes
     }
 
-    /// Gives back what it does not use.
+    /// Gives back unused memory.
     pub(crate) fn seal(&mut self) {
         self.bytes.shrink_to_fit();
         self.starts.shrink_to_fit();
@@ -119,7 +113,7 @@ impl Block {
         self.links.shrink_to_fit();
     }
 
-    /// An empty one with the memory of this one.
+    /// An empty block with the memory of this one.
     pub(crate) fn emptied(mut self) -> Self {
         self.bytes.clear();
         self.starts.clear();
@@ -130,7 +124,6 @@ impl Block {
         }
     }
 
-    /// The record of a row.
     pub(crate) fn record(&self, index: usize) -> &[u8] {
         let Some(start) = self.starts.get(index) else {
             return &[];
@@ -142,20 +135,20 @@ impl Block {
         self.bytes.get(usize::from(*start)..end).unwrap_or_default()
     }
 
-    /// Forgets the newest row; what it brought to the tables stays.
+    /// Drops the newest row. Its styles and links stay.
     pub(crate) fn pop(&mut self) {
         if let Some(start) = self.starts.pop() {
             self.bytes.truncate(usize::from(start));
         }
     }
 
-    /// The most bytes that a row may take, links left out: a block may be larger by those of one
-    /// row.
+    /// The most bytes that a row may take without its links. A block may be larger by the links of
+    /// one row.
     #[inline]
     pub(crate) fn most_bytes(row: &Row, cells: &[Cell], shape: Shape) -> usize {
         // Its start, header, size, and one run.
         let row_itself = 16 + size_of::<Style>();
-        // A character is 4 bytes, its run 6, its style a new one.
+        // A character takes 4 bytes, its run 6, and its style may be new.
         let styled = 10 + size_of::<Style>();
         let each = match (shape.text, shape.looks) {
             (Text::Bytes, Looks::One(_)) => 1,
@@ -165,7 +158,7 @@ impl Block {
         row_itself + cells.len() * each
     }
 
-    /// Packs a row behind the others.
+    /// Packs a row after the others.
     #[inline]
     pub(crate) fn push(
         &mut self,
@@ -212,13 +205,13 @@ impl Block {
         }
     }
 
-    /// The most bytes that a row of text takes.
+    /// The most bytes that a row of ASCII takes.
     #[inline]
     pub(crate) fn most_text_bytes(text: &[u8]) -> usize {
         16 + size_of::<Style>() + text.len()
     }
 
-    /// The same of a row of ASCII in one look.
+    /// Packs a row of ASCII in one style.
     #[inline]
     pub(crate) fn push_text(
         &mut self,
@@ -256,7 +249,7 @@ impl Block {
         1
     }
 
-    /// The runs of a row of more looks than one.
+    /// Packs the runs of a row of several styles.
     fn push_runs(&mut self, cells: &[Cell], numbers: &mut Numbers, styles: &Styles) -> usize {
         let mut rest = cells;
         let mut runs = 0;
@@ -277,7 +270,7 @@ impl Block {
         runs
     }
 
-    /// The block's number of a look of the model's.
+    /// The block's number of a style of the model.
     #[inline]
     fn number(&mut self, id: StyleId, numbers: &mut Numbers, styles: &Styles) -> u16 {
         if id.0 == 0 {

@@ -1,13 +1,13 @@
-//! Lines that left the top of the primary screen, packed: UTF-8 and style runs in blocks.
+//! Rows that scrolled off the top of the primary screen, packed in blocks of UTF-8 and style runs.
 //!
-//! Rows are counted and bounded in rows and in bytes. In rows the bound is exact: the oldest row is
-//! gone when one comes too many, though its block stays until all its rows are. In bytes it is kept
-//! by dropping the oldest block whole.
+//! Both rows and bytes are bounded. The bound of rows is exact: the oldest row goes when there is
+//! one too many, though its block stays until all its rows are gone. The bound of bytes is kept by
+//! dropping the oldest block.
 //!
-//! Rows are kept as they stood on the screen, and a change of width packs them anew (`reflow`):
-//! that takes a millisecond or two for 10,000 lines, blocks without long lines are not even looked
-//! into, and every row keeps a number that marks and readers can hold on to, which lines that are
-//! only broken when they are read could not give.
+//! Rows are kept as they were on the screen, and a change of width packs them anew. That takes a
+//! millisecond or two for 10,000 lines; blocks without long lines are not touched. So each row has
+//! an id that marks and readers can refer to, which it would not have if lines were broken on
+//! reading.
 
 mod block;
 mod pack;
@@ -26,22 +26,22 @@ use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
 use crate::grid::style::{StyleId, Styles};
 
-/// A small scrollback has this many blocks, so that a whole one is not too much to drop.
+/// A small scrollback has this many blocks, so that a dropped one is a small part.
 const LEAST_BLOCKS: usize = 8;
-/// Blocks are not made smaller than this: each costs tables of its own.
+/// The smallest block, as each has tables of its own.
 const LEAST_BLOCK_BYTES: usize = 4 << 10;
 
-/// The rows, oldest first.
+/// The rows that have scrolled off a screen, the oldest first, within bounds.
 #[derive(Debug, Clone)]
 pub struct Scrollback {
-    /// Full ones, oldest first, each with the id of its first row.
+    /// Full blocks, the oldest first, each with the id of its first row.
     full: VecDeque<(u64, Block)>,
-    /// The one that rows are pushed to.
+    /// The block that rows are pushed to.
     open: Block,
     /// Rows of the oldest block that are gone.
     gone: usize,
     rows: usize,
-    /// What the full blocks take.
+    /// Bytes that the full blocks take.
     full_bytes: usize,
     max_rows: usize,
     max_bytes: usize,
@@ -50,8 +50,8 @@ pub struct Scrollback {
 }
 
 impl Scrollback {
-    /// An empty one, for so many rows and bytes at the most. The bytes are those that the blocks
-    /// take in memory; at least two blocks of 4 KiB are allowed.
+    /// Makes an empty scrollback for at most this many rows and bytes of memory. Two blocks of 4
+    /// KiB are always allowed; 0 rows keep nothing.
     pub fn new(max_rows: usize, max_bytes: usize) -> Self {
         Self {
             full: VecDeque::new(),
@@ -66,7 +66,7 @@ impl Scrollback {
         }
     }
 
-    /// An empty one with the bounds of this one, whose first row will have the id of the oldest
+    /// An empty scrollback with the same bounds. Its first row will have the id of the oldest row
     /// here.
     #[must_use]
     pub(crate) fn emptied(&self) -> Self {
@@ -75,7 +75,7 @@ impl Scrollback {
         emptied
     }
 
-    /// Keeps a row: the newest.
+    /// Adds the newest row.
     #[inline]
     pub(crate) fn push(&mut self, row: &Row, styles: &Styles, graphemes: &Graphemes) {
         if self.max_rows == 0 {
@@ -92,7 +92,7 @@ impl Scrollback {
         self.count_one();
     }
 
-    /// Keeps a row of printable ASCII in one look, which was on no screen.
+    /// Adds a row of printable ASCII in one style.
     #[inline]
     pub(crate) fn push_text(
         &mut self,
@@ -150,7 +150,7 @@ impl Scrollback {
         (self.max_bytes / LEAST_BLOCKS).clamp(LEAST_BLOCK_BYTES, MAX_BLOCK_BYTES)
     }
 
-    /// Begins a new block. The first one grows as it is filled; those after it will be filled too.
+    /// Begins a block. The first one grows as it is filled; later ones get their memory at once.
     fn seal(&mut self) {
         let mut block = std::mem::take(&mut self.open);
         self.numbers.clear();
@@ -166,7 +166,7 @@ impl Scrollback {
         }
     }
 
-    /// Keeps the bound in bytes, a full open block counted.
+    /// Keeps the bound of bytes, counting a full open block.
     fn keep_bytes(&mut self) {
         while self.full_bytes + self.block_bytes() > self.max_bytes {
             let Some((_, oldest)) = self.full.front() else {
@@ -191,7 +191,7 @@ impl Scrollback {
             && let Some((_, block)) = self.full.pop_back()
         {
             self.full_bytes -= block.memory();
-            // Its looks cannot be told from the model's numbers any more: new ones are added.
+            // Nobody knows any more which numbers of the model its styles had.
             self.numbers.clear();
             self.open = block;
         }
@@ -204,7 +204,7 @@ impl Scrollback {
         Some(row)
     }
 
-    /// Forgets all rows (ED 3). What was pushed stays counted.
+    /// ED 3: drops all rows. Ids go on.
     pub(crate) fn clear(&mut self) {
         self.rows = 0;
         self.empty();
@@ -218,7 +218,7 @@ impl Scrollback {
         self.gone = 0;
     }
 
-    /// A row, 0 is the oldest.
+    /// A row, 0 for the oldest.
     pub(crate) fn row(&self, index: usize) -> Option<StoredRow<'_>> {
         if index >= self.rows {
             return None;
@@ -236,13 +236,12 @@ impl Scrollback {
         Some(StoredRow::new(block, at))
     }
 
-    /// Rows that are kept.
     pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Rows that were ever pushed, and not taken back: the id of the screen's first row. A row keeps
-    /// its id while it moves from the screen to the scrollback and on.
+    /// How many rows were pushed and not taken back, which is the id of the screen's first row. A
+    /// row keeps its id from the screen to the scrollback.
     pub(crate) fn pushed(&self) -> u64 {
         self.pushed
     }
@@ -252,7 +251,6 @@ impl Scrollback {
         self.pushed - self.rows as u64
     }
 
-    /// The most rows and bytes that are kept.
     pub(crate) fn bounds(&self) -> (usize, usize) {
         (self.max_rows, self.max_bytes)
     }
@@ -265,8 +263,8 @@ impl Scrollback {
             + self.numbers.memory()
     }
 
-    /// Takes the oldest block out, for `reflow`: its rows are handed on as they are if no row of it
-    /// is wider than `cols` and none belongs to a longer line.
+    /// Takes the oldest block out for reflow. Its rows need no change if none is wider than `cols`
+    /// and none belongs to a longer line.
     pub(crate) fn take_oldest(&mut self, cols: usize) -> Option<Taken> {
         let (block, gone) = match self.full.pop_front() {
             Some((_, block)) => {
@@ -288,7 +286,7 @@ impl Scrollback {
         })
     }
 
-    /// Puts a block behind the rows.
+    /// Adds a block after the rows.
     pub(crate) fn put(&mut self, taken: Taken) {
         self.seal();
         let rows = taken.block.len();
@@ -298,7 +296,7 @@ impl Scrollback {
         self.keep_bounds();
     }
 
-    /// Keeps both bounds, after many rows were added at once.
+    /// Keeps both bounds after many rows were added at once.
     fn keep_bounds(&mut self) {
         if self.max_rows == 0 {
             self.clear();
@@ -314,22 +312,20 @@ impl Scrollback {
     }
 }
 
-/// A block on its way through `reflow`.
+/// A block on its way through reflow.
 #[derive(Debug)]
 pub(crate) struct Taken {
     block: Block,
     at: usize,
-    /// No row of it would change.
+    /// None of its rows would change.
     pub(crate) is_simple: bool,
 }
 
 impl Taken {
-    /// Its rows that are kept.
     pub(crate) fn len(&self) -> usize {
         self.block.len() - self.at
     }
 
-    /// Its rows, one after the other.
     pub(crate) fn next(&mut self, styles: &mut Styles, graphemes: &mut Graphemes) -> Option<Row> {
         (self.at < self.block.len()).then(|| {
             self.at += 1;

@@ -1,7 +1,7 @@
 //! The text of a packed row.
 //!
-//! Most rows are ASCII: a byte a cell, 0 for a blank. Of the others each character stands in UTF-8,
-//! a wide one (by [`width`]) for its tail too; what is otherwise is escaped by a control character,
+//! Most rows are ASCII: a byte a cell, 0 for a blank. In others each character is UTF-8, and a wide
+//! one (by [`width`]) stands for its tail too. Anything else is escaped by a control character,
 //! which no cell holds.
 
 use termd_proto::screen::LineSize;
@@ -11,16 +11,16 @@ use crate::grid::grapheme::{Graphemes, MAX_GRAPHEME_BYTES};
 use crate::grid::style::StyleId;
 use crate::grid::width::{HAN_FIRST, HAN_LAST, Widths, width};
 
-/// A length and a grapheme, one column wide.
+/// A length and a grapheme of one column.
 const GRAPHEME: u8 = 1;
-/// A length and a grapheme two columns wide, its tail with it.
+/// A length and a grapheme of two columns, its tail included.
 const WIDE_GRAPHEME: u8 = 2;
-/// The cell's bits.
+/// A cell's bits.
 const CELL: u8 = 3;
-/// The cell's bits, a length and its grapheme.
+/// A cell's bits, a length and its grapheme.
 const GRAPHEME_CELL: u8 = 4;
 
-/// What an escaped cell takes at the most.
+/// The most bytes of an escaped cell.
 pub(crate) const MAX_ESCAPE_BYTES: usize = 8 + MAX_GRAPHEME_BYTES;
 
 /// How a row can be packed.
@@ -30,21 +30,19 @@ pub(crate) struct Shape {
     pub(crate) looks: Looks,
 }
 
-/// What a row's text is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Text {
     /// ASCII, or nothing.
     Bytes,
-    /// All else.
+    /// Anything else.
     Escaped,
 }
 
-/// How many looks a row has.
+/// How many styles a row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Looks {
     /// All cells have this one.
     One(StyleId),
-    /// Not all have the same.
     Many,
 }
 
@@ -70,10 +68,10 @@ pub(crate) fn shape(cells: &[Cell]) -> Shape {
     }
 }
 
-/// How many cells at the front have the look of the first.
+/// How many cells at the front have the style of the first.
 #[inline]
 pub(crate) fn run_length(cells: &[Cell]) -> usize {
-    // Eight at a time without a branch each.
+    // Eight at a time without a branch for each.
     const BLOCK: usize = 8;
     let Some(first) = cells.first() else {
         return 0;
@@ -92,14 +90,14 @@ pub(crate) fn run_length(cells: &[Cell]) -> usize {
         .unwrap_or(cells.len() - at)
 }
 
-/// A byte a cell.
+/// Packs a byte a cell.
 #[inline]
 pub(crate) fn push_bytes(bytes: &mut Vec<u8>, cells: &[Cell]) {
     #[allow(clippy::cast_possible_truncation)] // They are ASCII.
     bytes.extend(cells.iter().map(|cell| cell.bits() as u8));
 }
 
-/// UTF-8 with escapes.
+/// Packs UTF-8 with escapes.
 pub(crate) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Graphemes) {
     let tail = Cell::tail(StyleId(0)).low();
     let wide = Cell::wide('\0', StyleId(0)).low();
@@ -115,7 +113,7 @@ pub(crate) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Grap
         let low = cell.low();
         let is_wide = low & wide != 0;
         let has_tail = after.first().is_some_and(|next| next.low() == tail);
-        // Bits for anything but a wide character are beyond the code points.
+        // The bits of anything but a wide character are beyond the code points.
         if let Some(c) = char::from_u32(low & !wide)
             && (c >= ' ' || low == 0)
             && (widths.of(c) == 2) == is_wide
@@ -148,8 +146,7 @@ pub(crate) fn push_escaped(bytes: &mut Vec<u8>, cells: &[Cell], graphemes: &Grap
     characters.flush(bytes);
 }
 
-/// Characters on their way into the bytes: many at a time, as each by itself would be a call to
-/// memcpy.
+/// Collects bytes and appends many at a time: a call to memcpy for each character would be slow.
 struct Characters {
     bytes: [u8; Self::SIZE],
     len: usize,
@@ -167,8 +164,8 @@ impl Default for Characters {
 impl Characters {
     const SIZE: usize = 256;
 
-    /// Takes ASCII and Han at the front, of which rows mostly are, without a look at what else cells
-    /// may be: how many cells.
+    /// Takes ASCII and Han at the front, which most rows consist of, without testing for anything
+    /// else. Returns how many cells.
     #[inline]
     fn push_usual(&mut self, cells: &[Cell]) -> usize {
         let tail = Cell::tail(StyleId(0)).low();
@@ -201,14 +198,14 @@ impl Characters {
             self.flush(bytes);
         }
         let (utf8, length) = utf8(c);
-        // Four bytes, however many count: one store.
+        // One store of four bytes, however many of them count.
         if let Some(place) = self.bytes.get_mut(self.len..self.len + 4) {
             place.copy_from_slice(&utf8.to_le_bytes());
         }
         self.len += length;
     }
 
-    /// Adds bytes as they are: a grapheme at the most.
+    /// Adds bytes, at most a grapheme's.
     #[inline]
     fn extend(&mut self, bytes: &mut Vec<u8>, more: &[u8]) {
         if self.len + more.len() > Self::SIZE {
@@ -227,7 +224,7 @@ impl Characters {
     }
 }
 
-/// A character in UTF-8 (RFC 3629), the first byte the lowest, and its length: in one word, where
+/// A character's UTF-8 (RFC 3629) in one word, the first byte the lowest, and its length.
 /// `char::encode_utf8` would store each byte.
 #[inline]
 fn utf8(c: char) -> (u32, usize) {
@@ -244,13 +241,13 @@ fn utf8(c: char) -> (u32, usize) {
     }
 }
 
-/// The same of a code point that takes three bytes.
+/// The same for a code point of three bytes.
 #[inline]
 fn utf8_of_three(code: u32) -> u32 {
     0x0080_80e0 | code >> 12 | (code >> 6 & 0x3f) << 8 | (code & 0x3f) << 16
 }
 
-/// All but the style of a wide character.
+/// A wide character's bits without the style.
 #[inline]
 fn wide_low(c: char) -> u32 {
     Cell::wide(c, StyleId(0)).low()
@@ -270,17 +267,16 @@ fn grapheme_low(columns: Columns) -> u32 {
     }
 }
 
-/// One cell of a packed row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unpacked<'a> {
-    /// Its bits, the style left out.
+    /// Its bits without the style.
     Cell(u32),
-    /// The same of a cell with a grapheme, and that.
+    /// A cell with a grapheme: its bits and the text.
     Grapheme(u32, &'a str),
 }
 
-/// Unpacks UTF-8 with escapes, a cell at a time. What cannot be read ends it: the bytes may come
-/// from a file.
+/// Unpacks UTF-8 with escapes, a cell at a time. It ends at what it cannot read, as the bytes may
+/// come from a file.
 pub(crate) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacked<'a>)) {
     let Ok(mut text) = std::str::from_utf8(bytes) else {
         return;
@@ -332,8 +328,8 @@ pub(crate) fn for_each_escaped<'a>(bytes: &'a [u8], mut each: impl FnMut(Unpacke
     }
 }
 
-/// Seven bits a byte, the lowest first; all bytes are ASCII, so that a text with them is UTF-8:
-/// values are ended by a byte of 0x40 and above.
+/// Writes seven bits a byte, the lowest first. All bytes are ASCII, so a text with them is UTF-8; a
+/// byte from 0x40 on ends the value.
 pub(crate) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
     while value >= 1 << 6 {
         bytes.push((value & 0x3f) as u8);
@@ -342,7 +338,6 @@ pub(crate) fn push_varint(bytes: &mut Vec<u8>, mut value: u32) {
     bytes.push((value & 0x3f) as u8 | 0x40);
 }
 
-/// Takes what [`push_varint`] put.
 pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     let mut value = 0;
     for (at, byte) in bytes.iter().take(6).enumerate() {

@@ -1,4 +1,4 @@
-//! A packed row, to read.
+//! Reading a packed row.
 
 use termd_proto::screen::LineSize;
 
@@ -9,7 +9,6 @@ use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
 use crate::grid::style::{Link, Style, StyleId, Styles};
 
-/// A row of the scrollback.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredRow<'a> {
     block: &'a Block,
@@ -19,21 +18,19 @@ pub(crate) struct StoredRow<'a> {
     text: &'a [u8],
 }
 
-/// A cell of it.
+/// A cell of a packed row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredCell<'a> {
-    /// Content and kind; a grapheme's number means nothing.
+    /// Content and flags; a grapheme's number means nothing.
     pub cell: Cell,
-    /// The grapheme in it.
     pub grapheme: Option<&'a str>,
 }
 
-/// Neighbouring cells of one look.
+/// Neighbouring cells of one style.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StoredStyle<'a> {
-    /// The look; its link's number means nothing to the model.
+    /// The style; its link's number means nothing to the model.
     pub style: Style,
-    /// The link.
     pub link: Option<&'a Link>,
 }
 
@@ -78,17 +75,16 @@ impl<'a> StoredRow<'a> {
         }
     }
 
-    /// The line goes on in the next row.
     pub(crate) fn wrapped(&self) -> bool {
         self.header & WRAPPED != 0
     }
 
-    /// Whether it may belong to a line of more rows, or has a size of its own.
+    /// Whether it may belong to a line of more rows, or is not single-width.
     pub(crate) fn is_line(&self) -> bool {
         self.header & (WRAPPED | SIZED) != 0
     }
 
-    /// How many cells there are; `None` where one of them holds what no cell holds.
+    /// How many cells there are; `None` where the record is damaged.
     pub(crate) fn sound_cells(&self) -> Option<usize> {
         let (mut cells, mut is_sound) = (0, true);
         self.for_each_cell(|stored| {
@@ -102,8 +98,8 @@ impl<'a> StoredRow<'a> {
         is_sound.then_some(cells)
     }
 
-    /// Each run of one look: the look, and how many cells; of the last one `usize::MAX`, as it goes
-    /// to the end of the row.
+    /// The runs: each style and its count of cells. The last run goes to the end of the row and has
+    /// `usize::MAX`.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (StoredStyle<'a>, usize)> + '_ {
         self.numbered_runs().map(|(number, cells)| {
             let style = self.style(number);
@@ -114,7 +110,7 @@ impl<'a> StoredRow<'a> {
         })
     }
 
-    /// Each cell up to the last one that is not a default blank.
+    /// The cells up to the last one that is not a default blank.
     pub(crate) fn for_each_cell(&self, mut each: impl FnMut(StoredCell<'a>)) {
         self.unpack_cells(|unpacked| {
             each(match unpacked {
@@ -130,7 +126,7 @@ impl<'a> StoredRow<'a> {
         });
     }
 
-    /// The text, blanks as spaces; what is blank because a wide character did not fit is left out.
+    /// Appends the text, blanks as spaces. The column that a wide character left free is left out.
     pub(crate) fn push_text(&self, out: &mut String) {
         self.unpack_cells(|unpacked| match unpacked {
             Unpacked::Grapheme(_, text) => out.push_str(text),
@@ -145,7 +141,7 @@ impl<'a> StoredRow<'a> {
         });
     }
 
-    /// A row of the model again, its looks and graphemes in the model's tables.
+    /// The row with its styles and graphemes in the model's tables.
     pub(crate) fn to_row(self, styles: &mut Styles, graphemes: &mut Graphemes) -> Row {
         let mut row = Row::default();
         row.wrapped = self.wrapped();

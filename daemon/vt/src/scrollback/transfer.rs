@@ -1,7 +1,6 @@
 //! Packed rows in a dump: the blocks as they are.
 //!
-//! What is read is looked through, so that no dump, however damaged, gives rows that cannot be
-//! read.
+//! What is read is checked, so that no damaged dump gives rows that cannot be read.
 
 use termd_proto::screen::{Color, Underline};
 
@@ -13,11 +12,10 @@ use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
 use crate::grid::style::{Attributes, Link, LinkId, Style, Styles};
 
-/// A look in a dump.
+/// A style in a dump.
 const STYLE_BYTES: usize = 19;
 
 impl Scrollback {
-    /// Writes all rows.
     pub fn write(&self, out: &mut Writer) {
         out.u64(self.pushed());
         out.count(self.gone);
@@ -27,7 +25,7 @@ impl Scrollback {
         }
     }
 
-    /// Reads them into an empty one; its bounds may be others than where they come from.
+    /// Reads rows into an empty scrollback, whose bounds may differ from those of the dump.
     pub fn read(&mut self, from: &mut Reader<'_>) -> Option<()> {
         let pushed = from.u64()?;
         self.gone = usize::try_from(from.u32()?).ok()?;
@@ -56,7 +54,7 @@ impl Scrollback {
     }
 }
 
-/// Packs a screen's rows into a dump.
+/// Packs the rows of a screen into a dump.
 pub(crate) fn write_rows<'a>(
     out: &mut Writer,
     rows: impl Iterator<Item = &'a Row>,
@@ -70,7 +68,6 @@ pub(crate) fn write_rows<'a>(
     packed.write(out);
 }
 
-/// Reads a screen's rows.
 pub(crate) fn read_rows(
     from: &mut Reader<'_>,
     size: Size,
@@ -148,7 +145,6 @@ impl Block {
     }
 }
 
-/// Writes a link.
 pub(crate) fn write_link(out: &mut Writer, link: &Link) {
     out.bytes(link.uri.as_bytes());
     match &link.id {
@@ -160,7 +156,6 @@ pub(crate) fn write_link(out: &mut Writer, link: &Link) {
     }
 }
 
-/// Reads one.
 pub(crate) fn read_link(from: &mut Reader<'_>) -> Option<Link> {
     let uri = from.text()?.into();
     let id = match from.u8()? {

@@ -1,31 +1,29 @@
-//! How a program wants keys to be written: kitty's keyboard flags and xterm's XTMODKEYS.
-//!
-//! State alone; who writes keys reads it, and `control` changes it.
+//! How the program wants keys to be encoded: kitty's keyboard flags and xterm's XTMODKEYS.
 
 use serde::{Deserialize, Serialize};
 
 use crate::screen::ActiveScreen;
 
-/// The flags that kitty's protocol has: 1 disambiguate, 2 event types, 4 alternate keys, 8 all keys
-/// as escape codes, 16 associated text.
+/// The flags of kitty's protocol: 1 disambiguate, 2 event types, 4 alternate keys, 8 all keys as
+/// escape codes, 16 associated text.
 const KNOWN_FLAGS: u16 = 0x1f;
-/// Flags that can be pushed on each screen; as the protocol asks, the oldest give way.
+/// How many flags can be pushed on each screen. As the protocol asks, the oldest give way.
 const MAX_PUSHED: usize = 16;
 /// Kinds of keys that XTMODKEYS knows, from 0 to 7.
 const KINDS: usize = 8;
-/// XTMODKEYS' settings as xterm starts with them: cursor and function keys 2, the rest 0.
+/// XTMODKEYS' settings at the start, as in xterm: 2 for cursor and function keys, else 0.
 const DEFAULTS: [u8; KINDS] = [0, 2, 2, 0, 0, 0, 0, 0];
-/// modifyOtherKeys.
+/// XTMODKEYS' number for modifyOtherKeys.
 pub(crate) const OTHER_KEYS: u16 = 4;
 
 /// What `CSI = flags ; mode u` does with the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// 1: these alone.
+    /// 1: sets the flags to these.
     Replace,
-    /// 2: these too.
+    /// 2: adds these.
     Add,
-    /// 3: without these.
+    /// 3: removes these.
     Remove,
 }
 
@@ -36,7 +34,6 @@ struct FlagStack {
     pushed: Vec<u8>,
 }
 
-/// All of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Keyboard {
     primary: FlagStack,
@@ -69,7 +66,6 @@ impl Keyboard {
         }
     }
 
-    /// The flags in force on a screen.
     pub(crate) fn flags(&self, shown: ActiveScreen) -> u8 {
         self.stack(shown).current
     }
@@ -84,7 +80,7 @@ impl Keyboard {
         stack.current = known(flags);
     }
 
-    /// `CSI < count u`; after more than were pushed there are no flags.
+    /// `CSI < count u`. After more than were pushed there are no flags.
     pub(crate) fn pop(&mut self, shown: ActiveScreen, count: usize) {
         let stack = self.stack_mut(shown);
         for _ in 0..count.min(MAX_PUSHED + 1) {
@@ -102,7 +98,8 @@ impl Keyboard {
         }
     }
 
-    /// XTMODKEYS; `None`: as at the start. What is not known, or above 3, is passed over.
+    /// XTMODKEYS; `None` restores the first setting. An unknown kind and a value above 3 are
+    /// ignored.
     pub(crate) fn modify(&mut self, kind: u16, value: Option<u16>) {
         let Some((slot, default)) = self
             .modified
@@ -123,7 +120,7 @@ impl Keyboard {
         self.modified = DEFAULTS;
     }
 
-    /// XTQMODKEYS; `None`: not known.
+    /// XTQMODKEYS; `None` for an unknown kind.
     pub(crate) fn modified(&self, kind: u16) -> Option<u8> {
         self.modified.get(usize::from(kind)).copied()
     }

@@ -1,11 +1,11 @@
-//! What XTGETTCAP tells: the few capabilities that programs ask for by name because no terminfo
-//! entry can be trusted to have them.
+//! What XTGETTCAP answers: the capabilities that programs ask for by name, because no terminfo
+//! entry is certain to have them.
 
-/// The name that terminfo has for what this terminal is.
+/// The terminfo entry of this terminal.
 const TERMINAL_NAME: &str = "xterm-256color";
 
-/// A capability's value; `None`: not known, or not there. A capability that is simply there has an
-/// empty value.
+/// A capability's value; `None` if it is unknown or absent. A boolean capability has an empty
+/// value.
 pub(crate) fn capability(name: &str) -> Option<&'static str> {
     Some(match name {
         "Co" | "colors" => "256",

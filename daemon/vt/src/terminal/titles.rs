@@ -1,19 +1,17 @@
 //! The window's title and the icon's name, and XTWINOPS' stack of them.
 //!
-//! What is held is text: control characters never come in. It knows no escape sequences, and it
-//! has no way to tell a program what the title is.
+//! No control character gets in, and no reply to a program holds a title.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::hex;
 
-/// Longest title kept, in bytes: xterm takes no more than 1,000 either.
+/// Longest title kept, in bytes, as in xterm.
 pub(crate) const MAX_TITLE_BYTES: usize = 1_000;
-/// Titles that can be pushed: xterm's 10. The oldest gives way.
+/// How many titles can be pushed, as in xterm. The oldest gives way.
 const MAX_SAVED: usize = 10;
 
-/// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     /// Both: 0 in OSC and XTWINOPS.
@@ -25,7 +23,6 @@ pub(crate) enum Which {
 }
 
 impl Which {
-    /// By its number.
     pub(crate) fn numbered(number: u16) -> Option<Self> {
         match number {
             0 => Some(Self::Both),
@@ -35,12 +32,10 @@ impl Which {
         }
     }
 
-    /// Whether the icon's name is meant.
     pub(crate) fn has_icon(self) -> bool {
         self != Self::Window
     }
 
-    /// Whether the window's title is meant.
     pub(crate) fn has_window(self) -> bool {
         self != Self::Icon
     }
@@ -53,7 +48,7 @@ struct Saved {
     window: Option<String>,
 }
 
-/// XTWINOPS 22 and 23, as xterm does them: a ring of 10 places.
+/// XTWINOPS 22 and 23 as in xterm: a ring of 10 places.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SavedTitles {
     places: Vec<Saved>,
@@ -61,7 +56,7 @@ pub(crate) struct SavedTitles {
 }
 
 impl SavedTitles {
-    /// Keeps titles: on top, or with a number above 0 in that place.
+    /// Pushes titles on top, or puts them into the numbered place above 0.
     pub(crate) fn push(&mut self, place: usize, icon: Option<String>, window: Option<String>) {
         let at = place.checked_sub(1).unwrap_or(self.used) % MAX_SAVED;
         if place == 0 {
@@ -73,8 +68,8 @@ impl SavedTitles {
         self.places[at] = Saved { icon, window };
     }
 
-    /// The icon's name and the title on top, or in that place. Where one of them was not pushed
-    /// there it is the one that was pushed before.
+    /// Pops the titles on top, or those of the numbered place. A title that was not pushed there is
+    /// the one that was pushed before.
     pub(crate) fn pop(&mut self, place: usize) -> Option<(Option<String>, Option<String>)> {
         if place == 0 {
             self.used = self.used.checked_sub(1)?;
@@ -91,7 +86,7 @@ impl SavedTitles {
         Some((icon, window))
     }
 
-    /// XTTITLEPOS: how many are pushed, and how many can be.
+    /// XTTITLEPOS: how many titles are pushed, and how many can be.
     pub(crate) fn report(&self) -> (usize, usize) {
         (self.used, MAX_SAVED)
     }
@@ -158,9 +153,9 @@ impl Titles {
     }
 }
 
-/// A title of what a program sent: without control characters, and not too long.
+/// Cleans a title of control characters, and cuts one that is too long.
 fn cleaned(sent: &[u8]) -> String {
-    // A character of the text takes at most as many bytes as were sent for it, U+FFFD apart.
+    // A character takes at most as many bytes in the title as were sent for it, except U+FFFD.
     let sent = &sent[..sent.len().min(4 * MAX_TITLE_BYTES)];
     let mut title = String::new();
     for c in String::from_utf8_lossy(sent).chars() {

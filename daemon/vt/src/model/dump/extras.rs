@@ -10,7 +10,7 @@ use crate::terminal::keyboard::Keyboard;
 use crate::terminal::shell::ShellIntegration;
 use crate::terminal::titles::{SavedTitles, Titles};
 
-/// One level of names: dumps of older versions are read as well.
+/// One level of names, as in the first dumps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Extras {

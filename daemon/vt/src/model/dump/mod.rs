@@ -1,15 +1,16 @@
-//! A model in bytes, and back: how a screen survives its server.
+//! A model as bytes, and back.
 //!
-//! A dump is the state itself, and not sequences that would bring it about again: it is as exact as
-//! the state, it does not change its meaning when a control function does, and of the scrollback it
-//! is a copy of packed blocks, so that 10,000 lines take a fraction of a millisecond.
+//! A dump is the state itself and not sequences that restore it. It is exact, it keeps its meaning
+//! when a control function changes, and its scrollback is a copy of packed blocks: 10,000 lines
+//! take a fraction of a millisecond.
 //!
-//! | | |
+//! | Part | Content |
 //! |---|---|
 //! | `termd` and a byte | [`DUMP_VERSION`] |
 //! | bytes | [`State`] in JSON: all that is small |
-//! | rows | the scrollback, the shown screen, the hidden one if there is one |
-//! | bytes | what the parser has read of a sequence that is not whole yet |
+//! | links | those of the screens' styles |
+//! | rows | the scrollback, the shown screen, and the hidden one if there is one |
+//! | bytes | the parser's unfinished sequence |
 
 pub(crate) mod extras;
 #[cfg(test)]
@@ -35,13 +36,13 @@ use crate::scrollback::{Scrollback, read_link, read_rows, write_link, write_rows
 use crate::terminal::Terminal;
 use crate::terminal::saved_state::SavedState;
 
-/// The form of a dump. Another number is another form, and [`Model::restore`] gives `None` for it:
-/// the transcript has all that is needed to make the model anew.
+/// The version of the dump's form. [`Model::restore`] returns `None` for a dump of another version;
+/// feed the output again in that case.
 pub const DUMP_VERSION: u8 = 1;
 
 const MAGIC: &[u8; 5] = b"termd";
 
-/// All of a model that is neither rows nor parser.
+/// The state without rows and parser.
 #[derive(Serialize, Deserialize)]
 struct State {
     size: Size,
@@ -61,7 +62,7 @@ struct State {
 }
 
 impl Model {
-    /// All of it in bytes.
+    /// Returns the whole state as bytes, for [`restore`](Self::restore).
     pub fn dump(&self) -> Vec<u8> {
         let terminal = &self.terminal;
         let mut out = Writer::default();
@@ -83,7 +84,7 @@ impl Model {
             offset: terminal.offset,
             has_hidden: terminal.screen.hidden.is_some(),
         };
-        // A state that JSON cannot say, which a test would find, is a dump that nobody can read.
+        // A test would find a state that JSON cannot hold. Its dump would be refused.
         out.bytes(&serde_json::to_vec(&state).unwrap_or_default());
         let links = terminal.screen.styles.links();
         out.count(links.len());
@@ -104,15 +105,15 @@ impl Model {
         out.finish()
     }
 
-    /// A model from its dump, at this size and with a scrollback of these bounds. `None` where the
-    /// bytes are no dump, damaged, or of another [`DUMP_VERSION`].
+    /// Returns the model of a dump, resized to this size, with a scrollback of these bounds. `None`
+    /// where the bytes are not a dump, are damaged, or are of another [`DUMP_VERSION`].
     pub fn restore(size: Size, scrollback: Scrollback, dump: &[u8]) -> Option<Self> {
         let mut model = Self::restored(scrollback, dump)?;
         model.terminal.resize(size);
         Some(model)
     }
 
-    /// The same at the size that it had.
+    /// Returns the model of a dump at the size that it had.
     pub fn restored(scrollback: Scrollback, dump: &[u8]) -> Option<Self> {
         let mut from = Reader::new(dump.strip_prefix(MAGIC)?);
         if from.u8()? != DUMP_VERSION {
@@ -154,7 +155,7 @@ impl Model {
         terminal.update_fast_text();
         let mut parser = Parser::default();
         parser.feed(&mut terminal, unfinished, 0);
-        // What is unfinished has done all that it does so far.
+        // The unfinished bytes have had their effect before the dump.
         terminal.fed = Fed::default();
         terminal.screen.set_change(state.seq);
         terminal.offset = state.offset;
@@ -173,7 +174,7 @@ fn read_grid(terminal: &mut Terminal, from: &mut Reader<'_>, state: &State) -> O
 }
 
 impl State {
-    /// Whether all that is counted in rows and columns is within the size.
+    /// Whether all rows and columns are within the size.
     fn is_sound(&self) -> bool {
         let Size { cols, rows } = self.size;
         let is_inside = |cursor: &Cursor| cursor.row < rows && cursor.col < cols;

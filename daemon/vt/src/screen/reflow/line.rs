@@ -1,4 +1,4 @@
-//! Lines broken anew: rows in, from the oldest on, and rows out.
+//! Breaking lines anew.
 
 use termd_proto::screen::LineSize;
 
@@ -7,21 +7,21 @@ use crate::grid::cell::Cell;
 use crate::grid::row::Row;
 use crate::screen::Screen;
 
-/// Breaks all lines of the primary screen anew.
+/// Breaks all lines of the primary screen anew, from the oldest row on.
 pub(crate) struct Breaker<'a> {
-    terminal: &'a mut Screen,
+    screen: &'a mut Screen,
     old_cols: usize,
     cols: usize,
-    /// Places to move, in the order of their rows, and what each is of.
+    /// The places to move, in the order of their rows, each with what it belongs to.
     places: Vec<(Place, Whose)>,
-    /// How many of them are done.
+    /// How many places are moved.
     done: usize,
-    /// The rows of a line that is not whole yet.
+    /// The rows of an unfinished line.
     line: Vec<Row>,
-    /// The id that the next row has now.
+    /// The id of the next row.
     id: u64,
-    /// What is to be on the screen.
-    screen: Option<Vec<Row>>,
+    /// The rows that go to the screen and not to the scrollback.
+    visible: Option<Vec<Row>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +34,14 @@ enum Whose {
 
 impl<'a> Breaker<'a> {
     pub(crate) fn new(
-        terminal: &'a mut Screen,
+        screen: &'a mut Screen,
         old_cols: usize,
         cols: usize,
         [live, saved]: [Option<Place>; 2],
     ) -> Self {
-        let oldest = terminal.scrollback.oldest();
-        terminal.marks.retain(|mark| mark.row >= oldest);
-        let mut places: Vec<_> = terminal
+        let oldest = screen.scrollback.oldest();
+        screen.marks.retain(|mark| mark.row >= oldest);
+        let mut places: Vec<_> = screen
             .marks
             .since(oldest)
             .enumerate()
@@ -57,69 +57,67 @@ impl<'a> Breaker<'a> {
             .collect();
         places.sort_by_key(|(place, _)| place.row);
         Self {
-            terminal,
+            screen,
             old_cols,
             cols,
             places,
             done: 0,
             line: Vec::new(),
             id: oldest,
-            screen: None,
+            visible: None,
         }
     }
 
-    /// Breaks the scrollback's lines and the screen's; the screen's are put back into `rows`, with
-    /// the scrollback's rows of a line that goes on there. Where the row `top` is then.
+    /// Breaks the lines of the scrollback and the screen. `rows` gets the screen's new rows, with
+    /// the scrollback's rows of a line that goes on there. Returns the new id of the row `top`.
     pub(crate) fn run(&mut self, rows: &mut Vec<Row>, top: u64) -> u64 {
         let at = self.places.partition_point(|(place, _)| place.row < top);
         let place = Place { row: top, col: 0 };
         self.places.insert(at, (place, Whose::Top));
 
-        let emptied = self.terminal.scrollback.emptied();
-        let mut old = std::mem::replace(&mut self.terminal.scrollback, emptied);
+        let emptied = self.screen.scrollback.emptied();
+        let mut old = std::mem::replace(&mut self.screen.scrollback, emptied);
         while let Some(mut taken) = old.take_oldest(self.cols) {
             if taken.is_simple && self.line.is_empty() {
                 let rows = taken.len() as u64;
                 self.shift(rows, self.next_id(), 0);
-                self.terminal.scrollback.put(taken);
+                self.screen.scrollback.put(taken);
                 self.id += rows;
                 continue;
             }
-            while let Some(row) =
-                taken.next(&mut self.terminal.styles, &mut self.terminal.graphemes)
-            {
+            while let Some(row) = taken.next(&mut self.screen.styles, &mut self.screen.graphemes) {
                 self.row(row);
             }
         }
-        self.screen = Some(Vec::new());
+        self.visible = Some(Vec::new());
         for row in rows.drain(..) {
             self.row(row);
         }
         self.flush();
-        // What is below the last row stays as far below it.
+        // What is below the last row keeps its distance from it.
         let end = self.next_id();
         self.shift(u64::MAX - self.id, end, 0);
-        *rows = self.screen.take().unwrap_or_default();
+        *rows = self.visible.take().unwrap_or_default();
         self.places
             .iter()
             .find(|(_, whose)| *whose == Whose::Top)
             .map_or(top, |(place, _)| place.row)
     }
 
-    /// The moved cursors; the marks are put where they are now.
+    /// Stores the marks. Returns the moved cursors.
     pub(crate) fn finish(self) -> [Option<Place>; 2] {
         let of = |whose| {
             let mut places = self.places.iter();
             places.find(|(_, of)| *of == whose).map(|(place, _)| *place)
         };
         let cursors = [of(Whose::Live), of(Whose::Saved)];
-        let mut moved = vec![None; self.terminal.marks.len()];
+        let mut moved = vec![None; self.screen.marks.len()];
         for (place, whose) in &self.places {
             if let Whose::Mark(at) = whose {
                 moved[*at] = Some(*place);
             }
         }
-        for (mark, place) in self.terminal.marks.iter_mut().zip(moved) {
+        for (mark, place) in self.screen.marks.iter_mut().zip(moved) {
             if let Some(place) = place {
                 (mark.row, mark.col) = (place.row, place.col);
             }
@@ -127,13 +125,13 @@ impl<'a> Breaker<'a> {
         cursors
     }
 
-    /// The id of the next row that is put out.
+    /// The id of the next row that comes out.
     fn next_id(&self) -> u64 {
-        self.terminal.scrollback.pushed() + self.screen.as_ref().map_or(0, Vec::len) as u64
+        self.screen.scrollback.pushed() + self.visible.as_ref().map_or(0, Vec::len) as u64
     }
 
-    /// Places on the next `rows` rows are as far from the first of them as before, which is now
-    /// `to`. Only at the end of `text` may a place be behind the last column.
+    /// Moves the places on the next `rows` rows: they keep their distance from the first of them,
+    /// which is now `to`. Only at the end of `text` may a place be behind the last column.
     fn shift(&mut self, rows: u64, to: u64, text: usize) {
         let from = self.id;
         while let Some((place, _)) = self.places.get_mut(self.done)
@@ -147,20 +145,19 @@ impl<'a> Breaker<'a> {
     }
 
     fn put(&mut self, row: Row) {
-        match &mut self.screen {
+        match &mut self.visible {
             Some(rows) => rows.push(row),
             None => {
-                self.terminal
+                self.screen
                     .scrollback
-                    .push(&row, &self.terminal.styles, &self.terminal.graphemes)
+                    .push(&row, &self.screen.styles, &self.screen.graphemes);
             }
         }
     }
 
-    /// Takes the next row.
     fn row(&mut self, mut row: Row) {
         if row.size != LineSize::Single {
-            // A line of double width is not broken.
+            // A double-width line is not broken.
             self.flush();
             clip_row(&mut row, self.cols);
             self.shift(1, self.next_id(), 0);
@@ -182,7 +179,7 @@ impl<'a> Breaker<'a> {
         }
     }
 
-    /// Breaks the line that has been gathered.
+    /// Breaks the line that was gathered.
     fn flush(&mut self) {
         if self.line.is_empty() {
             return;
@@ -210,19 +207,19 @@ impl<'a> Breaker<'a> {
     }
 }
 
-/// A line as one.
+/// A line in one piece.
 struct Line {
     cells: Vec<Cell>,
-    /// Where each of its rows began.
+    /// Where each of its old rows began.
     starts: Vec<usize>,
-    /// Where its text ends; blanks that have a background follow.
+    /// Where its text ends. Blanks with a background may follow.
     text: usize,
     complex: bool,
-    /// It goes on, though there is no row after it.
+    /// It goes on, though no row follows.
     is_cut: bool,
 }
 
-/// It in rows again.
+/// A line cut into rows.
 struct Broken {
     rows: Vec<Row>,
     starts: Vec<usize>,
@@ -256,7 +253,7 @@ impl Line {
         }
     }
 
-    /// Where in it a place is.
+    /// Where in the line a place is.
     fn offset(&self, row: usize, col: usize) -> usize {
         let start = self.starts.get(row).copied().unwrap_or(0);
         match self.starts.get(row + 1) {
@@ -305,8 +302,8 @@ impl Line {
 }
 
 impl Broken {
-    /// The row and column of an offset in the line. Behind the text it is in the last row, in the
-    /// column behind the last one at the most.
+    /// The row and column of an offset in the line. An offset behind the text is in the last row,
+    /// at most one column behind the last one.
     fn find(&self, offset: usize, cols: usize) -> (usize, usize) {
         let row = self.starts.partition_point(|start| *start <= offset);
         let row = row.saturating_sub(1);

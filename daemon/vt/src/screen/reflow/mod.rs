@@ -1,9 +1,9 @@
-//! Another size: lines of the primary screen and of its scrollback are broken anew, the alternate
-//! screen is cut.
+//! Resizing. Lines of the primary screen and its scrollback are broken anew; the alternate screen
+//! is cut.
 //!
-//! In height it goes as in xterm: a lower screen loses blank rows below the cursor first, then rows
-//! at the top move to the scrollback; a higher one takes rows back from there. In width a row that
-//! is `wrapped` and the next one are one line. The cursor, DECSC's cursor and the marks stay on
+//! The height changes as in xterm: a lower screen loses blank rows below the cursor first, then
+//! rows at the top go to the scrollback; a higher screen takes rows back from there. For the width,
+//! a `wrapped` row and the next one are one line. The cursor, DECSC's cursor and the marks stay on
 //! their characters. Margins are reset, tab stops stay.
 
 mod line;
@@ -24,12 +24,12 @@ use crate::screen::margins::Margins;
 struct Place {
     /// The row's id.
     row: u64,
-    /// The column; the number of columns: behind the last one.
+    /// The column. The number of columns means: behind the last one.
     col: usize,
 }
 
 impl Screen {
-    /// Takes another size.
+    /// Takes another size, which must be within the bounds.
     pub(crate) fn resize(&mut self, size: Size) {
         let shown = std::mem::replace(&mut self.grid, Grid::new(Size { cols: 2, rows: 1 }));
         let hidden = self.hidden.take();
@@ -53,7 +53,7 @@ impl Screen {
         }
     }
 
-    /// Cuts and fills a screen that has no lines to break.
+    /// Cuts and fills a screen whose lines are not broken.
     fn clip(&mut self, grid: Grid, size: Size, screen: ActiveScreen) -> Grid {
         let live = self.active == screen;
         let lost = if live {
@@ -129,7 +129,7 @@ impl Screen {
             }
         }
 
-        // Rows above the new top are scrollback, and the other way round.
+        // Rows above the new top go to the scrollback, and the other way round.
         let above = new_top.saturating_sub(self.scrollback.pushed());
         for row in rows.drain(..rows.len().min(usize::try_from(above).unwrap_or(usize::MAX))) {
             self.scrollback.push(&row, &self.styles, &self.graphemes);
@@ -168,7 +168,7 @@ impl Screen {
     }
 }
 
-/// Cuts a row to a width; half a wide character becomes a blank.
+/// Cuts a row to a width. Half a wide character becomes a blank.
 fn clip_row(row: &mut Row, cols: usize) {
     row.truncate(cols);
     let last = row.cell(cols - 1);
