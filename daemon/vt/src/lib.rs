@@ -20,6 +20,7 @@ mod grid;
 mod hex;
 mod model;
 mod modes;
+pub mod output;
 mod parser;
 pub mod plain;
 pub mod render;

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 mod tables;
 
-/// A designated set (SCS).
+/// A set that SCS designates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Charset {
-    /// B: US ASCII, and UTF-8 or, where that is off, Latin-1 above it. Latin-1's own set of 96
-    /// (`ESC - A`) too: xterm leaves its codes as they are.
+    /// B: US ASCII, and above it UTF-8 or, with UTF-8 off, Latin-1. Also Latin-1's own set of 96
+    /// (`ESC - A`), whose codes xterm leaves as they are.
     #[default]
     Ascii,
     /// 0: DEC special graphics.
@@ -72,21 +72,20 @@ pub(crate) enum Charset {
     IsoLatin5,
     /// L of 96: ISO 8859-5.
     IsoCyrillic,
-    /// The graphics of VT52 mode, which are others than DEC's special graphics (DEC STD 070,
-    /// VT52 emulation).
+    /// The graphics of VT52 mode, which differ from DEC's special graphics (DEC STD 070).
     Vt52Graphics,
 }
 
-/// How many characters a designated set has: what tells apart sets whose final bytes are the same.
+/// How many characters a set has. It tells apart sets with the same final bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetSize {
     /// `ESC (` to `ESC +`: 0x20 and 0x7f are space and DEL.
     NinetyFour,
-    /// `ESC -` to `ESC /`: these are characters too.
+    /// `ESC -` to `ESC /`: 0x20 and 0x7f are characters too.
     NinetySix,
 }
 
-/// What decides which sets there are.
+/// What decides which sets are available.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repertoire {
     /// DECSCL's operating level: a VT220 has the first national sets, a VT520 the last.
@@ -96,7 +95,7 @@ pub(crate) struct Repertoire {
 }
 
 impl Charset {
-    /// The set that SCS's final bytes name; ASCII for one that is not there, as in xterm.
+    /// The set that SCS's final bytes name. As in xterm an unavailable set is ASCII.
     pub(crate) fn named(
         size: SetSize,
         intermediates: &[u8],
@@ -112,11 +111,11 @@ impl Charset {
             .map_or(Self::Ascii, |(set, _)| set)
     }
 
-    /// A set of 94 characters and the level that it came with.
+    /// A set of 94 characters, and the level that introduced it.
     fn of_94(intermediates: &[u8], byte: u8, repertoire: Repertoire) -> Option<(Self, u8)> {
         let set = match (intermediates, byte) {
             ([], b'0') => return Some((Self::DecSpecialGraphics, 1)),
-            // A VT100's pound sign; later terminals have it for a national one.
+            // A VT100's pound sign. Later terminals have a national set in its place.
             ([], b'A') if repertoire.level == 1 => return Some((Self::British, 1)),
             ([], b'<') => return Some((Self::DecSupplemental, 2)),
             ([], b'>') => return Some((Self::DecTechnical, 3)),
@@ -149,7 +148,7 @@ impl Charset {
         repertoire.national.then_some(set)
     }
 
-    /// A set of 96 characters; that of Latin-1 is not among them, see [`Charset::Ascii`].
+    /// A set of 96 characters. Latin-1 is not among them: see [`Charset::Ascii`].
     fn of_96(intermediates: &[u8], byte: u8) -> Option<(Self, u8)> {
         let set = match (intermediates, byte) {
             ([], b'F') => Self::IsoGreek,
@@ -162,7 +161,6 @@ impl Charset {
         Some((set, 5))
     }
 
-    /// How many characters it has.
     pub(crate) fn size(self) -> SetSize {
         match self {
             Self::IsoGreek
@@ -174,7 +172,7 @@ impl Charset {
         }
     }
 
-    /// The final bytes of the SCS that designates it, from among the sets of its size.
+    /// The final bytes of the SCS that designates it among the sets of its size.
     pub(crate) fn designator(self) -> &'static str {
         match self {
             Self::Ascii | Self::IsoLatin2 => "B",
@@ -208,7 +206,7 @@ impl Charset {
         }
     }
 
-    /// The character that a byte of 0x20 to 0x7f stands for in GL.
+    /// The character for a byte of 0x20 to 0x7f in GL.
     #[inline]
     pub(crate) fn map(self, byte: u8) -> char {
         if self == Self::Ascii {
@@ -216,7 +214,7 @@ impl Charset {
         }
         let replaced = match self {
             Self::British => (byte == b'#').then_some('£'),
-            // Boxes are drawn with it, a character at a time.
+            // Boxes are drawn with it, so it must be quick.
             Self::DecSpecialGraphics => byte
                 .checked_sub(tables::SPECIAL_GRAPHICS_FIRST)
                 .and_then(|at| tables::SPECIAL_GRAPHICS.get(usize::from(at)).copied()),
@@ -228,7 +226,7 @@ impl Charset {
         replaced.unwrap_or(char::from(byte))
     }
 
-    /// The character of a byte of 0xa0 to 0xff in GR: what the set has not got is Latin-1's.
+    /// The character for a byte of 0xa0 to 0xff in GR. Where the set has none, it is Latin-1's.
     pub(crate) fn map_right(self, byte: u8) -> char {
         match self.map(byte & 0x7f) {
             same if same.is_ascii() => char::from(byte),
@@ -237,16 +235,16 @@ impl Charset {
     }
 }
 
-/// The four sets and the shifts.
+/// The four designated sets, and the shifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Charsets {
     /// G0 to G3.
     pub designated: [Charset; 4],
-    /// Which is in GL (SI, SO, LS2, LS3).
+    /// The set in GL (SI, SO, LS2, LS3).
     pub gl: u8,
-    /// Which is in GR (LS1R, LS2R, LS3R), used where UTF-8 is off.
+    /// The set in GR (LS1R, LS2R, LS3R), which is used where UTF-8 is off.
     pub gr: u8,
-    /// For the next character alone (SS2, SS3).
+    /// The set for the next character only (SS2, SS3).
     pub single_shift: Option<u8>,
 }
 
@@ -262,19 +260,18 @@ impl Default for Charsets {
 }
 
 impl Charsets {
-    /// The set in GL.
     #[inline]
     pub(crate) fn left(self) -> Charset {
         self.designated[usize::from(self.gl & 3)]
     }
 
-    /// Whether a byte of 0x20 to 0x7e is what it says.
+    /// Whether the next byte of 0x20 to 0x7e stands for itself.
     #[inline]
     pub(crate) fn is_ascii(self) -> bool {
         self.left() == Charset::Ascii && self.single_shift.is_none()
     }
 
-    /// The set for the next character, the single shift taken.
+    /// The set for the next character; a single shift ends with it.
     pub(crate) fn take(&mut self) -> Charset {
         match self.single_shift.take() {
             Some(shift) => self.designated[usize::from(shift & 3)],

@@ -1,8 +1,8 @@
-//! What the character sets draw: for each the places where it differs from ASCII.
+//! The tables of the character sets: where each differs from ASCII.
 //!
 //! Sources: DEC's VT220, VT330 and VT510 manuals, and ISO 8859-2, -5, -7, -8, -9. Code points are
-//! those that xterm shows: a place that a set leaves free is U+2426, and the pieces of DEC
-//! technical's big sigma, which Unicode has not got, are of its private area from U+EEEE.
+//! those that xterm shows. An unused code is U+2426. The pieces of DEC technical's big sigma are
+//! not in Unicode, and are in its private area from U+EEEE.
 
 use super::Charset;
 
@@ -12,17 +12,18 @@ type Run = (u8, &'static str);
 /// The first code of [`SPECIAL_GRAPHICS`].
 pub(crate) const SPECIAL_GRAPHICS_FIRST: u8 = 0x5f;
 
-/// DEC special graphics, which has a table of its own to be quick.
+/// DEC special graphics, in a table of its own for speed.
 pub(crate) const SPECIAL_GRAPHICS: [char; 32] = [
     ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
     '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
 ];
 
-/// Where a set differs from ASCII, but for special graphics: each run by its first code.
+/// The runs of a set that differ from ASCII, each with its first code. Special graphics have their
+/// own table.
 pub(crate) fn table(set: Charset) -> &'static [Run] {
     match set {
         Charset::Ascii | Charset::British | Charset::DecSpecialGraphics => &[],
-        // Its fractions but the first are blank: Unicode has not got them as one character.
+        // Its fractions but the first are blank, as Unicode does not have them as one character.
         Charset::Vt52Graphics => &[(0x60, " ▮⅟   °±→…÷↓⎺⎺⎻⎻⎼⎼⎽⎽₀₁₂₃₄₅₆₇₈₉¶")],
         Charset::DecTechnical => &[(
             0x21,

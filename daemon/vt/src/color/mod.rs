@@ -1,7 +1,7 @@
-//! The colours that a program has set (OSC 4, 5, 10 to 19), and what colours are when none has.
+//! The colours that a program has set (OSC 4, 5, 10 to 19), and the default ones.
 //!
-//! Sparse: it holds only what was changed. Every colour has 8 bits a channel, as on the display
-//! that xterm asks; what is reported is each written twice. It knows no escape sequences.
+//! Only changed colours are stored. A colour has 8 bits a channel, as on the display that xterm
+//! asks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,19 +23,19 @@ impl fmt::Display for Rgb {
     }
 }
 
-/// Colours that SGR can name.
+/// How many colours SGR can name.
 pub(crate) const INDEXED: u16 = 256;
-/// Special colours, after them (OSC 5): bold, underline, blink, inverse, italic.
+/// Special colours, numbered after them (OSC 5): bold, underline, blink, inverse, italic.
 const SPECIAL: u16 = 5;
-/// Where OSC 10 has its place among the slots.
+/// The slot of OSC 10.
 const DYNAMIC_BASE: u16 = INDEXED + SPECIAL;
-/// The text's colour.
+/// OSC 10.
 pub(crate) const TEXT_FOREGROUND: u16 = 10;
-/// What is behind it.
+/// OSC 11.
 const TEXT_BACKGROUND: u16 = 11;
-/// The last of the dynamic colours (OSC 10 to 19).
+/// OSC 19, the last of the dynamic colours.
 pub(crate) const LAST_DYNAMIC: u16 = 19;
-/// Palettes that can be pushed (XTPUSHCOLORS): xterm's 10.
+/// How many palettes can be pushed (XTPUSHCOLORS), as in xterm.
 const MAX_SAVED: usize = 10;
 
 const DEFAULT_FOREGROUND: Rgb = Rgb(0xe5, 0xe5, 0xe5);
@@ -45,17 +45,17 @@ const DEFAULT_BACKGROUND: Rgb = Rgb(0, 0, 0);
 pub(crate) struct Slot(u16);
 
 impl Slot {
-    /// OSC 4's numbering: the 256, and the special ones after them.
+    /// By OSC 4's number: the 256, then the special ones.
     pub(crate) fn indexed(number: u16) -> Option<Self> {
         (number < DYNAMIC_BASE).then_some(Self(number))
     }
 
-    /// OSC 5's: the special ones from 0.
+    /// By OSC 5's number: the special ones from 0.
     pub(crate) fn special(number: u16) -> Option<Self> {
         Self::indexed(number.checked_add(INDEXED)?)
     }
 
-    /// OSC 10 to 19.
+    /// By the function, OSC 10 to 19.
     pub(crate) fn dynamic(function: u16) -> Option<Self> {
         (TEXT_FOREGROUND..=LAST_DYNAMIC)
             .contains(&function)
@@ -69,7 +69,7 @@ impl Slot {
                 Err(_) => DEFAULT_FOREGROUND,
             };
         };
-        // Text, pointer, Tektronix and highlight have each a background.
+        // Text, pointer, Tektronix and highlight each have a background.
         match dynamic + TEXT_FOREGROUND {
             TEXT_BACKGROUND | 14 | 16 | 17 => DEFAULT_BACKGROUND,
             _ => DEFAULT_FOREGROUND,
@@ -89,7 +89,6 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// A colour.
     pub(crate) fn get(&self, slot: Slot) -> Rgb {
         self.own
             .get(&slot)
@@ -97,37 +96,35 @@ impl Palette {
             .unwrap_or_else(|| slot.default_color())
     }
 
-    /// Changes one.
     pub(crate) fn set(&mut self, slot: Slot, color: Rgb) {
         self.own.insert(slot, color);
     }
 
-    /// The default again.
     pub(crate) fn reset(&mut self, slot: Slot) {
         self.own.remove(&slot);
     }
 
-    /// All of OSC 4's: OSC 104.
+    /// OSC 104: resets all colours of OSC 4.
     pub(crate) fn reset_indexed(&mut self) {
         self.own.retain(|slot, _| slot.0 >= DYNAMIC_BASE);
     }
 
-    /// All of OSC 5's: OSC 105.
+    /// OSC 105: resets all colours of OSC 5.
     pub(crate) fn reset_special(&mut self) {
         self.own
             .retain(|slot, _| !(INDEXED..DYNAMIC_BASE).contains(&slot.0));
     }
 
-    /// Whether the background is dark: what mode 2031 tells.
+    /// Whether the background is dark, for mode 2031.
     pub(crate) fn is_dark(&self) -> bool {
         let Rgb(red, green, blue) =
             self.get(Slot(DYNAMIC_BASE + TEXT_BACKGROUND - TEXT_FOREGROUND));
-        // Rec. 601, which is what programs that ask for the background reckon with.
+        // Rec. 601, which programs that ask for the background use.
         u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114 < 128_000
     }
 }
 
-/// XTPUSHCOLORS' stack, as xterm has it: numbered places, one of which is the top.
+/// XTPUSHCOLORS' stack as in xterm: numbered places, one of which is the top.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SavedPalettes {
     places: Vec<Option<Palette>>,
@@ -136,7 +133,7 @@ pub(crate) struct SavedPalettes {
 }
 
 impl SavedPalettes {
-    /// Keeps a palette: on top, or with a number above 0 in that place.
+    /// Pushes a palette on top, or puts it into the numbered place above 0.
     pub(crate) fn push(&mut self, place: usize, palette: &Palette) {
         let at = place.checked_sub(1).unwrap_or(self.used);
         if at >= MAX_SAVED {
@@ -150,7 +147,7 @@ impl SavedPalettes {
         self.last = self.last.max(self.used);
     }
 
-    /// The top palette, or the one in that place, which is then the top.
+    /// Pops the top palette, or the one in the numbered place, which becomes the top.
     pub(crate) fn pop(&mut self, place: usize) -> Option<Palette> {
         let at = place.checked_sub(1).or(self.used.checked_sub(1))?;
         let palette = self.places.get(at)?.clone()?;
@@ -158,7 +155,7 @@ impl SavedPalettes {
         Some(palette)
     }
 
-    /// XTREPORTCOLORS: which place is the top, and how many were ever used.
+    /// XTREPORTCOLORS: the number of the top place, and how many places were ever used.
     pub(crate) fn report(&self) -> (usize, usize) {
         (self.used, self.last)
     }
@@ -198,8 +195,8 @@ impl Table {
 }
 
 impl Colors {
-    /// OSC 4, 5: `number;colour` or `number;?`, any number of times. As in xterm the first that is
-    /// wrong ends it. Returns the answers to the questions.
+    /// OSC 4, 5: `number;colour` or `number;?`, any number of times. As in xterm the first wrong
+    /// one ends it. Returns a reply for each question.
     pub(crate) fn change(&mut self, table: Table, text: &str) -> Vec<String> {
         let mut answers = Vec::new();
         let mut parts = text.split(';');
@@ -238,7 +235,8 @@ impl Colors {
         }
     }
 
-    /// OSC 10 to 19: a colour or `?` for this function, and for those after it. Returns the answers.
+    /// OSC 10 to 19: a colour or `?` for this function and for those after it. Returns a reply for
+    /// each question.
     pub(crate) fn change_dynamic(&mut self, first: u16, text: &str) -> Vec<String> {
         let mut answers = Vec::new();
         for (function, color) in (first..=LAST_DYNAMIC).zip(text.split(';')) {
@@ -274,8 +272,8 @@ impl Colors {
     }
 }
 
-/// A colour as programs write it, in the forms of `XParseColor`: `rgb:R/G/B`, `#RGB` with one to
-/// four digits a channel, a name, or one of the forms of `spaces`.
+/// Parses a colour in a form of `XParseColor`: `rgb:R/G/B`, `#RGB` with one to four digits a
+/// channel, a name, or a form of `spaces`.
 pub(crate) fn parse_color(text: &str) -> Option<Rgb> {
     if let Some(digits) = text.strip_prefix('#') {
         return parse_sharp(digits);
@@ -297,7 +295,7 @@ pub(crate) fn parse_color(text: &str) -> Option<Rgb> {
         .map(|(_, color)| *color)
 }
 
-/// `#`: the digits are the highest of 16 bits.
+/// `#`: the digits are the highest ones of 16 bits.
 fn parse_sharp(digits: &str) -> Option<Rgb> {
     if !matches!(digits.len(), 3 | 6 | 9 | 12) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
@@ -311,7 +309,7 @@ fn parse_sharp(digits: &str) -> Option<Rgb> {
     Some(Rgb(channel(0)?, channel(1)?, channel(2)?))
 }
 
-/// `rgb:`: all digits set are the brightest.
+/// `rgb:`: the digits are a fraction of the greatest number with as many digits.
 fn scaled(digits: &str) -> Option<u8> {
     if !(1..=4).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
@@ -321,7 +319,7 @@ fn scaled(digits: &str) -> Option<u8> {
     u8::try_from((value * 0xffff / most) >> 8).ok()
 }
 
-/// The names of X11's `rgb.txt` that programs set terminals' colours by.
+/// The names of X11's `rgb.txt` that programs use for terminals' colours.
 const NAMES: [(&str, Rgb); 32] = [
     ("black", Rgb(0, 0, 0)),
     ("white", Rgb(255, 255, 255)),

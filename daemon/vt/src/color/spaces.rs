@@ -1,21 +1,20 @@
-//! Colours that name no display: `CIEXYZ:`, `CIExyY:`, `CIEuvY:`, `CIELab:`, `CIELuv:`, `TekHVC:` and
-//! `rgbi:`, each with three numbers, as `XParseColor` takes them.
+//! Device-independent colours as `XParseColor` takes them: `CIEXYZ:`, `CIExyY:`, `CIEuvY:`,
+//! `CIELab:`, `CIELuv:`, `TekHVC:` and `rgbi:`, each with three numbers.
 //!
-//! What they are in red, green and blue is a display's matter. X describes one where the server has
-//! nothing to say about its own, a 19-inch Tektronix CRT, and so do we: that is what xterm reports.
-//! A colour that it cannot show keeps its lightness and hue and loses chroma until it can.
-//! Pure, and bounded: a fixed number of steps for any numbers.
+//! Their red, green and blue depend on a display. X describes a 19-inch Tektronix CRT for servers
+//! that do not describe their own, and this is what xterm reports. A colour that it cannot show
+//! keeps its lightness and hue, and loses chroma.
 
 use super::Rgb;
 
 /// X, Y, Z (CIE 1931), where Y is 1 for white.
 type Xyz = [f64; 3];
 
-/// A gun of that display: which intensity a level of it gives.
+/// A gun of that display: the intensity of each level.
 struct Gun {
-    /// The first level that shines; the one below is dark.
+    /// The first level that shines.
     first: u8,
-    /// Millionths of the full intensity, for it and each [`STEP`] levels more.
+    /// Millionths of the full intensity, for the first level and for each [`STEP`] levels more.
     intensities: &'static [u32],
 }
 
@@ -55,24 +54,24 @@ const BLUE: Gun = Gun {
     ],
 };
 
-/// From X, Y, Z to the intensities of the guns.
+/// From X, Y, Z to the guns' intensities.
 const GUNS: [[f64; 3]; 3] = [
     [3.483_405, -1.521_764, -0.559_231],
     [-1.071_528, 1.965_938, 0.036_737],
     [0.063_512, -0.200_205, 0.810_709],
 ];
-/// All guns at their brightest.
+/// All guns at full intensity.
 const WHITE: Xyz = [0.949_664, 1.0, 1.406_040];
-/// Where `TekHVC:` counts hue from: u' and v' of its best red.
+/// Where `TekHVC:` measures hue from: u' and v' of its best red.
 const BEST_RED: (f64, f64) = (0.7127, 0.4931);
 /// How `TekHVC:` scales chroma.
 const CHROMA_SCALE: f64 = 7.507_25;
-/// What may be missing from or over an intensity.
+/// How far an intensity may be out of range.
 const TOLERANCE: f64 = 0.001;
-/// Halvings until a chroma is exact to far less than a level.
+/// How often a chroma is halved: it is then exact to far less than a level.
 const HALVINGS: usize = 32;
 
-/// A colour in one of the forms, in lower case; `None`: it is none, or its numbers are out of range.
+/// Parses a colour in lower case; `None` where it is malformed or a number is out of range.
 pub(crate) fn parse(text: &str) -> Option<Rgb> {
     let (space, numbers) = text.split_once(':')?;
     let mut numbers = numbers
@@ -121,7 +120,7 @@ fn from_chroma(u: f64, v: f64, lightness: f64) -> Xyz {
     from_shares(9.0 * u / divisor, 4.0 * v / divisor, lightness)
 }
 
-/// u' and v'; those of white where a colour has none.
+/// u' and v'. A colour without them has those of white.
 fn chroma([x, y, z]: Xyz) -> (f64, f64) {
     let divisor = x + 15.0 * y + 3.0 * z;
     if divisor == 0.0 {
@@ -130,9 +129,9 @@ fn chroma([x, y, z]: Xyz) -> (f64, f64) {
     (4.0 * x / divisor, 9.0 * y / divisor)
 }
 
-/// Y from CIE 1976's L*, which is `TekHVC:`'s value too.
+/// Y from CIE 1976's L*, which is also the value of `TekHVC:`.
 fn lightness(value: f64) -> f64 {
-    // Below, the cube has a straight line in its place.
+    // Below this the cube is replaced by a straight line.
     if value < 7.999_536 {
         value / 903.29
     } else {
@@ -145,7 +144,7 @@ fn from_lab(value: f64, a: f64, b: f64) -> Xyz {
     let [white_x, _, white_z] = WHITE;
     let root = (value + 16.0) / 116.0;
     if root.powi(3) < 0.008_856 {
-        // A hundred times too bright for CIE; it is what X does.
+        // A hundred times brighter than CIE's; X does the same.
         let linear = value / 9.032_92;
         return [
             white_x * (a / 3893.5 + linear),
@@ -186,7 +185,7 @@ fn from_hvc(hue: f64, value: f64, saturation: f64) -> Xyz {
     )
 }
 
-/// The guns' intensities for a colour, or for the nearest one of its hue that can be shown.
+/// The guns' intensities for a colour, or for the nearest colour of its hue that can be shown.
 fn shown(xyz: Xyz) -> [f64; 3] {
     let guns = intensities(xyz);
     if are_within(guns, TOLERANCE) {
@@ -242,7 +241,7 @@ impl Gun {
             level += step;
             (step, below) = (STEP, above);
         }
-        // Of 0 to 255 by what was clamped.
+        // Within 0 to 255, as the intensity is clamped.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         {
             level.round() as u8

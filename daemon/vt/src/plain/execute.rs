@@ -44,7 +44,7 @@ impl PlainText {
         self.sequences.begin();
     }
 
-    /// On the alternate screen nothing but sequences is of interest.
+    /// On the alternate screen only sequences matter.
     fn pass_over(&mut self, bytes: &[u8]) -> usize {
         let length = bytes.iter().position(|byte| *byte == 0x1b);
         self.part.clear();
@@ -60,7 +60,7 @@ impl PlainText {
         if ascii > 0 {
             let (text, after) = bytes.split_at(ascii);
             self.print_ascii(text);
-            // How nearly all lines end.
+            // Nearly all lines end so.
             if after.starts_with(b"\r\n") {
                 self.fed += 2;
                 self.region.offset = self.fed;
@@ -123,7 +123,7 @@ impl PlainText {
         }
     }
 
-    /// Text up to the next control, with characters that are not ASCII.
+    /// Reads text up to the next control. It may have characters beyond ASCII.
     fn characters(&mut self, bytes: &[u8]) -> usize {
         let length = text_run(bytes);
         let reaches_end = length == bytes.len();
@@ -166,8 +166,7 @@ impl PlainText {
         }
     }
 
-    /// Goes on with a character that began in the input before; one byte, or none where it does
-    /// not belong to it.
+    /// Goes on with a cut character. Takes one byte, or none if the byte does not belong to it.
     fn complete_part(&mut self, bytes: &[u8]) -> usize {
         let Some(byte) = bytes.first() else { return 0 };
         let mut whole = self.part.clone();
@@ -190,7 +189,7 @@ impl PlainText {
         1
     }
 
-    /// A character that began and will not be completed.
+    /// Prints U+FFFD for a cut character that will not be completed.
     pub(super) fn end_part(&mut self) {
         if !self.part.is_empty() {
             self.region.offset = self.end();
@@ -316,7 +315,7 @@ impl PlainText {
             b'S' => region.scroll_up_by(count),
             b'T' if params.get(1) == 0 => region.scroll_down_by(count),
             b'b' => {
-                // ncurses repeats inside a row; more would make much out of a few bytes.
+                // ncurses repeats within a row. More would make much text of a few bytes.
                 let most = region.columns();
                 if let Some(character) = self.last_printed {
                     self.print(character, count.min(most));

@@ -1,30 +1,30 @@
-//! Rows on their way out: each once, and once more only if it was changed after that.
+//! Emits rows to the reader: each once, and a second time only if it changed after that.
 
 use super::output::{Given, Output};
 use super::row::{Row, RowEnd};
 
-/// Where the text that was given ends.
+/// Where the emitted text ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Tail {
     /// At the start of a line.
     #[default]
     LineStart,
-    /// After a row's text, on the same line.
+    /// After the text of a row, on the same line.
     After { row: u64, end: RowEnd },
 }
 
-/// What leaves the live region.
+/// Emits the rows of the live region.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Giver {
     pub(super) out: Output,
     tail: Tail,
-    /// The row that left last.
+    /// The row that left the region last.
     left: Option<u64>,
     scratch: String,
 }
 
 impl Giver {
-    /// Gives a row that leaves the region at its top.
+    /// Emits a row that leaves the region at its top.
     pub(super) fn give_leaving(&mut self, row: &Row) {
         let above = self.left.replace(row.id);
         let end = match row.end {
@@ -34,7 +34,7 @@ impl Giver {
         self.give_final(row, above, end);
     }
 
-    /// Gives a row as it stands at the end: it was not given, or it has changed since.
+    /// Emits the final state of a row, if it was not emitted or has changed since.
     pub(super) fn give_final(&mut self, row: &Row, above: Option<u64>, end: RowEnd) {
         if row.given.is_none() {
             self.give_new(row, above, end);
@@ -59,8 +59,8 @@ impl Giver {
         });
     }
 
-    /// Gives a row that may still change: one that is not given yet, or what was added at the end
-    /// of the one given last.
+    /// Emits a row that may still change, if it was not emitted. For the row that was emitted last
+    /// it emits what was added at the end.
     pub(super) fn give_early(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
         match row.given {
             None => {
@@ -73,7 +73,8 @@ impl Giver {
                 self.with_text(row, |giver, text| {
                     match given.rest_of(text) {
                         Some(rest) => giver.out.text.push_str(rest),
-                        // A prompt that was edited, or a bar: it is told again when it is done.
+                        // A prompt that was edited, or a progress bar, is emitted again when its
+                        // line ends.
                         None if end == RowEnd::Line => {
                             giver.end_line();
                             giver.out.text.push_str(text);
@@ -89,26 +90,25 @@ impl Giver {
         }
     }
 
-    /// Takes a row as given: somebody else gave it.
+    /// Marks a row as emitted, as the reader has it already.
     pub(super) fn know(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
         row.given = None;
         self.give_early(row, above, end);
         self.out.clear();
     }
 
-    /// What a reader knows who was given the row as it stands.
+    /// What a reader knows who has the row as it is now.
     pub(super) fn known(&mut self, row: &Row) -> Option<Given> {
         let mut known = None;
         self.with_text(row, |_, text| known = Some(Given::of(text)));
         known
     }
 
-    /// The row that left last.
     pub(super) fn last_left(&self) -> Option<u64> {
         self.left
     }
 
-    /// One that goes on from here, with nothing to go out yet.
+    /// A copy of the state, with no text waiting.
     pub(super) fn rest(&self) -> Self {
         Self {
             tail: self.tail,
@@ -118,7 +118,7 @@ impl Giver {
         }
     }
 
-    /// Ends the line that was given last, if it is open.
+    /// Ends the line that was emitted last, if it is open.
     pub(super) fn end_line(&mut self) {
         if self.tail != Tail::LineStart {
             self.out.text.push('\n');
@@ -126,7 +126,7 @@ impl Giver {
         }
     }
 
-    /// Where the row's text stands in what goes out.
+    /// Returns where the row's text is in the output.
     fn give_new(&mut self, row: &Row, above: Option<u64>, end: RowEnd) -> (usize, usize) {
         match self.tail {
             Tail::After { row, end } if end == RowEnd::Wrap && Some(row) == above => {}

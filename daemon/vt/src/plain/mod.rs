@@ -1,42 +1,40 @@
-//! Plain text of a terminal's output: escape sequences resolved, carriage returns, backspaces and
-//! redraws applied, so that a progress bar is its last state.
+//! Plain text of a terminal's output. Escape sequences, carriage returns, backspaces and redraws
+//! are resolved, so a progress bar is its last state.
 //!
-//! [`PlainText`] is fed raw output and gives text. It keeps a *live region*, the screen's rows (64
-//! at the most), in which programs move and redraw as they would on the terminal; a row that leaves
-//! it at the top is final and goes to the reader. A line that autowrap spread over several rows is
-//! one line of text.
+//! [`PlainText`] is fed raw output and emits text. It keeps a *live region*: the rows of the
+//! screen, at most 64, in which programs move and redraw as on a terminal. A row that leaves the
+//! region at the top is final. A line that autowrap spread over several rows is one line of text.
 //!
 //! **Promises.**
-//! - Text without control characters comes out as it came in, byte by byte; CR LF and LF are LF; a
-//!   tab that nothing overwrote is a tab; a last line without a newline stays without one.
-//! - However the input is cut, the text is the same. No input fails or panics, and memory is bounded
-//!   by the screen: strings are not kept, marks on a character are capped.
-//! - Nothing is lost by clearing: what ED 2, RIS or ED 0 from a just homed cursor clears stays in
-//!   the text, and what follows begins on a new line.
-//! - What is drawn on the alternate screen (modes 47, 1047, 1049) is left out; the primary goes on
-//!   after it. OSC, DCS, SOS, PM and APC strings are left out, SGR changes nothing.
-//! - Blanks at a line's end that were printed stay. Those that only erasing or moving made do not,
-//!   and where a line was printed over, spaces at its end do not: programs erase by them.
+//! - Text without control characters comes out byte by byte as it came in. CR LF and LF become LF;
+//!   a tab that nothing overwrote stays a tab; a last line without a newline stays without one.
+//! - The text does not depend on how the input is cut. No input fails or panics. Memory is bounded
+//!   by the screen: strings are not kept, and marks on a character are limited.
+//! - Clearing loses nothing. What ED 2, RIS, or ED 0 right after a move home clears stays in the
+//!   text, and what follows begins on a new line.
+//! - The alternate screen (modes 47, 1047, 1049) is left out; the primary screen goes on after it.
+//!   OSC, DCS, SOS, PM and APC strings are left out, and SGR changes nothing.
+//! - Blanks at a line's end that were printed stay. Blanks that only erasing or moving made do not;
+//!   nor do spaces at the end of a line that was printed over, as programs erase with them.
 //!
-//! **For a reader who follows** ([`give`](PlainText::give)) each row is given once, and a second
-//! time only if it changed after that, as a line of its own:
-//! - [`Until::Lines`]: lines that a line feed ended, up to the first over which the cursor was moved
-//!   up since it began. From there on the region is being redrawn and is held.
-//! - [`Until::Settled`]: all there is, an unfinished last line (a prompt) and held ones included.
-//!   What was given is not repeated: if the line goes on, the rest of it follows. If it is redrawn,
-//!   it is given again when a line feed has ended it; any other row when it leaves the region.
-//! - [`Until::Final`]: nothing follows. What changed since it was given is given again.
+//! **A reader who follows** calls [`give`](PlainText::give) and gets each row once. A row that
+//! changes after that comes a second time, as a line of its own:
+//! - [`Until::Lines`]: lines that a line feed ended, up to the first line that the cursor was moved
+//!   up over. From there on the region is being redrawn and is withheld.
+//! - [`Until::Settled`]: everything, with an unfinished last line (a prompt) and withheld lines. If
+//!   that line goes on, only its rest follows. If it is redrawn, it comes again when a line feed
+//!   has ended it; any other row when it leaves the region.
+//! - [`Until::Final`]: everything, and nothing follows. What changed since it came comes again.
 //!
-//! [`next`](PlainText::next) is the raw offset that a reader goes on from: the start of the first
-//! row that was not given, or else the end of what was obeyed, before an unfinished sequence or
-//! character. A resolver that was kept goes on exactly; a new one is made by
-//! [`resume`](PlainText::resume) from some output before that offset. Not promised after that: that
-//! a redraw of rows from before that output is recognised as such.
+//! [`next`](PlainText::next) is the raw offset at which a reader continues: the start of the first
+//! row that the reader does not have, or the end of what was processed. A `PlainText` that was kept
+//! continues exactly. [`resume`](PlainText::resume) makes a new one from some output before that
+//! offset; it may not recognise a redraw of rows from before that output.
 //!
-//! What is not obeyed: origin mode, tab stops other than each eighth, left and right margins, and a
-//! bare LF keeps no column (programs with the tty's translation off mean lines by it).
+//! Not supported: origin mode, tab stops other than each eighth, left and right margins. A bare LF
+//! goes to the first column, as programs that switch the tty's translation off mean lines by it.
 //!
-//! Must not know: terminals, offsets' storage, tokio.
+//! **Invariant:** it knows neither terminals nor where output is stored.
 
 mod edit;
 mod execute;
@@ -56,7 +54,8 @@ use region::Region;
 use row::RowEnd;
 use sequence::Sequences;
 
-/// The terminal's size in character cells: where lines wrap, and how far up a cursor gets.
+/// The terminal's size in character cells. It decides where lines wrap, and how far up the cursor
+/// moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlainSize {
     /// Columns; fewer than 2 count as 2.
@@ -65,28 +64,28 @@ pub struct PlainSize {
     pub rows: u16,
 }
 
-/// How much a reader who follows is given.
+/// How much a reader who follows gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// Lines that are ended and not being redrawn.
+    /// Lines that have ended and are not being redrawn.
     Lines,
-    /// All there is: the terminal has been quiet.
+    /// Everything: the terminal is quiet.
     Settled,
-    /// All there is, and nothing follows.
+    /// Everything, and nothing follows.
     Final,
 }
 
-/// Which screen is on.
+/// Which of a terminal's two screens is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Screen {
-    /// The one that text is read from.
+    /// The screen that text is read from.
     #[default]
     Primary,
-    /// Full-screen programs'.
+    /// The screen of full-screen programs.
     Alternate,
 }
 
-/// A character set that G0 or G1 holds.
+/// A character set in G0 or G1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Charset {
     #[default]
@@ -103,21 +102,21 @@ enum Shift {
     G1,
 }
 
-/// The longest beginning of a character.
+/// The longest unfinished character.
 const MAX_PART_BYTES: usize = 3;
 
-/// Resolves raw output to plain text.
+/// Turns raw output into plain text. See the [module](self).
 #[derive(Debug, Clone)]
 pub struct PlainText {
     region: Region,
     sequences: Sequences,
     /// The raw offset of the next byte.
     fed: u64,
-    /// Where the open sequence began.
+    /// Where the unfinished sequence began.
     sequence_start: u64,
-    /// The beginning of a character that is not all there.
+    /// The unfinished character.
     part: Vec<u8>,
-    /// Where that began.
+    /// Where the unfinished character began.
     part_start: u64,
     screen: Screen,
     g0: Charset,
@@ -125,17 +124,17 @@ pub struct PlainText {
     shift: Shift,
     /// For REP.
     last_printed: Option<char>,
-    /// The cursor was moved home by CUP, and nothing was done since.
+    /// CUP has moved the cursor home, and nothing was done since.
     just_homed: bool,
 }
 
 impl PlainText {
-    /// A resolver at the start of a terminal's output.
+    /// Begins at the start of a terminal's output.
     pub fn new(size: PlainSize) -> Self {
         Self::at(size, 0, Screen::Primary)
     }
 
-    /// A resolver that begins at this raw offset, on this screen, on an empty line.
+    /// Begins at this raw offset, on this screen, on an empty line.
     pub fn at(size: PlainSize, offset: u64, screen: Screen) -> Self {
         Self {
             region: Region::new(size, offset),
@@ -153,20 +152,20 @@ impl PlainText {
         }
     }
 
-    /// From now on [`Output`] has an anchor for every row.
+    /// Makes [`Output`] have an anchor for every row from now on.
     #[must_use]
     pub fn with_every_anchor(mut self) -> Self {
         self.region.giver.out.every_anchor();
         self
     }
 
-    /// A resolver for a reader who was given everything up to the end of `before`, which is the
-    /// output from `offset` on: it knows what stands on the screen, and gives what comes after.
+    /// Begins for a reader who has everything up to the end of `before`, which is the output from
+    /// `offset` on. It knows what is on the screen, and emits what comes after.
     pub fn resume(size: PlainSize, offset: u64, screen: Screen, before: &[u8]) -> Self {
         Self::resume_after(size, offset, screen, |plain| plain.advance(before))
     }
 
-    /// The same where `feed` is what gives it that output.
+    /// As [`resume`](Self::resume), where `feed` feeds that output.
     pub fn resume_after(
         size: PlainSize,
         offset: u64,
@@ -181,7 +180,7 @@ impl PlainText {
         let mut above = giver.last_left();
         for (index, row) in rows.iter_mut().enumerate().take(used) {
             row.held = false;
-            // An empty last line is one that nothing was given of.
+            // Nothing was emitted of an empty last line.
             if index + 1 < used || !row.is_blank() {
                 giver.know(row, above, end_of(row.end, index + 1 < used));
             }
@@ -190,17 +189,17 @@ impl PlainText {
         plain
     }
 
-    /// Takes another size from here on.
+    /// Takes another size. Rows stay as they are.
     pub fn resize(&mut self, size: PlainSize) {
         self.region.resize(size);
     }
 
-    /// The size it works at.
+    /// Returns the size.
     pub fn size(&self) -> PlainSize {
         self.region.size()
     }
 
-    /// Takes output; text that is final for good goes to the sink, in order, once.
+    /// Takes output. Text that is final goes to `sink`, in order and once.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl FnMut(&str)) {
         self.advance(bytes);
         let out = &mut self.region.giver.out;
@@ -210,28 +209,28 @@ impl PlainText {
         out.clear();
     }
 
-    /// Takes output; its text is kept until [`take`](Self::take) or the next [`feed`](Self::feed).
+    /// Takes output. Its text is kept until [`take`](Self::take) or the next [`feed`](Self::feed).
     pub fn advance(&mut self, bytes: &[u8]) {
         self.run(bytes);
     }
 
-    /// What went out since the last call, and where it came from.
+    /// Returns the text that is ready since the last call, and where it came from.
     pub fn take(&mut self) -> Output {
         self.region.giver.out.take()
     }
 
-    /// Bytes of text that [`take`](Self::take) would return.
+    /// Returns how many bytes of text [`take`](Self::take) would return.
     pub fn waiting(&self) -> usize {
         self.region.giver.out.text.len()
     }
 
-    /// Lines of text that [`take`](Self::take) would return.
+    /// Returns how many lines of text [`take`](Self::take) would return.
     pub fn waiting_lines(&self) -> usize {
         let text = &self.region.giver.out.text;
         text.bytes().filter(|byte| *byte == b'\n').count()
     }
 
-    /// Gives rows of the live region to a reader who follows.
+    /// Emits rows of the live region for a reader who follows.
     pub fn give(&mut self, until: Until) {
         if until == Until::Final {
             self.end_part();
@@ -239,7 +238,7 @@ impl PlainText {
         let cursor = self.region.cursor().row;
         let used = self.region.used();
         let (rows, giver) = self.region.rows_and_giver();
-        // On the alternate screen the primary one stands still.
+        // While the alternate screen is shown, the primary one stands still.
         let until = match (until, self.screen) {
             (Until::Lines, Screen::Alternate) => Until::Settled,
             (until, _) => until,
@@ -258,7 +257,7 @@ impl PlainText {
                 Until::Lines if row.held && row.given.is_none() => break,
                 Until::Lines => giver.give_early(row, above, end),
                 Until::Settled => {
-                    // An empty line is given when something follows it.
+                    // An empty line is emitted when something follows it.
                     if index + 1 < used || row.end != RowEnd::Open || !row.is_blank() {
                         giver.give_early(row, above, end);
                     }
@@ -273,7 +272,7 @@ impl PlainText {
         }
     }
 
-    /// Where a reader goes on from who was given what this one gave: a raw offset.
+    /// Returns the raw offset at which a reader continues who has what was emitted here.
     pub fn next(&self) -> u64 {
         let cursor = self.region.cursor().row;
         let rows = self.region.rows().iter().take(self.region.used());
@@ -286,12 +285,13 @@ impl PlainText {
         }
     }
 
-    /// The raw offset of the next byte to be fed.
+    /// Returns the raw offset of the next byte to be fed.
     pub fn fed(&self) -> u64 {
         self.fed
     }
 
-    /// The raw offset up to which output was obeyed: before an unfinished sequence or character.
+    /// Returns the raw offset up to which output was processed: before an unfinished sequence or
+    /// character.
     pub fn end(&self) -> u64 {
         if self.sequences.is_ground() {
             self.part_or_fed()
@@ -308,17 +308,17 @@ impl PlainText {
         }
     }
 
-    /// So many bytes of output come here that are not this reader's: offsets count them.
+    /// Skips output that this reader does not need, but that offsets count.
     pub fn skip(&mut self, bytes: u64) {
         self.fed += bytes;
     }
 
-    /// The live region's text as it stands: what follows the text that went out so far.
+    /// Returns the text of the live region, which follows what was emitted so far.
     pub fn pending(&self) -> String {
         self.pending_output().text
     }
 
-    /// As [`pending`](Self::pending), with where it came from.
+    /// As [`pending`](Self::pending), with where the text came from.
     pub fn pending_output(&self) -> Output {
         let mut giver = self.region.giver.rest();
         let used = self.region.used();
@@ -330,7 +330,7 @@ impl PlainText {
         giver.out
     }
 
-    /// The output is at its end: the rest of the text. A character cut off is a bad one.
+    /// Ends the output and returns the rest of the text. An unfinished character becomes U+FFFD.
     pub fn finish(mut self) -> String {
         self.end_part();
         let mut text = std::mem::take(&mut self.region.giver.out.text);
@@ -339,7 +339,7 @@ impl PlainText {
     }
 }
 
-/// How a row ended, with others below it or not.
+/// How a row ended, with or without rows below it.
 fn end_of(end: RowEnd, has_more_below: bool) -> RowEnd {
     if has_more_below && end == RowEnd::Open {
         RowEnd::Line

@@ -1,11 +1,11 @@
-//! What a reader was given, and where in the raw output it came from.
+//! The text that was emitted, and where in the raw output it came from.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Bytes of text between two [`Anchor`]s at the least: they must cost less than the text.
+/// The least bytes of text between two [`Anchor`]s, as they must cost less than the text.
 const ANCHOR_STEP_BYTES: usize = 256;
 
-/// The text that was given of a row, as much as is needed to know it again.
+/// What is needed to recognise the text that was emitted of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Given {
     length: usize,
@@ -22,34 +22,34 @@ impl Given {
         }
     }
 
-    /// What follows the given text, where this text begins with it.
+    /// The rest of a text that begins with the emitted text.
     pub(super) fn rest_of<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (head, rest) = text.split_at_checked(self.length)?;
         (Self::of(head) == *self).then_some(rest)
     }
 }
 
-/// A place in the text whose raw offset is known: the start of a row.
+/// A position in the text whose raw offset is known: the start of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anchor {
-    /// Bytes into the text.
+    /// Position in the text, in bytes.
     pub text: usize,
-    /// The raw offset that the row there began at.
+    /// The raw offset at which the row begins.
     pub raw: u64,
 }
 
-/// Text on its way out, and where it came from.
+/// Text, and where in the raw output it came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Output {
-    /// The text.
+    /// The text, in lines ended by LF.
     pub text: String,
-    /// Ascending in both members, one a row at the most, and none nearer than 256 bytes of text to
-    /// the one before: between two of them text and raw output are taken to go on byte by byte.
+    /// Ascending, at most one a row, and at least 256 bytes of text apart unless each row has one.
+    /// Between two anchors text and raw output are taken to advance byte by byte.
     pub anchors: Vec<Anchor>,
     density: Density,
 }
 
-/// How near anchors may be.
+/// How near to each other anchors may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Density {
     #[default]
@@ -73,13 +73,12 @@ impl Output {
         self.density = Density::EveryRow;
     }
 
-    /// All of it; leaves nothing.
     pub(super) fn take(&mut self) -> Self {
         let empty = self.like();
         std::mem::replace(self, empty)
     }
 
-    /// An empty one of the same kind.
+    /// An empty output of the same density.
     pub(super) fn like(&self) -> Self {
         Self {
             density: self.density,

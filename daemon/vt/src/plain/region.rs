@@ -1,7 +1,8 @@
-//! The live region: the rows that a program can still change, with its cursor in them.
+//! The live region: the rows that a program can still change, and its cursor.
 //!
-//! Here is how text and the cursor move in it; [`super::editing`] erases and scrolls. It is the screen, of at most [`MAX_LIVE_ROWS`] rows, and grows as it is printed on. What leaves
-//! it at the top is final. All positions are from 0, inside the screen.
+//! It is the screen, of at most [`MAX_LIVE_ROWS`] rows, and grows as it is printed on. A row that
+//! leaves it at the top is final. Positions are counted from 0, inside the screen. `edit.rs` has
+//! the functions that erase and scroll.
 
 use std::collections::VecDeque;
 
@@ -10,37 +11,37 @@ use super::giver::Giver;
 use super::row::{Row, RowEnd};
 use crate::grid::width::width;
 
-/// Rows that can still change, whatever the terminal's size: taller screens are full-screen
-/// programs', and those use the alternate screen.
+/// The most rows that can still change, whatever the terminal's size. Only full-screen programs use
+/// taller screens, and those use the alternate screen.
 pub(super) const MAX_LIVE_ROWS: usize = 64;
-/// Tab stops: nobody sets others in output that is read as text.
+/// Columns between tab stops. Output that is read as text has no others.
 const TAB_COLUMNS: usize = 8;
 
-/// Where text goes next.
+/// The cursor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) row: usize,
-    /// Equal to the columns of the screen: the row is full, and the next character wraps.
+    /// It equals the number of columns where the row is full and the next character wraps.
     pub(super) column: usize,
 }
 
-/// Whether a full row is followed by the next (DECAWM).
+/// DECAWM: whether a full row is followed by the next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Autowrap {
     #[default]
     On,
-    /// What comes at the margin overwrites the last column.
+    /// A character at the margin overwrites the last column.
     Off,
 }
 
-/// Scroll margins (DECSTBM): both rows are inside.
+/// DECSTBM. Both rows are inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Margins {
     pub(super) top: usize,
     pub(super) bottom: usize,
 }
 
-/// The rows and what moves in them.
+/// The rows and the cursor.
 #[derive(Debug, Clone)]
 pub(super) struct Region {
     size: PlainSize,
@@ -51,7 +52,7 @@ pub(super) struct Region {
     saved: Cursor,
     pub(super) margins: Option<Margins>,
     pub(super) autowrap: Autowrap,
-    /// Raw offset of what is being obeyed now.
+    /// The raw offset of what is processed now.
     pub(super) offset: u64,
     pub(super) next_id: u64,
     /// A row that left, for reuse.
@@ -81,7 +82,7 @@ impl Region {
         region
     }
 
-    /// Takes another size. Rows stay as they are: there is no reflow of text on its way out.
+    /// Takes another size. Rows stay as they are: there is no reflow.
     pub(super) fn resize(&mut self, size: PlainSize) {
         self.size = size;
         self.columns = usize::from(size.cols.max(2));
@@ -113,7 +114,7 @@ impl Region {
         (&mut self.rows, &mut self.giver)
     }
 
-    /// Rows that have text, or the cursor below them.
+    /// How many rows have text, or the cursor on or below them.
     pub(super) fn used(&self) -> usize {
         let blank = self.rows.iter().rev().take_while(|row| row.is_blank());
         (self.rows.len() - blank.count()).max(self.cursor.row + 1)
@@ -131,7 +132,7 @@ impl Region {
         self.rows.push_back(row);
     }
 
-    /// The top row leaves: its text is final.
+    /// Emits the top row, which is final.
     pub(super) fn leave(&mut self) {
         if let Some(row) = self.rows.pop_front() {
             self.giver.give_leaving(&row);
@@ -165,13 +166,13 @@ impl Region {
                 row.put_ascii(cursor.column, head);
             }
             self.cursor.column = cursor.column + head.len();
-            // What comes now stands where this was, plus what of it was printed.
+            // The character after this text is at its offset.
             self.offset += head.len() as u64;
             text = rest;
         }
     }
 
-    /// One character; C1 controls are none (ECMA-48 in UTF-8), and take no part in text.
+    /// One character. C1 controls (ECMA-48 in UTF-8) are no text.
     pub(super) fn print(&mut self, character: char) {
         if character.is_control() {
             return;
@@ -192,7 +193,7 @@ impl Region {
         self.cursor.column = column + columns;
     }
 
-    /// Goes to the next row if this many columns do not fit.
+    /// Goes to the next row if the row does not have this many columns left.
     fn wrap_for(&mut self, columns: usize) {
         if self.cursor.column + columns <= self.columns {
             return;
@@ -213,8 +214,8 @@ impl Region {
 
     // Controls.
 
-    /// LF, VT, FF and NEL: to the start of the next line. A bare LF too: what programs print with
-    /// the tty's translation off is meant as lines.
+    /// LF, VT, FF and NEL: to the start of the next line. Also for a bare LF, as programs that
+    /// switch the tty's translation off mean lines by it.
     pub(super) fn next_line(&mut self) {
         if let Some(row) = self.current() {
             row.end = RowEnd::Line;
@@ -223,7 +224,7 @@ impl Region {
         self.cursor.column = 0;
     }
 
-    /// IND: one down; scrolls at the bottom.
+    /// IND: down one row. At the bottom the region scrolls.
     pub(super) fn index(&mut self) {
         let margins = self.margins();
         if self.cursor.row == margins.bottom {
@@ -241,7 +242,7 @@ impl Region {
         }
     }
 
-    /// RI: one up; scrolls at the top.
+    /// RI: up one row. At the top the region scrolls.
     pub(super) fn reverse_index(&mut self) {
         let margins = self.margins();
         if self.cursor.row == margins.top {
@@ -273,7 +274,7 @@ impl Region {
         self.cursor.column = column.min(self.columns - 1);
     }
 
-    /// HT. At the margin it wraps, where a terminal would lose it: no text may run together.
+    /// HT. At the margin it wraps, where a terminal would stay: texts must not run together.
     pub(super) fn tab(&mut self) {
         self.wrap_for(1);
         let column = self.cursor.column;
@@ -284,7 +285,7 @@ impl Region {
         self.cursor.column = stop;
     }
 
-    /// CUU: stops at the top, or at the margin.
+    /// CUU. It stops at the top, or at the margin.
     pub(super) fn up(&mut self, count: usize) {
         let margins = self.margins();
         let stop = if self.cursor.row >= margins.top {
@@ -296,7 +297,7 @@ impl Region {
         self.hold();
     }
 
-    /// CUD, VPR: stops at the bottom, or at the margin.
+    /// CUD, VPR. They stop at the bottom, or at the margin.
     pub(super) fn down(&mut self, count: usize) {
         let margins = self.margins();
         let stop = if self.cursor.row <= margins.bottom {
@@ -330,7 +331,7 @@ impl Region {
         self.set_row(saved.row);
     }
 
-    /// The primary screen is on again: its cursor stands where it did, which is no redraw.
+    /// Restores the cursor when the primary screen is shown again, which is no redraw.
     pub(super) fn restore_cursor_in_place(&mut self) {
         self.margins = None;
         self.autowrap = Autowrap::On;
@@ -339,7 +340,7 @@ impl Region {
         self.current();
     }
 
-    /// DECSTBM, which moves the cursor home.
+    /// DECSTBM. The cursor moves home.
     pub(super) fn set_margins(&mut self, top: usize, bottom: usize) {
         let bottom = bottom.min(self.height - 1);
         if top < bottom {
@@ -364,7 +365,7 @@ impl Region {
         }
     }
 
-    /// Everything but the text on the screen, as it was at the start.
+    /// Resets everything but the text on the screen.
     pub(super) fn reset_modes(&mut self) {
         self.margins = None;
         self.autowrap = Autowrap::On;

@@ -1,13 +1,13 @@
-//! One row of the live region: its cells, and what of it the reader was given already.
+//! One row of the live region: its cells, and what the reader has of it.
 
 use super::output::Given;
 
-/// Bytes that combining marks of one cell may take; further marks are dropped. The longest emoji
-/// sequences take 35.
+/// The most bytes of a character and its combining marks; further marks are dropped. The longest
+/// emoji sequence takes 35.
 const MAX_CLUSTER_BYTES: usize = 64;
-/// Bytes that all characters with combining marks of one row may take together.
+/// The most bytes of all characters with combining marks in a row.
 const MAX_ROW_CLUSTER_BYTES: usize = 16 << 10;
-/// ASCII cells that are written out at a time.
+/// How many ASCII cells are written out at a time.
 const ASCII_STEP: usize = 128;
 
 /// Nothing was printed here, or it was erased.
@@ -21,36 +21,36 @@ const SPACE: Cell = 0x20;
 /// The lower bits are an index into the row's clusters.
 const CLUSTER: Cell = 0x8000_0000;
 
-/// A character's code point, or one of the constants above. Not larger: rows are what the resolver
-/// spends its time on.
+/// A character's code point, or one of the constants above. It is small because most of the time is
+/// spent on rows.
 type Cell = u32;
 
-/// Whether the line goes on in the row below.
+/// How the line goes on below the row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum RowEnd {
-    /// Nothing has ended it.
+    /// It has not ended.
     #[default]
     Open,
-    /// A line feed did.
+    /// A line feed ended it.
     Line,
-    /// It was full: autowrap. The next row is the same line of text.
+    /// The row was full (autowrap): the next row is the same line.
     Wrap,
 }
 
-/// A row.
+/// A row of the live region.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
-    /// Tells it from all other rows of one resolver.
+    /// Unique among the rows of one resolver.
     pub(super) id: u64,
-    /// The raw offset that it began at.
+    /// The raw offset at which it began.
     pub(super) start: u64,
     /// What ended it.
     pub(super) end: RowEnd,
-    /// The cursor has been moved up over it: a program redraws it.
+    /// The cursor was moved up over it, so a program redraws it.
     pub(super) held: bool,
-    /// What the reader was given of it.
+    /// What the reader has of it.
     pub(super) given: Option<Given>,
-    /// Something was printed over its text: spaces at its end were printed to erase.
+    /// Something was printed over its text, so spaces at its end were printed to erase.
     redrawn: bool,
     cells: Vec<Cell>,
     clusters: Option<Box<Clusters>>,
@@ -59,16 +59,16 @@ pub(super) struct Row {
 /// Characters with combining marks.
 #[derive(Debug, Clone, Default)]
 struct Clusters {
-    /// Marks at the start of the line, and a byte order mark: they have no base.
+    /// Marks at the start of the line, and a byte order mark, which have no base.
     lead: String,
     texts: Vec<String>,
     bytes: usize,
-    /// The row holds too many: further marks are dropped until it is cleared.
+    /// It holds too many bytes; further marks are dropped until it is cleared.
     full: bool,
 }
 
 impl Row {
-    /// An empty row, in the same memory.
+    /// Makes it an empty row in the same memory.
     pub(super) fn renew(&mut self, id: u64, start: u64) {
         self.id = id;
         self.start = start;
@@ -85,7 +85,7 @@ impl Row {
         self.text_end() == 0 && self.lead().is_empty()
     }
 
-    /// Columns that the text takes, less blanks at its end that nobody printed.
+    /// Columns of the text, without blanks at its end that nobody printed.
     fn text_end(&self) -> usize {
         let blank = if self.redrawn { SPACE } else { BLANK };
         self.cells
@@ -98,7 +98,7 @@ impl Row {
         self.clusters.as_ref().map_or("", |clusters| &clusters.lead)
     }
 
-    /// Writes printable ASCII; the caller keeps it inside the screen.
+    /// Writes printable ASCII. It must fit the screen.
     pub(super) fn put_ascii(&mut self, column: usize, text: &[u8]) {
         let end = column + text.len();
         let length = self.cells.len();
@@ -142,7 +142,7 @@ impl Row {
         }
     }
 
-    /// Adds a mark that takes no column to the character left of `column`.
+    /// Adds a mark without a column of its own to the character left of `column`.
     pub(super) fn put_mark(&mut self, column: usize, mark: char) {
         if self.cells.len() < column {
             self.cells.resize(column, BLANK);
@@ -197,7 +197,7 @@ impl Row {
         }
     }
 
-    /// Inserts blanks; what leaves the screen on the right is gone (ICH).
+    /// ICH. What leaves the screen on the right is gone.
     pub(super) fn insert(&mut self, column: usize, count: usize, columns: usize) {
         if column < self.cells.len() {
             self.sever(column);
@@ -209,7 +209,7 @@ impl Row {
         }
     }
 
-    /// Deletes columns; what is right of them moves left (DCH).
+    /// DCH. What is right of the columns moves left.
     pub(super) fn delete(&mut self, column: usize, count: usize) {
         let end = column.saturating_add(count).min(self.cells.len());
         if column < end {
@@ -219,7 +219,7 @@ impl Row {
         }
     }
 
-    /// A character that lies on both sides of this column's left edge becomes blank.
+    /// Makes a character blank that lies on both sides of this column's left edge.
     fn sever(&mut self, column: usize) {
         let is_tail = |cell: &Cell| matches!(*cell, WIDE_TAIL | TAB_TAIL);
         if !self.cells.get(column).is_some_and(is_tail) {
@@ -233,7 +233,6 @@ impl Row {
         }
     }
 
-    /// Appends the text of the row.
     pub(super) fn write(&self, out: &mut String) {
         out.push_str(self.lead());
         let mut rest = self.cells.get(..self.text_end()).unwrap_or_default();
@@ -297,7 +296,7 @@ impl Clusters {
         }
     }
 
-    /// Forgets what was overwritten; whether there is room again.
+    /// Drops clusters that were overwritten. Returns whether there is room again.
     fn compact(&mut self, cells: &mut [Cell]) -> bool {
         let old = std::mem::take(&mut self.texts);
         self.bytes = 0;
@@ -308,7 +307,7 @@ impl Clusters {
             *cell = u32::try_from(self.texts.len()).map_or(BLANK, |index| CLUSTER | index);
             self.texts.push(text);
         }
-        // Or else it would be compacted again at the next mark, and the one after it.
+        // Otherwise it would be compacted again at each of the next marks.
         self.full = self.bytes > MAX_ROW_CLUSTER_BYTES / 2;
         !self.full
     }

@@ -1,18 +1,18 @@
-//! Switches between the two screens, found in raw output without resolving it.
+//! Finds switches between the two screens in raw output, without resolving it.
 
 use super::Screen;
 
-/// The first switch of screens in this output: which one it turned on.
+/// Returns the screen that the first switch in this output turns on; `None` without a switch.
 pub fn first_switch(raw: &[u8]) -> Option<Screen> {
     switches(raw).next()
 }
 
-/// The last switch of screens in this output: which one it left on.
+/// Returns the screen that the last switch in this output turns on; `None` without a switch.
 pub fn last_switch(raw: &[u8]) -> Option<Screen> {
     switches(raw).last()
 }
 
-/// DECSET and DECRST 47, 1047 and 1049, wherever they stand: ESC begins anew in every state.
+/// DECSET and DECRST 47, 1047 and 1049. ESC begins a sequence in every state.
 fn switches(raw: &[u8]) -> impl Iterator<Item = Screen> {
     let sequences = raw.split(|byte| *byte == 0x1b).skip(1);
     sequences.filter_map(|sequence| {

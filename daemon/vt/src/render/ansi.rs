@@ -1,22 +1,22 @@
 //! A screen as text with the control sequences that draw it on a cleared xterm of its size.
 //!
-//! Nothing in it says where on that terminal it begins, so it can be printed in a shell as well:
-//! rows follow one another by CR LF, and the cursor is placed relative to the last of them.
+//! It does not say where on that terminal it begins, so a shell can print it as well: CR LF
+//! separates the rows, and the cursor is placed relative to the last row.
 
 use termd_proto::screen::{CursorShape, LineSize, Screen, ScreenRow};
 
 use super::put;
 use super::sgr::Pen;
 
-/// The rows, with the fewest changes of SGR; hyperlinks; then the cursor's place, shape and
-/// visibility. Rows that the screen does not give between two that it does are skipped over.
+/// Renders the rows with the fewest changes of SGR and OSC 8, then the cursor's position, shape and
+/// visibility. Rows that the screen leaves out are skipped over.
 pub fn ansi(screen: &Screen) -> String {
     let mut out = String::new();
     let mut pen = Pen::default();
     let mut last: Option<i64> = None;
     for row in &screen.lines {
         if let Some(last) = last {
-            // Farther than a screen is high is nowhere.
+            // More than the height of a screen is out of it.
             let farthest = i64::from(screen.rows).max(1);
             let down = row.row.saturating_sub(last).clamp(1, farthest);
             for _ in 0..down {
@@ -33,7 +33,7 @@ pub fn ansi(screen: &Screen) -> String {
     out
 }
 
-/// DECDHL, DECDWL; single is what a cleared row is.
+/// DECDHL, DECDWL. A cleared row is single-width.
 pub(crate) fn line_size(size: LineSize) -> &'static str {
     match size {
         LineSize::Single => "",
@@ -43,7 +43,8 @@ pub(crate) fn line_size(size: LineSize) -> &'static str {
     }
 }
 
-/// Draws the columns `from..to` of a row, beginning where the cursor is. A wide character at an
+/// Draws the columns `from..to` of a row from where the cursor is. A wide character across an edge
+/// is blank.
 /// edge is blank.
 pub(crate) fn draw_row(row: &ScreenRow, from: u16, to: u16, pen: &mut Pen, out: &mut String) {
     let mut at = from;
@@ -66,7 +67,7 @@ pub(crate) fn draw_row(row: &ScreenRow, from: u16, to: u16, pen: &mut Pen, out: 
             }
             out.extend(cell.chars());
             at = end;
-            // Terminals differ in how wide they take a sequence of characters to be.
+            // Terminals differ in the width of a sequence of characters.
             if cell.text.chars().nth(1).is_some() && at < to {
                 put(out, format_args!("\x1b[{}G", at - from + 1));
             }

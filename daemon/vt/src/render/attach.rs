@@ -1,9 +1,9 @@
-//! A screen for a client that has just attached: its tty is made to show it, and to write input as
-//! the program in the terminal wants it, whatever it showed and did before.
+//! A screen drawn on a tty that shows something else, with the modes that tell how input is
+//! encoded.
 //!
-//! **What a [`Screen`] does not tell** is not set: colours in force, margins, tab stops, character
-//! sets and the saved cursor are the defaults afterwards. So the output that follows may be passed
-//! on as it is only to a client that gets those from the model's dump.
+//! A [`Screen`] does not tell margins, tab stops, character sets and the saved cursor, so these are
+//! reset. To pass further output on as it comes, use [`Model::redraw`](crate::Model::redraw), which
+//! restores them.
 
 use termd_proto::screen::{LineSize, MouseEncoding, MouseMode, Screen, ScreenModes};
 
@@ -11,31 +11,31 @@ use super::ansi::{cursor_shape, draw_row, line_size};
 use super::put;
 use super::sgr::Pen;
 
-/// The client's size, in characters.
+/// The size of the tty that a screen is drawn on, in character cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// Columns.
+    /// Columns of the tty.
     pub cols: u16,
-    /// Rows.
+    /// Rows of the tty.
     pub rows: u16,
 }
 
-/// Default rendition, no hyperlink, US-ASCII, no margins, origin and insert mode off, and no
-/// wrapping while rows are drawn to the last column.
+/// Default style, no hyperlink, US-ASCII, no margins, origin and insert mode off, and autowrap off
+/// while rows are drawn to the last column.
 const BEGIN: &str = "\x1b[m\x1b]8;;\x1b\\\x0f\x1b(B\x1b)B\x1b[?69l\x1b[r\x1b[?6l\
 \x1b[4l\x1b[?7l";
 
-/// Every mouse mode and encoding off: a mode of these is not always ended by another.
+/// All mouse modes and encodings off, as setting one does not always end another.
 const MOUSE_OFF: &str = "\x1b[?9;1000;1001;1002;1003;1005;1006;1015;1016l";
 
-/// What makes a client's tty of this size show the screen, the part with the cursor where it is
-/// too small, and work in the screen's modes.
+/// Renders the bytes that make a tty of this size show the screen in the screen's modes. Where the
+/// tty is too small, it shows the part with the cursor.
 pub fn attach(screen: &Screen, view: View) -> String {
-    // CAN ends a sequence that was begun; then from here to the end one picture (mode 2026).
+    // CAN ends an unfinished sequence. All that follows is one frame (mode 2026).
     let mut out = String::from("\x18\x1b[?2026h");
     let modes = screen.modes;
-    // First of all: going to the alternate screen saves the cursor as it is, and the margins below
-    // would move it. Leaving moves it, and it is placed below.
+    // This comes first: entering the alternate screen saves the cursor, which the margins below
+    // would move.
     set_or_reset(screen.alternate, "?1049", &mut out);
     out.push_str(BEGIN);
     set_or_reset(modes.reverse_video, "?5", &mut out);
@@ -52,14 +52,14 @@ pub fn attach(screen: &Screen, view: View) -> String {
         draw_row(row, from, to, &mut pen, &mut out);
         pen.put_down(&mut out);
     }
-    // A cursor over a screen that is not given has nothing to be drawn on, and stands all the same.
+    // Without rows there is nothing under the cursor, which is placed nevertheless.
     place_cursor(screen, window, &mut out);
     write_modes(screen, &mut out);
     out.push_str("\x1b[?2026l");
     out
 }
 
-/// The part of the screen that the client sees.
+/// The part of the screen that the tty shows.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     top: u16,
@@ -68,7 +68,7 @@ struct Window {
 }
 
 impl Window {
-    /// As far to the top left as it can be with the cursor in it.
+    /// The part nearest to the top left that has the cursor in it.
     fn of(screen: &Screen, view: View) -> Self {
         let view = View {
             cols: view.cols.max(1),
@@ -88,19 +88,19 @@ impl Window {
         }
     }
 
-    /// The client's line for a row of the screen, from 1.
+    /// The tty's line for a row of the screen, from 1.
     fn line_of(self, row: i64) -> Option<u16> {
         let line = u16::try_from(row).ok()?.checked_sub(self.top)?;
         (line < self.view.rows).then_some(line.saturating_add(1))
     }
 
-    /// The columns of a row of this size that are seen: the first, and the one after the last.
+    /// The columns of such a row that are shown: the first, and the one after the last.
     fn columns(self, size: LineSize) -> (u16, u16) {
         let end = self.left.saturating_add(self.view.cols);
         match size {
             LineSize::Single => (self.left, end),
             LineSize::DoubleWidth | LineSize::DoubleHeightTop | LineSize::DoubleHeightBottom => {
-                // From its middle on a character is not drawn: none is cut by the left edge.
+                // From its middle on a character is not drawn, so the left edge cuts none.
                 (self.left.div_ceil(2), end / 2)
             }
         }
@@ -125,7 +125,7 @@ fn place_cursor(screen: &Screen, window: Window, out: &mut String) {
     }
 }
 
-/// The one way to have another terminal wrap before its next character.
+/// Only a write to the last column makes another terminal wrap before its next character.
 fn write_last_cell_again(screen: &Screen, left: u16, out: &mut String) {
     let cursor = screen.cursor;
     let row = screen
@@ -150,7 +150,7 @@ fn write_last_cell_again(screen: &Screen, left: u16, out: &mut String) {
     }
 }
 
-/// The modes that say how input is written, and how the next output is.
+/// The modes that tell how input is encoded and how output goes on.
 fn write_modes(screen: &Screen, out: &mut String) {
     let ScreenModes {
         application_cursor_keys,
@@ -159,12 +159,12 @@ fn write_modes(screen: &Screen, out: &mut String) {
         focus_events,
         mouse,
         mouse_encoding,
-        // Set while this is drawn, and ended after it.
+        // Set while the frame is drawn, and reset after it.
         synchronized_output: _,
         reverse_video: _,
         autowrap: _,
         insert,
-        // Where the margins are is not known here.
+        // The margins are not known here.
         origin: _,
         line_feed_new_line,
         kitty_keyboard,
@@ -198,7 +198,7 @@ fn write_modes(screen: &Screen, out: &mut String) {
     set_or_reset(screen.cursor.visible, "?25", out);
 }
 
-/// SM or RM; with a `?` before the number DECSET or DECRST.
+/// SM or RM; with `?` before the number DECSET or DECRST.
 fn set_or_reset(is_set: bool, number: &str, out: &mut String) {
     put(
         out,

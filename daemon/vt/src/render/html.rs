@@ -1,7 +1,7 @@
-//! A screen as one `<pre>` element that needs no style sheet and no script.
+//! A screen as one `<pre>` element, without style sheet or script.
 //!
-//! What a program printed is text and nothing else in it: `&`, `<`, `>` and quotes are escaped, and
-//! a hyperlink is one only where its scheme is known to open a document.
+//! What a program printed is only text: `&`, `<`, `>` and quotes are escaped, and a hyperlink must
+//! have a scheme that is known to open a document.
 
 use termd_proto::cells::Cell;
 use termd_proto::palette::{Paint, Theme, Video};
@@ -11,12 +11,12 @@ use super::{columns_of, put};
 
 /// xterm's colours on black.
 const THEME: Theme = Theme::DARK;
-/// A row's height, in heights of a character; double height is computed from it.
+/// A row's height relative to a character's; double height is computed from it.
 const LINE_HEIGHT_EM: f32 = 1.2;
-/// Schemes that a link may have: with these nothing is run.
+/// The schemes of links. None of them runs anything.
 const LINK_SCHEMES: [&str; 4] = ["http:", "https:", "file:", "mailto:"];
 
-/// The rows, a line each, with the cursor drawn where it is visible.
+/// Renders the rows, a line each, with the cursor where it is visible.
 pub fn html(screen: &Screen) -> String {
     let video = Video::of_mode(screen.modes.reverse_video);
     let (ink, paper) = THEME.defaults(video);
@@ -41,7 +41,7 @@ pub fn html(screen: &Screen) -> String {
 
 fn line(screen: &Screen, row: &ScreenRow, video: Video, out: &mut String) {
     let width = u32::from(columns_of(row, screen.cols)) * 2;
-    // Both halves of a double-height line are scaled from where the half that is seen begins.
+    // Both halves of a double-height line are scaled from the side of the half that is seen.
     let (vertical, origin) = match row.size {
         LineSize::Single => return cells(screen, row, video, out),
         LineSize::DoubleWidth => (1, "0 0"),
@@ -117,7 +117,7 @@ fn cells(screen: &Screen, row: &ScreenRow, video: Video, out: &mut String) {
     blanks(column, end, cursor_column, screen, video, out);
 }
 
-/// Spaces for columns that no run has, and the cursor among them.
+/// Spaces for columns without a run, and the cursor among them.
 fn blanks(
     from: u16,
     to: u16,
@@ -128,7 +128,7 @@ fn blanks(
 ) {
     for column in from..to {
         if cursor_column == Some(column) {
-            // A default cell with the cursor on it never looks like one without.
+            // A default cell looks different with the cursor on it, so there is always an element.
             Css::under_cursor(&Style::default(), screen, video).open(out);
             out.push_str(" </span>");
         } else {
@@ -137,12 +137,12 @@ fn blanks(
     }
 }
 
-/// Whether a cell gets a box of its own, for the browser's font may be of another width there.
+/// Whether a cell gets a box of its own: the browser's font may have another width.
 fn is_placed(cell: &Cell<'_>) -> bool {
     cell.width > 1 || !cell.text.is_ascii()
 }
 
-/// Declarations of an element, each ended by `;`.
+/// The declarations of an element, each ended by `;`.
 #[derive(Debug, Clone)]
 struct Css(String);
 
@@ -232,7 +232,7 @@ impl Css {
         }
     }
 
-    /// In the columns that are the cell's.
+    /// Limits a cell to its columns.
     fn placed(mut self, cell: &Cell<'_>) -> Self {
         if is_placed(cell) {
             self.add("display", "inline-block");
@@ -245,7 +245,7 @@ impl Css {
         put(&mut self.0, format_args!("{property}:{value};"));
     }
 
-    /// Begins an element, where there is something to say; whether it did.
+    /// Opens an element if there is a declaration. Returns whether it did.
     fn open(&self, out: &mut String) -> bool {
         if self.0.is_empty() {
             return false;
@@ -256,7 +256,8 @@ impl Css {
     }
 }
 
-/// Whether a browser may be sent there. Anything before the scheme, a space even, makes it none.
+/// Whether a browser may follow the link. Anything before the scheme, even a space, makes it
+/// unknown.
 fn may_link(target: &str) -> bool {
     let scheme = target.find(':').and_then(|colon| target.get(..=colon));
     scheme.is_some_and(|scheme| {

@@ -1,8 +1,7 @@
-//! What a [`Screen`] looks like: as text, as ANSI for another terminal, as HTML.
+//! A [`Screen`] as text, as ANSI for another terminal, and as HTML.
 //!
-//! Pure. **Promises:** no rendering fails or panics, whatever the screen says of itself; and no
-//! control character that a program printed comes out of any, nor anything that a browser would
-//! run. It must not know where a screen comes from.
+//! **Promises:** no rendering fails or panics, whatever the screen holds. No control character that
+//! a program printed gets into a rendering, and nothing that a browser would run.
 
 mod ansi;
 mod attach;
@@ -22,8 +21,7 @@ pub use attach::{View, attach};
 pub use html::html;
 pub use text::{WrappedLines, text};
 
-/// A screen in the format that `session.screen` was asked for; none for JSON, whose rows are the
-/// screen's own.
+/// Renders a screen in a format; `None` for JSON, which is the screen itself.
 pub fn render(screen: &Screen, format: ScreenFormat) -> Option<String> {
     match format {
         ScreenFormat::Json => None,
@@ -38,7 +36,7 @@ pub fn render(screen: &Screen, format: ScreenFormat) -> Option<String> {
     }
 }
 
-/// How many characters of normal width a row holds.
+/// How many characters of normal width fit a row.
 fn columns_of(row: &ScreenRow, cols: u16) -> u16 {
     match row.size {
         LineSize::Single => cols,
@@ -48,7 +46,7 @@ fn columns_of(row: &ScreenRow, cols: u16) -> u16 {
     }
 }
 
-/// Writes formatted text; a `String` takes whatever it is given.
+/// A write to a `String` does not fail.
 fn put(out: &mut String, formatted: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(formatted);
 }

@@ -1,17 +1,17 @@
-//! From one style to the next by the fewest bytes of SGR and OSC 8.
+//! The shortest SGR and OSC 8 from one style to the next.
 
 use termd_proto::screen::{Color, Style, Underline};
 
 use super::put;
 
-/// What a terminal draws with now, and the way to what comes next.
+/// The style that a terminal draws with.
 #[derive(Debug, Default)]
 pub(crate) struct Pen {
     style: Style,
 }
 
 impl Pen {
-    /// Writes what makes `next` the style of what follows.
+    /// Writes the change to the style `next`.
     pub(crate) fn take(&mut self, next: &Style, out: &mut String) {
         if self.style == *next {
             return;
@@ -33,13 +33,13 @@ impl Pen {
         self.style.clone_from(next);
     }
 
-    /// Back to the default.
+    /// Writes the change to the default style.
     pub(crate) fn put_down(&mut self, out: &mut String) {
         self.take(&Style::default(), out);
     }
 }
 
-/// OSC 8. What ends the sequence, or could begin another, is left out of the target.
+/// OSC 8. Control characters, which could end the sequence, are left out of the target.
 fn link(target: Option<&str>, out: &mut String) {
     out.push_str("\x1b]8;;");
     out.extend(
@@ -51,7 +51,7 @@ fn link(target: Option<&str>, out: &mut String) {
     out.push_str("\x1b\\");
 }
 
-/// The SGR parameters between two styles, joined by `;`.
+/// The SGR parameters from one style to another, joined by `;`.
 fn changes(from: &Style, to: &Style) -> String {
     let mut params = Params(String::new());
     // 22 ends both bold and faint.
@@ -113,8 +113,8 @@ impl Params {
         self.0.push_str(param);
     }
 
-    /// `base` is 30 for the foreground and 40 for the background. Semicolons: more terminals read
-    /// 38;2 than 38:2.
+    /// `base` is 30 for the foreground and 40 for the background. More terminals read 38;2 than
+    /// 38:2.
     fn color(&mut self, color: Color, base: u16) {
         match color {
             Color::Default => self.add(&format!("{}", base + 9)),

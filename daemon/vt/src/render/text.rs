@@ -4,16 +4,16 @@ use termd_proto::screen::{Screen, ScreenRow};
 
 use super::columns_of;
 
-/// What becomes of a line that was too long for its row.
+/// How a line that was too long for its row is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrappedLines {
-    /// A line of text for each row.
+    /// Each row is a line of text.
     Apart,
-    /// A line of text for each line that was printed, however many rows it takes.
+    /// Each line that was printed is a line of text, however many rows it takes.
     Joined,
 }
 
-/// The rows as text: a line each, ended by LF, blanks at its end left out.
+/// Renders the rows as text: lines ended by LF, without the blanks at their ends.
 pub fn text(screen: &Screen, wrapped: WrappedLines) -> String {
     let mut out = String::new();
     let mut line_start = 0;
@@ -30,7 +30,8 @@ pub fn text(screen: &Screen, wrapped: WrappedLines) -> String {
         let next = screen.lines.get(at + 1);
         if let Some(next) = next.filter(|next| goes_on(row, next, wrapped)) {
             let full = columns_of(row, screen.cols);
-            // A wide character that found one column left went to the next row: no blank there.
+            // A wide character that found one column left went to the next row, so no blank stands
+            // there.
             let last_column_skipped = column.saturating_add(1) == full && begins_wide(next);
             if !last_column_skipped {
                 out.extend(std::iter::repeat_n(

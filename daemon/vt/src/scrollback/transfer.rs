@@ -16,7 +16,7 @@ use crate::grid::style::{Attributes, Link, LinkId, Style, Styles};
 const STYLE_BYTES: usize = 19;
 
 impl Scrollback {
-    pub fn write(&self, out: &mut Writer) {
+    pub(crate) fn write(&self, out: &mut Writer) {
         out.u64(self.pushed());
         out.count(self.gone);
         out.count(self.full.len() + 1);
@@ -26,7 +26,7 @@ impl Scrollback {
     }
 
     /// Reads rows into an empty scrollback, whose bounds may differ from those of the dump.
-    pub fn read(&mut self, from: &mut Reader<'_>) -> Option<()> {
+    pub(crate) fn read(&mut self, from: &mut Reader<'_>) -> Option<()> {
         let pushed = from.u64()?;
         self.gone = usize::try_from(from.u32()?).ok()?;
         let blocks = (0..from.count(1)?)
