@@ -1,7 +1,7 @@
 //! The terminal model beside `alacritty_terminal` and `vt100`, in thread CPU time; and its memory.
 //!
-//! `cargo bench -p termd --bench term` prints a table and ends with 1 if a figure is beyond its
-//! limit; words behind `--` select figures by their beginning.
+//! `cargo bench -p termd-vt --bench model` prints a table and exits with 1 if a figure is beyond its
+//! limit. Words after `--` select figures by their beginning.
 
 mod counting;
 #[path = "../../../benches/terminals/figures.rs"]

@@ -1,4 +1,4 @@
-//! The runner that shows what the model makes of bytes (docs/testing.md), as its users run it.
+//! The conformance runner (docs/testing.md), run as a program.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 fn it_prints_the_rows_and_then_the_cursor() {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
-    let mut runner = Command::new(profile.join("examples/screen"))
+    let mut runner = Command::new(profile.join("examples/conformance"))
         .args(["10", "2"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
