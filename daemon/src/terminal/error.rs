@@ -8,13 +8,13 @@ use termd_proto::terminal::{CloseCause, Front};
 use termd_proto::{Label, TerminalId};
 use thiserror::Error;
 
-use super::activity::IdleTimeout;
-use super::launch::LaunchError;
-use super::transcript::TranscriptError;
 use crate::config::ApprovedError;
 use crate::keeper_client::KeeperError;
 use crate::scope::ScopeWall;
 use crate::store::StoreError;
+use crate::terminal::lifecycle::activity::IdleTimeout;
+use crate::terminal::lifecycle::launch::LaunchError;
+use crate::terminal::output::transcript::TranscriptError;
 use termd_keeper::protocol::message::SpawnFailure;
 
 /// What the gate did not let through.

@@ -1,54 +1,38 @@
-//! One terminal's life: from the request that starts it to the record of its end.
+//! One terminal: its task, its output, its screen, and what is typed, read and waited for.
 //!
-//! Each [`Terminal`] is watched by anyone and written to by its own task alone ([`actor`]). What can be
-//! done to terminals is `service`'s. Pure parts: [`flow`], [`input`], [`text`].
+//! - [`handle`]: a terminal as the rest of the server holds it.
+//! - [`lifecycle`]: from the request that starts it to the record of its end; the task.
+//! - [`output`]: from the PTY or the pipes into the spool, the screen and the store.
+//! - [`screen`]: the model, its checkpoints in the database and how it is made again.
+//! - [`read`]: output as plain text, raw text or bytes.
+//! - [`input`]: from keys and text to bytes, and the bytes' way into the tty.
+//! - [`wait`]: for a pattern, for a command's end, for quiet.
 //!
 //! **Invariant:** nothing here knows JSON-RPC or a connection. An exit is published after the
 //! output before it can be read; an audit record is committed before what it records is done.
 
-pub mod activity;
-pub mod actor;
-pub(crate) mod backlog;
-pub(crate) mod bounded;
-pub(crate) mod checkpoints;
-pub mod command_output;
-pub mod commands;
-pub(crate) mod disk;
 pub mod error;
-pub mod flow;
-pub mod foreground;
 pub mod handle;
 pub mod input;
-pub(crate) mod intake;
-pub mod keeping;
-pub(crate) mod keyboard;
-pub mod keys;
-pub mod launch;
-pub(crate) mod limit_shown;
-pub(crate) mod master;
-pub mod origins;
-pub(crate) mod pace;
-pub(crate) mod plain_reading;
-pub mod presence;
-pub mod read_options;
-pub mod reading;
-pub mod record;
-pub mod resolved;
-pub mod restore;
+pub mod lifecycle;
+pub mod output;
+pub mod read;
 pub mod screen;
-pub mod shell_log;
-pub mod source;
-pub mod spool;
-pub(crate) mod streams;
-pub mod tally;
-pub mod text;
-pub mod transcript;
-pub(crate) mod tty;
-pub mod typed;
-pub mod typing;
-pub mod viewing;
-pub mod waiting;
+pub mod wait;
 
-pub use crate::clock;
 pub use error::TerminalError;
 pub use handle::Terminal;
+
+// Paths that callers still use.
+pub use crate::clock;
+pub use input::{input_audit as tally, typing};
+pub use lifecycle::{activity, actor, launch, record};
+pub(crate) use output::backlog;
+pub(crate) use output::disk;
+pub(crate) use output::pump as intake;
+pub use output::{flow, quota as keeping, shell_commands as commands, source, spool, transcript};
+pub use read::{
+    self as reading, command_output, options as read_options, plain_cache as resolved, text,
+};
+pub use screen::restore;
+pub use wait::{self as waiting, screen_wait as viewing};

@@ -10,11 +10,11 @@ use termd_proto::Offset;
 use termd_proto::terminal::{SendResult, Stdio, TerminalState};
 use tokio::sync::oneshot;
 
-use super::super::error::TerminalError;
-use super::super::input::{Care, Input, MAX_QUEUED_BYTES, Outcome};
-use super::super::tally::Seen;
-use super::super::typing::CANONICAL_LINE_BYTES;
 use super::{Command, Terminal};
+use crate::terminal::error::TerminalError;
+use crate::terminal::input::input_audit::Seen;
+use crate::terminal::input::queue::{Care, Input, MAX_QUEUED_BYTES, Outcome};
+use crate::terminal::input::typing::CANONICAL_LINE_BYTES;
 
 /// Input on its way to the tty.
 #[derive(Debug)]

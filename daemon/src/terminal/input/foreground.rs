@@ -1,0 +1,138 @@
+//! Which program a terminal's tty has in the foreground: the one that what is typed goes to.
+//!
+//! It is a look at a moment: by the time anybody acts on it, another may be there.
+
+use std::fs::{self, File};
+use std::io::Read;
+
+use tokio::sync::oneshot;
+
+use crate::terminal::handle::{Command, Terminal};
+
+/// `proc_pid_comm(5)`: 15 bytes and a newline; kernel threads have longer ones.
+const MAX_COMM: u64 = 64;
+/// As much of `/proc/PID/cmdline` as is looked at: a shell at rest has a short one.
+const MAX_COMMAND_LINE: u64 = 4 << 10;
+/// Shells that read lines when they are started without a script.
+const SHELLS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "ash", "busybox", "tcsh", "csh",
+    "nu", "pwsh", "xonsh", "elvish",
+];
+/// Options of shells that take the next word with them.
+const OPTIONS_WITH_A_WORD: &[&str] = &[
+    "--rcfile",
+    "--init-file",
+    "-o",
+    "+o",
+    "-O",
+    "+O",
+    "-C",
+    "--init-command",
+];
+
+/// The leader of a tty's foreground process group (tcgetpgrp(3)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForegroundProcess {
+    /// The group's number, which is its leader's.
+    pub pid: i32,
+    /// The leader's name (`/proc/PID/comm`) without control characters; empty where it has ended
+    /// and left a group behind.
+    pub program: String,
+    /// Its directory (`/proc/PID/cwd`), where that can be read and is there: by the kernel, for the
+    /// marks that shells print of it (OSC 7) can be printed by anybody.
+    pub cwd: Option<String>,
+    /// Whether it is the terminal's own program, or a shell started in it that reads lines: not one
+    /// that runs a script.
+    pub is_root: bool,
+}
+
+impl Terminal {
+    /// What is in the foreground of its tty; `None` where nothing is, or it has exited.
+    pub async fn foreground(&self) -> Option<ForegroundProcess> {
+        let (answer, told) = oneshot::channel();
+        if !self.ask(Command::Foreground(answer)).await {
+            return None;
+        }
+        let pid = told.await.ok()?;
+        let program = name_of(pid).unwrap_or_default();
+        let is_root = self.record.pid == pid || is_resting_shell(&program, pid);
+        Some(ForegroundProcess {
+            pid,
+            program,
+            cwd: cwd_of(pid),
+            is_root,
+        })
+    }
+}
+
+fn name_of(pid: i32) -> Option<String> {
+    let comm = read_bounded(&format!("/proc/{pid}/comm"), MAX_COMM)?;
+    let name = String::from_utf8_lossy(&comm);
+    Some(name.chars().filter(|c| !c.is_control()).collect())
+}
+
+fn cwd_of(pid: i32) -> Option<String> {
+    let cwd = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+    // One that was removed has ` (deleted)` behind its name.
+    cwd.is_dir().then_some(())?;
+    cwd.into_os_string().into_string().ok()
+}
+
+fn is_resting_shell(program: &str, pid: i32) -> bool {
+    SHELLS.contains(&program)
+        && read_bounded(&format!("/proc/{pid}/cmdline"), MAX_COMMAND_LINE)
+            .is_some_and(|line| reads_lines(&line))
+}
+
+/// Whether a shell started like this reads lines from its tty: no script, no `-c`.
+fn reads_lines(command_line: &[u8]) -> bool {
+    let words = command_line.split(|byte| *byte == 0).skip(1);
+    let mut words = words.filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        let word = String::from_utf8_lossy(word);
+        if OPTIONS_WITH_A_WORD.contains(&&*word) {
+            words.next();
+            continue;
+        }
+        let is_script = !word.starts_with(['-', '+']);
+        let is_command = !word.starts_with("--") && word.contains('c') || word == "--command";
+        if is_script || is_command {
+            return false;
+        }
+    }
+    true
+}
+
+fn read_bounded(path: &str, most: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_that_read_lines_and_those_that_run_something() {
+        for (words, reads) in [
+            (&["bash"][..], true),
+            (&["-bash"], true),
+            (&["zsh", "-i", "-l"], true),
+            (&["bash", "--rcfile", "/some/where", "-i"], true),
+            (&["bash", "-o", "vi"], true),
+            (&["fish", "-C", "source it"], true),
+            (&["bash", "script.sh"], false),
+            (&["sh", "-c", "sleep 1"], false),
+            (&["bash", "-lc", "make"], false),
+            (&["fish", "--command", "make"], false),
+        ] {
+            let line: Vec<u8> = words
+                .iter()
+                .flat_map(|w| [w.as_bytes(), b"\0"].concat())
+                .collect();
+            assert_eq!(reads_lines(&line), reads, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Input: from keys, text and pastes to bytes, and the bytes' way into the tty.
+
+pub mod foreground;
+pub mod input_audit;
+pub(crate) mod keyboard;
+pub mod keys;
+pub mod queue;
+pub(crate) mod tty;
+pub mod typed_log;
+pub mod typing;
+
+pub use queue::{Care, Input, InputQueue, LineCare, MAX_QUEUED_BYTES, Outcome, Secrecy};

@@ -1,0 +1,216 @@
+//! Which bytes go to the store next, which leave the spool, and whether more may come: pure.
+
+use std::time::{Duration, Instant};
+
+use termd_proto::Offset;
+
+use super::backlog::Spools;
+use super::write_pacing::Pace;
+use crate::store::BLOCK_BYTES;
+
+const BLOCK: u64 = BLOCK_BYTES as u64;
+/// How many bytes may wait for the store before the PTY is left unread: the spool absorbs a store
+/// that is slow for a second, and the child waits for one that is slow for longer.
+const MAX_BACKLOG_BYTES: u64 = 8 << 20;
+/// So much of a burst is held beside: what a PTY gives in as long as one is held, at 64 MiB/s.
+const MAX_BURST_BYTES: u64 = 128 << 20;
+/// After a burst: for each two bytes that are stored one comes, until no more waits than ever. To
+/// stop reading until then would stop the program for seconds.
+const STORED_BYTES_PER_BYTE_LET_IN: u64 = 2;
+/// How long the first bytes of a block wait for company before they are stored.
+const TAIL_DELAY: Duration = Duration::from_millis(100);
+/// The longer a block already is, the dearer it is to store it once more: this much longer for
+/// each 4 KiB.
+const TAIL_DELAY_PER_4_KIB: Duration = Duration::from_millis(100);
+
+/// A part of the output that is to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// Where its block begins.
+    pub start: Offset,
+    /// Where it ends.
+    pub end: Offset,
+}
+
+/// How far a terminal's output has come.
+#[derive(Debug)]
+pub struct Flow {
+    window: u64,
+    end: Offset,
+    block_start: Offset,
+    queued: Offset,
+    stored: Offset,
+    /// When the bytes after `queued` are due although their block is not full.
+    tail_due: Option<Instant>,
+    pace: Pace,
+    /// How much may wait for the store while nothing is held.
+    allowed: u64,
+    finished: bool,
+}
+
+impl Flow {
+    /// Goes on where the store has the output up to `stored`. `first` is the first byte that can
+    /// still be read, `window` how many bytes are to stay at hand.
+    pub fn resume(stored: Offset, first: Offset, end: Offset, window: u64, now: Instant) -> Self {
+        let aligned = |offset: Offset| Offset(offset.0 / BLOCK * BLOCK);
+        let block_start = if aligned(stored) >= first {
+            aligned(stored)
+        } else {
+            // The database lost what the spool no longer has: go on after the gap.
+            Offset(first.0.div_ceil(BLOCK) * BLOCK)
+        };
+        let queued = stored.max(block_start).min(end);
+        let mut flow = Self {
+            window,
+            end: queued,
+            block_start,
+            queued,
+            stored: queued,
+            tail_due: None,
+            pace: Pace::new(end, now),
+            allowed: MAX_BACKLOG_BYTES,
+            finished: false,
+        };
+        flow.grew(end, now);
+        flow
+    }
+
+    /// The output is this long now.
+    pub fn grew(&mut self, end: Offset, now: Instant) {
+        if end > self.end {
+            self.end = end;
+            let before = self.pace;
+            self.pace = before.grew(end, now);
+            if matches!(before, Pace::Burst { .. }) && self.pace.held_until().is_none() {
+                self.allowed = self.unstored() + MAX_BACKLOG_BYTES;
+            }
+        }
+        if self.end > self.queued && self.tail_due.is_none() {
+            let length = u32::try_from(self.end.since(self.block_start) / 4096).unwrap_or(u32::MAX);
+            self.tail_due = Some(now + TAIL_DELAY + TAIL_DELAY_PER_4_KIB * length.min(16));
+        }
+    }
+
+    /// No output follows: what is left is due at once.
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// Until when what waits is held, if no more comes.
+    fn held_until(&self, spools: Spools) -> Option<Instant> {
+        let may_wait = !self.finished && self.waiting() < MAX_BURST_BYTES;
+        match spools {
+            Spools::Ample if may_wait => self.pace.held_until(),
+            Spools::Ample | Spools::Crowded => None,
+        }
+    }
+
+    /// What is to be stored now.
+    pub fn due(&self, spools: Spools, now: Instant) -> Option<Due> {
+        if self.held_until(spools).is_some_and(|until| now < until) {
+            return None;
+        }
+        let full = self.block_start + BLOCK;
+        if self.end >= full {
+            return Some(Due {
+                start: self.block_start,
+                end: full,
+            });
+        }
+        let tail_is_due = self.finished || self.tail_due.is_some_and(|due| due <= now);
+        (self.end > self.queued && tail_is_due).then_some(Due {
+            start: self.block_start,
+            end: self.end,
+        })
+    }
+
+    /// When [`due`](Self::due) will say something although nothing else happens.
+    pub fn next_due(&self, spools: Spools) -> Option<Instant> {
+        let due = self.held_until(spools).or(self.tail_due);
+        due.filter(|_| self.end > self.queued)
+    }
+
+    /// This part is in the store's queue.
+    pub fn queued(&mut self, due: Due, now: Instant) {
+        self.queued = due.end;
+        if due.end == self.block_start + BLOCK {
+            self.block_start = due.end;
+        }
+        self.tail_due = None;
+        self.grew(self.end, now);
+    }
+
+    /// The store has committed up to here.
+    pub fn committed(&mut self, stored: Offset) {
+        let before = self.stored;
+        self.stored = before.max(stored);
+        let let_in = self.stored.since(before) / STORED_BYTES_PER_BYTE_LET_IN;
+        self.allowed = self.allowed.saturating_sub(let_in).max(MAX_BACKLOG_BYTES);
+    }
+
+    /// Everything before this is stored, or was given up.
+    pub fn stored(&self) -> Offset {
+        self.stored
+    }
+
+    /// Where the oldest output begins that is on no way to the store.
+    pub fn waiting_from(&self) -> Offset {
+        self.queued.max(self.block_start)
+    }
+
+    /// How much output is on no way to the store, in bytes.
+    pub fn waiting(&self) -> u64 {
+        self.end.since(self.waiting_from())
+    }
+
+    /// Whether no output follows.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Up to where the oldest output can be given up so that about `keep` bytes of what waits are
+    /// left; whole blocks, but for the last one of output that is over. `None`: there is no more.
+    pub fn expendable_unstored(&self, keep: u64) -> Option<Offset> {
+        let end = if self.finished && keep == 0 {
+            self.end
+        } else {
+            Offset(self.end.back(keep).0 / BLOCK * BLOCK)
+        };
+        (end > self.waiting_from()).then_some(end)
+    }
+
+    /// Output up to here, which [`expendable_unstored`](Self::expendable_unstored) gave, will not
+    /// be stored; it counts as stored once that is committed.
+    pub fn give_up(&mut self, end: Offset, now: Instant) {
+        self.queued = self.queued.max(end);
+        self.block_start = self.block_start.max(Offset(end.0 / BLOCK * BLOCK));
+        self.tail_due = None;
+        self.grew(self.end, now);
+    }
+
+    /// Whether the PTY may be read.
+    pub fn may_read(&self, spools: Spools) -> bool {
+        let most = match (spools, self.pace) {
+            (Spools::Ample, Pace::Burst { .. }) => MAX_BURST_BYTES + MAX_BACKLOG_BYTES,
+            (Spools::Ample, Pace::Calm(_) | Pace::Flood(_)) => self.allowed,
+            (Spools::Crowded, _) => MAX_BACKLOG_BYTES,
+        };
+        self.unstored() < most
+    }
+
+    /// Bytes before this are stored and past the window. Whole blocks: the one being filled is
+    /// read again each time that it is stored.
+    pub fn expendable(&self) -> Offset {
+        self.stored
+            .min(self.end.back(self.window))
+            .min(self.block_start)
+    }
+
+    /// Bytes that are not committed yet.
+    pub fn unstored(&self) -> u64 {
+        self.end.since(self.stored)
+    }
+}
+
+#[cfg(test)]
+mod tests;

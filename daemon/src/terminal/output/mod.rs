@@ -1,0 +1,16 @@
+//! Output on its way: from the PTY or the pipes into the spool, and from there to the screen and the
+//! store; what of it is kept.
+
+pub(crate) mod async_fd;
+pub(crate) mod backlog;
+pub(crate) mod disk;
+pub mod flow;
+pub(crate) mod pump;
+pub mod quota;
+pub mod shell_commands;
+pub mod shell_log;
+pub mod source;
+pub mod spool;
+pub mod stream_map;
+pub mod transcript;
+pub(crate) mod write_pacing;

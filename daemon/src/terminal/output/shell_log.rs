@@ -1,0 +1,204 @@
+//! What the shell of a terminal has said lately, by offset: so that a wait knows what is a prompt,
+//! what is being typed and what is a command's output. Pure.
+//!
+//! Promises: marks are in the order of their offsets, and bounded; what lies before the oldest is
+//! one state.
+//!
+//! It must not know: bytes, escape sequences, waits.
+
+use std::collections::VecDeque;
+
+use termd_proto::command::{CommandInfo, CommandSource};
+use termd_proto::screen::CommandState;
+use termd_proto::{Offset, TerminalId};
+
+use super::shell_commands::CommandChange;
+use termd_vt::Event;
+
+/// Marks remembered at the most: some 250 commands, and 16 KiB. Waits look back to their caller's
+/// last read or send.
+const MAX_STEPS: usize = 1_024;
+
+/// One step of a shell from prompt to prompt (OSC 133, 633).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A: a prompt is being drawn.
+    PromptStart,
+    /// B: what is typed follows.
+    PromptEnd,
+    /// C: a command's output follows.
+    OutputStart,
+    /// D: the command has ended.
+    Finished,
+}
+
+impl Step {
+    /// The step that an event of the terminal model is, if it is one.
+    pub fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::PromptStart => Some(Self::PromptStart),
+            Event::PromptEnd => Some(Self::PromptEnd),
+            Event::OutputStart => Some(Self::OutputStart),
+            Event::CommandFinished { .. } => Some(Self::Finished),
+            _ => None,
+        }
+    }
+
+    /// What the shell does after it.
+    pub fn state(self) -> CommandState {
+        match self {
+            Self::PromptStart | Self::Finished => CommandState::Prompt,
+            Self::PromptEnd => CommandState::Input,
+            Self::OutputStart => CommandState::Running,
+        }
+    }
+}
+
+/// A step, and the offset after its mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// Output up to here holds the mark.
+    pub offset: Offset,
+    /// What it says.
+    pub step: Step,
+}
+
+/// The last steps of a terminal's shell.
+#[derive(Debug, Default)]
+pub struct ShellLog {
+    before: CommandState,
+    marks: VecDeque<Mark>,
+    last: Option<CommandInfo>,
+    read_to: Offset,
+}
+
+impl ShellLog {
+    /// What is known when a server takes a terminal over: the state at the end of its output so far,
+    /// unless marks in it were read again, and its newest command.
+    pub fn resume(&mut self, state: CommandState, last: Option<CommandInfo>) {
+        if self.marks.is_empty() {
+            self.before = state;
+        }
+        if self.last.is_none() {
+            self.last = last.filter(|command| command.source == CommandSource::Shell);
+        }
+    }
+
+    /// Takes the next mark.
+    pub fn push(&mut self, offset: Offset, step: Step) {
+        if self.marks.len() >= MAX_STEPS
+            && let Some(oldest) = self.marks.pop_front()
+        {
+            self.before = oldest.step.state();
+        }
+        self.marks.push_back(Mark { offset, step });
+    }
+
+    /// Takes what the marks mean for the commands that are run.
+    pub fn on(&mut self, terminal: &TerminalId, change: &CommandChange) {
+        match change {
+            CommandChange::Started(started) => {
+                self.last = Some(CommandInfo {
+                    terminal: terminal.clone(),
+                    number: started.number,
+                    source: CommandSource::Shell,
+                    text: started.text.clone(),
+                    cwd: started.cwd.clone(),
+                    started_at_ms: started.at_ms,
+                    ended_at_ms: None,
+                    exit_code: None,
+                    signal: None,
+                    start: started.start_offset,
+                    end: None,
+                });
+            }
+            CommandChange::Ended(ended) => {
+                if let Some(last) = &mut self.last
+                    && last.number == ended.number
+                {
+                    last.ended_at_ms = Some(ended.at_ms);
+                    last.exit_code = ended.exit_code;
+                    last.end = Some(ended.end_offset);
+                }
+            }
+        }
+    }
+
+    /// Output was looked through for marks up to here.
+    pub fn has_read(&mut self, to: Offset) {
+        self.read_to = self.read_to.max(to);
+    }
+
+    /// Marks before this offset are all known.
+    pub fn read_to(&self) -> Offset {
+        self.read_to
+    }
+
+    /// What it did when the output ended here.
+    pub fn state_at(&self, offset: Offset) -> CommandState {
+        let mut earlier = self.marks.iter().rev();
+        let newest = earlier.find(|mark| mark.offset <= offset);
+        newest.map_or(self.before, |mark| mark.step.state())
+    }
+
+    /// Whether a command has ended before this offset, and its prompt has not begun.
+    pub fn is_between_prompts(&self, offset: Offset) -> bool {
+        let mut earlier = self.marks.iter().rev();
+        let newest = earlier.find(|mark| mark.offset <= offset);
+        newest.is_some_and(|mark| mark.step == Step::Finished)
+    }
+
+    /// The marks after the one offset and not after the other, in order. Whoever asks for none
+    /// after [`read_to`](Self::read_to) finds the commands that they tell of in
+    /// [`last_command`](Self::last_command).
+    pub fn between(&self, after: Offset, to: Offset) -> Vec<Mark> {
+        let all = self.marks.iter();
+        let between = all.filter(|mark| mark.offset > after && mark.offset <= to);
+        between.copied().collect()
+    }
+
+    /// The newest command of the shell.
+    pub fn last_command(&self) -> Option<&CommandInfo> {
+        self.last.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_that_of_the_mark_before() {
+        let mut log = ShellLog::default();
+        assert_eq!(log.state_at(Offset(5)), CommandState::Unknown);
+        log.resume(CommandState::Input, None);
+        log.push(Offset(10), Step::OutputStart);
+        log.push(Offset(20), Step::Finished);
+        let table = [
+            (9, CommandState::Input, 2),
+            (10, CommandState::Running, 1),
+            (19, CommandState::Running, 1),
+            (20, CommandState::Prompt, 0),
+        ];
+        assert!(!log.is_between_prompts(Offset(19)) && log.is_between_prompts(Offset(20)));
+        for (offset, state, later) in table {
+            assert_eq!(log.state_at(Offset(offset)), state, "{offset}");
+            assert_eq!(
+                log.between(Offset(offset), Offset(99)).len(),
+                later,
+                "{offset}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_oldest_marks_become_the_state_before() {
+        let mut log = ShellLog::default();
+        for n in 0..2_000 {
+            let step = [Step::OutputStart, Step::Finished][n % 2];
+            log.push(Offset(n as u64), step);
+        }
+        assert_eq!(log.between(Offset(0), Offset(9_999)).len(), MAX_STEPS);
+        assert_eq!(log.state_at(Offset(1)), CommandState::Prompt);
+    }
+}

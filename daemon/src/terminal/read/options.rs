@@ -1,0 +1,46 @@
+//! What a read is asked for, once its params are known to go together.
+
+use termd_proto::Offset;
+use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadTerminal};
+
+use crate::terminal::error::TerminalError;
+
+/// A checked [`ReadTerminal`]; the fields are its.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// Where to start.
+    pub from: ReadFrom,
+    /// Read nothing from this offset on.
+    pub until: Option<Offset>,
+    /// Only what was written to this stream.
+    pub stream: Option<OutputStream>,
+    /// Most bytes of output to go through.
+    pub max_bytes: Option<u64>,
+    /// Most lines to return.
+    pub max_lines: Option<u64>,
+    /// How to write them.
+    pub encoding: Encoding,
+    /// How long to wait for a first byte, in milliseconds.
+    pub wait_ms: Option<u64>,
+}
+
+impl TryFrom<&ReadTerminal> for ReadOptions {
+    type Error = TerminalError;
+
+    /// At most one of the three params that say where to start may be given.
+    fn try_from(params: &ReadTerminal) -> Result<Self, TerminalError> {
+        let from = params.from().ok_or_else(|| TerminalError::Invalid {
+            field: "since",
+            problem: "goes without tail_bytes and tail_lines, and those one at a time".to_owned(),
+        })?;
+        Ok(Self {
+            from,
+            until: params.until,
+            stream: params.stream,
+            max_bytes: params.max_bytes,
+            max_lines: params.max_lines,
+            encoding: params.encoding.unwrap_or_default(),
+            wait_ms: params.wait_ms,
+        })
+    }
+}

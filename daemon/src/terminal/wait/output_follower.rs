@@ -1,0 +1,202 @@
+//! What a terminal has printed and what was typed into it, brought to where a pattern looks.
+//!
+//! Promises: output is read in pieces and resolved once, large pieces on a thread of their own; it
+//! comes from the spool or the database, wherever it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use termd_proto::Offset;
+use termd_proto::screen::CommandState;
+
+use super::echo::{KnownBy, ShowsControls};
+use super::pattern::Pattern;
+use super::pattern_matcher::{Found, Looking, Quiet, Stop};
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::input::typed_log::Typed;
+use crate::terminal::lifecycle::record::Progress;
+
+/// Output that is resolved between two looks, in bytes: a match is not found much later, and a
+/// flood does not keep a thread.
+const STEP_BYTES: u64 = 256 << 10;
+/// More than this is resolved on a thread of its own, in bytes, so that it stalls nobody.
+const INLINE_BYTES: usize = 32 << 10;
+/// How long output is quiet before text that looks like no echo is none: line editors over a slow
+/// line echo later than that, and then nothing was printed at all.
+pub const ECHO_QUIET: Duration = Duration::from_millis(200);
+/// How much output is looked through for the end of an echo, in bytes.
+const ECHO_SEARCH_BYTES: u64 = 256 << 10;
+
+/// How far a look came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// There is more already.
+    More,
+    /// There is more, and the shell's marks in it are about to be known.
+    Unread,
+    /// The end of the output.
+    End,
+}
+
+/// Follows a terminal's output from an offset on.
+#[derive(Debug)]
+pub struct Following {
+    looking: Looking,
+    since: Offset,
+    /// Inputs since then that were put in place.
+    inputs: usize,
+}
+
+impl Following {
+    /// From this offset on.
+    pub async fn begin(terminal: &Terminal, since: Offset) -> Result<Self, TerminalError> {
+        Ok(Self {
+            looking: looking(terminal, since).await?,
+            since,
+            inputs: 0,
+        })
+    }
+
+    /// What was looked at.
+    pub fn seen(&self) -> Offset {
+        self.looking.fed()
+    }
+
+    /// Where the first echo ends, once that is known.
+    pub fn output_start(&self) -> Option<Offset> {
+        self.looking.output_start()
+    }
+
+    /// Whether a quiet moment would tell more.
+    pub fn is_expecting(&self) -> bool {
+        self.looking.is_expecting()
+    }
+
+    /// Looks at some more output. `quiet`: nothing has come for [`ECHO_QUIET`], or nothing will.
+    pub async fn go_on(
+        mut self,
+        terminal: &Terminal,
+        progress: &Progress,
+        pattern: Option<&Arc<Pattern>>,
+        quiet: Quiet,
+    ) -> Result<(Self, Option<Found>, Reached), TerminalError> {
+        let limit = if progress.exit.is_some() {
+            progress.end
+        } else {
+            progress.end.min(terminal.shell(|log| log.read_to()))
+        };
+        let from = self.looking.fed();
+        let most = limit.since(from).min(STEP_BYTES);
+        let span = terminal.transcript.read_before(from, limit, most).await?;
+        if span.start > from {
+            // Retention took what lies between.
+            self.looking = looking(terminal, span.start).await?;
+        }
+        self.looking.resize(progress.size.into());
+        let to = span.end();
+        let stops = self.stops(terminal, span.start, to);
+        let quiet = if to >= progress.end { quiet } else { Quiet::No };
+        let (length, pattern) = (span.bytes.len(), pattern.cloned());
+        let work = move || {
+            let mut rest = span.bytes.as_slice();
+            for (offset, stop) in stops {
+                let until = usize::try_from(offset.since(self.looking.fed())).unwrap_or(usize::MAX);
+                let (head, tail) = rest.split_at(until.min(rest.len()));
+                if !head.is_empty() {
+                    self.looking.feed(head);
+                }
+                self.looking.stop(stop);
+                rest = tail;
+            }
+            if !rest.is_empty() {
+                self.looking.feed(rest);
+            }
+            let found = self.looking.look(pattern.as_deref(), quiet);
+            (self, found)
+        };
+        let (following, found) = if length > INLINE_BYTES {
+            let done = tokio::task::spawn_blocking(work).await;
+            done.map_err(std::io::Error::other)?
+        } else {
+            work()
+        };
+        let reached = if following.seen() < limit && length > 0 {
+            Reached::More
+        } else if following.seen() < progress.end && progress.exit.is_none() {
+            Reached::Unread
+        } else {
+            Reached::End
+        };
+        Ok((following, found, reached))
+    }
+
+    /// Where the echo of what was typed ends, if that is to be seen in what there is.
+    pub async fn find_output_start(
+        mut self,
+        terminal: &Terminal,
+        progress: &Progress,
+    ) -> Result<Option<Offset>, TerminalError> {
+        loop {
+            let (following, _, reached) = self.go_on(terminal, progress, None, Quiet::Yes).await?;
+            self = following;
+            let looked_at = self.seen().since(self.since);
+            let start = self.output_start();
+            if start.is_some() || reached != Reached::More || looked_at > ECHO_SEARCH_BYTES {
+                return Ok(start);
+            }
+        }
+    }
+
+    /// The places between two offsets where the text behind is something else, in order.
+    fn stops(&mut self, terminal: &Terminal, from: Offset, to: Offset) -> Vec<(Offset, Stop)> {
+        let inputs = terminal.typed_since(self.since);
+        self.inputs = self.inputs.min(inputs.len());
+        let new = inputs.into_iter().skip(self.inputs);
+        let new: Vec<Typed> = new.take_while(|typed| typed.offset <= to).collect();
+        self.inputs += new.len();
+        let signed = terminal.record.shell_nonce.is_some();
+        terminal.shell(|log| {
+            let marks = log.between(from, to).into_iter();
+            let marks = marks.map(|mark| (mark.offset, Stop::Mark(mark.step)));
+            let typed = new.into_iter().map(|typed| {
+                let known_by = known_by(log.state_at(typed.offset), signed);
+                (typed.offset, stop_of(typed, known_by))
+            });
+            let mut stops: Vec<_> = marks.chain(typed).collect();
+            // Stable: a mark at the place of a typing was there before it.
+            stops.sort_by_key(|(offset, _)| *offset);
+            stops
+        })
+    }
+}
+
+async fn looking(terminal: &Terminal, since: Offset) -> Result<Looking, TerminalError> {
+    let size = terminal.progress().size.into();
+    let plain = terminal.transcript.fresh_resolver(since, size).await?;
+    let state = terminal.shell(|log| log.state_at(since));
+    Ok(Looking::new(plain, state))
+}
+
+/// Who knows the echo of what is typed while the shell does this. One that signs its marks, and has
+/// set none yet, is about to.
+pub fn known_by(state: CommandState, signed: bool) -> KnownBy {
+    match state {
+        CommandState::Prompt | CommandState::Input => KnownBy::Marks,
+        CommandState::Unknown if signed => KnownBy::Marks,
+        CommandState::Unknown | CommandState::Running => KnownBy::Text,
+    }
+}
+
+fn stop_of(typed: Typed, known_by: KnownBy) -> Stop {
+    let shows_controls = if typed.tty.canonical && typed.tty.echo {
+        ShowsControls::Yes
+    } else {
+        ShowsControls::No
+    };
+    Stop::Typed {
+        text: typed.text,
+        known_by,
+        shows_controls,
+    }
+}
