@@ -10,6 +10,7 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::now_ms;
 use crate::config::{
     ApprovedInForce, ApprovedPlace, Change, Config, InForce, approved_file, keep_approved,
 };
@@ -25,8 +26,7 @@ use crate::service::{Terminals, TerminalsOptions};
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store, StoreError, own_actor};
 use crate::terminal::TerminalError;
-use crate::terminal::clock::now_ms;
-use crate::terminal::tally::InputLog;
+use crate::terminal::input::input_audit::InputLog;
 use termd_keeper::InheritedFds;
 use termd_keeper::protocol::message::KeeperEvent;
 use termd_policy::secrets::redact::PatternError;

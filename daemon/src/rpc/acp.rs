@@ -16,10 +16,10 @@ use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
 use crate::service::{CreateRequest, Terminals};
-use crate::terminal::record::{Exit, Progress};
-use crate::terminal::resolved::UntilExit;
-use crate::terminal::text::Completeness;
-use crate::terminal::transcript::{Tail, TranscriptError};
+use crate::terminal::lifecycle::progress::{Exit, Progress};
+use crate::terminal::output::transcript::TranscriptError;
+use crate::terminal::read::raw_tail::{Tail, raw_tail};
+use crate::terminal::read::text::Completeness;
 use crate::terminal::{Terminal, TerminalError};
 
 /// Longest ACP `sessionId`, in bytes: it stands in every record.
@@ -297,24 +297,13 @@ async fn tail(
     progress: &Progress,
     limit: u64,
 ) -> Result<Tail, TranscriptError> {
-    let transcript = &terminal.transcript;
+    let (transcript, end) = (&terminal.transcript, progress.end);
+    let completeness = Completeness::after_exit(progress.exit.is_some());
     match output_form(terminal.record.meta.as_ref()) {
-        Ok(OutputForm::Raw) => {
-            let completeness = match progress.exit {
-                Some(_) => Completeness::Final,
-                None => Completeness::MayGrow,
-            };
-            transcript.tail(progress.end, limit, completeness).await
-        }
+        Ok(OutputForm::Raw) => raw_tail(transcript, end, limit, completeness).await,
         Ok(OutputForm::Plain) | Err(_) => {
-            let until_exit = match progress.exit {
-                Some(_) => UntilExit::Over,
-                None => UntilExit::Running,
-            };
-            let size = progress.size.into();
-            transcript
-                .plain_tail(progress.end, limit, size, until_exit)
-                .await
+            let (size, plain) = (progress.size.into(), &terminal.plain);
+            plain.tail(transcript, end, limit, size, completeness).await
         }
     }
 }

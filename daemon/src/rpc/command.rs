@@ -13,7 +13,7 @@ use super::error::{RpcError, RpcResult};
 use crate::service::Terminals;
 use crate::store::CommandQuery;
 use crate::terminal::Terminal;
-use crate::terminal::command_output::read_command;
+use crate::terminal::read::command_output::read_command;
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;

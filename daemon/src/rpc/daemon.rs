@@ -12,8 +12,8 @@ use super::api::Api;
 use super::context::{ConnectionContext, Introduction};
 use super::error::{RpcError, RpcResult};
 use super::server::SocketStats;
+use crate::clock::now_ms;
 use crate::service::Terminals;
-use crate::terminal::clock::now_ms;
 
 /// Why a file is not what this server runs on, each in one line.
 #[derive(Debug, Default)]

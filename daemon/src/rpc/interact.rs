@@ -14,7 +14,7 @@ use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
 use super::session::{DEFAULT_SEND_MS, check_wait};
 use crate::service::{Terminals, Typist};
-use crate::terminal::waiting::{self, Typing, Wait};
+use crate::terminal::wait::{self, OwnInput, WaitCondition};
 
 /// Serves typing and waiting.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl InteractHandler {
 }
 
 /// What a call waits for, and how long.
-fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(Wait, Duration)> {
+fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(WaitCondition, Duration)> {
     let timeout_ms = timeout_ms.unwrap_or(DEFAULT_WAIT_FOR_MS);
     let longest = check_wait("timeout_ms", Some(timeout_ms))?;
     if until
@@ -49,7 +49,7 @@ fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(Wait, Duration)
         let problem = format!("may be {MAX_WAIT_MS} at the most");
         return Err(RpcError::invalid_params("until.settle_ms", &problem));
     }
-    Ok((Wait::new(until)?, longest))
+    Ok((WaitCondition::new(until)?, longest))
 }
 
 impl InteractHandler {
@@ -89,7 +89,7 @@ impl InteractHandler {
             until,
             timeout_ms,
         } = params;
-        let (wait, longest) = checked(&until, timeout_ms)?;
+        let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.terminals.find(&id).await?;
         let end = terminal.end();
@@ -98,7 +98,14 @@ impl InteractHandler {
             let problem = format!("is past the end of the output, which is {end}");
             return Err(RpcError::invalid_params("since", &problem));
         }
-        let waited = waiting::wait_for(&self.terminals, &terminal, since, &wait, None, deadline);
+        let waited = wait::wait_for(
+            self.terminals.store(),
+            &terminal,
+            since,
+            &condition,
+            None,
+            deadline,
+        );
         Ok(waited.await?)
     }
 
@@ -114,10 +121,10 @@ impl InteractHandler {
             confirmed,
             timeout_ms,
         } = params;
-        let (wait, longest) = checked(&until, timeout_ms)?;
+        let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.terminals.find(&id).await?;
-        let typing = Typing::before(&terminal, &input);
+        let own_input = OwnInput::before(&terminal, &input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
         let typing_params = TypeInput {
@@ -127,12 +134,12 @@ impl InteractHandler {
             timeout_ms: Some(patience.min(DEFAULT_SEND_MS)),
         };
         let sent = Arc::clone(&self).type_input(typing_params, context).await?;
-        let waited = waiting::wait_for(
-            &self.terminals,
+        let waited = wait::wait_for(
+            self.terminals.store(),
             &terminal,
             since,
-            &wait,
-            Some(typing),
+            &condition,
+            Some(own_input),
             deadline,
         );
         Ok(WaitForResult {
@@ -147,6 +154,6 @@ impl InteractHandler {
         _: Arc<ConnectionContext>,
     ) -> RpcResult<Activity> {
         let terminal = self.terminals.find(&params.id).await?;
-        Ok(waiting::activity(&self.terminals, &terminal).await?)
+        Ok(wait::activity(self.terminals.store(), &terminal).await?)
     }
 }

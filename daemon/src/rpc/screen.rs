@@ -11,8 +11,8 @@ use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
 use crate::service::Terminals;
-use crate::terminal::screen::MAX_SCROLLBACK_LINES;
-use crate::terminal::viewing::{ScreenWait, wait_for_screen};
+use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
+use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
 use crate::terminal::{Terminal, TerminalError};
 use termd_vt::{Model, render};
 

@@ -21,9 +21,9 @@ use super::error::{RpcError, RpcResult};
 use super::subscription::EventSink;
 use super::terminal_events;
 use crate::service::{CreateRequest, Terminals, Typist};
-use crate::terminal::read_options::ReadOptions;
-use crate::terminal::reading::read;
-use crate::terminal::record::Size;
+use crate::terminal::read::options::ReadOptions;
+use crate::terminal::read::read;
+use crate::terminal::screen::size::Size;
 use crate::terminal::{Terminal, TerminalError};
 
 /// How long `session.send` waits for the terminal to take the input, unless asked otherwise.
@@ -262,7 +262,7 @@ impl SessionHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
         let terminal = self.find(&params.id).await?;
-        terminal.detach(context.id.0);
+        terminal.connections.detach(context.id.0);
         Ok(())
     }
 

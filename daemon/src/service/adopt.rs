@@ -9,20 +9,22 @@ use termd_proto::Offset;
 use termd_proto::terminal::{Gap, GapCause, TerminalState};
 
 use super::{ENDED_LISTED, Terminals};
+use crate::clock::now_ms;
 use crate::store::TerminalRow;
-use crate::terminal::actor::Actor;
-use crate::terminal::clock::now_ms;
-use crate::terminal::commands::{ShellCommands, texts_of};
 use crate::terminal::error::TerminalError;
-use crate::terminal::flow::Flow;
 use crate::terminal::handle::Terminal;
-use crate::terminal::intake::Reading;
-use crate::terminal::keeping::Gaps;
-use crate::terminal::record::{Exit, Progress, Record, ScreenState, Size};
-use crate::terminal::restore::{Restored, restore};
+use crate::terminal::lifecycle::actor::Actor;
+use crate::terminal::lifecycle::progress::{Exit, Progress, ScreenState};
+use crate::terminal::lifecycle::record::Record;
+use crate::terminal::output::flow::Flow;
+use crate::terminal::output::pump::OutputPump;
+use crate::terminal::output::quota::Gaps;
+use crate::terminal::output::shell_commands::{ShellCommands, texts_of};
+use crate::terminal::output::source::Opened;
+use crate::terminal::output::transcript::Transcript;
 use crate::terminal::screen::Screen;
-use crate::terminal::source::Opened;
-use crate::terminal::transcript::Transcript;
+use crate::terminal::screen::restore::{Restored, restore};
+use crate::terminal::screen::size::Size;
 use termd_keeper::protocol::message::InventoryTerminal;
 use termd_vt::Model;
 
@@ -75,9 +77,9 @@ impl Terminals {
         };
         let Opened {
             source,
-            intake,
+            writer,
             spool,
-            origins,
+            streams,
         } = Opened::adopt(fds)?;
         let stored = row.as_ref().map_or(Offset::ZERO, |row| row.end);
         let window = self.window(record.output_byte_limit);
@@ -107,7 +109,7 @@ impl Terminals {
             end_cause: row.as_ref().and_then(|row| row.end_cause),
         };
         let store = self.inner.store.clone();
-        let transcript = Transcript::live(found.id.clone(), spool, origins, store);
+        let transcript = Transcript::live(found.id.clone(), spool, streams, store);
         transcript.set_gaps(Gaps::of(self.inner.store.gaps(&found.id).await?));
         let store = &self.inner.store;
         let Restored { mut model, events } =
@@ -130,12 +132,12 @@ impl Terminals {
             Some(newest) => ShellCommands::resume(texts, newest),
             None => ShellCommands::new(texts),
         };
-        let reading = Reading::new(intake, Arc::clone(&terminal), commands, events);
+        let pump = OutputPump::new(writer, Arc::clone(&terminal), commands, events);
         let state = terminal.screen.look(Model::command_state);
         terminal.shell(|log| log.resume(state.unwrap_or_default(), newest));
         let disk = self.disk_share(&terminal, disk_lacks);
-        let (of, around) = (Arc::clone(&terminal), self.surroundings());
-        let actor = Actor::new(of, around, ends, source, reading, flow, disk);
+        let (of, context) = (Arc::clone(&terminal), self.task_context());
+        let actor = Actor::new(of, context, ends, source, pump, flow, disk);
         {
             let mut index = self.index();
             index.running += 1;

@@ -15,8 +15,8 @@ use termd_proto::terminal::{Front, Owner};
 use super::Terminals;
 use super::gate::judged_apart;
 use crate::approval::Always;
+use crate::clock::{now_ms, utc};
 use crate::config::{Draft, keep_approved};
-use crate::terminal::clock::{now_ms, utc};
 use crate::terminal::error::TerminalError;
 use termd_policy::quoted_toml as quoted;
 use termd_policy::{

@@ -13,11 +13,14 @@ use termd_proto::acp::Meta;
 use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio};
 
 use super::Terminals;
-use crate::terminal::activity::IdleTimeout;
 use crate::terminal::error::TerminalError;
-use crate::terminal::launch::{Launch, LaunchRequest, environment, inherited_environment};
-use crate::terminal::record::{Record, Size};
-use crate::terminal::screen::ScrollbackLines;
+use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
+use crate::terminal::lifecycle::launch::{
+    Launch, LaunchRequest, environment, inherited_environment,
+};
+use crate::terminal::lifecycle::record::Record;
+use crate::terminal::screen::scrollback::ScrollbackLines;
+use crate::terminal::screen::size::Size;
 use termd_keeper::protocol::confinement::{Confinement, Temporary};
 use termd_keeper::protocol::message::{Hold, SpawnRequest};
 use termd_policy::{CompiledGate, Profile};

@@ -9,7 +9,7 @@ use termd_proto::terminal::{AttachMode, Owner, TerminalState};
 use super::Terminals;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::tally::{Piece, Tallies};
+use crate::terminal::input::input_audit::{Piece, Tallies};
 
 /// Between two records of what a connection types.
 const TYPED_PERIOD: Duration = Duration::from_secs(1);
@@ -25,7 +25,7 @@ impl Terminals {
         mode: AttachMode,
         ended: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), TerminalError> {
-        let Some(detached) = terminal.attach(connection) else {
+        let Some(detached) = terminal.connections.attach(connection) else {
             return Ok(());
         };
         let detail = Map::from_iter([("mode".to_owned(), mode.as_str().into())]);
@@ -34,7 +34,7 @@ impl Terminals {
             .audit("terminal.attach", "ok", &actor, id, detail)
             .await
         {
-            terminal.detach(connection);
+            terminal.connections.detach(connection);
             return Err(error);
         }
         let (terminals, terminal) = (self.clone(), Arc::clone(terminal));
@@ -44,7 +44,7 @@ impl Terminals {
                 () = detached.cancelled() => {}
                 () = ended => {}
             }
-            terminal.detach(connection);
+            terminal.connections.detach(connection);
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let detail = Map::from_iter([("ms".to_owned(), Value::from(ms))]);
             let id = Some(terminal.id());

@@ -18,20 +18,21 @@ use super::limits::monotonic_ms;
 use super::making::Held;
 use super::starting::StartError;
 use super::vetting::{Allowed, Vetted};
+use crate::clock::now_ms;
 use crate::keeper_client::KeeperError;
 use crate::shell;
-use crate::terminal::actor::Actor;
-use crate::terminal::clock::now_ms;
-use crate::terminal::commands::{ShellCommands, texts_of};
 use crate::terminal::error::TerminalError;
-use crate::terminal::flow::Flow;
 use crate::terminal::handle::Terminal;
-use crate::terminal::intake::Reading;
-use crate::terminal::launch::{Launch, LaunchError};
-use crate::terminal::record::{Progress, Record, ScreenState};
-use crate::terminal::screen::{Screen, as_fed_by, fresh_model};
-use crate::terminal::source::Opened;
-use crate::terminal::transcript::Transcript;
+use crate::terminal::lifecycle::actor::Actor;
+use crate::terminal::lifecycle::launch::{Launch, LaunchError};
+use crate::terminal::lifecycle::progress::{Progress, ScreenState};
+use crate::terminal::lifecycle::record::Record;
+use crate::terminal::output::flow::Flow;
+use crate::terminal::output::pump::OutputPump;
+use crate::terminal::output::shell_commands::{ShellCommands, texts_of};
+use crate::terminal::output::source::Opened;
+use crate::terminal::output::transcript::Transcript;
+use crate::terminal::screen::{Screen, new_model};
 use termd_keeper::protocol::message::Spawned;
 use termd_policy::Profile;
 
@@ -192,9 +193,9 @@ impl Terminals {
         let size = record.first_size();
         let Opened {
             source,
-            intake,
+            writer,
             spool,
-            origins,
+            streams,
         } = Opened::adopt(spawned.fds)?;
         let window = self.window(record.output_byte_limit);
         let flow = Flow::resume(
@@ -214,17 +215,16 @@ impl Terminals {
             close_cause: None,
             end_cause: None,
         };
-        let model = fresh_model(size, record.scrollback);
-        let screen = Screen::new(as_fed_by(record.stdio, model));
+        let screen = Screen::new(new_model(size, record.scrollback, record.stdio));
         let store = self.inner.store.clone();
-        let transcript = Transcript::live(id.clone(), spool, origins, store);
+        let transcript = Transcript::live(id.clone(), spool, streams, store);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let disk = self.disk_share(&terminal, None);
-        let around = self.surroundings();
+        let context = self.task_context();
         let commands = ShellCommands::new(texts_of(&terminal.record));
-        let reading = Reading::new(intake, Arc::clone(&terminal), commands, Vec::new());
+        let pump = OutputPump::new(writer, Arc::clone(&terminal), commands, Vec::new());
         let of = Arc::clone(&terminal);
-        let actor = Actor::new(of, around, ends, source, reading, flow, disk);
+        let actor = Actor::new(of, context, ends, source, pump, flow, disk);
         self.inner.store.put_terminal(terminal.row()).await?;
         self.start(Arc::clone(&terminal), actor);
         let _ = self.inner.events.send(TerminalEvent::Created { id });

@@ -15,12 +15,12 @@ use termd_proto::terminal::{DiskLimit, Gap, ReachedLimit};
 use tokio::time::Instant;
 
 use super::Terminals;
+use crate::clock::now_ms;
 use crate::store::{StoreError, own_actor};
-use crate::terminal::clock::now_ms;
-use crate::terminal::disk::{DiskShare, Free, Room};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::keeping::level;
+use crate::terminal::output::disk::{DiskShare, FreeSpace, Room};
+use crate::terminal::output::quota::level;
 use termd_policy::MIN_TERMINAL_QUOTA_BYTES;
 
 /// How often it is looked, while there is plenty.
@@ -85,7 +85,7 @@ impl Terminals {
         let size = space.f_blocks.saturating_mul(space.f_frsize);
         let bytes = space.f_bavail.saturating_mul(space.f_frsize);
         let floor = self.inner.options.store.floor(size)?;
-        let free = Free { floor, bytes };
+        let free = FreeSpace { floor, bytes };
         let before = *self.inner.room.borrow();
         let is_low = match before {
             Room::Enough => bytes < floor,
@@ -109,8 +109,8 @@ impl Terminals {
         Some(if near { NEAR_LOOK_PAUSE } else { LOOK_PAUSE })
     }
 
-    async fn record_floor(&self, free: Free, is_low: bool) {
-        let Free { floor, bytes } = free;
+    async fn record_floor(&self, free: FreeSpace, is_low: bool) {
+        let FreeSpace { floor, bytes } = free;
         let action = if is_low {
             tracing::error!(floor, free = bytes, "the disk is below its floor");
             "limit.reached"
@@ -133,7 +133,7 @@ impl Terminals {
     pub(super) fn may_create(&self) -> Result<(), TerminalError> {
         match self.inner.room.borrow().lack() {
             None => Ok(()),
-            Some(Free { floor, bytes: free }) => Err(TerminalError::DiskFloor { floor, free }),
+            Some(FreeSpace { floor, bytes: free }) => Err(TerminalError::DiskFloor { floor, free }),
         }
     }
 
@@ -190,7 +190,7 @@ impl Terminals {
             let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
             let terminal = self.index().by_id.get(&size.terminal).map(Arc::clone);
             if let Some(terminal) = terminal {
-                terminal.tighten(bytes.max(MIN_TERMINAL_QUOTA_BYTES));
+                terminal.lower_total_quota(bytes.max(MIN_TERMINAL_QUOTA_BYTES));
             }
         }
         Ok(())

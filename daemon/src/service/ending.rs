@@ -8,12 +8,13 @@ use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{CloseCause, EndCause, Owner, TerminalState, WaitResult};
 
 use super::Terminals;
+use crate::clock::now_ms;
 use crate::keeper_client::KeeperError;
-use crate::terminal::clock::now_ms;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::input::send::{queue_input, wait_until_taken};
 use crate::terminal::input::{Care, LineCare, Secrecy};
-use crate::terminal::record::signal_number;
+use crate::terminal::lifecycle::exit_status::signal_number;
 use termd_keeper::protocol::message::EndTree;
 
 /// After every process is gone, how long the exit may take to be published: the drain's own
@@ -180,8 +181,8 @@ impl Terminals {
                     lines: LineCare::Any,
                     secrecy: Secrecy::NotShown,
                 };
-                if let Ok(queued) = terminal.queue_input(vec![character], care).await {
-                    let _ = terminal.wait_until_taken(queued, longest).await;
+                if let Ok(queued) = queue_input(terminal, vec![character], care).await {
+                    let _ = wait_until_taken(terminal, queued, longest).await;
                 }
             }
             terminal.exit().await
@@ -238,18 +239,18 @@ impl Terminals {
         actor: Owner,
         ended: impl Future<Output = ()> + Send + 'static,
     ) {
-        terminal.hold();
+        terminal.connections.bind();
         let terminals = self.clone();
         let terminal = Arc::clone(terminal);
         tokio::spawn(async move {
-            let mut watch = terminal.watch_from_afar();
+            let mut watch = terminal.watch_unattended();
             let closed = watch.wait_for(|progress| progress.closed_at_ms.is_some());
             tokio::select! {
                 () = ended => {}
                 _ = closed => return,
             }
             // When the server ends, its connections do too: the next one will hear from them.
-            if terminal.let_go() && !terminals.is_refusing() {
+            if terminal.connections.unbind() && !terminals.is_refusing() {
                 terminals.close_unheld(&terminal, &actor).await;
             }
         });
@@ -260,7 +261,7 @@ impl Terminals {
             cause: Some(CloseCause::Disconnect),
             eof: None,
         };
-        if terminal.is_unheld()
+        if terminal.connections.is_unbound()
             && let Err(error) = self.finish(terminal, actor, closing).await
         {
             tracing::warn!(terminal = %terminal.id(), %error, "cannot close what nobody holds");

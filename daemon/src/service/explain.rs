@@ -9,7 +9,7 @@ use termd_proto::terminal::Front;
 use super::Terminals;
 use super::confine::places;
 use super::links::Ways;
-use crate::terminal::launch::inherited_environment;
+use crate::terminal::lifecycle::launch::inherited_environment;
 use termd_policy::{
     ByteSize, CompiledGate, Completeness, Invocation, Policy, Profile, Request, SandboxAccess,
     SandboxBuilder, SandboxKind, TemporaryFiles, TimeSpan,

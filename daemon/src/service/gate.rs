@@ -13,7 +13,8 @@ use crate::approval::{Always, Doubt, Standing, Subject};
 use crate::terminal::error::{Refusal, TerminalError};
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::Secrecy;
-use crate::terminal::launch::Launch;
+use crate::terminal::input::foreground::foreground_process;
+use crate::terminal::lifecycle::launch::Launch;
 use termd_policy::{
     Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile, Request, TypedLine,
     TypedLines, command_text, program,
@@ -212,7 +213,7 @@ impl Terminals {
         let Some(tty) = terminal.line_discipline().await else {
             return Ok(typed.clone());
         };
-        let foreground = terminal.foreground().await;
+        let foreground = foreground_process(terminal).await;
         let program = foreground.as_ref().map(|process| process.program.as_str());
         let hidden = tty.awaits_secret();
         let secret = !matches!(secrecy, Secrecy::Shown(_) | Secrecy::NotShown);

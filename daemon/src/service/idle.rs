@@ -13,8 +13,8 @@ use tokio::time::sleep_until;
 use super::Terminals;
 use super::ending::Closing;
 use crate::store::own_actor;
-use crate::terminal::activity::IdleTimeout;
 use crate::terminal::handle::Terminal;
+use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
 
 /// What could not be closed (the audit record could not be written) is tried again after this.
 const CLOSE_RETRY: Duration = Duration::from_mins(1);

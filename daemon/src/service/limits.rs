@@ -38,7 +38,7 @@ impl Terminals {
         let terminals = self.clone();
         let terminal = Arc::clone(terminal);
         tokio::spawn(async move {
-            let mut watch = terminal.watch_from_afar();
+            let mut watch = terminal.watch_unattended();
             let over = watch.wait_for(|progress| {
                 let has_ended = progress.exit.is_some();
                 has_ended || quota.is_some_and(|quota| progress.end.0 > quota)

@@ -104,7 +104,9 @@ impl Terminals {
             .by_id
             .values()
             .filter_map(|terminal| terminal.transcript.spool());
-        spools.map(crate::terminal::spool::Spool::held).sum()
+        spools
+            .map(crate::terminal::output::spool::Spool::held)
+            .sum()
     }
 }
 

@@ -42,18 +42,18 @@ pub use typing::Typist;
 use self::index::{Accepts, ClientKey, Index, Starting};
 use self::made::MadeDirectories;
 use crate::approval::Approvals;
+use crate::clock::now_ms;
 use crate::config::{ApprovedPlace, MaxRunning, SpoolConfig, StoreConfig};
 use crate::keeper_client::KeeperClient;
 use crate::shell::ShellFiles;
 use crate::store::{AuditEntry, Store};
-use crate::terminal::actor::{Actor, Surroundings};
-use crate::terminal::backlog::Backlog;
-use crate::terminal::clock::now_ms;
-use crate::terminal::disk::Room;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::tally::InputLog;
-use crate::terminal::transcript::Transcript;
+use crate::terminal::input::input_audit::InputLog;
+use crate::terminal::lifecycle::actor::{Actor, TaskContext};
+use crate::terminal::output::backlog::Backlog;
+use crate::terminal::output::disk::Room;
+use crate::terminal::output::transcript::Transcript;
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::Policy;
 
@@ -243,7 +243,7 @@ impl Terminals {
         connection: u64,
     ) -> Result<(), TerminalError> {
         terminal.takes_input()?;
-        if !terminal.is_first_input_of(connection) {
+        if !terminal.connections.is_first_input(connection) {
             return Ok(());
         }
         self.audit(
@@ -340,7 +340,7 @@ impl Terminals {
             let terminal = id.and_then(|id| self.index().by_id.get(&id).cloned());
             if let Some(terminal) = terminal {
                 terminal.leave_memory();
-                *terminal.transcript.kept().lock().await = None;
+                terminal.plain.discard_tail().await;
             }
         }
     }
@@ -367,8 +367,8 @@ impl Terminals {
         }
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    fn task_context(&self) -> TaskContext {
+        TaskContext {
             store: self.inner.store.clone(),
             keeper: self.inner.keeper.clone(),
             backlog: self.inner.backlog.clone(),

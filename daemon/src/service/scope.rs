@@ -229,7 +229,7 @@ impl Terminals {
         let terminals = self.clone();
         let terminal = Arc::clone(terminal);
         tokio::spawn(async move {
-            let mut watch = terminal.watch_from_afar();
+            let mut watch = terminal.watch_unattended();
             loop {
                 tokio::select! {
                     changed = events.changed() => if changed.is_err() {

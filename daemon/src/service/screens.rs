@@ -7,25 +7,14 @@ use termd_proto::screen::{Screen, ScreenRows};
 use super::Terminals;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::record::Size;
-use crate::terminal::restore::restore;
+use crate::terminal::screen::restore::look_at;
+use crate::terminal::screen::size::Size;
 use termd_vt::Model;
 
 /// How long a new size may take into the database before whoever gave it is answered all the same.
 const LONGEST_SIZE_STORING: Duration = Duration::from_secs(1);
 
 impl Terminals {
-    /// Sees to it that a terminal has its screen, which one that ended long ago has not at once.
-    async fn wake_screen(&self, terminal: &Terminal) -> Result<(), TerminalError> {
-        if terminal.screen.look(|_| ()).is_some() {
-            return Ok(());
-        }
-        let (store, end) = (&self.inner.store, terminal.end());
-        let restored = restore(store, &terminal.record, &terminal.transcript, end).await?;
-        terminal.screen.put(restored.model);
-        Ok(())
-    }
-
     /// What a terminal's screen shows.
     pub async fn screen(
         &self,
@@ -60,8 +49,6 @@ impl Terminals {
         terminal: &Terminal,
         look: impl FnOnce(&Model) -> T,
     ) -> Result<T, TerminalError> {
-        terminal.touch();
-        self.wake_screen(terminal).await?;
-        terminal.screen.look(look).ok_or(TerminalError::Stopping)
+        look_at(&self.inner.store, terminal, look).await
     }
 }

@@ -15,7 +15,7 @@ use super::*;
 use crate::config::{ApprovedPlace, Config};
 use crate::keeper_client::{Connected, KeeperClient};
 use crate::store::Store;
-use crate::terminal::tally::InputLog;
+use crate::terminal::input::input_audit::InputLog;
 use termd_keeper::protocol::channel::{self, ChannelError, Packet};
 use termd_keeper::protocol::confinement::Enforced;
 use termd_keeper::protocol::message::{

@@ -7,12 +7,13 @@ use termd_proto::interact::TypedInput;
 use termd_proto::terminal::{Owner, SendResult};
 
 use super::Terminals;
-use crate::terminal::clock::now_ms;
+use crate::clock::now_ms;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::input::input_audit::Piece;
+use crate::terminal::input::send::{queue_input, wait_until_taken};
+use crate::terminal::input::typing::{Lines, Typing, TypingModes, echo_of};
 use crate::terminal::input::{Care, LineCare, Secrecy};
-use crate::terminal::tally::Piece;
-use crate::terminal::typing::{Lines, Typing, TypingModes, echo_of};
 use termd_policy::CompiledGate;
 
 /// Who types.
@@ -102,7 +103,7 @@ impl Terminals {
         self.is_recorded(terminal).await?;
         let copy = bytes.clone();
         let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
-        let queued = terminal.queue_input(bytes, care).await?;
+        let queued = queue_input(terminal, bytes, care).await?;
         let piece = Piece {
             bytes: copy,
             taken: Arc::clone(&queued.taken),
@@ -113,7 +114,7 @@ impl Terminals {
         self.count_typed(terminal, typist.actor, typist.connection, piece);
         let before = std::mem::replace(&mut *typed, next.clone());
         drop(typed);
-        let taken = terminal.wait_until_taken(queued, longest).await;
+        let taken = wait_until_taken(terminal, queued, longest).await;
         if matches!(
             taken,
             Err(TerminalError::CanonicalLimit { .. } | TerminalError::NoSecretAwaited(_))

@@ -15,7 +15,7 @@ use super::gate::Judged;
 use super::making::Held;
 use super::{CreateRequest, Terminals};
 use crate::terminal::error::TerminalError;
-use crate::terminal::launch::{Launch, LaunchError};
+use crate::terminal::lifecycle::launch::{Launch, LaunchError};
 use termd_policy::Profile;
 
 /// What was found.

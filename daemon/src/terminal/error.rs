@@ -8,11 +8,12 @@ use termd_proto::terminal::{CloseCause, Front};
 use termd_proto::{Label, TerminalId};
 use thiserror::Error;
 
+use super::invalid_param::InvalidParam;
+use super::lifecycle::idle_timeout::IdleTimeout;
 use crate::config::ApprovedError;
 use crate::keeper_client::KeeperError;
 use crate::scope::ScopeWall;
 use crate::store::StoreError;
-use crate::terminal::lifecycle::activity::IdleTimeout;
 use crate::terminal::lifecycle::launch::LaunchError;
 use crate::terminal::output::transcript::TranscriptError;
 use termd_keeper::protocol::message::SpawnFailure;
@@ -279,6 +280,12 @@ fn seconds(ms: u64) -> String {
     match ms % 1_000 {
         0 => format!("{grouped} s"),
         rest => format!("{grouped}.{} s", format!("{rest:03}").trim_end_matches('0')),
+    }
+}
+
+impl From<InvalidParam> for TerminalError {
+    fn from(InvalidParam { field, problem }: InvalidParam) -> Self {
+        Self::Invalid { field, problem }
     }
 }
 

@@ -1,210 +1,155 @@
 //! A terminal as the rest of the server holds it: what it is, how far it has come, and a way to
-//! ask its task for more.
+//! its task.
 
-mod connections;
-mod input;
-
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use termd_proto::terminal::{TerminalInfo, TerminalState};
-use termd_proto::{Offset, TerminalId};
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio_util::sync::CancellationToken;
-
-use crate::clock::Moment;
-use crate::store::TerminalRow;
-use crate::terminal::error::TerminalError;
-use crate::terminal::input::input_audit::Tallies;
-use crate::terminal::input::queue::Input;
-use crate::terminal::input::typed_log::{Typed, TypedLog};
-use crate::terminal::lifecycle::activity::{Activity, IdleTimeout};
-use crate::terminal::lifecycle::presence::{Presence, Watch};
-use crate::terminal::lifecycle::record::{Exit, Progress, Record, Size};
-use crate::terminal::output::shell_log::ShellLog;
-use crate::terminal::output::transcript::Transcript;
-use crate::terminal::screen::Screen;
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::TypedLines;
+use termd_proto::terminal::{Stdio, TerminalInfo, TerminalState};
+use termd_proto::{Offset, TerminalId};
+use tokio::sync::{mpsc, oneshot, watch};
 
-/// Requests that wait for a terminal's task; each sender waits for its place.
-pub const COMMAND_QUEUE: usize = 64;
-
-/// What a terminal's task is asked for.
-#[derive(Debug)]
-pub enum Command {
-    /// Type this.
-    Input(Input),
-    /// Take this size, and say when it is taken and queued for the database.
-    Resize(Size, oneshot::Sender<()>),
-    /// Say how the tty reads.
-    LineDiscipline(oneshot::Sender<LineDiscipline>),
-    /// Say which character ends input (VEOF).
-    EndOfFileCharacter(oneshot::Sender<u8>),
-    /// Say which process group the tty has in the foreground; dropped where it has none.
-    Foreground(oneshot::Sender<i32>),
-}
-
-/// How a tty takes what is typed (termios(3)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineDiscipline {
-    /// ECHO.
-    pub echo: bool,
-    /// ICANON.
-    pub canonical: bool,
-}
-
-impl LineDiscipline {
-    /// A line is read and not shown: what getpass(3), `read -s` and sudo(8) set for a secret.
-    pub fn awaits_secret(self) -> bool {
-        self.canonical && !self.echo
-    }
-}
+use super::error::TerminalError;
+use super::input::input_audit::Tallies;
+use super::input::send::InputBudget;
+use super::input::tty::LineDiscipline;
+use super::input::typed_log::TypedLog;
+use super::lifecycle::activity::Activity;
+use super::lifecycle::connections::Connections;
+use super::lifecycle::idle_timeout::IdleTimeout;
+use super::lifecycle::presence::{Presence, Watch};
+use super::lifecycle::progress::{Exit, Progress};
+use super::lifecycle::record::Record;
+use super::lifecycle::request::{REQUEST_QUEUE, Request};
+use super::output::shell_log::ShellLog;
+use super::output::transcript::Transcript;
+use super::read::plain_cache::PlainCache;
+use super::screen::Screen;
+use super::screen::size::Size;
+use crate::clock::Moment;
+use crate::store::TerminalRow;
 
 /// One terminal.
 #[derive(Debug)]
 pub struct Terminal {
-    /// What it is.
     pub record: Record,
-    /// Its output.
     pub transcript: Transcript,
-    /// What a person would see.
+    /// Where readers of plain text go on from.
+    pub(crate) plain: PlainCache,
     pub screen: Screen,
-    /// When something last happened in it, and who is there.
     pub(crate) activity: Activity,
-    progress: watch::Sender<Progress>,
-    reaped: watch::Sender<Option<WaitStatus>>,
-    commands: mpsc::Sender<Command>,
-    input_queued: AtomicUsize,
-    unstored: AtomicU64,
-    /// How much of its output the quota of all lets it keep.
-    tight: watch::Sender<Option<u64>>,
-    /// Connections that it ends with.
-    holders: AtomicUsize,
-    typists: Mutex<BTreeSet<u64>>,
-    /// What was typed since the last record of it.
-    tallies: Mutex<Tallies>,
-    /// Connections that are attached, and how they are told that they are no more.
-    attached: Mutex<BTreeMap<u64, CancellationToken>>,
-    typed: Mutex<TypedLog>,
-    shell: Mutex<ShellLog>,
-    /// Waits that look at its output.
-    waits: AtomicUsize,
-    /// What was typed since the last line, for the gate; held while a line is judged, so that
+    pub(crate) connections: Connections,
+    pub(crate) input_budget: InputBudget,
+    pub(crate) typed: TypedLog,
+    /// Lines that are being typed, for the gate. The lock is held while a line is judged, so that
     /// lines are judged in the order in which they are typed.
     pub(crate) typed_lines: tokio::sync::Mutex<TypedLines>,
+    /// Waits that look at the output now.
+    pub(crate) waits: AtomicUsize,
+    progress: watch::Sender<Progress>,
+    reaped: watch::Sender<Option<WaitStatus>>,
+    requests: mpsc::Sender<Request>,
+    /// Bytes of output that are not in the database yet.
+    unstored: AtomicU64,
+    /// How much of the output the quota of all terminals leaves, in bytes.
+    total_quota: watch::Sender<Option<u64>>,
+    tallies: Mutex<Tallies>,
+    shell: Mutex<ShellLog>,
 }
 
-/// What a terminal's task needs of it beside the terminal itself.
+/// The receiving ends for a terminal's task.
 #[derive(Debug)]
 pub struct TaskEnds {
-    /// What it is asked for.
-    pub commands: mpsc::Receiver<Command>,
-    /// Told when its root process was reaped.
+    pub requests: mpsc::Receiver<Request>,
+    /// Set once the root process was reaped.
     pub reaped: watch::Receiver<Option<WaitStatus>>,
 }
 
 impl Terminal {
-    /// Gives back the memory of its output: from now on the database is read. It must have ended,
-    /// and be stored.
-    pub fn leave_memory(&self) {
-        self.screen.discard();
-        if let Err(error) = self.transcript.discard() {
-            tracing::warn!(terminal = %self.id(), %error, "cannot give back a spool");
-        }
-    }
-
-    /// A terminal, and the ends for its task. Without a task the ends are dropped.
+    /// Makes a terminal, and the ends for its task. Without a task the ends are dropped.
     pub fn new(
         record: Record,
         transcript: Transcript,
         screen: Screen,
         progress: Progress,
     ) -> (Arc<Self>, TaskEnds) {
-        let (commands, commands_end) = mpsc::channel(COMMAND_QUEUE);
+        let (requests, requests_end) = mpsc::channel(REQUEST_QUEUE);
         let (reaped, reaped_end) = watch::channel(None);
         let terminal = Self {
             record,
             transcript,
+            plain: PlainCache::default(),
             screen,
             activity: Activity::new(Moment::now()),
+            connections: Connections::default(),
+            input_budget: InputBudget::default(),
+            typed: TypedLog::default(),
+            typed_lines: tokio::sync::Mutex::default(),
+            waits: AtomicUsize::new(0),
             progress: watch::Sender::new(progress),
             reaped,
-            commands,
-            input_queued: AtomicUsize::new(0),
+            requests,
             unstored: AtomicU64::new(0),
-            tight: watch::Sender::new(None),
-            holders: AtomicUsize::new(0),
-            typists: Mutex::default(),
+            total_quota: watch::Sender::new(None),
             tallies: Mutex::default(),
-            attached: Mutex::default(),
-            typed: Mutex::default(),
             shell: Mutex::default(),
-            waits: AtomicUsize::new(0),
-            typed_lines: tokio::sync::Mutex::default(),
         };
-        (
-            Arc::new(terminal),
-            TaskEnds {
-                commands: commands_end,
-                reaped: reaped_end,
-            },
-        )
+        let ends = TaskEnds {
+            requests: requests_end,
+            reaped: reaped_end,
+        };
+        (Arc::new(terminal), ends)
     }
 
-    /// Its id.
     pub fn id(&self) -> &TerminalId {
         &self.record.id
     }
 
-    /// How far it has come.
     pub fn progress(&self) -> Progress {
         self.progress.borrow().clone()
     }
 
-    /// Watches how far it has come; whoever does is there meanwhile, so that it is not idle.
+    /// Watches the progress. The watcher counts as present, so that the terminal is not idle.
     pub fn watch(&self) -> Watch<'_> {
-        Watch::new(self.watch_from_afar(), self.attend())
+        Watch::new(self.watch_unattended(), self.attend())
     }
 
-    /// Watches how far it has come, without being there: for what the daemon does by itself.
-    pub(crate) fn watch_from_afar(&self) -> watch::Receiver<Progress> {
+    /// Watches the progress without being present: for what the daemon does by itself.
+    pub(crate) fn watch_unattended(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
 
-    /// Somebody is there, until what this returns is dropped: it is not idle meanwhile.
+    /// Counts somebody as present until the guard is dropped.
     pub fn attend(&self) -> Presence<'_> {
-        Presence::at(self)
+        Presence::at(&self.activity)
     }
 
-    /// Somebody typed or read, or something was printed.
+    /// Restarts the idle time: somebody typed or read, or something was printed.
     pub fn touch(&self) {
         self.activity.touch(Moment::now());
     }
 
-    /// Changes how far it has come. Only its task, and for its end the service, do.
+    /// Changes the progress. Only the terminal's task does, and the service for its end.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Progress)) {
         self.progress.send_modify(change);
     }
 
-    /// The end of its output now.
+    /// The end of the output that was published.
     pub fn end(&self) -> Offset {
         self.progress.borrow().end
     }
 
-    /// The keeper has reaped its root process.
+    /// Tells the task that the keeper has reaped the root process.
     pub fn root_was_reaped(&self, status: WaitStatus) {
         self.reaped.send_replace(Some(status));
     }
 
-    /// Where it is in its life.
     pub fn state(&self) -> TerminalState {
         state_of(&self.progress.borrow())
     }
 
-    /// All that is known of it.
     pub fn info(&self) -> TerminalInfo {
         let progress = self.progress();
         let exit = progress.exit.as_ref();
@@ -235,23 +180,7 @@ impl Terminal {
         }
     }
 
-    /// From now on no more than this of its output is kept, in bytes; never more again.
-    pub(crate) fn tighten(&self, bytes: u64) {
-        self.tight.send_if_modified(|tight| {
-            let is_less = tight.is_none_or(|tight| bytes < tight);
-            if is_less {
-                *tight = Some(bytes);
-            }
-            is_less
-        });
-    }
-
-    /// Watches that.
-    pub(crate) fn tightened(&self) -> watch::Receiver<Option<u64>> {
-        self.tight.subscribe()
-    }
-
-    /// The database's row for it as it is now.
+    /// The database's row as it is now.
     pub(crate) fn row(&self) -> TerminalRow {
         TerminalRow {
             last_activity_ms: Some(self.activity.last_ms(Moment::now())),
@@ -259,15 +188,15 @@ impl Terminal {
         }
     }
 
-    /// Waits for the exit; without end if there is none. Whoever waits is there meanwhile.
+    /// Waits for the exit, for ever if there is none. The waiter counts as present.
     pub async fn wait_for_exit(&self) -> Result<Exit, TerminalError> {
         let _present = self.attend();
         self.exit().await
     }
 
-    /// Resolves with the exit; without end if there is none. Nobody is there for it.
+    /// Waits for the exit without being present.
     pub(crate) async fn exit(&self) -> Result<Exit, TerminalError> {
-        let mut watch = self.watch_from_afar();
+        let mut watch = self.watch_unattended();
         let progress = watch
             .wait_for(|progress| progress.exit.is_some())
             .await
@@ -275,85 +204,112 @@ impl Terminal {
         progress.exit.clone().ok_or(TerminalError::Stopping)
     }
 
-    /// Waits for output after `offset`, or for the exit, `longest` at the longest.
-    pub async fn wait_for_output(&self, offset: Offset, longest: Duration) {
+    /// Waits for output after `offset` or for the exit, at most `timeout`. The caller looks at what
+    /// there is then.
+    pub async fn wait_for_output(&self, offset: Offset, timeout: Duration) {
         let mut watch = self.watch();
         let grown = watch.wait_for(|progress| progress.end > offset || progress.exit.is_some());
-        // Nothing came: the caller looks at what there is.
-        let _ = tokio::time::timeout(longest, grown).await;
+        let _ = tokio::time::timeout(timeout, grown).await;
     }
 
-    /// Sets its size; resolves when it has it. On an exited terminal: nothing.
-    pub(crate) async fn resize(&self, size: Size) {
-        let (done, told) = oneshot::channel();
-        // Its task is gone only when it has exited.
-        if (self.commands.send(Command::Resize(size, done)).await).is_ok() {
-            let _ = told.await;
-        }
+    /// Sends a request to the task; false if the task has ended.
+    pub(crate) async fn request(&self, request: Request) -> bool {
+        self.requests.send(request).await.is_ok()
     }
 
-    /// Asks its task for something; false: it has none any more.
-    pub(crate) async fn ask(&self, command: Command) -> bool {
-        self.commands.send(command).await.is_ok()
-    }
-
-    /// How its tty reads now; `None` once it has exited.
-    pub async fn line_discipline(&self) -> Option<LineDiscipline> {
-        let (answer, told) = oneshot::channel();
-        if !self.ask(Command::LineDiscipline(answer)).await {
+    /// Asks the task; `None` if it has ended, or has no answer.
+    pub(crate) async fn ask<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<T>) -> Request,
+    ) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        if !self.request(request(answer)).await {
             return None;
         }
-        told.await.ok()
+        answered.await.ok()
     }
 
-    /// The character that ends input at its tty (VEOF, termios(3)); `None` once it has exited, and
-    /// where there is none.
+    /// Sets the size, and returns when it is set. An exited terminal is left as it is.
+    pub(crate) async fn resize(&self, size: Size) {
+        self.ask(|done| Request::Resize(size, done)).await;
+    }
+
+    /// How the tty reads now; `None` once the command has exited.
+    pub async fn line_discipline(&self) -> Option<LineDiscipline> {
+        self.ask(Request::LineDiscipline).await
+    }
+
+    /// The character that ends input at the tty (VEOF, termios(3)); `None` where there is none, and
+    /// once the command has exited.
     pub(crate) async fn end_of_file_character(&self) -> Option<u8> {
-        let (answer, told) = oneshot::channel();
-        let asked = self.commands.send(Command::EndOfFileCharacter(answer));
-        asked.await.ok()?;
-        told.await.ok()
+        self.ask(Request::EndOfFileCharacter).await
     }
 
-    /// Bytes of its output that are not in the database yet.
+    /// Waits until the task has ended: the command has exited and everything is stored.
+    pub(crate) async fn task_has_ended(&self) {
+        self.requests.closed().await;
+    }
+
+    /// Fails where nothing can ever be typed: a command on pipes has no input.
+    pub fn takes_input(&self) -> Result<(), TerminalError> {
+        match self.record.stdio {
+            Stdio::Pty => Ok(()),
+            Stdio::Pipes => Err(TerminalError::NoInput(self.id().clone())),
+        }
+    }
+
+    /// Why nothing can be typed any more.
+    pub fn takes_no_input(&self) -> TerminalError {
+        let id = self.id().clone();
+        match self.progress.borrow().close_cause {
+            Some(cause) => TerminalError::Closed {
+                id,
+                cause,
+                idle_timeout: self.record.idle_timeout,
+            },
+            None => TerminalError::Exited(id),
+        }
+    }
+
+    /// Lowers how much output is kept, in bytes. The bound never rises again.
+    pub(crate) fn lower_total_quota(&self, bytes: u64) {
+        self.total_quota.send_if_modified(|quota| {
+            let is_lower = quota.is_none_or(|quota| bytes < quota);
+            if is_lower {
+                *quota = Some(bytes);
+            }
+            is_lower
+        });
+    }
+
+    pub(crate) fn watch_total_quota(&self) -> watch::Receiver<Option<u64>> {
+        self.total_quota.subscribe()
+    }
+
+    /// Bytes of output that are not in the database yet.
     pub fn unstored(&self) -> u64 {
         self.unstored.load(Ordering::Relaxed)
     }
 
-    /// Its task says how many bytes are not in the database yet.
     pub(crate) fn set_unstored(&self, bytes: u64) {
         self.unstored.store(bytes, Ordering::Relaxed);
     }
 
-    /// Resolves when its task has ended: it has exited and all of it is stored.
-    pub(crate) async fn task_has_ended(&self) {
-        self.commands.closed().await;
+    /// Gives back the memory of screen and output. The terminal must have ended and be stored: from
+    /// now on the database is read.
+    pub fn leave_memory(&self) {
+        self.screen.discard();
+        if let Err(error) = self.transcript.discard() {
+            tracing::warn!(terminal = %self.id(), %error, "cannot give back a spool");
+        }
     }
 
-    /// Remembers what was typed, for whoever waits for what comes of it.
-    pub fn remember_typed(&self, typed: Typed) {
-        self.touch();
-        let mut log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
-        log.push(typed);
-    }
-
-    /// What was typed whose echo may lie at or after `since`, oldest first.
-    pub fn typed_since(&self, since: Offset) -> Vec<Typed> {
-        let log = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
-        log.since(since)
-    }
-
-    /// What its shell has said lately: looks at it, or adds to it. Held for no longer than that.
+    /// Looks at the shell's marks, or adds to them. The lock is held only for the call.
     pub(crate) fn shell<T>(&self, with: impl FnOnce(&mut ShellLog) -> T) -> T {
         with(&mut self.shell.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits that look at its output now.
-    pub(crate) fn waits(&self) -> &AtomicUsize {
-        &self.waits
-    }
-
-    /// Looks at what was typed since the last record of it, or adds to it. Held for no longer.
+    /// Looks at the audit of input, or adds to it. The lock is held only for the call.
     pub(crate) fn tallies<T>(&self, with: impl FnOnce(&mut Tallies) -> T) -> T {
         with(&mut self.tallies.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -11,9 +11,15 @@
 //! **Invariant:** nothing here knows JSON-RPC or a connection. An exit is published after the
 //! output before it can be read; an audit record is committed before what it records is done.
 
+#![allow(
+    missing_docs,
+    reason = "no library: only the daemon uses it, and names say most"
+)]
+
 pub mod error;
 pub mod handle;
 pub mod input;
+pub mod invalid_param;
 pub mod lifecycle;
 pub mod output;
 pub mod read;
@@ -22,17 +28,3 @@ pub mod wait;
 
 pub use error::TerminalError;
 pub use handle::Terminal;
-
-// Paths that callers still use.
-pub use crate::clock;
-pub use input::{input_audit as tally, typing};
-pub use lifecycle::{activity, actor, launch, record};
-pub(crate) use output::backlog;
-pub(crate) use output::disk;
-pub(crate) use output::pump as intake;
-pub use output::{flow, quota as keeping, shell_commands as commands, source, spool, transcript};
-pub use read::{
-    self as reading, command_output, options as read_options, plain_cache as resolved, text,
-};
-pub use screen::restore;
-pub use wait::{self as waiting, screen_wait as viewing};

@@ -11,7 +11,7 @@ use termd_proto::{ErrorKind, code};
 use super::RpcError;
 use crate::terminal::TerminalError;
 use crate::terminal::error::Refusal;
-use crate::terminal::launch::LaunchError;
+use crate::terminal::lifecycle::launch::LaunchError;
 
 impl From<TerminalError> for RpcError {
     fn from(error: TerminalError) -> Self {

@@ -1,25 +1,24 @@
-//! Which program a terminal's tty has in the foreground: the one that what is typed goes to.
+//! The program in the foreground of a terminal's tty, which input goes to.
 //!
-//! It is a look at a moment: by the time anybody acts on it, another may be there.
+//! The answer holds for a moment: by the time anybody acts on it, another program may be there.
 
 use std::fs::{self, File};
 use std::io::Read;
 
-use tokio::sync::oneshot;
+use crate::terminal::handle::Terminal;
+use crate::terminal::lifecycle::request::Request;
 
-use crate::terminal::handle::{Command, Terminal};
-
-/// `proc_pid_comm(5)`: 15 bytes and a newline; kernel threads have longer ones.
+/// Bytes read of `/proc/PID/comm`: 15 and a newline, more for kernel threads (`proc_pid_comm(5)`).
 const MAX_COMM: u64 = 64;
-/// As much of `/proc/PID/cmdline` as is looked at: a shell at rest has a short one.
+/// Bytes read of `/proc/PID/cmdline`: a resting shell has a short one.
 const MAX_COMMAND_LINE: u64 = 4 << 10;
 /// Shells that read lines when they are started without a script.
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "ash", "busybox", "tcsh", "csh",
     "nu", "pwsh", "xonsh", "elvish",
 ];
-/// Options of shells that take the next word with them.
-const OPTIONS_WITH_A_WORD: &[&str] = &[
+/// Options of shells that take the next word as their value.
+const OPTIONS_WITH_VALUE: &[&str] = &[
     "--rcfile",
     "--init-file",
     "-o",
@@ -33,36 +32,29 @@ const OPTIONS_WITH_A_WORD: &[&str] = &[
 /// The leader of a tty's foreground process group (tcgetpgrp(3)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForegroundProcess {
-    /// The group's number, which is its leader's.
+    /// The group's id, which is its leader's.
     pub pid: i32,
-    /// The leader's name (`/proc/PID/comm`) without control characters; empty where it has ended
-    /// and left a group behind.
+    /// The leader's name (`/proc/PID/comm`) without control characters; empty where the leader has
+    /// ended and left a group behind.
     pub program: String,
-    /// Its directory (`/proc/PID/cwd`), where that can be read and is there: by the kernel, for the
-    /// marks that shells print of it (OSC 7) can be printed by anybody.
+    /// Its directory (`/proc/PID/cwd`), where that can be read and exists. The kernel says so; the mark
+    /// of a shell (OSC 7) could be printed by any program.
     pub cwd: Option<String>,
-    /// Whether it is the terminal's own program, or a shell started in it that reads lines: not one
-    /// that runs a script.
+    /// Whether it is the terminal's own program, or another shell that reads lines and runs no script.
     pub is_root: bool,
 }
 
-impl Terminal {
-    /// What is in the foreground of its tty; `None` where nothing is, or it has exited.
-    pub async fn foreground(&self) -> Option<ForegroundProcess> {
-        let (answer, told) = oneshot::channel();
-        if !self.ask(Command::Foreground(answer)).await {
-            return None;
-        }
-        let pid = told.await.ok()?;
-        let program = name_of(pid).unwrap_or_default();
-        let is_root = self.record.pid == pid || is_resting_shell(&program, pid);
-        Some(ForegroundProcess {
-            pid,
-            program,
-            cwd: cwd_of(pid),
-            is_root,
-        })
-    }
+/// The foreground process of a terminal's tty; `None` where there is none, or the command has exited.
+pub async fn foreground_process(terminal: &Terminal) -> Option<ForegroundProcess> {
+    let pid = terminal.ask(Request::Foreground).await?;
+    let program = name_of(pid).unwrap_or_default();
+    let is_root = terminal.record.pid == pid || is_resting_shell(&program, pid);
+    Some(ForegroundProcess {
+        pid,
+        program,
+        cwd: cwd_of(pid),
+        is_root,
+    })
 }
 
 fn name_of(pid: i32) -> Option<String> {
@@ -73,7 +65,7 @@ fn name_of(pid: i32) -> Option<String> {
 
 fn cwd_of(pid: i32) -> Option<String> {
     let cwd = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
-    // One that was removed has ` (deleted)` behind its name.
+    // A directory that was removed has ` (deleted)` after its name.
     cwd.is_dir().then_some(())?;
     cwd.into_os_string().into_string().ok()
 }
@@ -84,13 +76,13 @@ fn is_resting_shell(program: &str, pid: i32) -> bool {
             .is_some_and(|line| reads_lines(&line))
 }
 
-/// Whether a shell started like this reads lines from its tty: no script, no `-c`.
+/// Whether a shell started like this reads lines from its tty: it has no script and no `-c`.
 fn reads_lines(command_line: &[u8]) -> bool {
     let words = command_line.split(|byte| *byte == 0).skip(1);
     let mut words = words.filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         let word = String::from_utf8_lossy(word);
-        if OPTIONS_WITH_A_WORD.contains(&&*word) {
+        if OPTIONS_WITH_VALUE.contains(&&*word) {
             words.next();
             continue;
         }

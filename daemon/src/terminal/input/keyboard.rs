@@ -12,7 +12,7 @@ use termd_proto::Offset;
 
 use super::queue::{Input, InputQueue, LineCare, Outcome, Secrecy};
 use super::tty::{self, HiddenEcho};
-use super::typed_log::Typed;
+use super::typed_log::TypedText;
 use super::typing::pending_after;
 use crate::terminal::handle::Terminal;
 
@@ -98,7 +98,8 @@ impl Keyboard {
             (Secrecy::Shown(text), Some(tty)) if !tty.awaits_secret() && !text.is_empty() => {
                 let offset: Offset = terminal.end();
                 let text = text.clone();
-                terminal.remember_typed(Typed { offset, text, tty });
+                terminal.touch();
+                terminal.typed.push(TypedText { offset, text, tty });
             }
             _ => {}
         }

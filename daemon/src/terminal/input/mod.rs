@@ -5,6 +5,7 @@ pub mod input_audit;
 pub(crate) mod keyboard;
 pub mod keys;
 pub mod queue;
+pub(crate) mod send;
 pub(crate) mod tty;
 pub mod typed_log;
 pub mod typing;

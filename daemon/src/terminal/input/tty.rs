@@ -1,26 +1,36 @@
-//! The tty's settings, asked and changed on the master's descriptor: there they are the other
-//! side's (`tty_ioctl(4)`).
+//! The tty's settings, read and changed on the master's descriptor, where they are the other side's
+//! (`tty_ioctl(4)`).
 //!
-//! **Hiding a forced secret.** A tty that reads lines and shows them would put the secret into the
+//! **Hiding a forced secret.** A tty that reads lines and echoes them would put the secret into the
 //! transcript. So ECHO is cleared, the secret written, and ECHO set again once the tty has taken the
-//! bytes: the kernel passes them on by a worker, which poll(2) on the other side waits for. What is
-//! left of a race is that a program which saves and changes the settings in these microseconds saves
-//! them without ECHO. It is only run into by somebody who forces a secret upon a program that has not
-//! asked for one.
+//! bytes: a kernel worker passes them on, and poll(2) on the other side waits for that worker. One
+//! race is left: a program that saves and changes the settings in these microseconds saves them
+//! without ECHO. Only somebody who forces a secret upon a program that has not asked for one can run
+//! into it.
 
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-
-use crate::terminal::handle::LineDiscipline;
-
-/// No waiting: only what is there.
-const AT_ONCE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 0,
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcgetpgrp, tcsetattr,
 };
+
+/// How a tty takes input (termios(3)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineDiscipline {
+    /// ECHO.
+    pub echo: bool,
+    /// ICANON.
+    pub canonical: bool,
+}
+
+impl LineDiscipline {
+    /// Whether a line is read and not echoed: what getpass(3), `read -s` and sudo(8) set for a secret.
+    pub fn awaits_secret(self) -> bool {
+        self.canonical && !self.echo
+    }
+}
 
 /// How the tty reads; `None` where it cannot say.
 pub(crate) fn line_discipline(master: &OwnedFd) -> Option<LineDiscipline> {
@@ -31,17 +41,28 @@ pub(crate) fn line_discipline(master: &OwnedFd) -> Option<LineDiscipline> {
     })
 }
 
-/// Whether the tty reads lines.
 pub(crate) fn is_canonical(master: &OwnedFd) -> bool {
     line_discipline(master).is_some_and(|tty| tty.canonical)
 }
 
-/// A tty that does not show what it reads for a while.
+/// The foreground process group; `None` where there is none.
+pub(crate) fn foreground_group(master: &OwnedFd) -> Option<i32> {
+    let group = tcgetpgrp(master).ok()?;
+    Some(group.as_raw_nonzero().get())
+}
+
+/// The character that ends input; `None` where the tty has none (`_POSIX_VDISABLE`, 0).
+pub(crate) fn end_of_file_character(master: &OwnedFd) -> Option<u8> {
+    let character = tcgetattr(master).ok()?.special_codes[SpecialCodeIndex::VEOF];
+    (character != 0).then_some(character)
+}
+
+/// A tty whose echo is off for a while.
 #[derive(Debug)]
-pub(crate) struct HiddenEcho(LocalModes);
+pub(crate) struct HiddenEcho;
 
 impl HiddenEcho {
-    /// Clears ECHO where the tty reads lines and shows them; `None`: there was nothing to hide.
+    /// Clears ECHO where the tty reads lines and echoes them; `None` where there is nothing to hide.
     pub(crate) fn begin(master: &OwnedFd) -> Option<Self> {
         let mut termios = tcgetattr(master).ok()?;
         let shown = LocalModes::ICANON | LocalModes::ECHO;
@@ -50,25 +71,22 @@ impl HiddenEcho {
         }
         termios.local_modes.remove(LocalModes::ECHO);
         tcsetattr(master, OptionalActions::Now, &termios).ok()?;
-        Some(Self(LocalModes::ECHO))
+        Some(Self)
     }
 
-    /// Sets ECHO again, once the tty has what was written; not where the program has taken the tty
-    /// over meanwhile.
+    /// Sets ECHO again once the tty has what was written, unless the program has taken the tty over.
     pub(crate) fn end(self, master: &OwnedFd) {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         if let Ok(other_side) = ioctl_tiocgptpeer(master, flags) {
-            // It is the kernel's worker that is waited for, not input.
-            let _ = poll(
-                &mut [PollFd::new(&other_side, PollFlags::IN)],
-                Some(&AT_ONCE),
-            );
+            // The poll waits for the kernel's worker, not for input.
+            let mut fds = [PollFd::new(&other_side, PollFlags::IN)];
+            let _ = poll(&mut fds, Some(&Timespec::default()));
         }
         if let Ok(mut termios) = tcgetattr(master)
             && termios.local_modes.contains(LocalModes::ICANON)
         {
-            termios.local_modes.insert(self.0);
-            // Nothing to be done where it fails: the other side is gone.
+            termios.local_modes.insert(LocalModes::ECHO);
+            // This fails where the other side is gone.
             let _ = tcsetattr(master, OptionalActions::Now, &termios);
         }
     }

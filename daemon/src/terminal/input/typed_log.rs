@@ -1,54 +1,62 @@
-//! What was typed into a terminal lately, and where in its output its echo begins: so that a wait
-//! for a pattern does not find what its own caller typed.
+//! Recent input, and where in the output its echo may begin, so that a wait for a pattern does not find
+//! what its own caller typed.
 //!
-//! **Invariant:** in memory only, bounded, and never a secret or anything typed while ECHO was off
-//! in a canonical tty: there is no echo of it to be left out.
+//! **Invariant:** the log is in memory only and bounded. It never holds a secret, nor input while a
+//! canonical tty had ECHO off, which has no echo.
 
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 use termd_proto::Offset;
 
-use crate::terminal::handle::LineDiscipline;
+use super::tty::LineDiscipline;
 
-/// Inputs remembered at the most: waits look back to their caller's last read or send.
+/// Inputs remembered: waits look back to their caller's last read or send.
 const MAX_REMEMBERED: usize = 64;
-/// Bytes of text remembered at the most, over all inputs of a terminal.
+/// Bytes of text remembered, over all inputs of a terminal.
 const MAX_REMEMBERED_BYTES: usize = 256 << 10;
 
-/// One input, as its echo would show it.
+/// One input, as its echo shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Typed {
-    /// The end of the output when it was queued: its echo is not before this.
+pub struct TypedText {
+    /// The end of the output when the input was queued. Its echo is not before this.
     pub offset: Offset,
-    /// Its text, lines ended by LF, the last one with one if Enter was pressed.
+    /// Lines ended by LF. The last one is ended if Enter was pressed.
     pub text: String,
-    /// How the tty read when it was queued.
+    /// How the tty read when the input was queued.
     pub tty: LineDiscipline,
 }
 
-/// The last inputs of a terminal, oldest first.
+/// The last inputs of a terminal.
 #[derive(Debug, Default)]
-pub struct TypedLog {
-    inputs: VecDeque<Typed>,
+pub struct TypedLog(Mutex<Inputs>);
+
+#[derive(Debug, Default)]
+struct Inputs {
+    /// Oldest first.
+    inputs: VecDeque<TypedText>,
+    /// The length of all their text.
     bytes: usize,
 }
 
 impl TypedLog {
-    /// Remembers one, and forgets the oldest where there are too many.
-    pub fn push(&mut self, typed: Typed) {
-        self.bytes += typed.text.len();
-        self.inputs.push_back(typed);
-        while self.inputs.len() > MAX_REMEMBERED || self.bytes > MAX_REMEMBERED_BYTES {
-            let Some(oldest) = self.inputs.pop_front() else {
+    /// Remembers an input, and forgets the oldest where there are too many.
+    pub fn push(&self, typed: TypedText) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.bytes += typed.text.len();
+        log.inputs.push_back(typed);
+        while log.inputs.len() > MAX_REMEMBERED || log.bytes > MAX_REMEMBERED_BYTES {
+            let Some(oldest) = log.inputs.pop_front() else {
                 break;
             };
-            self.bytes -= oldest.text.len();
+            log.bytes -= oldest.text.len();
         }
     }
 
-    /// Those whose echo may lie at or after `since`, oldest first.
-    pub fn since(&self, since: Offset) -> Vec<Typed> {
-        let later = self.inputs.iter().filter(|typed| typed.offset >= since);
+    /// The inputs whose echo may lie at or after `since`, oldest first.
+    pub fn since(&self, since: Offset) -> Vec<TypedText> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let later = log.inputs.iter().filter(|typed| typed.offset >= since);
         later.cloned().collect()
     }
 }
@@ -57,8 +65,8 @@ impl TypedLog {
 mod tests {
     use super::*;
 
-    fn typed(offset: u64, text: &str) -> Typed {
-        Typed {
+    fn typed(offset: u64, text: &str) -> TypedText {
+        TypedText {
             offset: Offset(offset),
             text: text.to_owned(),
             tty: LineDiscipline {
@@ -70,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_oldest_are_forgotten_by_number_and_by_size() {
-        let mut log = TypedLog::default();
+        let log = TypedLog::default();
         for n in 0..70 {
             log.push(typed(n, "x"));
         }

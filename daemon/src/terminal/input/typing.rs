@@ -18,8 +18,8 @@ use termd_proto::interact::{MAX_KEYS, TypedInput};
 use termd_proto::terminal::MAX_SEND_BYTES;
 
 use super::keys::{Key, KeyModes, KeyPress};
+use super::tty::LineDiscipline;
 use crate::terminal::error::TerminalError;
-use crate::terminal::handle::LineDiscipline;
 use termd_vt::Model;
 
 /// The longest line that a tty in canonical mode holds, in bytes, without what ends it: Linux's

@@ -1,54 +1,13 @@
-//! When something last happened in a terminal and who is there now: what its idle timeout counts.
+//! When something last happened in a terminal, and how many are present: what an idle timeout counts.
 //!
-//! Promises: as long as somebody is there nothing is overdue; and every touch, arrival and leaving
-//! begins the time anew. Pure: it is told what time it is. Must not know what an activity is, nor
-//! who closes a terminal that has had none.
+//! A terminal with somebody present is never overdue. Every touch, arrival and departure restarts the
+//! idle time. Pure: the caller passes the time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-use termd_proto::terminal::MAX_IDLE_TIMEOUT_MS;
-
+use super::idle_timeout::IdleTimeout;
 use crate::clock::Moment;
-use crate::terminal::error::TerminalError;
-
-/// Shortest idle timeout, in milliseconds: a shorter one would end what somebody is about to use.
-pub const MIN_IDLE_TIMEOUT_MS: u64 = 1_000;
-
-/// After so many milliseconds without activity a terminal is closed: [`MIN_IDLE_TIMEOUT_MS`] to
-/// [`MAX_IDLE_TIMEOUT_MS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct IdleTimeout(u64);
-
-impl IdleTimeout {
-    /// One within the bounds, or which param is not.
-    pub fn checked(ms: u64) -> Result<Self, TerminalError> {
-        if (MIN_IDLE_TIMEOUT_MS..=MAX_IDLE_TIMEOUT_MS).contains(&ms) {
-            return Ok(Self(ms));
-        }
-        Err(TerminalError::Invalid {
-            field: "idle_timeout_ms",
-            problem: format!("must be {MIN_IDLE_TIMEOUT_MS} to {MAX_IDLE_TIMEOUT_MS} (a year)"),
-        })
-    }
-
-    /// As the database has it.
-    pub fn stored(ms: u64) -> Self {
-        Self(ms)
-    }
-
-    /// In milliseconds.
-    pub fn ms(self) -> u64 {
-        self.0
-    }
-
-    /// As a duration.
-    pub fn duration(self) -> Duration {
-        Duration::from_millis(self.0)
-    }
-}
 
 /// The activity in one terminal.
 #[derive(Debug)]
@@ -59,14 +18,14 @@ pub struct Activity {
 #[derive(Debug)]
 struct State {
     last: Moment,
-    /// How many are there: waits that are pending, clients that are attached.
+    /// Pending waits and attached clients.
     present: usize,
-    /// It was to be closed: not again before this.
+    /// A close that failed is not tried again before this.
     not_before: Option<Instant>,
 }
 
 impl Activity {
-    /// That begins now, with nobody there.
+    /// Starts the idle time now, with nobody present.
     pub fn new(now: Moment) -> Self {
         let state = State {
             last: now,
@@ -82,32 +41,31 @@ impl Activity {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something happened.
     pub fn touch(&self, now: Moment) {
         self.lock().last = now;
     }
 
-    /// Somebody came, and stays until they [`leave`](Self::leave).
+    /// Counts somebody as present until they [`leave`](Self::leave).
     pub fn arrive(&self, now: Moment) {
         let mut state = self.lock();
         state.last = now;
         state.present += 1;
     }
 
-    /// Somebody who came went.
     pub fn leave(&self, now: Moment) {
         let mut state = self.lock();
         state.last = now;
         state.present = state.present.saturating_sub(1);
     }
 
-    /// It was last active at this time of day, in milliseconds since the epoch, before there was a
-    /// server that could see it. An idle timeout still counts from now.
+    /// Sets the time of the last activity under an earlier server, in milliseconds since the epoch.
+    /// An idle timeout still counts from now.
     pub fn was_last_at(&self, ms: i64) {
         self.lock().last.ms = ms;
     }
 
-    /// When something last happened, in milliseconds since the epoch: now, if somebody is there.
+    /// The time of the last activity, in milliseconds since the epoch; now, while somebody is
+    /// present.
     pub fn last_ms(&self, now: Moment) -> i64 {
         let state = self.lock();
         if state.present > 0 {
@@ -117,8 +75,8 @@ impl Activity {
         }
     }
 
-    /// When it is to be closed, if nothing happens until then. While somebody is there that is never
-    /// sooner than a whole timeout from now.
+    /// When the terminal is to be closed if nothing happens until then. While somebody is present,
+    /// that is a whole timeout from now.
     pub fn overdue_at(&self, timeout: IdleTimeout, now: Instant) -> Instant {
         let state = self.lock();
         let since = if state.present > 0 {
@@ -130,7 +88,7 @@ impl Activity {
         state.not_before.map_or(due, |earliest| due.max(earliest))
     }
 
-    /// It is being closed: should that fail, it is not to be tried again before this.
+    /// Sets the time before which a close that fails is not tried again.
     pub fn put_off(&self, until: Instant) {
         self.lock().not_before = Some(until);
     }
@@ -138,9 +96,11 @@ impl Activity {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    const TIMEOUT: IdleTimeout = IdleTimeout(10_000);
+    const TIMEOUT: IdleTimeout = IdleTimeout::stored(10_000);
 
     fn after(start: Instant, seconds: u64) -> Moment {
         Moment {
@@ -181,20 +141,5 @@ mod tests {
         activity.touch(after(start, 59));
         let overdue = activity.overdue_at(TIMEOUT, after(start, 60).at);
         assert_eq!((overdue - start).as_secs(), 69);
-    }
-
-    #[test]
-    fn timeouts_have_bounds() {
-        for (ms, fits) in [
-            (0, false),
-            (999, false),
-            (1_000, true),
-            (1_800_000, true),
-            (31_536_000_000, true),
-            (31_536_000_001, false),
-            (u64::MAX, false),
-        ] {
-            assert_eq!(IdleTimeout::checked(ms).is_ok(), fits, "{ms}");
-        }
     }
 }

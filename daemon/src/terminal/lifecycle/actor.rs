@@ -1,55 +1,58 @@
-//! The one task that owns a terminal: it reads the PTY or the pipes, feeds the store, types the
-//! input, and says when the command has ended. Nothing else writes to the terminal.
-
-mod requests;
-mod storing;
+//! The one task that owns a terminal: it reads the PTY or the pipes, hands output to the store, types
+//! the input, and publishes the command's exit. Nothing else writes to the terminal.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use termd_proto::Offset;
+use rustix::termios::{Winsize, tcsetwinsize};
+use termd_keeper::protocol::message::WaitStatus;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{Confinement, EndCause, ReachedLimit, Stdio};
-use tokio::sync::{broadcast, watch};
+use termd_proto::terminal::{Confinement, EndCause, Stdio};
+use termd_vt::Model;
+use tokio::sync::{broadcast, oneshot};
 use tokio::task::coop::consume_budget;
 use tokio::time::sleep_until;
 
+use super::audit::{record_disk_limit, record_exit};
 use super::exit_limit::{limit_of_command, limit_shown};
-use super::record::{Exit, ScreenState, exit_status};
+use super::exit_status::exit_status;
+use super::progress::{Exit, ScreenState};
+use super::request::Request;
+use super::task_events::TaskEvents;
 use crate::clock::now_ms;
 use crate::keeper_client::KeeperClient;
-use crate::store::{CommandWrite, Store};
+use crate::store::{BlockPermit, CommandWrite, Store};
 use crate::terminal::handle::{TaskEnds, Terminal};
 use crate::terminal::input::keyboard::{Keyboard, Write};
-use crate::terminal::output::backlog::{Backlog, BacklogShare};
+use crate::terminal::input::tty;
+use crate::terminal::output::backlog::Backlog;
+use crate::terminal::output::block_writer::{BlockWriter, Work};
 use crate::terminal::output::disk::DiskShare;
-use crate::terminal::output::flow::{Due, Flow};
-use crate::terminal::output::pump::Reading;
+use crate::terminal::output::flow::Flow;
+use crate::terminal::output::pump::OutputPump;
 use crate::terminal::output::shell_commands::CommandChange;
 use crate::terminal::output::source::Source;
-use crate::terminal::output::spool::PumpStop;
+use crate::terminal::output::spool_writer::PumpStop;
 use crate::terminal::screen::checkpoints::Checkpoints;
-use termd_keeper::protocol::message::WaitStatus;
-use termd_vt::Model;
+use crate::terminal::screen::size::Size;
 
-/// After the exit, how long a PTY that somebody still holds open must be quiet before its output
-/// counts as drained. The kernel hangs the PTY up when a session leader ends, so this is only for
-/// a leader that had given its terminal away.
+/// After the exit, how long a PTY that is still open must be quiet before its output counts as drained.
+/// The kernel hangs the PTY up when a session leader ends, so this is only for a leader that had given
+/// its terminal away.
 const DRAIN_QUIET: Duration = Duration::from_millis(100);
-/// After the exit, how long a PTY that is never quiet is read at the longest.
-const DRAIN_LONGEST: Duration = Duration::from_secs(2);
-/// A program may close the terminal and open it again: how often a hung-up PTY is looked at.
+/// After the exit, how long a PTY that is never quiet is read.
+const MAX_DRAIN: Duration = Duration::from_secs(2);
+/// How often a hung-up PTY is looked at: a program may close the terminal and open it again.
 const HUNG_UP_RETRY: Duration = Duration::from_millis(250);
-/// At most one output event in this time.
-const OUTPUT_EVENT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Where the terminal is in its life, as its task sees it.
+/// Where the terminal is in its life.
 #[derive(Debug)]
 enum Phase {
     /// The root process lives.
     Running,
-    /// It was reaped; output may still come.
+    /// The root process was reaped; output may still come.
     Draining {
         status: WaitStatus,
         quiet_until: Instant,
@@ -59,28 +62,25 @@ enum Phase {
     Storing,
 }
 
-/// Whether the PTY has another end.
+/// Whether the PTY or the pipes have another end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     Open,
-    /// No process has the slave side open; readiness says nothing any more.
+    /// No process has the other side open, so readiness means nothing.
     HungUp {
         look_at: Instant,
     },
-    /// Pipes without a writer: nobody can open them again.
+    /// The pipes have no writer, and can never have one again.
     Closed,
 }
 
-/// What the task works with.
+/// What every terminal's task needs of the daemon.
 #[derive(Debug)]
-pub struct Surroundings {
-    /// Where blocks and records go.
+pub struct TaskContext {
     pub store: Store,
-    /// Who holds the terminal's other half.
     pub keeper: KeeperClient,
     /// What all terminals have waiting for the store.
     pub backlog: Backlog,
-    /// Who is told of events.
     pub events: broadcast::Sender<TerminalEvent>,
 }
 
@@ -88,83 +88,74 @@ pub struct Surroundings {
 #[derive(Debug)]
 pub struct Actor {
     terminal: Arc<Terminal>,
-    around: Surroundings,
+    store: Store,
+    keeper: KeeperClient,
+    events: TaskEvents,
     ends: TaskEnds,
     source: Source,
-    reading: Reading,
+    pump: OutputPump,
     keyboard: Keyboard,
-    flow: Flow,
-    disk: DiskShare,
-    backlog: BacklogShare,
-    committed: watch::Sender<Offset>,
+    blocks: BlockWriter,
+    checkpoints: Checkpoints,
     phase: Phase,
     line: Line,
-    output_event_at: Instant,
-    checkpoints: Checkpoints,
 }
 
 impl Actor {
-    /// Prepares the task; must be called inside the runtime.
+    /// Prepares the task of a terminal whose screen is fed so far. Must be called inside the runtime.
     pub fn new(
         terminal: Arc<Terminal>,
-        around: Surroundings,
+        context: TaskContext,
         ends: TaskEnds,
         source: Source,
-        reading: Reading,
+        pump: OutputPump,
         flow: Flow,
         disk: DiskShare,
     ) -> Self {
-        // Whoever made the terminal has fed its screen so far.
-        let fed = terminal.end();
-        let mut backlog = around.backlog.share();
-        backlog.set(flow.unstored());
+        let backlog = context.backlog.share();
         Self {
-            reading,
-            terminal,
-            around,
+            store: context.store,
+            keeper: context.keeper,
+            events: TaskEvents::new(terminal.id().clone(), context.events),
             ends,
             source,
+            pump,
             keyboard: Keyboard::default(),
-            flow,
-            disk,
-            backlog,
-            committed: watch::Sender::new(Offset::ZERO),
+            blocks: BlockWriter::new(Arc::clone(&terminal), flow, disk, backlog),
+            checkpoints: Checkpoints::new(terminal.end(), Instant::now()),
             phase: Phase::Running,
             line: Line::Open,
-            output_event_at: Instant::now(),
-            checkpoints: Checkpoints::new(fed, Instant::now()),
+            terminal,
         }
     }
 
     /// Runs until the command has ended and everything of it is stored.
     pub async fn run(mut self) {
-        let mut committed = self.committed.subscribe();
-        // A child that ended while there was no server: the keeper told us at the start.
+        let mut committed = self.blocks.watch_committed();
+        // A child may have ended while there was no server: the keeper says so at the start.
         self.ends.reaped.mark_changed();
         loop {
             // A terminal that is always ready must leave the others their turn.
             consume_budget().await;
-            let told = !self.reading.has_changes();
-            let step = self.disk.step(&self.flow, self.checkpoints.at());
-            let is_stored = self.flow.unstored() == 0 && told && step.is_none();
-            if matches!(self.phase, Phase::Storing) && is_stored {
+            let now = Instant::now();
+            let work = self.blocks.next_work(self.checkpoints.at(), now);
+            let has_changes = self.pump.has_changes();
+            let is_storing = matches!(self.phase, Phase::Storing);
+            if is_storing && self.blocks.is_all_stored() && work.is_none() && !has_changes {
                 break;
             }
-            let now = Instant::now();
-            let has_room = !self.disk.has_no_room();
-            let spools = self.backlog.spools();
-            let due = self.flow.due(spools, now).filter(|_| has_room);
-            let reading = self.flow.may_read(spools) && !matches!(self.phase, Phase::Storing);
-            let wake_at = self.wake_at(now, reading, due);
+            let may_read = self.blocks.may_read() && !is_storing;
+            let may_pump = may_read && self.line == Line::Open;
+            let wake_at = self.wake_at(now, may_read, work.is_some());
             tokio::select! {
                 changed = self.ends.reaped.changed(), if matches!(self.phase, Phase::Running) => {
                     // The sender lives in the terminal, which this task holds.
-                    if changed.is_ok() { self.look_whether_reaped(); }
+                    if changed.is_ok() { self.check_reaped(); }
                 }
-                ready = self.source.pty_readable(), if reading && self.line == Line::Open => {
+                ready = self.source.pty_readable(), if may_pump => {
                     match ready {
                         Ok(mut guard) => {
-                            let stop = self.reading.pump(guard.get_inner(), self.keyboard.queue());
+                            let stop = self.pump.pump(guard.get_inner(), self.keyboard.queue());
                             let once_closed = guard.ready().is_read_closed();
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
                             if once_closed && matches!(stop, Ok(PumpStop::Drained)) {
@@ -175,7 +166,7 @@ impl Actor {
                         Err(error) => self.pumped(Err(error)),
                     }
                 }
-                ready = self.source.pipes_readable(), if reading && self.line == Line::Open => {
+                ready = self.source.pipes_readable(), if may_pump => {
                     let stop = ready.and_then(|()| self.pump());
                     self.pumped(stop);
                 }
@@ -189,70 +180,62 @@ impl Actor {
                                 self.keyboard.await_reader(now);
                                 self.renew_pty();
                             }
-                            self.typed(write);
+                            self.written(write);
                         }
                         Err(_) => self.abandon_input(),
                     }
                 }
-                Some(command) = self.ends.commands.recv() => self.obey(command),
-                () = self.disk.changed() => {}
-                permit = self.around.store.reserve_block(),
-                    if due.is_some() || step.is_some() || !told =>
-                {
-                    // A store that is closed for good: the server ends, the spool stays.
+                Some(request) = self.ends.requests.recv() => self.execute(request),
+                () = self.blocks.disk_changed() => {}
+                permit = self.store.reserve_block(), if work.is_some() || has_changes => {
+                    // The store is closed for good when the server ends. The spool stays.
                     let Ok(permit) = permit else { return };
-                    if let Some(change) = self.reading.next_change() {
-                        self.tell_of_limit(self.limit_in(&change));
-                        let terminal = self.terminal.id().clone();
-                        permit.send_command(CommandWrite { terminal, change });
-                    } else if let Some(step) = step {
-                        self.let_go(step, permit);
-                    } else if let Some(due) = due {
-                        self.store_block(due, permit);
-                    }
+                    self.do_work(work, permit);
                 }
                 changed = committed.changed() => {
                     if changed.is_ok() {
-                        self.flow.committed(*committed.borrow_and_update());
-                        self.give_back_memory();
+                        let stored = *committed.borrow_and_update();
+                        self.blocks.committed(stored, self.pump.fed());
                     }
                 }
                 () = sleep_until(wake_at.unwrap_or(now).into()), if wake_at.is_some() => {
-                    self.woken(reading);
+                    self.woken(may_read);
                 }
             }
         }
-        self.record_exit().await;
+        let (terminal, store, fed) = (&self.terminal, &self.store, self.pump.fed());
+        if self.checkpoints.finish(terminal, store, fed).await.is_ok() {
+            record_exit(terminal, store, &self.keeper, self.blocks.gaps()).await;
+        }
     }
 
     /// When something is to be done although nothing happens.
-    fn wake_at(&self, now: Instant, reading: bool, due: Option<Due>) -> Option<Instant> {
-        // What is due waits for a place in the store's queue and not for a time.
-        let tail = self.flow.next_due(self.backlog.spools());
-        let tail = tail.filter(|_| due.is_none() && !self.disk.has_no_room());
+    fn wake_at(&self, now: Instant, may_read: bool, has_work: bool) -> Option<Instant> {
+        // Work that is due waits for a place in the store's queue, not for a time.
+        let due = self.blocks.next_due().filter(|_| !has_work);
         let line = match self.line {
-            Line::HungUp { look_at } if reading => Some(look_at),
+            Line::HungUp { look_at } if may_read => Some(look_at),
             _ => None,
         };
         let drained = match self.phase {
             Phase::Draining {
                 quiet_until, until, ..
-            } if reading => Some(quiet_until.min(until)),
-            // What cannot be read yet is not quiet: the store has to catch up first.
+            } if may_read => Some(quiet_until.min(until)),
+            // Output that may not be read yet is not quiet: the store has to catch up first.
             Phase::Draining { .. } => Some(now + DRAIN_QUIET),
             _ => None,
         };
         let held = self.keyboard.look_at();
-        [tail, line, drained, held].into_iter().flatten().min()
+        [due, line, drained, held].into_iter().flatten().min()
     }
 
-    fn woken(&mut self, reading: bool) {
+    fn woken(&mut self, may_read: bool) {
         let now = Instant::now();
         if let Some(master) = self.source.pty() {
             let refused = self.keyboard.look(master, now);
-            self.terminal.input_left(refused);
+            self.terminal.input_budget.release(refused);
         }
-        if reading
+        if may_read
             && let Line::HungUp { look_at } = self.line
             && look_at <= now
         {
@@ -260,7 +243,7 @@ impl Actor {
             let stop = self.pump();
             self.pumped(stop);
         }
-        if reading
+        if may_read
             && let Phase::Draining {
                 quiet_until, until, ..
             } = self.phase
@@ -270,7 +253,7 @@ impl Actor {
         }
     }
 
-    fn look_whether_reaped(&mut self) {
+    fn check_reaped(&mut self) {
         let Some(status) = *self.ends.reaped.borrow_and_update() else {
             return;
         };
@@ -278,10 +261,10 @@ impl Actor {
         self.phase = Phase::Draining {
             status,
             quiet_until: now + DRAIN_QUIET,
-            until: now + DRAIN_LONGEST,
+            until: now + MAX_DRAIN,
         };
         self.abandon_input();
-        if self.flow.may_read(self.backlog.spools()) {
+        if self.blocks.may_read() {
             let stop = self.pump();
             self.pumped(stop);
         }
@@ -289,27 +272,19 @@ impl Actor {
 
     fn pump(&mut self) -> io::Result<PumpStop> {
         match &mut self.source {
-            Source::Pty(master) => self.reading.pump(master.get_ref(), self.keyboard.queue()),
+            Source::Pty(master) => self.pump.pump(master.get_ref(), self.keyboard.queue()),
             Source::Pipes(pipes) => {
-                let stop = self.reading.pump_pipes(pipes, self.keyboard.queue());
+                let stop = self.pump.pump_pipes(pipes, self.keyboard.queue());
                 self.abandon_input();
                 stop
             }
         }
     }
 
-    fn hung_up(&self, now: Instant) -> Line {
-        match self.source.stdio() {
-            Stdio::Pty => Line::HungUp {
-                look_at: now + HUNG_UP_RETRY,
-            },
-            Stdio::Pipes => Line::Closed,
-        }
-    }
-
+    /// Publishes what was pumped, and sees why the pump stopped.
     fn pumped(&mut self, stop: io::Result<PumpStop>) {
         let now = Instant::now();
-        let end = self.reading.end();
+        let end = self.pump.end();
         if end > self.terminal.end() {
             let screen = self.screen_state(now);
             self.terminal.update(|progress| {
@@ -317,12 +292,11 @@ impl Actor {
                 progress.screen = screen;
             });
             self.terminal.touch();
-            self.flow.grew(end, now);
-            let fed = self.reading.fed();
+            let fed = self.pump.fed();
+            self.blocks.grew(end, fed, now);
             self.checkpoints
-                .look(&self.terminal, &self.around.store, fed, now);
-            self.give_back_memory();
-            self.tell_of_output(end, now);
+                .keep_if_due(&self.terminal, &self.store, fed, now);
+            self.events.output(end, now);
             if let Phase::Draining { quiet_until, .. } = &mut self.phase {
                 *quiet_until = now + DRAIN_QUIET;
             }
@@ -335,11 +309,16 @@ impl Actor {
             },
             Err(error) => {
                 tracing::error!(terminal = %self.terminal.id(), %error, "cannot read the terminal");
-                // It may be for want of memory: what is in a pipe stays there meanwhile.
-                self.line = Line::HungUp {
-                    look_at: now + HUNG_UP_RETRY,
-                };
+                // The cause may be a lack of memory; the output stays in the PTY or the pipe.
+                self.line = look_again(now);
             }
+        }
+    }
+
+    fn hung_up(&self, now: Instant) -> Line {
+        match self.source.stdio() {
+            Stdio::Pty => look_again(now),
+            Stdio::Pipes => Line::Closed,
         }
     }
 
@@ -353,21 +332,13 @@ impl Actor {
         }
     }
 
-    fn tell_of_output(&mut self, end: Offset, now: Instant) {
-        if now >= self.output_event_at && self.around.events.receiver_count() > 0 {
-            self.output_event_at = now + OUTPUT_EVENT_PAUSE;
-            let id = self.terminal.id().clone();
-            let _ = self.around.events.send(TerminalEvent::Output { id, end });
-        }
-    }
-
     fn publish_exit(&mut self) {
         let Phase::Draining { status, .. } = self.phase else {
             return;
         };
         self.phase = Phase::Storing;
-        self.reading.finish(self.keyboard.queue());
-        self.flow.finish();
+        self.pump.finish(self.keyboard.queue());
+        self.blocks.finish();
         let exit = Exit {
             status: Some(exit_status(status)),
             at_ms: now_ms(),
@@ -379,19 +350,17 @@ impl Actor {
             }
             progress.exit = Some(exit);
         });
-        self.tell_of_limit(limit);
-        let _ = self.around.events.send(TerminalEvent::Exited {
-            id: self.terminal.id().clone(),
-            exit_status: exit_status(status),
-            end: self.terminal.end(),
-        });
+        if let Some((limit, value)) = limit {
+            self.events.process_limit(limit, value);
+        }
+        self.events.exited(exit_status(status), self.terminal.end());
     }
 
     fn held_to(&self) -> Option<&Confinement> {
         self.terminal.record.held_to.as_ref()
     }
 
-    /// The limit that ended a line in its shell, if one did.
+    /// The limit that ended a command in its shell, if one did.
     fn limit_in(&self, change: &CommandChange) -> Option<(EndCause, u64)> {
         match change {
             CommandChange::Ended(ended) => limit_of_command(ended.exit_code?, self.held_to()),
@@ -399,21 +368,102 @@ impl Actor {
         }
     }
 
-    /// Tells of a limit of a process, which the kernel held it to by itself.
-    fn tell_of_limit(&self, limit: Option<(EndCause, u64)>) {
-        let Some((limit, value)) = limit else {
+    /// Uses a place in the store's queue.
+    fn do_work(&mut self, work: Option<Work>, permit: BlockPermit) {
+        if let Some(change) = self.pump.next_change() {
+            if let Some((limit, value)) = self.limit_in(&change) {
+                self.events.process_limit(limit, value);
+            }
+            let terminal = self.terminal.id().clone();
+            permit.send_command(CommandWrite { terminal, change });
             return;
-        };
-        let id = self.terminal.id().clone();
-        tracing::info!(terminal = %id, limit = limit.as_str(), value, "a limit is reached");
-        let limit = ReachedLimit::Ends(limit);
-        let event = TerminalEvent::LimitReached { id, limit, value };
-        let _ = self.around.events.send(event);
+        }
+        match work {
+            Some(Work::KeepScreen) => {
+                self.pump.feed_all(self.keyboard.queue());
+                let screen = self.checkpoints.take(&self.terminal, self.pump.fed());
+                if let Some(screen) = screen {
+                    permit.send_screen(self.terminal.id().clone(), screen);
+                }
+                self.blocks.screen_was_kept();
+            }
+            Some(Work::Drop(gap)) => {
+                if let Some(reached) = self.blocks.drop_range(gap, permit) {
+                    self.events.disk_limit(reached);
+                    record_disk_limit(&self.terminal, &self.store, reached);
+                }
+            }
+            Some(Work::Store(due)) => self.blocks.store(due, permit),
+            None => {}
+        }
     }
 
-    fn typed(&mut self, write: Write) {
+    fn execute(&mut self, request: Request) {
+        match request {
+            Request::Input(input) => {
+                let left = match self.source.pty() {
+                    Some(master) => self.keyboard.push(input, &self.terminal, master),
+                    None => input.bytes.len(),
+                };
+                self.terminal.input_budget.release(left);
+                if !matches!(self.phase, Phase::Running) {
+                    self.abandon_input();
+                }
+            }
+            Request::Resize(size, done) => {
+                self.resize(size);
+                answer(done, Some(()));
+            }
+            Request::LineDiscipline(to) => {
+                answer(to, self.pty_in_use().and_then(tty::line_discipline));
+            }
+            Request::Foreground(to) => {
+                answer(to, self.pty_in_use().and_then(tty::foreground_group));
+            }
+            Request::EndOfFileCharacter(to) => {
+                answer(to, self.source.pty().and_then(tty::end_of_file_character));
+            }
+        }
+    }
+
+    /// The PTY, while a program may use it.
+    fn pty_in_use(&self) -> Option<&OwnedFd> {
+        let is_storing = matches!(self.phase, Phase::Storing);
+        self.source.pty().filter(|_| !is_storing)
+    }
+
+    fn resize(&mut self, size: Size) {
+        let winsize = Winsize {
+            ws_row: size.rows,
+            ws_col: size.cols,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        if let Some(master) = self.source.pty() {
+            // The kernel sends SIGWINCH if the size changes. After the exit nobody gets it.
+            let _ = tcsetwinsize(master, winsize);
+        }
+        self.pump.feed_all(self.keyboard.queue());
+        let fed = self.pump.fed();
+        let replies = self
+            .checkpoints
+            .resize(&self.terminal, &self.store, fed, size);
+        let queued = self.keyboard.queue().push_answer(replies);
+        self.terminal.input_budget.add(queued);
+        if self.source.stdio() == Stdio::Pipes {
+            self.abandon_input();
+        }
+        let screen = self.screen_state(Instant::now());
+        self.terminal.update(|progress| {
+            progress.size = size;
+            progress.screen = screen;
+        });
+        self.events.resized(size);
+    }
+
+    fn written(&mut self, write: Write) {
         match write {
-            Write::Taken(bytes) => self.terminal.input_left(bytes),
+            Write::Taken(bytes) => self.terminal.input_budget.release(bytes),
             Write::Full | Write::Held => {}
             Write::Failed => self.abandon_input(),
         }
@@ -422,14 +472,25 @@ impl Actor {
     fn renew_pty(&mut self) {
         if let Err(error) = self.source.renew_pty() {
             tracing::error!(terminal = %self.terminal.id(), %error, "cannot watch the terminal anew");
-            self.line = Line::HungUp {
-                look_at: Instant::now() + HUNG_UP_RETRY,
-            };
+            self.line = look_again(Instant::now());
         }
     }
 
     fn abandon_input(&mut self) {
         let dropped = self.keyboard.abandon(self.source.pty());
-        self.terminal.input_left(dropped);
+        self.terminal.input_budget.release(dropped);
+    }
+}
+
+fn look_again(now: Instant) -> Line {
+    Line::HungUp {
+        look_at: now + HUNG_UP_RETRY,
+    }
+}
+
+/// Answers, or drops the sender where there is no answer. The asker may be gone.
+fn answer<T>(to: oneshot::Sender<T>, answer: Option<T>) {
+    if let Some(answer) = answer {
+        let _ = to.send(answer);
     }
 }

@@ -2,7 +2,14 @@
 
 pub mod activity;
 pub mod actor;
+mod audit;
+pub(crate) mod connections;
 pub(crate) mod exit_limit;
+pub mod exit_status;
+pub mod idle_timeout;
 pub mod launch;
 pub mod presence;
+pub mod progress;
 pub mod record;
+pub mod request;
+mod task_events;

@@ -1,35 +1,33 @@
-//! Being there: what keeps a terminal from counting as idle for as long as it lasts.
-//!
-//! Promises: whoever watches a terminal is there while they watch, without having to think of it.
+//! Presence: a guard that keeps a terminal from counting as idle.
 
 use std::ops::{Deref, DerefMut};
 
 use tokio::sync::watch;
 
-use super::record::Progress;
+use super::activity::Activity;
+use super::progress::Progress;
 use crate::clock::Moment;
-use crate::terminal::handle::Terminal;
 
-/// Somebody is at a terminal, until this is dropped.
+/// Somebody is present at a terminal until this is dropped.
 #[derive(Debug)]
 pub struct Presence<'a> {
-    terminal: &'a Terminal,
+    activity: &'a Activity,
 }
 
 impl<'a> Presence<'a> {
-    pub(crate) fn at(terminal: &'a Terminal) -> Self {
-        terminal.activity.arrive(Moment::now());
-        Self { terminal }
+    pub(crate) fn at(activity: &'a Activity) -> Self {
+        activity.arrive(Moment::now());
+        Self { activity }
     }
 }
 
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
-        self.terminal.activity.leave(Moment::now());
+        self.activity.leave(Moment::now());
     }
 }
 
-/// Watches how far a terminal has come, and is there meanwhile.
+/// Watches a terminal's progress, and is present meanwhile.
 #[derive(Debug)]
 pub struct Watch<'a> {
     progress: watch::Receiver<Progress>,

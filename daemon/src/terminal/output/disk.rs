@@ -1,10 +1,9 @@
-//! What one terminal's task does about the disk: which of its output goes there, what goes from
-//! there for a quota, and what is given up while there is no room.
+//! Decides which output of a terminal is stored, dropped for a quota, or given up when the disk is
+//! full.
 //!
-//! Promises: nothing is let go without its row in the database; a screen is kept there first that
-//! needs none of it, so that the next server makes the screen from what is left; a program is not
-//! held up by a quota, and by a disk without room no longer than it takes to write that row.
-//! It must not know how much room there is, or who says so.
+//! **Invariants:** no output is dropped without its row in the database. A screen that needs none of
+//! the output is stored first, so that the next server makes the screen from what is left. A quota
+//! never holds up a program, and a full disk only until that row is written.
 
 use termd_proto::Offset;
 use termd_proto::terminal::{DiskLimit, Gap, GapCause};
@@ -14,26 +13,25 @@ use super::flow::Flow;
 use super::quota::{Gaps, Quota};
 use crate::terminal::handle::Terminal;
 
-/// While the disk has no room, so much output waits for it; of more, the oldest is given up.
-/// Below what makes the PTY wait.
-const WAITING_MOST_BYTES: u64 = 5 << 20;
-/// What is left waiting then.
-const WAITING_KEPT_BYTES: u64 = 4 << 20;
+/// How much output waits for a full disk, in bytes; the oldest of more is given up. Less than what
+/// makes the PTY wait.
+const MAX_WAITING_BYTES: u64 = 5 << 20;
+/// How much is then left waiting, in bytes.
+const KEPT_WAITING_BYTES: u64 = 4 << 20;
 
 /// Whether the disk has room for output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room {
-    /// It does.
     Enough,
-    /// It has less free space than its floor.
-    Low(Free),
-    /// The same, and the daemon ends: what is not stored will not be.
-    GivingUp(Free),
+    /// There is less free space than the floor.
+    Low(FreeSpace),
+    /// There is less, and the daemon is ending: what is not stored will never be.
+    GivingUp(FreeSpace),
 }
 
-/// Free space, and how much there should be.
+/// Free space and its floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Free {
+pub struct FreeSpace {
     /// Bytes below which no output is stored.
     pub floor: u64,
     /// Bytes free.
@@ -41,8 +39,8 @@ pub struct Free {
 }
 
 impl Room {
-    /// What there is, where it is too little.
-    pub fn lack(self) -> Option<Free> {
+    /// The free space, where it is too little.
+    pub fn lack(self) -> Option<FreeSpace> {
         match self {
             Self::Enough => None,
             Self::Low(free) | Self::GivingUp(free) => Some(free),
@@ -50,56 +48,55 @@ impl Room {
     }
 }
 
-/// What is to be done before the next block.
+/// What is to be done before the next block is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Keep the screen: what it would be made of is about to go.
-    Screen,
-    /// Let this go.
-    Gap(Gap),
+    /// Keep the screen: the output that it would be made from is about to be dropped.
+    KeepScreen,
+    Drop(Gap),
 }
 
-/// A limit that this terminal has reached for the first time.
+/// A limit that a terminal has reached for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reached {
-    /// Which.
+pub(crate) struct ReachedLimit {
     pub(crate) limit: DiskLimit,
-    /// The limit itself, in bytes.
+    /// In bytes.
     pub(crate) value: u64,
 }
 
 /// One terminal's share of the disk.
 #[derive(Debug)]
 pub struct DiskShare {
-    /// Its quota, in bytes of output.
-    own: Option<u64>,
-    /// What the quota of all has left it.
-    tight: watch::Receiver<Option<u64>>,
+    /// The terminal's own quota, in bytes of output.
+    own_quota: Option<u64>,
+    /// What the quota of all terminals leaves, in bytes.
+    total_quota: watch::Receiver<Option<u64>>,
     room: watch::Receiver<Room>,
     gaps: Gaps,
-    /// What a server before has not said of its output.
-    found: Option<Gap>,
-    told: Vec<GapCause>,
-    /// For gaps up to here a screen is in the database.
+    /// A gap that no earlier server has recorded.
+    unrecorded: Option<Gap>,
+    /// Causes whose limit was announced.
+    announced: Vec<GapCause>,
+    /// The database has a screen that needs none of the output before this.
     screened: Offset,
 }
 
 impl DiskShare {
-    /// Of a terminal whose gaps so far its transcript knows. `found`: one that nobody has recorded.
+    /// The share of a terminal whose transcript knows its gaps, but for the `unrecorded` one.
     pub fn new(
         terminal: &Terminal,
-        own: Option<u64>,
+        own_quota: Option<u64>,
         room: watch::Receiver<Room>,
-        found: Option<Gap>,
+        unrecorded: Option<Gap>,
     ) -> Self {
         let gaps = terminal.transcript.known_gaps();
         Self {
-            own,
-            tight: terminal.tightened(),
+            own_quota,
+            total_quota: terminal.watch_total_quota(),
             room,
-            told: gaps.all().iter().map(|gap| gap.cause).collect(),
+            announced: gaps.all().iter().map(|gap| gap.cause).collect(),
             gaps,
-            found,
+            unrecorded,
             screened: Offset::ZERO,
         }
     }
@@ -109,39 +106,39 @@ impl DiskShare {
         self.room.borrow().lack().is_some()
     }
 
-    /// Resolves when there is another quota, or other room.
+    /// Resolves when the quota or the room changes.
     pub(crate) async fn changed(&mut self) {
         let changed = tokio::select! {
-            changed = self.tight.changed() => changed,
+            changed = self.total_quota.changed() => changed,
             changed = self.room.changed() => changed,
         };
         if changed.is_err() {
-            // Whoever says so is gone: nothing changes any more.
+            // The sender is gone: nothing changes any more.
             std::future::pending::<()>().await;
         }
     }
 
     fn quota(&self) -> Option<Quota> {
         let of = |bytes: Option<u64>, limit| bytes.map(|bytes| Quota { bytes, limit });
-        let own = of(self.own, DiskLimit::TerminalQuota);
-        let tight = of(*self.tight.borrow(), DiskLimit::TotalQuota);
-        own.into_iter().chain(tight).min_by_key(|quota| quota.bytes)
+        let own = of(self.own_quota, DiskLimit::TerminalQuota);
+        let total = of(*self.total_quota.borrow(), DiskLimit::TotalQuota);
+        own.into_iter().chain(total).min_by_key(|quota| quota.bytes)
     }
 
-    /// What is to be done now; `screen_at`: the output that is in the database's screen.
+    /// What is to be done now. `screen_at` is the output that the stored screen shows.
     pub(crate) fn step(&self, flow: &Flow, screen_at: Offset) -> Option<Step> {
-        let gap = self.found.or_else(|| self.next_gap(flow))?;
+        let gap = self.unrecorded.or_else(|| self.next_gap(flow))?;
         let is_screened = gap.end <= screen_at.max(self.screened);
         Some(if is_screened {
-            Step::Gap(gap)
+            Step::Drop(gap)
         } else {
-            Step::Screen
+            Step::KeepScreen
         })
     }
 
     fn next_gap(&self, flow: &Flow) -> Option<Gap> {
         let keep = match *self.room.borrow() {
-            Room::Low(_) if flow.waiting() > WAITING_MOST_BYTES => Some(WAITING_KEPT_BYTES),
+            Room::Low(_) if flow.waiting() > MAX_WAITING_BYTES => Some(KEPT_WAITING_BYTES),
             Room::GivingUp(_) if flow.is_finished() => Some(0),
             Room::Enough | Room::Low(_) | Room::GivingUp(_) => None,
         };
@@ -156,24 +153,28 @@ impl DiskShare {
         self.quota()?.middle(flow.stored(), &self.gaps)
     }
 
-    /// A screen was kept, or there is none to be kept.
+    /// The screen was kept for the next gap, or there is none.
     pub(crate) fn has_screen_for(&mut self, flow: &Flow) {
-        if let Some(gap) = self.found.or_else(|| self.next_gap(flow)) {
+        if let Some(gap) = self.unrecorded.or_else(|| self.next_gap(flow)) {
             self.screened = self.screened.max(gap.end);
         }
     }
 
-    /// This goes. Gives what the database is to be told, and the limit, if it is its first time.
-    pub(crate) fn let_go(&mut self, terminal: &Terminal, gap: Gap) -> (Gap, Option<Reached>) {
-        if self.found == Some(gap) {
-            self.found = None;
+    /// Drops a range. Returns the gap for the database, and the limit if this is its first gap.
+    pub(crate) fn drop_range(
+        &mut self,
+        terminal: &Terminal,
+        gap: Gap,
+    ) -> (Gap, Option<ReachedLimit>) {
+        if self.unrecorded == Some(gap) {
+            self.unrecorded = None;
         }
         let whole = self.gaps.add(gap);
         terminal.transcript.set_gaps(self.gaps.clone());
-        if self.told.contains(&gap.cause) {
+        if self.announced.contains(&gap.cause) {
             return (whole, None);
         }
-        self.told.push(gap.cause);
+        self.announced.push(gap.cause);
         let quota = self.quota().map_or(0, |quota| quota.bytes);
         let reached = match gap.cause {
             GapCause::TerminalQuota => Some((DiskLimit::TerminalQuota, quota)),
@@ -184,11 +185,11 @@ impl DiskShare {
             }
             GapCause::Retention | GapCause::Lost => None,
         };
-        let reached = reached.map(|(limit, value)| Reached { limit, value });
+        let reached = reached.map(|(limit, value)| ReachedLimit { limit, value });
         (whole, reached)
     }
 
-    /// All that is not kept.
+    /// All output that is not kept.
     pub(crate) fn gaps(&self) -> &[Gap] {
         self.gaps.all()
     }

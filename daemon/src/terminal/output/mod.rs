@@ -3,14 +3,18 @@
 
 pub(crate) mod async_fd;
 pub(crate) mod backlog;
+pub(crate) mod block_writer;
 pub(crate) mod disk;
 pub mod flow;
 pub(crate) mod pump;
 pub mod quota;
+mod screen_feeder;
 pub mod shell_commands;
 pub mod shell_log;
 pub mod source;
 pub mod spool;
+pub mod spool_writer;
 pub mod stream_map;
+pub(crate) mod stream_pieces;
 pub mod transcript;
 pub(crate) mod write_pacing;

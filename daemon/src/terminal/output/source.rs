@@ -1,7 +1,7 @@
 //! What a terminal's output comes from: a PTY, or two pipes.
 //!
-//! Promises of pipes: a byte is in its pipe or in the spool, and nowhere else, so a server that is
-//! killed loses none; and what it is was declared before it was moved ([`Origins`]).
+//! **Invariant:** a byte of a pipe is in the pipe or in the spool and nowhere else, so a server that is
+//! killed loses none. Its stream is declared before it is moved ([`StreamMap`]).
 
 use std::future::pending;
 use std::io;
@@ -14,29 +14,28 @@ use tokio::io::Interest;
 use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
 
 use super::async_fd;
-use super::spool::{Intake, PumpStop, Spool};
-use super::stream_map::Origins;
+use super::spool::Spool;
+use super::spool_writer::{PumpStop, SpoolWriter};
+use super::stream_map::StreamMap;
 use termd_keeper::protocol::message::TerminalFds;
 
-/// The most that is taken of one pipe before it is the other's turn: what a pipe holds. Less would
-/// cut the output of a program that writes to both into smaller pieces, and show it no more truly.
+/// Bytes taken from one pipe before the other's turn: as many as a pipe holds. Shorter turns would cut
+/// the output of a program that writes to both into smaller pieces without being truer.
 const TURN_BYTES: u64 = 64 << 10;
 
 /// What the keeper holds of a terminal, taken over.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// What its output comes from.
     pub source: Source,
-    /// The way from a PTY into the spool.
-    pub intake: Option<Intake>,
-    /// Its output.
+    /// A PTY's way into the spool.
+    pub writer: Option<SpoolWriter>,
     pub spool: Spool,
-    /// Which byte of it came from which pipe.
-    pub origins: Option<Origins>,
+    /// A map for two pipes.
+    pub streams: Option<StreamMap>,
 }
 
 impl Opened {
-    /// Takes over the descriptors; must be called inside the runtime.
+    /// Takes over the descriptors. Must be called inside the runtime.
     pub(crate) fn adopt(fds: TerminalFds) -> io::Result<Self> {
         match fds {
             TerminalFds::Pty {
@@ -47,10 +46,10 @@ impl Opened {
             } => {
                 let spool = Spool::adopt(spool)?;
                 Ok(Self {
-                    intake: Some(Intake::adopt(pipe_reader, pipe_writer, &spool)?),
+                    writer: Some(SpoolWriter::adopt(pipe_reader, pipe_writer, &spool)?),
                     spool,
                     source: Source::Pty(async_fd::register(master)?),
-                    origins: None,
+                    streams: None,
                 })
             }
             TerminalFds::Pipes {
@@ -59,13 +58,13 @@ impl Opened {
                 stderr,
                 origins,
             } => Ok(Self {
-                intake: None,
+                writer: None,
                 spool: Spool::adopt(spool)?,
                 source: Source::Pipes(Pipes {
                     stdout: Some(async_fd::register_readable(stdout)?),
                     stderr: Some(async_fd::register_readable(stderr)?),
                 }),
-                origins: Some(Origins::adopt(origins)?),
+                streams: Some(StreamMap::adopt(origins)?),
             }),
         }
     }
@@ -81,7 +80,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Which of the two it is.
     pub(crate) fn stdio(&self) -> Stdio {
         match self {
             Self::Pty(_) => Stdio::Pty,
@@ -97,7 +95,7 @@ impl Source {
         }
     }
 
-    /// Resolves when a PTY can be read; never of pipes.
+    /// Resolves when a PTY can be read; never for pipes.
     pub(crate) async fn pty_readable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
         match self {
             Self::Pty(master) => master.readable().await,
@@ -105,7 +103,7 @@ impl Source {
         }
     }
 
-    /// Resolves when a PTY can be written to; never of pipes.
+    /// Resolves when a PTY can be written to; never for pipes.
     pub(crate) async fn pty_writable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
         match self {
             Self::Pty(master) => master.writable().await,
@@ -115,9 +113,9 @@ impl Source {
 
     /// Registers the PTY anew, under a new descriptor of the same open file.
     ///
-    /// The runtime takes a side that was once closed for closed for ever, and so for ready: but the
-    /// other side of a PTY can be opened again, and what never stops being ready is a loop without
-    /// rest. A failure leaves the old registration.
+    /// The runtime takes a side that was once closed for closed, and so for ready, for ever. The other
+    /// side of a PTY can be opened again, and a PTY that is always ready makes a busy loop. A failure
+    /// leaves the old registration.
     pub(crate) fn renew_pty(&mut self) -> io::Result<()> {
         if let Self::Pty(registered) = self {
             let again = rustix::io::fcntl_dupfd_cloexec(registered.get_ref(), 0)?;
@@ -126,7 +124,7 @@ impl Source {
         Ok(())
     }
 
-    /// Resolves when one of the pipes can be read; never of a PTY.
+    /// Resolves when one of the pipes can be read; never for a PTY.
     pub(crate) async fn pipes_readable(&self) -> io::Result<()> {
         match self {
             Self::Pty(_) => pending().await,
@@ -140,13 +138,13 @@ impl Source {
 
 async fn readable(pipe: Option<&AsyncFd<OwnedFd>>) -> io::Result<()> {
     match pipe {
-        // What is there stays there until a move finds the pipe empty.
+        // The pipe stays ready until a move finds it empty.
         Some(pipe) => pipe.readable().await.map(drop),
         None => pending().await,
     }
 }
 
-/// The read ends of a command's standard output and error; each gone once it is at its end.
+/// The read ends of a command's standard output and error. Each is dropped at its end.
 #[derive(Debug)]
 pub struct Pipes {
     stdout: Option<AsyncFd<OwnedFd>>,
@@ -161,25 +159,25 @@ enum Turn {
     Ended,
 }
 
-/// What one step found.
-enum Step {
+/// What one move found.
+enum Move {
     Moved(u64),
     Ended,
 }
 
 impl Pipes {
-    /// Moves what the pipes have, a turn of each at the most.
-    pub(crate) fn pump(&mut self, spool: &Spool, origins: &Origins) -> io::Result<PumpStop> {
+    /// Moves what the pipes have, at most a turn of each.
+    pub(crate) fn pump(&mut self, spool: &Spool, streams: &StreamMap) -> io::Result<PumpStop> {
         let mut more = false;
         for (stream, place) in [
             (OutputStream::Stdout, &mut self.stdout),
             (OutputStream::Stderr, &mut self.stderr),
         ] {
             let Some(pipe) = place else { continue };
-            match take_turn(pipe, stream, spool, origins)? {
+            match take_turn(pipe, stream, spool, streams)? {
                 Turn::Empty => {}
                 Turn::More => more = true,
-                // No process has its other end any more, nor can one get it.
+                // No process has the other end any more, nor can one get it.
                 Turn::Ended => *place = None,
             }
         }
@@ -195,15 +193,15 @@ fn take_turn(
     pipe: &AsyncFd<OwnedFd>,
     stream: OutputStream,
     spool: &Spool,
-    origins: &Origins,
+    streams: &StreamMap,
 ) -> io::Result<Turn> {
     let mut taken = 0;
     while taken < TURN_BYTES {
-        let step = |pipe: &OwnedFd| move_some(pipe, stream, TURN_BYTES - taken, spool, origins);
-        // Finding it empty is what takes its readiness back.
+        let step = |pipe: &OwnedFd| move_some(pipe, stream, TURN_BYTES - taken, spool, streams);
+        // The readiness is cleared when the pipe is found empty.
         match pipe.try_io(Interest::READABLE, step) {
-            Ok(Step::Moved(bytes)) => taken += bytes,
-            Ok(Step::Ended) => return Ok(Turn::Ended),
+            Ok(Move::Moved(bytes)) => taken += bytes,
+            Ok(Move::Ended) => return Ok(Turn::Ended),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Turn::Empty),
             Err(error) => return Err(error),
         }
@@ -211,14 +209,14 @@ fn take_turn(
     Ok(Turn::More)
 }
 
-/// Declares what the pipe holds, and moves just that.
+/// Declares the stream of what the pipe holds, and moves just that.
 fn move_some(
     pipe: &OwnedFd,
     stream: OutputStream,
     most: u64,
     spool: &Spool,
-    origins: &Origins,
-) -> io::Result<Step> {
+    streams: &StreamMap,
+) -> io::Result<Move> {
     let mut held = rustix::io::ioctl_fionread(pipe)?;
     if held == 0 {
         let mut fds = [PollFd::new(pipe, PollFlags::IN)];
@@ -227,17 +225,17 @@ fn move_some(
             Ok(_) => {}
             Err(error) => return Err(error.into()),
         }
-        // Something has come since, or else the poll has seen the end.
+        // Something has come since, or the poll has seen the end.
         held = rustix::io::ioctl_fionread(pipe)?;
         if held == 0 {
-            return Ok(Step::Ended);
+            return Ok(Move::Ended);
         }
     }
     let length = held.min(most);
     let start = spool.end();
-    origins.declare(stream, start, start + length)?;
+    streams.declare(stream, start, start + length)?;
     spool.take(pipe, length)?;
-    Ok(Step::Moved(length))
+    Ok(Move::Moved(length))
 }
 
 #[cfg(test)]

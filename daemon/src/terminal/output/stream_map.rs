@@ -1,12 +1,10 @@
-//! Which byte of a transcript came from which pipe: a bit for each, by offset.
+//! Which byte of a transcript came from which pipe: a bit for each byte, by offset.
 //!
-//! Bytes of both pipes lie in one spool, in the order in which they were read. Before some are
-//! moved there, it is declared what they are, in a memfd that the keeper holds too: so whenever a
-//! server dies, every byte that is in the spool is known, and what was declared of bytes that never
-//! came is declared anew with those that come in their place. Holes are standard output, so a
+//! Bytes of both pipes lie in one spool, in the order in which they were read. The stream of bytes is
+//! declared before they are moved to the spool, in a memfd that the keeper holds too. So the stream
+//! of every byte in the spool is known whenever a server dies. A declaration whose bytes never came
+//! is overwritten with that of the bytes that come in their place. Holes are standard output: a
 //! command that writes no errors takes no memory here.
-//!
-//! Must not know: pipes, the database, what is read for whom.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,24 +15,24 @@ use rustix::io::Errno;
 use termd_proto::Offset;
 use termd_proto::terminal::OutputStream;
 
-/// Bytes of output that one byte tells of.
+/// Bytes of output for each byte of the map.
 const BITS: u64 = 8;
-/// Punching costs a system call: not below this much to free, in bytes of the map.
+/// Punching costs a system call: it must free at least so many bytes of the map.
 const PUNCH_GRAIN_BYTES: u64 = 32 << 10;
 const PAGE_BYTES: u64 = 4_096;
 
-/// Where each byte came from. Anyone may read; only the terminal's own task declares.
+/// The stream of each byte. Anyone may read; only the terminal's task declares.
 #[derive(Debug)]
-pub struct Origins {
+pub struct StreamMap {
     file: OwnedFd,
-    /// Nothing from this offset on was ever declared standard error.
+    /// No byte from this offset on was ever declared standard error.
     marked: AtomicU64,
-    /// Bytes of the file before this were given back.
+    /// Bytes of the file before this were punched out.
     punched: AtomicU64,
 }
 
-impl Origins {
-    /// Takes over what the keeper holds.
+impl StreamMap {
+    /// Takes over the keeper's memfd.
     pub fn adopt(file: OwnedFd) -> io::Result<Self> {
         let size = u64::try_from(rustix::fs::fstat(&file)?.st_size).unwrap_or(0);
         Ok(Self {
@@ -44,8 +42,8 @@ impl Origins {
         })
     }
 
-    /// Says what the bytes from `from` up to `to` are, before they are in the spool. Whatever was
-    /// said of bytes from `from` on is void.
+    /// Declares the stream of the bytes from `from` up to `to`, before they are in the spool. Earlier
+    /// declarations from `from` on are void.
     pub fn declare(&self, stream: OutputStream, from: Offset, to: Offset) -> io::Result<()> {
         let marked = self.marked.load(Ordering::Acquire);
         let (fill, to) = match stream {
@@ -74,20 +72,20 @@ impl Origins {
         Ok(())
     }
 
-    /// What the `length` bytes from `from` on are. Only as good as the spool's bytes are: what was
-    /// given back there is unknown here.
-    pub fn read(&self, from: Offset, length: usize) -> io::Result<OriginMap> {
+    /// The streams of `length` bytes from `from` on. Where the spool's bytes were punched out, the
+    /// answer means nothing.
+    pub fn read(&self, from: Offset, length: usize) -> io::Result<StreamBits> {
         let first = from.0 / BITS;
         let end = (from + length as u64).0.div_ceil(BITS);
         let end = end.min(self.marked.load(Ordering::Acquire).div_ceil(BITS));
         let mut bits = vec![0; usize::try_from(end.saturating_sub(first)).unwrap_or(0)];
         let read = read_at(&self.file, &mut bits, first)?;
         bits.truncate(read);
-        Ok(OriginMap { first, bits })
+        Ok(StreamBits { first, bits })
     }
 
-    /// Gives back the memory of what tells of bytes before this, when it is worth a system call.
-    /// Only the terminal's own task calls this.
+    /// Punches out the map of the bytes before this, when it is worth a system call. Only the
+    /// terminal's task does.
     pub fn punch_before(&self, offset: Offset) -> io::Result<()> {
         let from = self.punched.load(Ordering::Acquire);
         let to = offset.0 / BITS / PAGE_BYTES * PAGE_BYTES;
@@ -98,7 +96,7 @@ impl Origins {
         punch(&self.file, from, to)
     }
 
-    /// Gives back all of its memory.
+    /// Gives back all memory.
     pub fn discard(&self) -> io::Result<()> {
         punch(&self.file, 0, self.marked.load(Ordering::Acquire) / BITS)
     }
@@ -138,41 +136,39 @@ fn write_at(file: &OwnedFd, bytes: &[u8], at: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The lowest bits of a byte, so many; fewer than 8.
+/// The lowest `count` bits of a byte; fewer than 8.
 fn low_bits(count: u64) -> u8 {
     (1_u8 << (count % BITS)) - 1
 }
 
-/// A part of what [`Origins`] knows.
+/// A part of a [`StreamMap`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OriginMap {
-    /// Where in the whole map it begins: the offset divided by 8.
+pub struct StreamBits {
+    /// The index in the whole map: the offset divided by 8.
     first: u64,
-    /// A bit for each byte, the lowest first; set for standard error. What is absent is standard
+    /// A bit for each byte, the lowest first, set for standard error. Absent bits are standard
     /// output.
     bits: Vec<u8>,
 }
 
-/// Bytes in a row of the same origin.
+/// Consecutive bytes of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    /// Where they came from.
+pub struct StreamRun {
     pub stream: OutputStream,
-    /// The first one's offset.
     pub start: Offset,
-    /// The offset after the last.
+    /// The offset after the last byte.
     pub end: Offset,
 }
 
-impl OriginMap {
-    /// Puts a map together from stored ones, each with the offset of the block it tells of, in
-    /// order; offsets are multiples of 8.
+impl StreamBits {
+    /// Joins the maps of stored blocks, each with its block's offset, in order. Offsets are multiples
+    /// of 8.
     pub fn of_blocks(from: Offset, blocks: Vec<(Offset, Vec<u8>)>) -> Self {
         let first = from.0 / BITS;
         let mut bits = Vec::new();
         for (start, block) in blocks {
             let at = start.0 / BITS;
-            // A block may begin before what is asked for.
+            // A block may begin before `from`.
             let known = usize::try_from(first.saturating_sub(at)).unwrap_or(usize::MAX);
             let place = usize::try_from(at.saturating_sub(first)).unwrap_or(usize::MAX);
             bits.resize(place.max(bits.len()), 0);
@@ -181,8 +177,8 @@ impl OriginMap {
         Self { first, bits }
     }
 
-    /// For the store, of a block that begins where this map does: `None` where all of it is
-    /// standard output. `length` is the block's, in bytes.
+    /// The stored form for a block of `length` bytes that begins where this map does; `None` where all
+    /// of it is standard output.
     pub fn into_block(mut self, length: usize) -> Option<Vec<u8>> {
         let whole = length.div_ceil(8);
         self.bits.resize(whole, 0);
@@ -212,7 +208,7 @@ impl OriginMap {
     }
 
     /// The runs of the bytes from `from` up to `to`, in order.
-    pub fn runs(&self, from: Offset, to: Offset) -> impl Iterator<Item = Run> {
+    pub fn runs(&self, from: Offset, to: Offset) -> impl Iterator<Item = StreamRun> {
         let mut at = from.0;
         std::iter::from_fn(move || {
             if at >= to.0 {
@@ -228,7 +224,7 @@ impl OriginMap {
                 at += if steps { BITS } else { 1 };
             }
             at = at.min(to.0);
-            Some(Run {
+            Some(StreamRun {
                 stream,
                 start: Offset(start),
                 end: Offset(at),

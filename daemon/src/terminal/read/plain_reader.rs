@@ -1,50 +1,41 @@
-//! `session.read` of plain text: lines when they are ended, and what is not ended once the terminal
-//! is quiet.
+//! `session.read` of plain text: ended lines, and the unfinished line once the terminal is quiet.
 //!
-//! Without a wait a reader gets all there is. With one it follows: it is given ended lines at once;
-//! where there are none, a prompt or a redraw after [`SETTLED_AFTER`] without output, or when its
-//! wait is over. [`termd_vt::plain`] says what is given again when it changes.
+//! Without a wait a reader gets all there is. With a wait it gets ended lines at once. Where there are
+//! none, it gets a prompt or a redraw after [`SETTLED_AFTER`] without output, or when the wait is over.
+//! [`termd_vt::plain`] says which text is given again when it changes.
 
 use std::time::Duration;
 
 use termd_proto::Offset;
 use termd_proto::terminal::{OutputStream, ReadFrom, ReadResult};
+use termd_vt::plain::{PlainText, Until};
 use tokio::time::Instant;
 
+use super::last_lines::last_lines;
 use super::options::ReadOptions;
-use super::stream_reader::{Back, MAX_SEARCH_BYTES, Piece, pieces};
+use super::stream_reader::{Back, MAX_SEARCH_BYTES, tail_start};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::lifecycle::record::{Progress, Size};
-use crate::terminal::output::stream_map::OriginMap;
-use crate::terminal::output::transcript::MAX_LINE_SEARCH_BYTES;
-use termd_vt::plain::{PlainSize, PlainText, Until};
+use crate::terminal::lifecycle::progress::Progress;
+use crate::terminal::output::stream_map::StreamBits;
+use crate::terminal::output::stream_pieces::{StreamPiece, pieces};
 
-/// A terminal that has printed nothing for this long waits for somebody: its prompt is shown to
-/// those who follow. Longer than the pauses of a spinner, shorter than a person's patience.
+/// How long a terminal is quiet before its unfinished line counts as a prompt: longer than the pauses
+/// of a spinner, shorter than a person's patience.
 const SETTLED_AFTER: Duration = Duration::from_millis(300);
-/// Output resolved before it is looked whether the answer is full: a few bytes of it can make a
+/// Output resolved between two checks whether the answer is full, in bytes: a few bytes can make a
 /// whole row.
 const STEP_BYTES: usize = 4 << 10;
 
-impl From<Size> for PlainSize {
-    fn from(size: Size) -> Self {
-        Self {
-            cols: size.cols,
-            rows: size.rows,
-        }
-    }
-}
-
-/// What the caller asked for, checked.
+/// The bounds of an answer.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     bytes: usize,
     lines: Option<usize>,
 }
 
-/// Reads plain text; `max` is what bounds it, in bytes.
-pub(crate) async fn read(
+/// Reads plain text, about `max` bytes at most.
+pub(super) async fn read(
     terminal: &Terminal,
     options: &ReadOptions,
     max: u64,
@@ -62,7 +53,7 @@ pub(crate) async fn read(
             None => end.back(bytes),
             Some(stream) => {
                 let transcript = &terminal.transcript;
-                transcript.back_to(stream, end, Back::Bytes(bytes)).await?
+                tail_start(transcript, stream, end, Back::Bytes(bytes)).await?
             }
         },
         ReadFrom::TailLines(0) => end,
@@ -73,78 +64,73 @@ pub(crate) async fn read(
             },
             Some(stream) => {
                 let transcript = &terminal.transcript;
-                transcript.back_to(stream, end, Back::Lines(lines)).await?
+                tail_start(transcript, stream, end, Back::Lines(lines)).await?
             }
         },
     };
     let deadline = options
         .wait_ms
         .map(|wait_ms| Instant::now() + Duration::from_millis(wait_ms));
-    let mut reading = Reading::begin(terminal, since, options.stream).await?;
+    let mut reader = PlainReader::begin(terminal, since, options.stream).await?;
     loop {
         let patience = match deadline {
             Some(deadline) if Instant::now() < deadline => Until::Lines,
             _ => Until::Settled,
         };
-        let progress = reading.go_on(terminal, bounds, patience).await?;
-        if options.stream.is_some() && reading.goes_on_searching(since, &progress) {
+        let progress = reader.go_on(terminal, bounds, patience).await?;
+        if options.stream.is_some() && reader.goes_on_searching(since, &progress) {
             continue;
         }
         let has_ended = progress.exit.is_some();
-        if !reading.text.is_empty() || has_ended || patience == Until::Settled {
-            return Ok(reading.answer(terminal, &progress));
+        if !reader.text.is_empty() || has_ended || patience == Until::Settled {
+            return Ok(reader.answer(terminal, &progress));
         }
         let Some(deadline) = deadline else {
-            return Ok(reading.answer(terminal, &progress));
+            return Ok(reader.answer(terminal, &progress));
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        if reading.is_settled() {
-            // Nothing waits to be given: only output can change that.
-            terminal.wait_for_output(reading.seen(), left).await;
+        if reader.is_settled {
+            // Everything was given: only output can change that.
+            terminal.wait_for_output(reader.seen(), left).await;
             continue;
         }
         terminal
-            .wait_for_output(reading.seen(), left.min(SETTLED_AFTER))
+            .wait_for_output(reader.seen(), left.min(SETTLED_AFTER))
             .await;
-        if terminal.end() <= reading.seen() && terminal.progress().exit.is_none() {
-            reading.settle();
-            if !reading.text.is_empty() {
-                return Ok(reading.answer(terminal, &progress));
+        if terminal.end() <= reader.seen() && terminal.progress().exit.is_none() {
+            reader.settle();
+            if !reader.text.is_empty() {
+                return Ok(reader.answer(terminal, &progress));
             }
         }
     }
 }
 
-/// One call's reading.
-struct Reading {
+/// One call's answer in the making.
+struct PlainReader {
     plain: PlainText,
-    /// Only this is read.
+    /// The only stream that is read.
     stream: Option<OutputStream>,
-    /// How far it had looked for a first byte of that.
+    /// How far the output was searched for a first byte of that stream.
     searched: Offset,
     start: Offset,
     text: String,
-    /// All that waited was given, and nothing came since.
-    quiet: Quiet,
+    /// The unfinished line was given, and nothing came since.
+    is_settled: bool,
     is_full: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quiet {
-    /// There may be something to give when the terminal has been quiet.
-    NotYet,
-    /// It was, and it has been given.
-    Given,
-}
-
-impl Reading {
+impl PlainReader {
     async fn begin(
         terminal: &Terminal,
         since: Offset,
         stream: Option<OutputStream>,
     ) -> Result<Self, TerminalError> {
         let size = terminal.progress().size.into();
-        let mut plain = terminal.transcript.resolver(since, size, stream).await?;
+        let mut plain = terminal
+            .plain
+            .resolver(&terminal.transcript, since, size, stream)
+            .await?;
         if plain.size() != size {
             plain.resize(size);
         }
@@ -154,17 +140,17 @@ impl Reading {
             searched: since,
             start: since,
             text: String::new(),
-            quiet: Quiet::NotYet,
+            is_settled: false,
             is_full: false,
         })
     }
 
-    /// What was looked at.
+    /// The end of what was looked at.
     fn seen(&self) -> Offset {
         Offset(self.plain.fed())
     }
 
-    /// Whether there was nothing of its stream so far, and there is more to look through.
+    /// Whether the stream has had nothing so far, and there is more to look through.
     fn goes_on_searching(&mut self, since: Offset, progress: &Progress) -> bool {
         let seen = self.seen();
         let moved = std::mem::replace(&mut self.searched, seen) < seen;
@@ -172,14 +158,10 @@ impl Reading {
         self.text.is_empty() && moved && little && seen < progress.end
     }
 
-    fn is_settled(&self) -> bool {
-        self.quiet == Quiet::Given
-    }
-
     fn settle(&mut self) {
         self.plain.give(Until::Settled);
         self.text.push_str(&self.plain.take().text);
-        self.quiet = Quiet::Given;
+        self.is_settled = true;
     }
 
     /// Resolves what has come, as far as the bounds allow, and takes what can be given.
@@ -189,65 +171,64 @@ impl Reading {
         bounds: Bounds,
         patience: Until,
     ) -> Result<Progress, TerminalError> {
-        // Before the bytes: whoever is told of the exit has been told of all output.
+        // Read before the bytes: the exit is published after all output.
         let progress = terminal.progress();
         let seen = self.seen();
         let most = progress.end.since(seen).min(bounds.bytes as u64);
-        let (mut span, map) = match self.stream {
+        let (mut span, bits) = match self.stream {
             None => (
                 terminal.transcript.read(seen, most).await?,
-                OriginMap::default(),
+                StreamBits::default(),
             ),
-            Some(_) => terminal.transcript.read_with_origins(seen, most).await?,
+            Some(_) => terminal.transcript.read_with_streams(seen, most).await?,
         };
-        // Behind a gap there may be more than was published.
-        let published = progress.end.since(span.start);
-        span.bytes
-            .truncate(usize::try_from(published).unwrap_or(usize::MAX));
+        // After a gap the span may end past what was published.
+        span.truncate_at(progress.end);
         if span.start > seen {
-            // What lies between is gone. A line that is open before it ends there.
+            // An unfinished line ends at a gap.
             self.plain.give(Until::Final);
             self.text.push_str(&self.plain.take().text);
             if !self.text.is_empty() {
                 return Ok(progress);
             }
             self.start = span.start;
+            let (size, stream) = (self.plain.size(), self.stream);
             self.plain = terminal
-                .transcript
-                .resolver(span.start, self.plain.size(), self.stream)
+                .plain
+                .resolver(&terminal.transcript, span.start, size, stream)
                 .await?;
         }
         if !span.bytes.is_empty() {
-            self.quiet = Quiet::NotYet;
+            self.is_settled = false;
         }
-        for piece in pieces(&span, &map, self.stream) {
-            if self.look_whether_full(bounds) {
+        for piece in pieces(&span, &bits, self.stream) {
+            if self.check_full(bounds) {
                 break;
             }
             match piece {
-                Piece::Wanted(bytes) => self.resolve(bytes, bounds),
-                Piece::Other(length) => self.plain.skip(length),
+                StreamPiece::Own(bytes) => self.resolve(bytes, bounds),
+                StreamPiece::Other(length) => self.plain.skip(length),
             }
         }
-        self.look_whether_full(bounds);
+        self.check_full(bounds);
         self.plain.give(Until::Lines);
         let at_end = self.seen() >= progress.end;
         let nothing = self.plain.waiting() == 0;
         if at_end && !self.is_full && progress.exit.is_some() {
             self.plain.give(Until::Final);
         } else if (at_end && !self.is_full && patience == Until::Settled) || (!at_end && nothing) {
-            // A page without an ended line: what there is of it, or nobody would get further.
+            // A page without an ended line is given as it is, or no reader would get further.
             self.plain.give(Until::Settled);
-            self.quiet = Quiet::Given;
+            self.is_settled = true;
         }
         self.text.push_str(&self.plain.take().text);
         Ok(progress)
     }
 
-    /// Resolves these, or as many as fit.
+    /// Resolves the bytes, or as many as fit.
     fn resolve(&mut self, bytes: &[u8], bounds: Bounds) {
         let mut rest = bytes;
-        while !rest.is_empty() && !self.look_whether_full(bounds) {
+        while !rest.is_empty() && !self.check_full(bounds) {
             let step = match bounds.lines {
                 Some(_) => rest.iter().position(|byte| *byte == b'\n').map(|at| at + 1),
                 None => None,
@@ -261,7 +242,7 @@ impl Reading {
         }
     }
 
-    fn look_whether_full(&mut self, bounds: Bounds) -> bool {
+    fn check_full(&mut self, bounds: Bounds) -> bool {
         self.is_full = match bounds.lines {
             Some(lines) => self.plain.waiting_lines() >= lines,
             None => self.plain.waiting() >= bounds.bytes,
@@ -275,10 +256,9 @@ impl Reading {
         let state = terminal.state();
         let end = Offset(self.plain.next()).max(self.start);
         if progress.exit.is_some() && at_end {
-            terminal.transcript.readers().forget();
+            terminal.plain.forget_readers();
         } else {
-            let readers = terminal.transcript.readers();
-            readers.keep(self.stream, end, self.plain);
+            terminal.plain.keep(self.stream, end, self.plain);
         }
         ReadResult {
             text: Some(self.text),
@@ -293,42 +273,35 @@ impl Reading {
     }
 }
 
-/// How the last lines are read.
+/// How last lines are read.
 enum TailRead {
-    /// They fit into the answer.
+    /// The lines fit into the answer.
     Whole(Box<ReadResult>),
-    /// They are read page by page from here.
+    /// The lines are read page by page from here.
     From(Offset),
 }
 
 async fn tail(terminal: &Terminal, lines: u64, bounds: Bounds) -> Result<TailRead, TerminalError> {
     let progress = terminal.progress();
-    let found = terminal
-        .transcript
-        .plain_lines(
-            progress.end,
-            lines,
-            progress.size.into(),
-            MAX_LINE_SEARCH_BYTES,
-        )
-        .await?;
+    let (end, size) = (progress.end, progress.size.into());
+    let found = last_lines(&terminal.transcript, end, lines, size).await?;
     if found.text.len() > bounds.bytes || bounds.lines.is_some() {
         return Ok(TailRead::From(found.start));
     }
-    let mut reading = Reading {
+    let mut reader = PlainReader {
         plain: found.plain,
         stream: None,
         searched: found.start,
         start: found.start,
         text: found.text,
-        quiet: Quiet::Given,
+        is_settled: true,
         is_full: false,
     };
     if progress.exit.is_some() {
-        reading.plain.give(Until::Final);
-        reading.text.push_str(&reading.plain.take().text);
+        reader.plain.give(Until::Final);
+        reader.text.push_str(&reader.plain.take().text);
     }
     Ok(TailRead::Whole(Box::new(
-        reading.answer(terminal, &progress),
+        reader.answer(terminal, &progress),
     )))
 }

@@ -1,63 +1,71 @@
-//! Output bytes as text: pure.
+//! Output bytes as text. Pure.
 //!
-//! The tty turned each LF that the program wrote into CR LF; [`LineEnds::Fold`] turns it back.
-//! What is not UTF-8 becomes U+FFFD, one for each maximal bad part (Unicode 3.9, best practice).
-//! What may still become a whole character, or a whole CR LF, is held back while more can come.
+//! The tty turned each LF of the program into CR LF; [`LineEnds::Fold`] turns it back. Bytes that are
+//! not UTF-8 become U+FFFD, one for each maximal bad part (Unicode 3.9, best practice). The beginning
+//! of a character, or of CR LF, is held back while more output can follow.
 
-/// Whether more output can follow what is rendered.
+/// Whether more output can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completeness {
-    /// The terminal lives: an unfinished character at the end is held back.
+    /// An unfinished character at the end is held back.
     MayGrow,
     /// Nothing follows: an unfinished character is a bad one.
     Final,
 }
 
+impl Completeness {
+    pub fn after_exit(has_exited: bool) -> Self {
+        if has_exited {
+            Self::Final
+        } else {
+            Self::MayGrow
+        }
+    }
+}
+
 /// What becomes of CR LF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnds {
-    /// It stays.
     Keep,
-    /// It becomes LF.
+    /// CR LF becomes LF.
     Fold,
 }
 
-/// What stands before the first byte.
+/// Where the bytes start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Front {
-    /// Nothing, or a whole character: what is bad at the front is the program's doing.
-    Whole,
-    /// We cut there: continuation bytes at the front belong to a character left out.
-    Cut,
+pub enum StartsAt {
+    /// At a character: bad bytes at the front are the program's own.
+    Character,
+    /// At any byte: continuation bytes at the front belong to a character that was cut off.
+    AnyByte,
 }
 
-/// Text, and which of the bytes it was made of.
+/// Text, and the bytes that it was made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The text, at most as many bytes long as asked.
     pub text: String,
-    /// Index of the first byte that is in the text.
+    /// The index of the first byte in the text.
     pub start: usize,
-    /// Index after the last byte that is in the text.
+    /// The index after the last byte in the text.
     pub end: usize,
 }
 
-/// Longest UTF-8 sequence less one: what can be unfinished at an end.
+/// The longest UTF-8 sequence less one.
 const MAX_UNFINISHED: usize = 3;
 
-/// Renders bytes as text of at most `limit` bytes; what does not fit is left out at the front, at
-/// a character boundary.
+/// Renders bytes as text of at most `limit` bytes. Text beyond that is cut off at the front, at a
+/// character boundary.
 pub fn render(
     bytes: &[u8],
-    front: Front,
+    starts_at: StartsAt,
     completeness: Completeness,
     line_ends: LineEnds,
     limit: usize,
 ) -> Rendered {
     let end = bytes.len() - held_back(bytes, completeness, line_ends);
-    let first = match front {
-        Front::Whole => 0,
-        Front::Cut => leading_continuation(&bytes[..end]),
+    let first = match starts_at {
+        StartsAt::Character => 0,
+        StartsAt::AnyByte => leading_continuation(&bytes[..end]),
     };
     let length: usize = segments(&bytes[first..end], line_ends)
         .map(|s| s.text.len())
@@ -69,7 +77,7 @@ pub fn render(
         if to_skip == 0 {
             text.push_str(segment.text);
         } else if to_skip >= segment.text.len() || segment.kind == SegmentKind::Replacement {
-            // A replacement character does not come in parts.
+            // A replacement character is not cut.
             to_skip = to_skip.saturating_sub(segment.text.len());
             start += segment.raw_len;
         } else {
@@ -87,9 +95,9 @@ pub fn render(
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SegmentKind {
-    /// The bytes themselves, less the CR of a folded CR LF before them.
+    /// The bytes themselves, without the CR of a folded CR LF before them.
     Run,
-    /// U+FFFD for a bad part.
+    /// U+FFFD for bad bytes.
     Replacement,
 }
 
@@ -99,7 +107,7 @@ struct Segment<'a> {
     text: &'a str,
 }
 
-/// The bytes as pieces of text, each with the number of bytes that it was made of.
+/// Cuts the bytes into pieces of text, each with its length in bytes of output.
 fn segments(bytes: &[u8], line_ends: LineEnds) -> impl Iterator<Item = Segment<'_>> {
     bytes.utf8_chunks().flat_map(move |chunk| {
         let raw_len = chunk.invalid().len();
@@ -112,8 +120,8 @@ fn segments(bytes: &[u8], line_ends: LineEnds) -> impl Iterator<Item = Segment<'
     })
 }
 
-/// Valid text, cut before each CR LF so that the CR can be left out: it is counted with the run
-/// that begins with its LF.
+/// Cuts valid text before each CR LF so that the CR can be left out. The CR counts to the run that
+/// begins with its LF.
 fn runs(text: &str, line_ends: LineEnds) -> impl Iterator<Item = Segment<'_>> {
     let mut rest = text;
     let mut dropped = 0;
@@ -155,8 +163,8 @@ fn held_back(bytes: &[u8], completeness: Completeness, line_ends: LineEnds) -> u
     unfinished_tail(bytes)
 }
 
-/// How many bytes at the end are the beginning of a UTF-8 sequence that is not all there.
-pub fn unfinished_tail(bytes: &[u8]) -> usize {
+/// The length of an unfinished UTF-8 sequence at the end, in bytes.
+fn unfinished_tail(bytes: &[u8]) -> usize {
     let tail = &bytes[bytes.len().saturating_sub(MAX_UNFINISHED)..];
     (0..tail.len())
         .find(|&at| {
@@ -169,12 +177,29 @@ pub fn unfinished_tail(bytes: &[u8]) -> usize {
         .map_or(0, |at| tail.len() - at)
 }
 
+/// The index after the first `lines` lines; `None` where there are fewer.
+pub(crate) fn after_lines(bytes: &[u8], lines: u64) -> Option<usize> {
+    let lines = usize::try_from(lines).ok()?;
+    match lines.checked_sub(1) {
+        None => Some(0),
+        Some(before) => memchr::memchr_iter(b'\n', bytes)
+            .nth(before)
+            .map(|at| at + 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn folded(bytes: &[u8], completeness: Completeness, limit: usize) -> (String, usize, usize) {
-        let r = render(bytes, Front::Whole, completeness, LineEnds::Fold, limit);
+        let r = render(
+            bytes,
+            StartsAt::Character,
+            completeness,
+            LineEnds::Fold,
+            limit,
+        );
         (r.text, r.start, r.end)
     }
 
@@ -253,7 +278,7 @@ mod tests {
     fn a_character_that_we_cut_is_left_out_and_not_called_bad() {
         let r = render(
             b"\x9c\x93ok",
-            Front::Cut,
+            StartsAt::AnyByte,
             Completeness::Final,
             LineEnds::Keep,
             99,

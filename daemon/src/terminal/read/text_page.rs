@@ -1,51 +1,39 @@
-//! Plain text of a stretch of output whose end is known: a command's, or `session.read`'s `until`.
-//! Pages join to the text of the whole; the last one has the line that is not ended, too.
+//! A page of plain text from a range whose end is known: a command's output, or what
+//! `session.read` with `until` reads. Pages join to the text of the whole range; the last page has an
+//! unfinished line, too.
 
 use termd_proto::Offset;
-
 use termd_vt::plain::{PlainText, Until};
 
-/// Which part of the stretch a page is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// More may follow.
-    First,
-    /// Nothing follows.
-    Last,
-}
+use super::text::{Completeness, after_lines};
 
-/// The plain text of a page, and the offset of what is not in it. `resolver` stands at the page's
-/// start; at most `max_lines` lines are given.
-pub(crate) fn page(
+/// The plain text of a page, and the offset that the next page begins at. `resolver` stands at the
+/// page's start. At most `max_lines` lines are given.
+pub(crate) fn text_page(
     resolver: PlainText,
     bytes: &[u8],
-    part: Part,
-    max_lines: Option<usize>,
+    completeness: Completeness,
+    max_lines: Option<u64>,
 ) -> (String, Offset) {
     let mut resolver = resolver.with_every_anchor();
     let start = Offset(resolver.fed());
     resolver.advance(bytes);
     let mut end = start + bytes.len() as u64;
-    resolver.give(match part {
-        Part::First => Until::Lines,
-        Part::Last => Until::Final,
+    resolver.give(match completeness {
+        Completeness::MayGrow => Until::Lines,
+        Completeness::Final => Until::Final,
     });
-    let next = Offset(resolver.next());
-    if part == Part::First && next > start {
-        end = next;
-    } else if part == Part::First {
-        // One line longer than a page.
-        resolver.give(Until::Settled);
+    if completeness == Completeness::MayGrow {
+        let next = Offset(resolver.next());
+        if next > start {
+            end = next;
+        } else {
+            // One line is longer than a page.
+            resolver.give(Until::Settled);
+        }
     }
     let mut out = resolver.take();
-    let Some(lines) = max_lines else {
-        return (out.text, end);
-    };
-    let newlines = out.text.match_indices('\n').map(|(at, _)| at + 1);
-    let cut = match lines.checked_sub(1) {
-        None => Some(0),
-        Some(nth) => newlines.into_iter().nth(nth),
-    };
+    let cut = max_lines.and_then(|lines| after_lines(out.text.as_bytes(), lines));
     match cut {
         Some(0) => (String::new(), start),
         Some(cut) if cut < out.text.len() => {

@@ -1,38 +1,38 @@
 //! When a terminal's screen is kept in the database, so that the next server can make it again:
 //! checkpoints, and the sizes between them.
 //!
-//! Promises: what is fed again after a checkpoint is little; and no size that changed a screen is
-//! missing from both. It never waits: where the store has no room, the next chance is taken.
+//! Little output is fed again after a checkpoint. No size that changed a screen is missing from both.
+//! Nothing here waits: where the store has no room, the next chance is taken.
 
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
-
-use crate::store::{ScreenCheckpoint, SizeChange, Store, StoreError};
-use crate::terminal::handle::Terminal;
-use crate::terminal::lifecycle::record::Size;
 use termd_vt::Model;
 
-/// So much output after a checkpoint is worth another one: it is fed again in milliseconds.
+use super::size::Size;
+use crate::store::{ScreenCheckpoint, SizeChange, Store, StoreError};
+use crate::terminal::handle::Terminal;
+
+/// Output after a checkpoint that is worth another one, in bytes: it is fed again in milliseconds.
 const CHECKPOINT_BYTES: u64 = 1 << 20;
-/// And so much at the end: a screen that nobody feeds any more is made from it when it is asked for.
+/// The same at the terminal's end: its screen is made again when somebody looks.
 const LAST_CHECKPOINT_BYTES: u64 = 256 << 10;
-/// No checkpoint sooner after the last.
+/// The shortest time between two checkpoints.
 const CHECKPOINT_PAUSE: Duration = Duration::from_secs(2);
 
 /// The checkpoints of one terminal.
 #[derive(Debug)]
 pub(crate) struct Checkpoints {
-    /// The output up to here is in the last one.
+    /// The last checkpoint shows the output up to here.
     at: Offset,
-    /// When the next may be.
+    /// When the next one may be kept.
     not_before: Instant,
-    /// Where its last new size was given.
+    /// Where the size was changed last.
     resized_at: Option<Offset>,
 }
 
 impl Checkpoints {
-    /// Of a terminal whose screen shows the output up to `fed` and can be made again so far.
+    /// Of a terminal whose screen shows the output up to `fed`, and can be made again so far.
     pub(crate) fn new(fed: Offset, now: Instant) -> Self {
         Self {
             at: fed,
@@ -41,21 +41,26 @@ impl Checkpoints {
         }
     }
 
-    /// The output that is in the last one.
+    /// The output that the last checkpoint shows.
     pub(crate) fn at(&self) -> Offset {
         self.at
     }
 
-    /// The screen now, which the caller keeps; `None`: there is none.
+    /// Takes a checkpoint that the caller keeps; `None` where there is no screen.
     pub(crate) fn take(&mut self, terminal: &Terminal, fed: Offset) -> Option<ScreenCheckpoint> {
         let checkpoint = checkpoint(terminal, fed)?;
         self.at = fed;
         Some(checkpoint)
     }
 
-    /// Keeps the screen, when so much has come since the last time that feeding it again would take
-    /// long.
-    pub(crate) fn look(&mut self, terminal: &Terminal, store: &Store, fed: Offset, now: Instant) {
+    /// Keeps a checkpoint once there is so much output that feeding it again would take long.
+    pub(crate) fn keep_if_due(
+        &mut self,
+        terminal: &Terminal,
+        store: &Store,
+        fed: Offset,
+        now: Instant,
+    ) {
         if fed.since(self.at) >= CHECKPOINT_BYTES && now >= self.not_before {
             self.not_before = now + CHECKPOINT_PAUSE;
             self.keep(terminal, store, fed);
@@ -70,7 +75,7 @@ impl Checkpoints {
         }
     }
 
-    /// Gives the screen another size, and keeps that. Returns what the program is to be told.
+    /// Resizes the screen, and keeps the size. Returns what the program is to be told.
     pub(crate) fn resize(
         &mut self,
         terminal: &Terminal,
@@ -87,8 +92,8 @@ impl Checkpoints {
             cols: size.cols,
             rows: size.rows,
         };
-        // Two sizes without output between them: the database has one for each offset, and what
-        // the first did to the screen is only in the screen.
+        // The database has one size for each offset. What the first of two sizes did to the screen
+        // is only in the screen.
         if self.resized_at.replace(fed) == Some(fed) {
             self.keep(terminal, store, fed);
         }

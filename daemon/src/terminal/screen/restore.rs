@@ -1,33 +1,36 @@
-//! Making a screen again from what the database and the spool hold: a checkpoint, and the output
-//! after it at the sizes that the terminal had.
+//! A screen made again from a checkpoint in the database, and from the output after it at the sizes
+//! that the terminal had.
 
 use termd_proto::Offset;
-
-use super::{as_fed_by, fresh_model};
-use crate::clock::now_ms;
-use crate::store::{SizeChange, Store};
-use crate::terminal::lifecycle::record::{Record, Size};
-use crate::terminal::output::transcript::{Transcript, TranscriptError};
 use termd_vt::{Event, Model};
 
-/// The most that is fed again, in bytes; before that, a screen begins empty. A checkpoint is never
-/// so far behind unless the database took none.
+use super::fed_by;
+use super::new_model;
+use super::size::Size;
+use crate::clock::now_ms;
+use crate::store::{SizeChange, Store};
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::lifecycle::record::Record;
+use crate::terminal::output::transcript::{Transcript, TranscriptError};
+
+/// Most output that is fed again, in bytes; a screen without a checkpoint begins empty before that. A
+/// checkpoint is never so far behind unless the database took none.
 const MAX_REPLAY_BYTES: u64 = 64 << 20;
-/// Events kept of it, about.
+/// Events that are kept of it, about.
 const MAX_EVENTS: usize = 16_384;
-/// What is read at a time, in bytes.
+/// Output read at a time, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
 
 /// A screen made again.
 #[derive(Debug)]
 pub struct Restored {
-    /// It.
     pub model: Model,
-    /// What the output fed again brought about; all of it was heeded once, but for the last.
+    /// The events of the output that was fed again. An earlier server has heeded all but the last.
     pub events: Vec<(u64, Event)>,
 }
 
-/// The screen of a terminal as its output up to `end` made it.
+/// Makes the screen that the output up to `end` has drawn.
 pub async fn restore(
     store: &Store,
     record: &Record,
@@ -41,13 +44,12 @@ pub async fn restore(
         .filter(|checkpoint| checkpoint.at <= end);
     let restored = checkpoint.and_then(|checkpoint| {
         let model = Model::restored(record.scrollback.scrollback(), &checkpoint.dump)?;
-        Some((model, checkpoint.at))
+        Some((fed_by(record.stdio, model), checkpoint.at))
     });
     let (mut model, mut at) = restored.unwrap_or_else(|| {
-        let fresh = fresh_model(record.first_size(), record.scrollback);
-        (fresh, end.back(MAX_REPLAY_BYTES))
+        let new = new_model(record.first_size(), record.scrollback, record.stdio);
+        (new, end.back(MAX_REPLAY_BYTES))
     });
-    model = as_fed_by(record.stdio, model);
     let mut events = Vec::new();
     let mut changes = store.sizes(id, at).await?.into_iter().peekable();
     loop {
@@ -60,12 +62,12 @@ pub async fn restore(
         let until = changes.peek().map_or(end, |change| change.at.min(end));
         let span = transcript.read_before(at, until, PIECE_BYTES).await?;
         if span.bytes.is_empty() {
-            // Nothing of it is kept: it goes on at the next size, or is at its end.
+            // None of it is kept: go on at the next size, or at the end.
             at = until;
             continue;
         }
         model.go_on_at(span.start.0);
-        // What the program asked then was answered then.
+        // Queries were answered when they were printed.
         let fed = model.feed(&span.bytes);
         if events.len() < MAX_EVENTS {
             events.extend(fed.events);
@@ -76,8 +78,8 @@ pub async fn restore(
     Ok(Restored { model, events })
 }
 
-/// A count of changes greater than every one that viewers may have from a server before: each
-/// change took a byte of output, or was a new size, and no terminal is resized every millisecond.
+/// A count of changes greater than any that viewers have from an earlier server: each change took a
+/// byte of output or was a resize, and no terminal is resized every millisecond.
 fn greater_than_any_before(end: Offset) -> u64 {
     end.0 + u64::try_from(now_ms()).unwrap_or(0)
 }
@@ -87,4 +89,20 @@ fn size_of(change: SizeChange) -> Size {
         cols: change.cols,
         rows: change.rows,
     }
+}
+
+/// Looks at a terminal's model for a reader. A terminal that ended long ago gets its screen again
+/// first.
+pub async fn look_at<T>(
+    store: &Store,
+    terminal: &Terminal,
+    look: impl FnOnce(&Model) -> T,
+) -> Result<T, TerminalError> {
+    terminal.touch();
+    if terminal.screen.look(|_| ()).is_none() {
+        let end = terminal.end();
+        let restored = restore(store, &terminal.record, &terminal.transcript, end).await?;
+        terminal.screen.put(restored.model);
+    }
+    terminal.screen.look(look).ok_or(TerminalError::Stopping)
 }

@@ -1,4 +1,4 @@
-//! What goes on in a terminal now.
+//! What goes on in a terminal now: the answer of `session.activity`.
 
 use std::time::{Duration, Instant};
 
@@ -6,34 +6,32 @@ use termd_proto::Offset;
 use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::interact::{Activity, Foreground};
 use termd_proto::screen::ScreenRows;
+use termd_vt::Model;
 
-use super::foreground_process::{self, Program};
+use super::program::{Program, foreground};
 use super::prompt::{self, CursorLine};
-use crate::service::Terminals;
+use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::input::foreground::ForegroundProcess;
+use crate::terminal::input::foreground::{ForegroundProcess, foreground_process};
+use crate::terminal::screen::restore::look_at;
 
-/// Looks.
-pub async fn activity(
-    terminals: &Terminals,
-    terminal: &Terminal,
-) -> Result<Activity, TerminalError> {
+pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, TerminalError> {
     let tty = terminal.line_discipline().await;
-    let foreground = terminal.foreground().await;
-    // Before the screen: what is told of it is not older than `end`.
+    let process = foreground_process(terminal).await;
+    // Read before the screen, so that the screen is not older than `end`.
     let progress = terminal.progress();
     let is_running = progress.exit.is_none();
-    // No rows: only what is beside them.
-    let options = ScreenRows {
+    // Only what is beside the rows is wanted.
+    let rows = ScreenRows {
         from_row: Some(1),
         to_row: Some(0),
         ..ScreenRows::default()
     };
-    let look = |model: &termd_vt::Model| (model.screen(options), model.cursor_line());
-    let (screen, (before, after)) = terminals.look_at(terminal, look).await?;
+    let look = |model: &Model| (model.screen(rows), model.cursor_line());
+    let (screen, (before, after)) = look_at(store, terminal, look).await?;
     let program = is_running
-        .then(|| foreground_process::foreground(terminal.record.pid))
+        .then(|| foreground(terminal.record.pid))
         .flatten();
     let line = CursorLine {
         before: &before,
@@ -49,18 +47,18 @@ pub async fn activity(
         quiet_ms: milliseconds(quiet),
         full_screen: screen.full_screen,
         command_state: screen.command_state,
-        last_command: last_command(terminals, terminal).await?,
+        last_command: last_command(store, terminal).await?,
         cwd: screen
             .cwd
             .or_else(|| program.as_ref().and_then(Program::cwd)),
-        foreground: foreground.filter(|_| is_running).map(shown),
+        foreground: process.filter(|_| is_running).map(to_wire),
         prompt,
-        awaiting_secret: is_running && tty.is_some_and(|tty| tty.canonical && !tty.echo),
+        awaiting_secret: is_running && tty.is_some_and(|tty| tty.awaits_secret()),
         bracketed_paste: screen.modes.bracketed_paste,
     })
 }
 
-fn shown(process: ForegroundProcess) -> Foreground {
+fn to_wire(process: ForegroundProcess) -> Foreground {
     Foreground {
         pid: process.pid,
         program: process.program,
@@ -73,21 +71,21 @@ fn milliseconds(time: Duration) -> u64 {
 }
 
 async fn last_command(
-    terminals: &Terminals,
+    store: &Store,
     terminal: &Terminal,
 ) -> Result<Option<CommandInfo>, TerminalError> {
     let known = terminal.shell(|log| log.last_command().cloned());
     if known.is_some() || terminal.progress().exit.is_none() {
         return Ok(known);
     }
-    // One that a server before has known.
-    let newest = terminals.store().command(terminal.id(), -1).await?;
+    // An earlier server may have known one.
+    let newest = store.command(terminal.id(), -1).await?;
     Ok(newest.filter(|command| command.source == CommandSource::Shell))
 }
 
-/// The command that came of what was typed at `typed_at`; where nothing was typed, the one that ran
-/// after `since`.
-pub fn command_since(
+/// The command that came of the input at `typed_at`; without input, the command that ran after
+/// `since`.
+pub(super) fn command_since(
     terminal: &Terminal,
     since: Offset,
     typed_at: Option<Offset>,

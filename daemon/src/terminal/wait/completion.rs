@@ -35,7 +35,7 @@ const PROMPT_CONFIDENCE: f32 = 0.6;
 
 /// Whether it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Completion {
     /// It is.
     Done(DoneBy),
     /// Not before so much time has passed without output.
@@ -79,18 +79,18 @@ impl Marks {
 }
 
 /// What the marks say after so much time without output.
-pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
+pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
     let speaks =
         marks.are_expected || marks.at_typing != CommandState::Unknown || !marks.since.is_empty();
     if !speaks {
-        return Verdict::AskProcess(Within::Nothing);
+        return Completion::AskProcess(Within::Nothing);
     }
     let state = marks.state();
     let Some(lines) = marks.lines else {
         return match state {
-            CommandState::Running => Verdict::AskProcess(Within::Command),
-            CommandState::Prompt | CommandState::Input => Verdict::Done(DoneBy::Marks),
-            CommandState::Unknown => Verdict::NotYet,
+            CommandState::Running => Completion::AskProcess(Within::Command),
+            CommandState::Prompt | CommandState::Input => Completion::Done(DoneBy::Marks),
+            CommandState::Unknown => Completion::NotYet,
         };
     };
     if state == CommandState::Running {
@@ -99,7 +99,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
         } else {
             Within::Command
         };
-        return Verdict::AskProcess(within);
+        return Completion::AskProcess(within);
     }
     let (began, ended) = (marks.count(Step::OutputStart), marks.count(Step::Finished));
     // fish does not tell where its prompt ends.
@@ -112,14 +112,14 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
         return if is_between {
             after(AT_PROMPT, quiet, DoneBy::Marks)
         } else {
-            Verdict::Done(DoneBy::Marks)
+            Completion::Done(DoneBy::Marks)
         };
     }
     // A prompt for each line: an empty line has no other marks. One more was on its way before.
     let prompts = marks.count(Step::PromptStart);
     if at_input && lines > 0 && prompts >= lines {
         if state == CommandState::Input {
-            return Verdict::Done(DoneBy::Marks);
+            return Completion::Done(DoneBy::Marks);
         }
         if state == CommandState::Prompt {
             return after(AT_PROMPT, quiet, DoneBy::Marks);
@@ -127,7 +127,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
     }
     let is_behind = lines == 0 || !marks.since.is_empty();
     if !may_read(state) || !is_behind || is_between {
-        return Verdict::NotYet;
+        return Completion::NotYet;
     }
     let needed = if began > 0 || lines == 0 {
         AT_PROMPT
@@ -139,7 +139,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Verdict {
 
 /// What the foreground program does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum ProcessState {
     /// It runs, or has just been told to.
     Runs,
     /// It sleeps: for the tty, or for anything else.
@@ -152,7 +152,7 @@ pub enum Doing {
 
 /// What kind of program is in the foreground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProgramKind {
     /// A shell that edits lines itself: bash, zsh, fish.
     EditingShell,
     /// A shell that leaves that to the tty: dash.
@@ -163,11 +163,11 @@ pub enum Kind {
 
 /// What is seen of the foreground.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct ForegroundState {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ProgramKind,
     /// What it does.
-    pub doing: Doing,
+    pub doing: ProcessState,
     /// Whether it is the terminal's own program, or the one that the input was typed to.
     pub is_home: bool,
     /// ICANON: the tty gathers lines.
@@ -175,12 +175,12 @@ pub struct Seen {
     /// How much the last line looks like a prompt.
     pub prompt: f32,
     /// What was printed since the typing.
-    pub answer: Answer,
+    pub answer: Printed,
 }
 
 /// What was printed since the typing, its echo included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum Printed {
     /// Nothing.
     None,
     /// Less than the tty's echo of it.
@@ -190,44 +190,48 @@ pub enum Answer {
 }
 
 /// What the foreground says after so much time without output.
-pub fn by_process(seen: &Seen, within: Within, quiet: Duration) -> Verdict {
-    let reads = matches!(seen.doing, Doing::Sleeps | Doing::ReadsTty);
+pub fn by_process(seen: &ForegroundState, within: Within, quiet: Duration) -> Completion {
+    let reads = matches!(seen.doing, ProcessState::Sleeps | ProcessState::ReadsTty);
     let quiet = match seen.answer {
-        _ if !reads => return Verdict::NotYet,
-        Answer::None => return Verdict::NotYet,
-        Answer::Part => quiet.saturating_sub(ECHO_PATIENCE),
-        Answer::Whole => quiet,
+        _ if !reads => return Completion::NotYet,
+        Printed::None => return Completion::NotYet,
+        Printed::Part => quiet.saturating_sub(ECHO_PATIENCE),
+        Printed::Whole => quiet,
     };
     let looks_like_prompt = seen.prompt >= PROMPT_CONFIDENCE;
     if within == Within::Command {
         // Its end will be told; only who surely waits for somebody ends the wait before.
-        let waits = !seen.canonical || seen.doing == Doing::ReadsTty;
+        let waits = !seen.canonical || seen.doing == ProcessState::ReadsTty;
         return if looks_like_prompt && waits {
             after(WITHIN_COMMAND_QUIET, quiet, DoneBy::Prompt)
         } else {
-            Verdict::NotYet
+            Completion::NotYet
         };
     }
     match seen.kind {
-        Kind::EditingShell if !seen.canonical => after(SHELL_QUIET, quiet, DoneBy::Foreground),
-        Kind::PlainShell if looks_like_prompt => after(SHELL_QUIET, quiet, DoneBy::Foreground),
-        Kind::Program if looks_like_prompt && !seen.canonical => {
+        ProgramKind::EditingShell if !seen.canonical => {
+            after(SHELL_QUIET, quiet, DoneBy::Foreground)
+        }
+        ProgramKind::PlainShell if looks_like_prompt => {
+            after(SHELL_QUIET, quiet, DoneBy::Foreground)
+        }
+        ProgramKind::Program if looks_like_prompt && !seen.canonical => {
             after(EDITOR_QUIET, quiet, DoneBy::Prompt)
         }
-        Kind::Program | Kind::EditingShell if looks_like_prompt => {
+        ProgramKind::Program | ProgramKind::EditingShell if looks_like_prompt => {
             after(COOKED_QUIET, quiet, DoneBy::Prompt)
         }
-        _ if seen.is_home && seen.canonical && seen.doing == Doing::ReadsTty => {
+        _ if seen.is_home && seen.canonical && seen.doing == ProcessState::ReadsTty => {
             after(COOKED_QUIET, quiet, DoneBy::Foreground)
         }
-        _ => Verdict::NotYet,
+        _ => Completion::NotYet,
     }
 }
 
-fn after(needed: Duration, quiet: Duration, by: DoneBy) -> Verdict {
+fn after(needed: Duration, quiet: Duration, by: DoneBy) -> Completion {
     match needed.checked_sub(quiet) {
-        None | Some(Duration::ZERO) => Verdict::Done(by),
-        Some(left) => Verdict::NotBefore(left),
+        None | Some(Duration::ZERO) => Completion::Done(by),
+        Some(left) => Completion::NotBefore(left),
     }
 }
 

@@ -6,13 +6,15 @@ use termd_proto::Offset;
 use termd_proto::interact::DoneBy;
 use termd_proto::screen::CommandState;
 
-use super::Typing;
-use super::completion::{Answer, Doing, Marks, Seen, Verdict, by_marks, by_process};
-use super::foreground_process::foreground;
+use super::completion::{
+    Completion, ForegroundState, Marks, Printed, ProcessState, by_marks, by_process,
+};
+use super::own_input::OwnInput;
+use super::program::foreground;
 use super::prompt::{self, CursorLine};
 use crate::terminal::handle::Terminal;
-use crate::terminal::input::typed_log::Typed;
-use crate::terminal::lifecycle::record::Progress;
+use crate::terminal::input::typed_log::TypedText;
+use crate::terminal::lifecycle::progress::Progress;
 use crate::terminal::output::shell_log::Step;
 use termd_vt::Model;
 
@@ -22,7 +24,7 @@ const LONGEST_POLL: Duration = Duration::from_millis(100);
 
 /// What a look gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum Probed {
     /// It is done.
     Done(DoneBy),
     /// Not yet; look again when something changes, or then.
@@ -31,32 +33,37 @@ pub enum Look {
 
 /// Whether the command is done, asked again and again.
 #[derive(Debug)]
-pub struct Doneness {
+pub struct CompletionProbe {
     since: Offset,
-    typing: Option<Typing>,
+    own_input: Option<OwnInput>,
     poll: Duration,
 }
 
-impl Doneness {
+impl CompletionProbe {
     /// Of what was typed since then; by the caller this.
-    pub fn new(since: Offset, typing: Option<Typing>) -> Self {
+    pub fn new(since: Offset, own_input: Option<OwnInput>) -> Self {
         Self {
             since,
-            typing,
+            own_input,
             poll: FIRST_POLL,
         }
     }
 
     /// Looks; `begun`: the wait did.
-    pub async fn look(&mut self, terminal: &Terminal, progress: &Progress, begun: Instant) -> Look {
+    pub async fn look(
+        &mut self,
+        terminal: &Terminal,
+        progress: &Progress,
+        begun: Instant,
+    ) -> Probed {
         let now = Instant::now();
-        let typed = terminal.typed_since(self.since);
+        let typed = terminal.typed.since(self.since);
         let remembered_at = typed.first().map(|typed| typed.offset);
-        let typed_at = remembered_at.or(self.typing.map(|_| self.since));
+        let typed_at = remembered_at.or(self.own_input.map(|_| self.since));
         let lines = typed.iter().map(|typed| typed.text.matches('\n').count());
         // Keys and secrets are not remembered, and count all the same.
         let lines = lines.sum::<usize>();
-        let lines = typed_at.map(|_| self.typing.map_or(lines, |typing| lines.max(typing.lines)));
+        let lines = typed_at.map(|_| self.own_input.map_or(lines, |own| lines.max(own.lines)));
         let marks = terminal.shell(|log| {
             let to = log.read_to().min(progress.end);
             let from = typed_at.unwrap_or(to);
@@ -82,38 +89,39 @@ impl Doneness {
         }
         let quiet = now.saturating_duration_since(last);
         let verdict = match by_marks(&marks, quiet) {
-            Verdict::AskProcess(within) => {
+            Completion::AskProcess(within) => {
                 let answer =
-                    typed_at.map_or(Answer::Whole, |at| answer(&typed, progress.end.since(at)));
+                    typed_at.map_or(Printed::Whole, |at| answer(&typed, progress.end.since(at)));
                 let seen = self.see(terminal, answer).await;
                 // What was printed while it was looked has ended the quiet.
                 let seen = seen.filter(|_| terminal.end() == progress.end);
-                let verdict = seen.map_or(Verdict::NotYet, |seen| by_process(&seen, within, quiet));
+                let verdict =
+                    seen.map_or(Completion::NotYet, |seen| by_process(&seen, within, quiet));
                 self.polled(verdict)
             }
             verdict => verdict,
         };
         match verdict {
-            Verdict::Done(by) => Look::Done(by),
-            Verdict::NotBefore(left) => Look::Again(Some(now + left)),
-            Verdict::NotYet | Verdict::AskProcess(_) => Look::Again(None),
+            Completion::Done(by) => Probed::Done(by),
+            Completion::NotBefore(left) => Probed::Again(Some(now + left)),
+            Completion::NotYet | Completion::AskProcess(_) => Probed::Again(None),
         }
     }
 
     /// A program's state does not tell of its change: it is looked at again, ever more seldom.
-    fn polled(&mut self, verdict: Verdict) -> Verdict {
+    fn polled(&mut self, verdict: Completion) -> Completion {
         let poll = self.poll;
         self.poll = (poll * 2).min(LONGEST_POLL);
         match verdict {
-            Verdict::NotBefore(left) => Verdict::NotBefore(left.min(LONGEST_POLL)),
-            Verdict::NotYet => Verdict::NotBefore(poll),
+            Completion::NotBefore(left) => Completion::NotBefore(left.min(LONGEST_POLL)),
+            Completion::NotYet => Completion::NotBefore(poll),
             verdict => verdict,
         }
     }
 
-    async fn see(&self, terminal: &Terminal, answer: Answer) -> Option<Seen> {
+    async fn see(&self, terminal: &Terminal, answer: Printed) -> Option<ForegroundState> {
         let program = foreground(terminal.record.pid)?;
-        if program.doing == Doing::Runs {
+        if program.doing == ProcessState::Runs {
             return None;
         }
         let tty = terminal.line_discipline().await?;
@@ -122,8 +130,8 @@ impl Doneness {
             before: &before,
             after: &after,
         };
-        let home = self.typing.and_then(|typing| typing.home);
-        Some(Seen {
+        let home = self.own_input.and_then(|own| own.program);
+        Some(ForegroundState {
             kind: program.kind(),
             doing: program.doing,
             is_home: home == Some(program.pid) || (program.is_roots_group && program.is_leader),
@@ -135,13 +143,13 @@ impl Doneness {
 }
 
 /// What so many bytes of output are to these inputs.
-fn answer(typed: &[Typed], output: u64) -> Answer {
+fn answer(typed: &[TypedText], output: u64) -> Printed {
     let echoed = typed.iter().filter(|it| it.tty.echo && it.tty.canonical);
     // No character's echo is shorter than it is.
     let echo = echoed.map(|it| it.text.len() as u64).sum::<u64>();
     match output {
-        0 => Answer::None,
-        _ if output < echo => Answer::Part,
-        _ => Answer::Whole,
+        0 => Printed::None,
+        _ if output < echo => Printed::Part,
+        _ => Printed::Whole,
     }
 }

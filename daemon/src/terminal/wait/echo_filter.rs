@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::echo::{Echo, LineIs, Verdict};
-use super::offset_text::Text;
+use super::offset_text::OffsetText;
 
 /// Text that is left out: from a mark B on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,18 +73,18 @@ impl OutputStart {
 }
 
 /// What text goes through on its way to where the pattern is looked for.
-pub(super) struct Sieve<'a> {
+pub(super) struct EchoFilter<'a> {
     pub(super) echo: &'a mut Echo,
     pub(super) cuts: &'a [Cut],
-    pub(super) from: &'a Text,
+    pub(super) from: &'a OffsetText,
     /// Where `from` stands in all text.
     pub(super) from_at: u64,
-    pub(super) to: &'a mut Text,
+    pub(super) to: &'a mut OffsetText,
     pub(super) otherwise: u64,
     pub(super) output_start: &'a mut OutputStart,
 }
 
-impl Sieve<'_> {
+impl EchoFilter<'_> {
     fn keep(&mut self, part: Range<usize>) {
         if !part.is_empty() {
             self.to.append(self.from, part, self.otherwise);
@@ -134,7 +134,7 @@ enum Goes {
 }
 
 /// Takes text through the sieve; how much of it was judged.
-pub(super) fn sift(sieve: &mut Sieve<'_>, last: Last) -> usize {
+pub(super) fn sift(sieve: &mut EchoFilter<'_>, last: Last) -> usize {
     let from = sieve.from;
     let text = from.text.as_str();
     let until = match last {

@@ -1,19 +1,19 @@
-//! Text whose places are known in the raw output. Pure.
+//! OffsetText whose places are known in the raw output. Pure.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use termd_vt::plain::Output;
 
-/// Text, and which raw offset its rows began at.
+/// OffsetText, and which raw offset its rows began at.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Text {
+pub(super) struct OffsetText {
     pub(super) text: String,
     /// Ascending places in `text`, and the raw offset there.
     pub(super) anchors: VecDeque<(usize, u64)>,
 }
 
-impl Text {
+impl OffsetText {
     pub(super) fn push(&mut self, out: &Output) {
         let before = self.text.len();
         let anchors = out.anchors.iter();

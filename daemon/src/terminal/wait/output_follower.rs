@@ -11,11 +11,13 @@ use termd_proto::screen::CommandState;
 
 use super::echo::{KnownBy, ShowsControls};
 use super::pattern::Pattern;
-use super::pattern_matcher::{Found, Looking, Quiet, Stop};
+use super::pattern_matcher::{Match, PatternMatcher, Quiet, Stop};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::input::typed_log::Typed;
-use crate::terminal::lifecycle::record::Progress;
+use crate::terminal::input::typed_log::TypedText;
+use crate::terminal::lifecycle::progress::Progress;
+use crate::terminal::read::offload;
+use crate::terminal::read::plain_resolver::resolver_at;
 
 /// Output that is resolved between two looks, in bytes: a match is not found much later, and a
 /// flood does not keep a thread.
@@ -41,18 +43,18 @@ pub enum Reached {
 
 /// Follows a terminal's output from an offset on.
 #[derive(Debug)]
-pub struct Following {
-    looking: Looking,
+pub struct OutputFollower {
+    matcher: PatternMatcher,
     since: Offset,
     /// Inputs since then that were put in place.
     inputs: usize,
 }
 
-impl Following {
+impl OutputFollower {
     /// From this offset on.
     pub async fn begin(terminal: &Terminal, since: Offset) -> Result<Self, TerminalError> {
         Ok(Self {
-            looking: looking(terminal, since).await?,
+            matcher: matcher(terminal, since).await?,
             since,
             inputs: 0,
         })
@@ -60,17 +62,17 @@ impl Following {
 
     /// What was looked at.
     pub fn seen(&self) -> Offset {
-        self.looking.fed()
+        self.matcher.fed()
     }
 
     /// Where the first echo ends, once that is known.
     pub fn output_start(&self) -> Option<Offset> {
-        self.looking.output_start()
+        self.matcher.output_start()
     }
 
     /// Whether a quiet moment would tell more.
     pub fn is_expecting(&self) -> bool {
-        self.looking.is_expecting()
+        self.matcher.is_expecting()
     }
 
     /// Looks at some more output. `quiet`: nothing has come for [`ECHO_QUIET`], or nothing will.
@@ -80,20 +82,20 @@ impl Following {
         progress: &Progress,
         pattern: Option<&Arc<Pattern>>,
         quiet: Quiet,
-    ) -> Result<(Self, Option<Found>, Reached), TerminalError> {
+    ) -> Result<(Self, Option<Match>, Reached), TerminalError> {
         let limit = if progress.exit.is_some() {
             progress.end
         } else {
             progress.end.min(terminal.shell(|log| log.read_to()))
         };
-        let from = self.looking.fed();
+        let from = self.matcher.fed();
         let most = limit.since(from).min(STEP_BYTES);
         let span = terminal.transcript.read_before(from, limit, most).await?;
         if span.start > from {
             // Retention took what lies between.
-            self.looking = looking(terminal, span.start).await?;
+            self.matcher = matcher(terminal, span.start).await?;
         }
-        self.looking.resize(progress.size.into());
+        self.matcher.resize(progress.size.into());
         let to = span.end();
         let stops = self.stops(terminal, span.start, to);
         let quiet = if to >= progress.end { quiet } else { Quiet::No };
@@ -101,26 +103,21 @@ impl Following {
         let work = move || {
             let mut rest = span.bytes.as_slice();
             for (offset, stop) in stops {
-                let until = usize::try_from(offset.since(self.looking.fed())).unwrap_or(usize::MAX);
+                let until = usize::try_from(offset.since(self.matcher.fed())).unwrap_or(usize::MAX);
                 let (head, tail) = rest.split_at(until.min(rest.len()));
                 if !head.is_empty() {
-                    self.looking.feed(head);
+                    self.matcher.feed(head);
                 }
-                self.looking.stop(stop);
+                self.matcher.stop(stop);
                 rest = tail;
             }
             if !rest.is_empty() {
-                self.looking.feed(rest);
+                self.matcher.feed(rest);
             }
-            let found = self.looking.look(pattern.as_deref(), quiet);
+            let found = self.matcher.look(pattern.as_deref(), quiet);
             (self, found)
         };
-        let (following, found) = if length > INLINE_BYTES {
-            let done = tokio::task::spawn_blocking(work).await;
-            done.map_err(std::io::Error::other)?
-        } else {
-            work()
-        };
+        let (following, found) = offload::run(length > INLINE_BYTES, work).await?;
         let reached = if following.seen() < limit && length > 0 {
             Reached::More
         } else if following.seen() < progress.end && progress.exit.is_none() {
@@ -150,10 +147,10 @@ impl Following {
 
     /// The places between two offsets where the text behind is something else, in order.
     fn stops(&mut self, terminal: &Terminal, from: Offset, to: Offset) -> Vec<(Offset, Stop)> {
-        let inputs = terminal.typed_since(self.since);
+        let inputs = terminal.typed.since(self.since);
         self.inputs = self.inputs.min(inputs.len());
         let new = inputs.into_iter().skip(self.inputs);
-        let new: Vec<Typed> = new.take_while(|typed| typed.offset <= to).collect();
+        let new: Vec<TypedText> = new.take_while(|typed| typed.offset <= to).collect();
         self.inputs += new.len();
         let signed = terminal.record.shell_nonce.is_some();
         terminal.shell(|log| {
@@ -171,11 +168,11 @@ impl Following {
     }
 }
 
-async fn looking(terminal: &Terminal, since: Offset) -> Result<Looking, TerminalError> {
+async fn matcher(terminal: &Terminal, since: Offset) -> Result<PatternMatcher, TerminalError> {
     let size = terminal.progress().size.into();
-    let plain = terminal.transcript.fresh_resolver(since, size).await?;
+    let plain = resolver_at(&terminal.transcript, since, size).await?;
     let state = terminal.shell(|log| log.state_at(since));
-    Ok(Looking::new(plain, state))
+    Ok(PatternMatcher::new(plain, state))
 }
 
 /// Who knows the echo of what is typed while the shell does this. One that signs its marks, and has
@@ -188,7 +185,7 @@ pub fn known_by(state: CommandState, signed: bool) -> KnownBy {
     }
 }
 
-fn stop_of(typed: Typed, known_by: KnownBy) -> Stop {
+fn stop_of(typed: TypedText, known_by: KnownBy) -> Stop {
     let shows_controls = if typed.tty.canonical && typed.tty.echo {
         ShowsControls::Yes
     } else {

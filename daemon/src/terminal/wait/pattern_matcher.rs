@@ -20,8 +20,8 @@ use termd_proto::Offset;
 use termd_proto::screen::CommandState;
 
 use super::echo::{Echo, KnownBy, ShowsControls};
-use super::echo_filter::{Cut, Last, OutputStart, Sieve, sift};
-use super::offset_text::Text;
+use super::echo_filter::{Cut, EchoFilter, Last, OutputStart, sift};
+use super::offset_text::OffsetText;
 use super::pattern::Pattern;
 use crate::terminal::output::shell_log::Step;
 use termd_vt::plain::{PlainSize, PlainText, Screen};
@@ -60,7 +60,7 @@ pub enum Quiet {
 
 /// A match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Match {
     /// What matched, at most 4,096 bytes of it.
     pub text: String,
     /// The line in which it begins, at most 4,096 bytes of it.
@@ -73,13 +73,13 @@ pub struct Found {
 
 /// Looks for a pattern in output as it comes.
 #[derive(Debug)]
-pub struct Looking {
+pub struct PatternMatcher {
     plain: PlainText,
     /// Final text that is not judged yet, and where it stands in all text.
-    waiting: Text,
+    waiting: OffsetText,
     waiting_at: u64,
     /// The end of the text that was judged, without what was echoed.
-    window: Text,
+    window: OffsetText,
     echo: Echo,
     cuts: VecDeque<Cut>,
     /// What the shell does at the end of what was fed.
@@ -91,15 +91,15 @@ pub struct Looking {
     output_start: OutputStart,
 }
 
-impl Looking {
+impl PatternMatcher {
     /// From where this resolver is; the shell does this there.
     pub fn new(plain: PlainText, state: CommandState) -> Self {
         let start = plain.fed();
         Self {
             plain: plain.with_every_anchor(),
-            waiting: Text::default(),
+            waiting: OffsetText::default(),
             waiting_at: 0,
-            window: Text::default(),
+            window: OffsetText::default(),
             echo: Echo::default(),
             cuts: VecDeque::new(),
             state,
@@ -214,7 +214,7 @@ impl Looking {
     fn judge_ended(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let mut taken = sift(
-            &mut Sieve {
+            &mut EchoFilter {
                 echo: &mut self.echo,
                 cuts: self.cuts.make_contiguous(),
                 from: &waiting,
@@ -245,7 +245,7 @@ impl Looking {
 
     /// Looks whether the pattern matches in what was fed so far; without one, only where the echo
     /// ends.
-    pub fn look(&mut self, pattern: Option<&Pattern>, quiet: Quiet) -> Option<Found> {
+    pub fn look(&mut self, pattern: Option<&Pattern>, quiet: Quiet) -> Option<Match> {
         let judged = self.window.size();
         let mut all = self.waiting.clone();
         all.push(&self.plain.pending_output());
@@ -263,7 +263,7 @@ impl Looking {
         };
         let end = self.waiting_at + all.text.len() as u64;
         let judged_to = sift(
-            &mut Sieve {
+            &mut EchoFilter {
                 echo: &mut echo,
                 cuts: cuts.make_contiguous(),
                 from: &all,
@@ -285,7 +285,7 @@ impl Looking {
         found
     }
 
-    fn found(&self, at: Range<usize>) -> Found {
+    fn found(&self, at: Range<usize>) -> Match {
         let text = &self.window.text;
         let head = text.get(..at.start).unwrap_or_default();
         let line_start = head.rfind('\n').map_or(0, |newline| newline + 1);
@@ -294,7 +294,7 @@ impl Looking {
         let end = self.window.raw_behind(at.end.max(line_start + 1));
         let end = end.unwrap_or(self.plain.end()).max(self.looked_to);
         let start = self.window.raw_at(line_start).unwrap_or(self.start);
-        Found {
+        Match {
             text: told(text.get(at).unwrap_or_default()),
             line: told(line),
             start: Offset(start.min(end)),

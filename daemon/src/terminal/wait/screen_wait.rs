@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep_until, timeout_at};
 
 use crate::terminal::handle::Terminal;
-use crate::terminal::lifecycle::record::ScreenState;
+use crate::terminal::lifecycle::progress::ScreenState;
 
 /// The longest that synchronized output (mode 2026) keeps a screen from counting as settled: a
 /// program that died in the middle of a picture never ends it.

@@ -37,11 +37,11 @@ impl Keepers {
     }
 }
 
-fn parts(opened: &mut Opened) -> (&mut Pipes, &Spool, &Origins) {
+fn parts(opened: &mut Opened) -> (&mut Pipes, &Spool, &StreamMap) {
     let Source::Pipes(pipes) = &mut opened.source else {
         panic!("these are pipes");
     };
-    (pipes, &opened.spool, opened.origins.as_ref().unwrap())
+    (pipes, &opened.spool, opened.streams.as_ref().unwrap())
 }
 
 async fn pump(opened: &mut Opened) -> PumpStop {
@@ -53,7 +53,7 @@ async fn pump(opened: &mut Opened) -> PumpStop {
 fn of(opened: &Opened, stream: OutputStream) -> Vec<u8> {
     let end = opened.spool.end();
     let all = opened.spool.read(Offset(0), usize::MAX).unwrap().unwrap();
-    let map = opened.origins.as_ref().unwrap().read(Offset(0), all.len());
+    let map = opened.streams.as_ref().unwrap().read(Offset(0), all.len());
     let map = map.unwrap();
     let runs = map.runs(Offset(0), end).filter(|run| run.stream == stream);
     let place = |offset: Offset| usize::try_from(offset.0).unwrap();

@@ -9,8 +9,8 @@ fn file() -> OwnedFd {
     rustix::fs::memfd_create("origins", MemfdFlags::CLOEXEC).unwrap()
 }
 
-fn each(map: &OriginMap, from: u64, to: u64) -> Vec<OutputStream> {
-    let runs: Vec<Run> = map.runs(Offset(from), Offset(to)).collect();
+fn each(map: &StreamBits, from: u64, to: u64) -> Vec<OutputStream> {
+    let runs: Vec<StreamRun> = map.runs(Offset(from), Offset(to)).collect();
     for pair in runs.windows(2) {
         assert!(pair[0].end == pair[1].start && pair[0].stream != pair[1].stream);
     }
@@ -34,7 +34,7 @@ fn every_byte_is_what_it_was_declared_last() {
     for seed in 1..40 {
         let mut random = seed * 0x9e37_79b9;
         let keepers = file();
-        let mut origins = Origins::adopt(keepers.try_clone().unwrap()).unwrap();
+        let mut origins = StreamMap::adopt(keepers.try_clone().unwrap()).unwrap();
         let mut expected = Vec::new();
         for _ in 0..200 {
             let stream = [Stdout, Stderr][usize::from(next(&mut random).is_multiple_of(3))];
@@ -48,7 +48,7 @@ fn every_byte_is_what_it_was_declared_last() {
             origins.declare(stream, from, from + declared).unwrap();
             expected.extend((0..came).map(|_| stream));
             if next(&mut random).is_multiple_of(16) {
-                origins = Origins::adopt(keepers.try_clone().unwrap()).unwrap();
+                origins = StreamMap::adopt(keepers.try_clone().unwrap()).unwrap();
             }
         }
         let end = expected.len() as u64;
@@ -68,7 +68,7 @@ fn every_byte_is_what_it_was_declared_last() {
 #[test]
 fn without_errors_it_takes_no_memory() {
     let keepers = file();
-    let origins = Origins::adopt(keepers.try_clone().unwrap()).unwrap();
+    let origins = StreamMap::adopt(keepers.try_clone().unwrap()).unwrap();
     origins.declare(Stdout, Offset(0), Offset(1 << 30)).unwrap();
     assert_eq!(rustix::fs::fstat(&keepers).unwrap().st_size, 0);
     assert_eq!(
@@ -79,7 +79,7 @@ fn without_errors_it_takes_no_memory() {
 
 #[test]
 fn what_is_stored_comes_back() {
-    let origins = Origins::adopt(file()).unwrap();
+    let origins = StreamMap::adopt(file()).unwrap();
     origins
         .declare(Stderr, Offset(65_530), Offset(65_600))
         .unwrap();
@@ -96,7 +96,7 @@ fn what_is_stored_comes_back() {
         .collect();
     assert_eq!(blocks.len(), 2, "a block of standard output has none");
     for from in [0, 65_529, 65_536, 65_599, 70_000] {
-        let map = OriginMap::of_blocks(Offset(from), blocks.clone());
+        let map = StreamBits::of_blocks(Offset(from), blocks.clone());
         let live = origins.read(Offset(from), usize::try_from(131_100 - from).unwrap());
         assert_eq!(
             each(&map, from, 131_100),
@@ -104,13 +104,13 @@ fn what_is_stored_comes_back() {
             "{from}"
         );
     }
-    let later = OriginMap::of_blocks(Offset(65_590), vec![blocks[1].clone()]);
+    let later = StreamBits::of_blocks(Offset(65_590), vec![blocks[1].clone()]);
     assert_eq!(each(&later, 65_590, 65_602)[..10], [Stderr; 10]);
 }
 
 #[test]
 fn a_map_cut_inside_a_byte_says_nothing_of_what_follows() {
-    let origins = Origins::adopt(file()).unwrap();
+    let origins = StreamMap::adopt(file()).unwrap();
     origins.declare(Stderr, Offset(0), Offset(16)).unwrap();
     let map = origins.read(Offset(0), 11).unwrap();
     assert_eq!(map.into_block(11), Some(vec![0xff, 0b111]));
@@ -119,7 +119,7 @@ fn a_map_cut_inside_a_byte_says_nothing_of_what_follows() {
 #[test]
 fn what_is_punched_out_leaves_the_rest() {
     let keepers = file();
-    let origins = Origins::adopt(keepers.try_clone().unwrap()).unwrap();
+    let origins = StreamMap::adopt(keepers.try_clone().unwrap()).unwrap();
     let end = 4 << 20;
     origins.declare(Stderr, Offset(0), Offset(end)).unwrap();
     let before = rustix::fs::fstat(&keepers).unwrap().st_blocks;

@@ -12,48 +12,60 @@ fn marks(at_typing: CommandState, since: &[Step], lines: Option<usize>) -> Marks
 }
 
 /// The shell's state at first, what it then says, lines typed, how long it is quiet; the verdict.
-type Row<'a> = (CommandState, &'a [Step], Option<usize>, Duration, Verdict);
+type Row<'a> = (
+    CommandState,
+    &'a [Step],
+    Option<usize>,
+    Duration,
+    Completion,
+);
 
 #[test]
 fn marks_are_followed_to_the_end_of_what_was_typed() {
     use CommandState::{Input, Prompt, Running, Unknown};
     use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
-    let done = Verdict::Done(DoneBy::Marks);
+    let done = Completion::Done(DoneBy::Marks);
     let (now, zero) = (LONG, Duration::ZERO);
     let table: &[Row<'_>] = &[
         // Nothing typed.
         (Input, &[], None, zero, done),
         (Prompt, &[], None, zero, done),
-        (Unknown, &[], None, now, Verdict::NotYet),
+        (Unknown, &[], None, now, Completion::NotYet),
         (
             Running,
             &[],
             None,
             zero,
-            Verdict::AskProcess(Within::Command),
+            Completion::AskProcess(Within::Command),
         ),
         (Running, &[D], None, zero, done),
         // One line.
-        (Input, &[], Some(1), now, Verdict::NotYet),
+        (Input, &[], Some(1), now, Completion::NotYet),
         (
             Input,
             &[C],
             Some(1),
             zero,
-            Verdict::AskProcess(Within::Command),
+            Completion::AskProcess(Within::Command),
         ),
-        (Input, &[C, D], Some(1), zero, Verdict::NotBefore(AT_PROMPT)),
+        (
+            Input,
+            &[C, D],
+            Some(1),
+            zero,
+            Completion::NotBefore(AT_PROMPT),
+        ),
         (Input, &[C, D], Some(1), AT_PROMPT, done),
         (Input, &[C, D, A], Some(1), zero, done),
         (Input, &[A, B], Some(1), zero, done),
         // Two: the second one has not begun yet.
-        (Input, &[C, D], Some(2), now, Verdict::NotYet),
+        (Input, &[C, D], Some(2), now, Completion::NotYet),
         (
             Input,
             &[C, D, A, B],
             Some(2),
             zero,
-            Verdict::NotBefore(AT_PROMPT),
+            Completion::NotBefore(AT_PROMPT),
         ),
         (Input, &[C, D, A, B], Some(2), AT_PROMPT, done),
         (Input, &[C, D, A, B, C, D, A, B], Some(2), zero, done),
@@ -62,19 +74,25 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[C, D, A, B, C],
             Some(2),
             now,
-            Verdict::AskProcess(Within::Command),
+            Completion::AskProcess(Within::Command),
         ),
         // fish, which has no B.
-        (Prompt, &[], Some(1), now, Verdict::NotYet),
+        (Prompt, &[], Some(1), now, Completion::NotYet),
         (Prompt, &[C, D, A], Some(1), zero, done),
-        (Prompt, &[A], Some(1), zero, Verdict::NotBefore(AT_PROMPT)),
+        (
+            Prompt,
+            &[A],
+            Some(1),
+            zero,
+            Completion::NotBefore(AT_PROMPT),
+        ),
         (Prompt, &[A], Some(1), AT_PROMPT, done),
         (
             Prompt,
             &[C, D, A, C],
             Some(2),
             now,
-            Verdict::AskProcess(Within::Command),
+            Completion::AskProcess(Within::Command),
         ),
         (Prompt, &[C, D, A, C, D, A], Some(2), AT_PROMPT, done),
         (
@@ -82,7 +100,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[A],
             Some(1),
             zero,
-            Verdict::NotBefore(AT_FIRST_PROMPT),
+            Completion::NotBefore(AT_FIRST_PROMPT),
         ),
         // Typed before the first prompt.
         (
@@ -90,9 +108,9 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[A, B],
             Some(1),
             zero,
-            Verdict::NotBefore(AT_FIRST_PROMPT),
+            Completion::NotBefore(AT_FIRST_PROMPT),
         ),
-        (Unknown, &[A, B, C, D], Some(1), now, Verdict::NotYet),
+        (Unknown, &[A, B, C, D], Some(1), now, Completion::NotYet),
         (Unknown, &[A, B, C, D, A, B], Some(1), AT_PROMPT, done),
         // Typed to a program.
         (
@@ -100,7 +118,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[],
             Some(1),
             now,
-            Verdict::AskProcess(Within::Nothing),
+            Completion::AskProcess(Within::Nothing),
         ),
         (Running, &[D, A, B], Some(1), AT_FIRST_PROMPT, done),
         // No Enter.
@@ -116,35 +134,35 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
     };
     assert_eq!(
         by_marks(&silent, LONG),
-        Verdict::AskProcess(Within::Nothing)
+        Completion::AskProcess(Within::Nothing)
     );
 }
 
-const PYTHON_AT_PROMPT: Seen = Seen {
-    kind: Kind::Program,
-    doing: Doing::Sleeps,
+const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
+    kind: ProgramKind::Program,
+    doing: ProcessState::Sleeps,
     is_home: true,
     canonical: false,
     prompt: 0.95,
-    answer: Answer::Whole,
+    answer: Printed::Whole,
 };
 
 #[test]
 fn who_reads_the_tty_is_done() {
     let python = PYTHON_AT_PROMPT;
-    let dash = Seen {
-        kind: Kind::PlainShell,
+    let dash = ForegroundState {
+        kind: ProgramKind::PlainShell,
         canonical: true,
         prompt: 0.8,
         ..python
     };
-    let bash = Seen {
-        kind: Kind::EditingShell,
+    let bash = ForegroundState {
+        kind: ProgramKind::EditingShell,
         prompt: 0.0,
         ..python
     };
-    let cat = Seen {
-        doing: Doing::ReadsTty,
+    let cat = ForegroundState {
+        doing: ProcessState::ReadsTty,
         canonical: true,
         prompt: 0.0,
         ..python
@@ -153,7 +171,7 @@ fn who_reads_the_tty_is_done() {
         (python, Some(DoneBy::Prompt)),
         // time.sleep(2)
         (
-            Seen {
+            ForegroundState {
                 prompt: 0.0,
                 canonical: true,
                 ..python
@@ -161,36 +179,36 @@ fn who_reads_the_tty_is_done() {
             None,
         ),
         (
-            Seen {
+            ForegroundState {
                 prompt: 0.0,
                 ..python
             },
             None,
         ),
         (
-            Seen {
-                doing: Doing::Runs,
+            ForegroundState {
+                doing: ProcessState::Runs,
                 ..python
             },
             None,
         ),
         (
-            Seen {
-                answer: Answer::None,
+            ForegroundState {
+                answer: Printed::None,
                 ..python
             },
             None,
         ),
         (
-            Seen {
-                doing: Doing::SleepsElsewhere,
+            ForegroundState {
+                doing: ProcessState::SleepsElsewhere,
                 ..python
             },
             None,
         ),
         (dash, Some(DoneBy::Foreground)),
         (
-            Seen {
+            ForegroundState {
                 prompt: 0.0,
                 ..dash
             },
@@ -198,7 +216,7 @@ fn who_reads_the_tty_is_done() {
         ),
         (bash, Some(DoneBy::Foreground)),
         (
-            Seen {
+            ForegroundState {
                 canonical: true,
                 ..bash
             },
@@ -206,46 +224,46 @@ fn who_reads_the_tty_is_done() {
         ),
         (cat, Some(DoneBy::Foreground)),
         (
-            Seen {
+            ForegroundState {
                 is_home: false,
                 ..cat
             },
             None,
         ),
         (
-            Seen {
-                doing: Doing::Sleeps,
+            ForegroundState {
+                doing: ProcessState::Sleeps,
                 ..cat
             },
             None,
         ),
     ];
     for (seen, by) in table {
-        let verdict = by.map_or(Verdict::NotYet, Verdict::Done);
+        let verdict = by.map_or(Completion::NotYet, Completion::Done);
         assert_eq!(
             by_process(&seen, Within::Nothing, LONG),
             verdict,
             "{seen:?}"
         );
         let early = by_process(&seen, Within::Nothing, Duration::ZERO);
-        assert!(!matches!(early, Verdict::Done(_)), "{seen:?}");
+        assert!(!matches!(early, Completion::Done(_)), "{seen:?}");
     }
 }
 
 /// A prompt that comes before the echo of a line is not the prompt after it.
 #[test]
 fn where_the_echo_is_still_to_come_more_patience_is_needed() {
-    let early = Seen {
-        answer: Answer::Part,
+    let early = ForegroundState {
+        answer: Printed::Part,
         ..PYTHON_AT_PROMPT
     };
     let by = |quiet| by_process(&early, Within::Nothing, quiet);
     let whole = Duration::from_millis(150);
-    assert_eq!(by(whole), Verdict::NotBefore(whole));
-    assert_eq!(by(Duration::from_secs(1)), Verdict::NotBefore(whole));
+    assert_eq!(by(whole), Completion::NotBefore(whole));
+    assert_eq!(by(Duration::from_secs(1)), Completion::NotBefore(whole));
     assert_eq!(
         by(Duration::from_secs(1) + whole),
-        Verdict::Done(DoneBy::Prompt)
+        Completion::Done(DoneBy::Prompt)
     );
 }
 
@@ -253,20 +271,20 @@ fn where_the_echo_is_still_to_come_more_patience_is_needed() {
 fn within_a_command_a_look_alike_is_not_enough() {
     let python = PYTHON_AT_PROMPT;
     let by = |seen| by_process(&seen, Within::Command, LONG);
-    assert_eq!(by(python), Verdict::Done(DoneBy::Prompt));
+    assert_eq!(by(python), Completion::Done(DoneBy::Prompt));
     // printf 'x$ '; sleep 2
     assert_eq!(
-        by(Seen {
+        by(ForegroundState {
             canonical: true,
             ..python
         }),
-        Verdict::NotYet
+        Completion::NotYet
     );
     assert_eq!(
-        by(Seen {
+        by(ForegroundState {
             prompt: 0.0,
             ..python
         }),
-        Verdict::NotYet
+        Completion::NotYet
     );
 }

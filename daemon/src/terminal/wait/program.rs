@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use super::completion::{Doing, Kind};
+use super::completion::{ProcessState, ProgramKind};
 
 /// Children of children that are looked through for who really runs.
 const DEEPEST: usize = 16;
@@ -31,19 +31,19 @@ pub struct Program {
     /// Whether nobody runs in the group but its leader.
     pub is_leader: bool,
     /// What it does.
-    pub doing: Doing,
+    pub doing: ProcessState,
 }
 
 impl Program {
     /// What kind of program it is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ProgramKind {
         let name = self.name.strip_prefix('-').unwrap_or(&self.name);
         if EDITING_SHELLS.contains(&name) {
-            Kind::EditingShell
+            ProgramKind::EditingShell
         } else if PLAIN_SHELLS.contains(&name) {
-            Kind::PlainShell
+            ProgramKind::PlainShell
         } else {
-            Kind::Program
+            ProgramKind::Program
         }
     }
 
@@ -76,19 +76,19 @@ pub fn foreground(root: i32) -> Option<Program> {
     })
 }
 
-fn doing(pid: i32, state: char) -> Doing {
+fn doing(pid: i32, state: char) -> ProcessState {
     if state != 'S' {
-        return Doing::Runs;
+        return ProcessState::Runs;
     }
     // Where it is readable; `0` where it is not.
     let waits_in = fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
     let is_any = |names: &[&str]| names.iter().any(|name| waits_in.contains(name));
     if is_any(&["nanosleep", "do_wait", "futex", "pipe"]) {
-        Doing::SleepsElsewhere
+        ProcessState::SleepsElsewhere
     } else if is_any(&["n_tty_read", "tty_read", "wait_woken"]) {
-        Doing::ReadsTty
+        ProcessState::ReadsTty
     } else {
-        Doing::Sleeps
+        ProcessState::Sleeps
     }
 }
 

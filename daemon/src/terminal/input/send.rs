@@ -1,0 +1,118 @@
+//! Input on its way to a terminal's task: queued within a bound, and what became of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use termd_proto::Offset;
+use termd_proto::terminal::{SendResult, TerminalState};
+use tokio::sync::oneshot;
+
+use super::input_audit::Seen;
+use super::queue::{Care, Input, MAX_QUEUED_BYTES, Outcome};
+use super::typing::CANONICAL_LINE_BYTES;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::lifecycle::request::Request;
+
+/// How much input of one terminal is queued, in bytes.
+#[derive(Debug, Default)]
+pub(crate) struct InputBudget(AtomicUsize);
+
+impl InputBudget {
+    /// Reserves room below [`MAX_QUEUED_BYTES`]; false where there is too little.
+    fn reserve(&self, bytes: usize) -> bool {
+        let fits = |queued: usize| Some(queued + bytes).filter(|sum| *sum <= MAX_QUEUED_BYTES);
+        self.0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, fits)
+            .is_ok()
+    }
+
+    /// Counts an answer of the terminal model to a query: the answer waits in the same queue.
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// Counts bytes that have left the queue, written or dropped.
+    pub(crate) fn release(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::AcqRel);
+    }
+}
+
+/// Input that was queued.
+#[derive(Debug)]
+pub(crate) struct QueuedInput {
+    /// The end of the output when the input was queued.
+    offset: Offset,
+    length: u64,
+    pub(crate) taken: Arc<AtomicU64>,
+    pub(crate) seen: Arc<Seen>,
+    outcome: oneshot::Receiver<Outcome>,
+}
+
+/// Queues bytes for the terminal's task, which checks `care` before it types them.
+pub(crate) async fn queue_input(
+    terminal: &Terminal,
+    bytes: Vec<u8>,
+    care: Care,
+) -> Result<QueuedInput, TerminalError> {
+    terminal.takes_input()?;
+    terminal.touch();
+    let offset = terminal.end();
+    let length = bytes.len();
+    if terminal.state() != TerminalState::Running {
+        return Err(terminal.takes_no_input());
+    }
+    if !terminal.input_budget.reserve(length) {
+        return Err(TerminalError::InputQueueFull {
+            id: terminal.id().clone(),
+            limit: MAX_QUEUED_BYTES,
+        });
+    }
+    let taken = Arc::<AtomicU64>::default();
+    let seen = Arc::<Seen>::default();
+    let (done, outcome) = oneshot::channel();
+    let input = Input {
+        bytes,
+        taken: Arc::clone(&taken),
+        seen: Arc::clone(&seen),
+        care,
+        done,
+    };
+    if !terminal.request(Request::Input(input)).await {
+        terminal.input_budget.release(length);
+        return Err(terminal.takes_no_input());
+    }
+    Ok(QueuedInput {
+        offset,
+        length: length as u64,
+        taken,
+        seen,
+        outcome,
+    })
+}
+
+/// Waits until the tty has taken the input, at most `timeout`.
+pub(crate) async fn wait_until_taken(
+    terminal: &Terminal,
+    queued: QueuedInput,
+    timeout: Duration,
+) -> Result<SendResult, TerminalError> {
+    let sent = |sent: u64| SendResult {
+        sent,
+        queued: queued.length - sent,
+        offset: queued.offset,
+    };
+    match tokio::time::timeout(timeout, queued.outcome).await {
+        Ok(Ok(Outcome::Taken)) => Ok(sent(queued.length)),
+        Ok(Ok(Outcome::LineTooLong)) => Err(TerminalError::CanonicalLimit {
+            id: terminal.id().clone(),
+            limit: CANONICAL_LINE_BYTES,
+        }),
+        Ok(Ok(Outcome::NoSecretAwaited)) => {
+            Err(TerminalError::NoSecretAwaited(terminal.id().clone()))
+        }
+        Ok(Err(_)) => Err(terminal.takes_no_input()),
+        Err(_) => Ok(sent(queued.taken.load(Ordering::Acquire))),
+    }
+}
