@@ -19,7 +19,7 @@ use crate::terminal::lifecycle::record::Record;
 use crate::terminal::output::flow::Flow;
 use crate::terminal::output::pump::OutputPump;
 use crate::terminal::output::quota::Gaps;
-use crate::terminal::output::shell_commands::{ShellCommands, texts_of};
+use crate::terminal::output::shell_commands::{ShellCommands, Trust};
 use crate::terminal::output::source::Opened;
 use crate::terminal::output::transcript::Transcript;
 use crate::terminal::screen::Screen;
@@ -127,10 +127,10 @@ impl Terminals {
             self.inner.store.put_terminal(terminal.row()).await?;
         }
         let newest = self.inner.store.command(&found.id, -1).await?;
-        let texts = texts_of(&terminal.record);
+        let trust = Trust::new(terminal.record.shell_nonce.as_ref());
         let commands = match &newest {
-            Some(newest) => ShellCommands::resume(texts, newest),
-            None => ShellCommands::new(texts),
+            Some(newest) => ShellCommands::resume(trust, newest),
+            None => ShellCommands::new(trust),
         };
         let pump = OutputPump::new(writer, Arc::clone(&terminal), commands, events);
         let state = terminal.screen.look(Model::command_state);

@@ -9,7 +9,7 @@ use termd_proto::terminal::{AttachMode, Owner, TerminalState};
 use super::Terminals;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::input::input_audit::{Piece, Tallies};
+use crate::terminal::input::input_audit::{AuditedInput, InputAudit};
 
 /// Between two records of what a connection types.
 const TYPED_PERIOD: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ impl Terminals {
     /// Counts what is on its way, and sees to its record. Never waits for one, unless the last ones
     /// could not be written: then nothing more is typed until they are.
     pub(super) async fn is_recorded(&self, terminal: &Arc<Terminal>) -> Result<(), TerminalError> {
-        if !terminal.tallies(|tallies| tallies.is_behind()) {
+        if !terminal.input_audit(|audit| audit.is_behind()) {
             return Ok(());
         }
         // In a task of its own: a client that goes away must not take the sums with it.
@@ -75,9 +75,9 @@ impl Terminals {
         terminal: &Arc<Terminal>,
         actor: &Owner,
         connection: u64,
-        piece: Piece,
+        piece: AuditedInput,
     ) {
-        if !terminal.tallies(|tallies| tallies.add(connection, actor, piece)) {
+        if !terminal.input_audit(|audit| audit.add(connection, actor, piece)) {
             return;
         }
         let (terminals, terminal) = (self.clone(), Arc::clone(terminal));
@@ -90,7 +90,7 @@ impl Terminals {
                     }
                     tracing::error!(terminal = %terminal.id(), %error, "cannot record what was typed");
                 }
-                if terminal.tallies(Tallies::is_done) {
+                if terminal.input_audit(InputAudit::is_done) {
                     return;
                 }
             }
@@ -100,7 +100,7 @@ impl Terminals {
     /// Records what was typed since the last time.
     async fn record_typed(&self, terminal: &Terminal) -> Result<(), TerminalError> {
         let last = terminal.state() != TerminalState::Running;
-        let mut sums = terminal.tallies(|tallies| tallies.take(last));
+        let mut sums = terminal.input_audit(|audit| audit.take(last));
         while let Some(sum) = sums.front() {
             let detail = sum.detail.clone();
             let id = Some(terminal.id());
@@ -108,7 +108,7 @@ impl Terminals {
                 .audit("terminal.typed", "ok", &sum.actor, id, detail)
                 .await;
             if let Err(error) = recorded {
-                terminal.tallies(|tallies| tallies.put_back(sums));
+                terminal.input_audit(|audit| audit.put_back(sums));
                 return Err(error);
             }
             sums.pop_front();

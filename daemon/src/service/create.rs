@@ -29,7 +29,7 @@ use crate::terminal::lifecycle::progress::{Progress, ScreenState};
 use crate::terminal::lifecycle::record::Record;
 use crate::terminal::output::flow::Flow;
 use crate::terminal::output::pump::OutputPump;
-use crate::terminal::output::shell_commands::{ShellCommands, texts_of};
+use crate::terminal::output::shell_commands::{ShellCommands, Trust};
 use crate::terminal::output::source::Opened;
 use crate::terminal::output::transcript::Transcript;
 use crate::terminal::screen::{Screen, new_model};
@@ -221,7 +221,7 @@ impl Terminals {
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let disk = self.disk_share(&terminal, None);
         let context = self.task_context();
-        let commands = ShellCommands::new(texts_of(&terminal.record));
+        let commands = ShellCommands::new(Trust::new(terminal.record.shell_nonce.as_ref()));
         let pump = OutputPump::new(writer, Arc::clone(&terminal), commands, Vec::new());
         let of = Arc::clone(&terminal);
         let actor = Actor::new(of, context, ends, source, pump, flow, disk);

@@ -282,7 +282,7 @@ impl Terminals {
         index
             .by_id
             .insert(terminal.id().clone(), Arc::clone(terminal));
-        terminal.tallies(|tallies| tallies.set_log(self.inner.options.input_log));
+        terminal.input_audit(|audit| audit.set_log(self.inner.options.input_log));
         if terminal.record.idle_timeout.is_some() {
             self.inner.idle_listed.notify_one();
         }

@@ -10,7 +10,7 @@ use super::Terminals;
 use crate::clock::now_ms;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::input::input_audit::Piece;
+use crate::terminal::input::input_audit::AuditedInput;
 use crate::terminal::input::send::{queue_input, wait_until_taken};
 use crate::terminal::input::typing::{Lines, Typing, TypingModes, echo_of};
 use crate::terminal::input::{Care, LineCare, Secrecy};
@@ -104,10 +104,10 @@ impl Terminals {
         let copy = bytes.clone();
         let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
         let queued = queue_input(terminal, bytes, care).await?;
-        let piece = Piece {
+        let piece = AuditedInput {
             bytes: copy,
             taken: Arc::clone(&queued.taken),
-            seen: Arc::clone(&queued.seen),
+            facts: Arc::clone(&queued.facts),
             secret,
             at_ms: now_ms(),
         };

@@ -12,8 +12,8 @@ use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::TerminalError;
-use super::input::input_audit::Tallies;
-use super::input::send::InputBudget;
+use super::input::budget::InputBudget;
+use super::input::input_audit::InputAudit;
 use super::input::tty::LineDiscipline;
 use super::input::typed_log::TypedLog;
 use super::lifecycle::activity::Activity;
@@ -55,7 +55,7 @@ pub struct Terminal {
     unstored: AtomicU64,
     /// How much of the output the quota of all terminals leaves, in bytes.
     total_quota: watch::Sender<Option<u64>>,
-    tallies: Mutex<Tallies>,
+    input_audit: Mutex<InputAudit>,
     shell: Mutex<ShellLog>,
 }
 
@@ -93,7 +93,7 @@ impl Terminal {
             requests,
             unstored: AtomicU64::new(0),
             total_quota: watch::Sender::new(None),
-            tallies: Mutex::default(),
+            input_audit: Mutex::default(),
             shell: Mutex::default(),
         };
         let ends = TaskEnds {
@@ -310,8 +310,9 @@ impl Terminal {
     }
 
     /// Looks at the audit of input, or adds to it. The lock is held only for the call.
-    pub(crate) fn tallies<T>(&self, with: impl FnOnce(&mut Tallies) -> T) -> T {
-        with(&mut self.tallies.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn input_audit<T>(&self, with: impl FnOnce(&mut InputAudit) -> T) -> T {
+        let audit = self.input_audit.lock();
+        with(&mut audit.unwrap_or_else(PoisonError::into_inner))
     }
 }
 

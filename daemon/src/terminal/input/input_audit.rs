@@ -1,9 +1,8 @@
-//! What each connection has typed into a terminal lately: how much, its hash, and where config.toml
-//! says so the text. Summed up so that a record is written a second, and not one a key.
+//! What each connection has typed into a terminal: length, hash and, where config.toml says so, the text.
+//! Input is summed up, so that a record is written each second and not for each key.
 //!
-//! Promises: of a secret, and of what is written while the tty reads a line without showing it,
-//! neither text, hash nor length is kept; text only of what was echoed. Pure but for the flags that
-//! the terminal's task sets when it writes.
+//! **Invariant:** of a secret, and of input to a tty that reads a line without echo, neither text, hash
+//! nor length is kept. Text is kept only of input that was echoed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -14,21 +13,21 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use termd_proto::terminal::Owner;
 
-/// The most text that one record holds, in bytes: a screenful. The rest is in its length and hash.
+/// Most bytes of text in one record: a screenful. Length and hash cover the rest.
 const MAX_TEXT_BYTES: usize = 4_096;
-/// Connections summed up at once; with more of them the one that came first is written early.
+/// Connections that are summed up at once. With more, the first one's sum is written early.
 const MAX_TYPISTS: usize = 256;
 
-/// What the terminal's task saw when it wrote a piece of input.
+/// What the terminal's task found when it wrote a piece of input.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct WriteFacts {
     hidden: AtomicBool,
     unechoed: AtomicBool,
     refused: AtomicBool,
 }
 
-impl Seen {
-    /// Some of it was written to a tty like this.
+impl WriteFacts {
+    /// Some of the input was written to a tty like this.
     pub fn written(&self, echo: bool, awaits_secret: bool) {
         if !echo {
             self.unechoed.store(true, Ordering::Release);
@@ -38,42 +37,40 @@ impl Seen {
         }
     }
 
-    /// None of it (or no more of it) will be written.
+    /// None or no more of the input will be written.
     pub fn refused(&self) {
         self.refused.store(true, Ordering::Release);
     }
 }
 
-/// Input on its way, as the tally knows it.
+/// A piece of input on its way.
 #[derive(Debug)]
-pub struct Piece {
-    /// The bytes.
+pub struct AuditedInput {
     pub bytes: Vec<u8>,
-    /// How many of them the tty has.
+    /// How many of the bytes the tty has taken.
     pub taken: Arc<AtomicU64>,
-    /// What it was like when it took them.
-    pub seen: Arc<Seen>,
-    /// Whoever typed says that it is a secret.
+    pub facts: Arc<WriteFacts>,
+    /// The caller says that it is a secret.
     pub secret: bool,
-    /// When, in milliseconds since the epoch.
+    /// In milliseconds since the epoch.
     pub at_ms: i64,
 }
 
-/// Whether the text is wanted.
+/// What the audit keeps of input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InputLog {
-    /// How much, and its hash.
+    /// Length and hash.
     #[default]
     Sums,
-    /// The text too, where it was echoed.
+    /// The text too, where the tty echoed it.
     Text,
 }
 
-/// One connection's sum.
+/// One connection's input since its last record.
 #[derive(Debug)]
-struct Tally {
+struct ConnectionInput {
     actor: Owner,
-    waiting: VecDeque<Piece>,
+    waiting: VecDeque<AuditedInput>,
     hasher: Sha256,
     bytes: u64,
     inputs: u64,
@@ -82,93 +79,94 @@ struct Tally {
     text: Vec<u8>,
 }
 
-/// A sum to be recorded.
+/// A sum for the audit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sum {
-    /// Who typed.
+pub struct InputSum {
     pub actor: Owner,
     /// `bytes`, `sha256`, `inputs`, `hidden`, `from_ms`, `text`.
     pub detail: Map<String, Value>,
 }
 
-/// The sums of a terminal.
+/// The input of one terminal.
 #[derive(Debug, Default)]
-pub struct Tallies {
+pub struct InputAudit {
     log: InputLog,
-    by_connection: BTreeMap<u64, Tally>,
-    /// Sums that are complete and not yet on the disk, oldest first.
-    unwritten: VecDeque<Sum>,
-    /// Somebody will come for them.
+    by_connection: BTreeMap<u64, ConnectionInput>,
+    /// Sums that are complete and not yet recorded, oldest first.
+    unwritten: VecDeque<InputSum>,
+    /// A task will record them.
     is_awaited: bool,
 }
 
-impl Tallies {
-    /// From now on with the text or without.
+impl InputAudit {
     pub fn set_log(&mut self, log: InputLog) {
         self.log = log;
     }
 
-    /// Input of a connection is on its way. Whether nobody will come for the sums yet: whoever is
-    /// told so sees to it.
-    pub fn add(&mut self, connection: u64, actor: &Owner, piece: Piece) -> bool {
+    /// Counts input that is on its way. True if no task records the sums yet: the caller must start
+    /// one.
+    pub fn add(&mut self, connection: u64, actor: &Owner, piece: AuditedInput) -> bool {
         if self.by_connection.len() >= MAX_TYPISTS
             && !self.by_connection.contains_key(&connection)
             && let Some((_, first)) = self.by_connection.pop_first()
         {
             self.unwritten.extend(first.sum());
         }
-        let tally = self
+        let input = self
             .by_connection
             .entry(connection)
-            .or_insert_with(|| Tally::of(actor.clone()));
-        tally.waiting.push_back(piece);
-        // What the tty has is not held any longer than it must be.
-        tally.fold(self.log, Fold::Settled);
+            .or_insert_with(|| ConnectionInput::of(actor.clone()));
+        input.waiting.push_back(piece);
+        // Bytes that the tty has are not held longer than needed.
+        input.fold(self.log, Fold::Settled);
         !std::mem::replace(&mut self.is_awaited, true)
     }
 
-    /// Completes the sums of what was written, and gives all that are to be recorded. `last`: the
-    /// terminal takes nothing any more, so that what waits counts as far as it was taken.
-    pub fn take(&mut self, last: bool) -> VecDeque<Sum> {
+    /// Takes all sums that are to be recorded. With `last` the terminal takes no more input, and what
+    /// waits counts as far as it was taken.
+    pub fn take(&mut self, last: bool) -> VecDeque<InputSum> {
         let fold = if last { Fold::All } else { Fold::Settled };
-        for tally in self.by_connection.values_mut() {
-            tally.fold(self.log, fold);
+        for input in self.by_connection.values_mut() {
+            input.fold(self.log, fold);
         }
-        let sums = self.by_connection.values_mut().filter_map(Tally::take_sum);
+        let sums = self
+            .by_connection
+            .values_mut()
+            .filter_map(ConnectionInput::take_sum);
         self.unwritten.extend(sums);
         self.by_connection
-            .retain(|_, tally| !tally.waiting.is_empty());
+            .retain(|_, input| !input.waiting.is_empty());
         std::mem::take(&mut self.unwritten)
     }
 
-    /// These could not be recorded: they come first the next time.
-    pub fn put_back(&mut self, sums: VecDeque<Sum>) {
+    /// Puts back sums that could not be recorded. They come first the next time.
+    pub fn put_back(&mut self, sums: VecDeque<InputSum>) {
         let later = std::mem::replace(&mut self.unwritten, sums);
         self.unwritten.extend(later);
     }
 
-    /// Whether something could not be recorded.
+    /// Whether sums could not be recorded.
     pub fn is_behind(&self) -> bool {
         !self.unwritten.is_empty()
     }
 
-    /// Whoever came for the sums comes again only where something is left.
+    /// Whether the task that records has nothing left to do, and ends.
     pub fn is_done(&mut self) -> bool {
         self.is_awaited = !(self.by_connection.is_empty() && self.unwritten.is_empty());
         !self.is_awaited
     }
 }
 
-/// How much of what is on its way is counted.
+/// How much of the input on its way is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fold {
-    /// What the tty has, or never will.
+    /// What the tty has taken, or will never take.
     Settled,
-    /// Everything, as far as the tty has it.
+    /// Everything, as far as the tty has taken it.
     All,
 }
 
-impl Tally {
+impl ConnectionInput {
     fn of(actor: Owner) -> Self {
         Self {
             actor,
@@ -186,7 +184,7 @@ impl Tally {
         while let Some(piece) = self.waiting.front() {
             let taken = usize::try_from(piece.taken.load(Ordering::Acquire)).unwrap_or(usize::MAX);
             let is_settled =
-                taken >= piece.bytes.len() || piece.seen.refused.load(Ordering::Acquire);
+                taken >= piece.bytes.len() || piece.facts.refused.load(Ordering::Acquire);
             if fold == Fold::Settled && !is_settled {
                 return;
             }
@@ -199,16 +197,16 @@ impl Tally {
         }
     }
 
-    fn count(&mut self, piece: &Piece, written: &[u8], log: InputLog) {
+    fn count(&mut self, piece: &AuditedInput, written: &[u8], log: InputLog) {
         self.from_ms.get_or_insert(piece.at_ms);
-        if piece.secret || piece.seen.hidden.load(Ordering::Acquire) {
+        if piece.secret || piece.facts.hidden.load(Ordering::Acquire) {
             self.hidden += 1;
             return;
         }
         self.inputs += 1;
         self.bytes += written.len() as u64;
         self.hasher.update(written);
-        if log == InputLog::Text && !piece.seen.unechoed.load(Ordering::Acquire) {
+        if log == InputLog::Text && !piece.facts.unechoed.load(Ordering::Acquire) {
             let room = MAX_TEXT_BYTES
                 .saturating_sub(self.text.len())
                 .min(written.len());
@@ -217,12 +215,12 @@ impl Tally {
         }
     }
 
-    fn sum(mut self) -> Option<Sum> {
+    fn sum(mut self) -> Option<InputSum> {
         self.fold(InputLog::Sums, Fold::All);
         self.take_sum()
     }
 
-    fn take_sum(&mut self) -> Option<Sum> {
+    fn take_sum(&mut self) -> Option<InputSum> {
         let from_ms = self.from_ms.take()?;
         let mut detail = Map::new();
         detail.insert("from_ms".to_owned(), from_ms.into());
@@ -243,7 +241,7 @@ impl Tally {
             waiting: std::mem::take(&mut self.waiting),
             ..Self::of(self.actor.clone())
         };
-        Some(Sum {
+        Some(InputSum {
             actor: self.actor.clone(),
             detail,
         })
@@ -262,17 +260,17 @@ mod tests {
     use super::*;
     use crate::store::own_actor;
 
-    fn with_log(log: InputLog) -> Tallies {
-        let mut tallies = Tallies::default();
-        tallies.set_log(log);
-        tallies
+    fn with_log(log: InputLog) -> InputAudit {
+        let mut audit = InputAudit::default();
+        audit.set_log(log);
+        audit
     }
 
-    fn piece(text: &str) -> Piece {
-        Piece {
+    fn piece(text: &str) -> AuditedInput {
+        AuditedInput {
             bytes: text.as_bytes().to_vec(),
             taken: Arc::new(AtomicU64::new(text.len() as u64)),
-            seen: Arc::default(),
+            facts: Arc::default(),
             secret: false,
             at_ms: 7,
         }
@@ -284,39 +282,39 @@ mod tests {
 
     #[test]
     fn keys_are_summed_up_in_order_a_connection_each() {
-        let mut tallies = with_log(InputLog::Text);
-        assert!(tallies.add(1, &own_actor(), piece("l")), "nobody comes yet");
-        assert!(!tallies.add(1, &own_actor(), piece("s\r")));
-        tallies.add(2, &own_actor(), piece("x"));
-        let sums = tallies.take(false);
+        let mut audit = with_log(InputLog::Text);
+        assert!(audit.add(1, &own_actor(), piece("l")), "nobody comes yet");
+        assert!(!audit.add(1, &own_actor(), piece("s\r")));
+        audit.add(2, &own_actor(), piece("x"));
+        let sums = audit.take(false);
         assert_eq!(sums.len(), 2);
         assert_eq!(sums[0].detail["bytes"], 3);
         assert_eq!(sums[0].detail["inputs"], 2);
         assert_eq!(sums[0].detail["sha256"], sha256("ls\r"));
         assert_eq!(sums[0].detail["text"], "ls\r");
-        assert!(tallies.is_done() && tallies.take(false).is_empty());
+        assert!(audit.is_done() && audit.take(false).is_empty());
         assert!(
-            tallies.add(1, &own_actor(), piece("again")),
+            audit.add(1, &own_actor(), piece("again")),
             "nobody comes again"
         );
-        assert_eq!(tallies.take(false)[0].detail["sha256"], sha256("again"));
+        assert_eq!(audit.take(false)[0].detail["sha256"], sha256("again"));
     }
 
     #[test]
     fn nothing_is_kept_of_a_secret_and_no_text_of_what_was_not_echoed() {
-        let mut tallies = with_log(InputLog::Text);
-        let secret = Piece {
+        let mut audit = with_log(InputLog::Text);
+        let secret = AuditedInput {
             secret: true,
             ..piece("hunter2")
         };
         let hidden = piece("hunter3");
-        hidden.seen.written(false, true);
+        hidden.facts.written(false, true);
         let unechoed = piece("raw");
-        unechoed.seen.written(false, false);
+        unechoed.facts.written(false, false);
         for piece in [secret, hidden, unechoed, piece("seen")] {
-            tallies.add(1, &own_actor(), piece);
+            audit.add(1, &own_actor(), piece);
         }
-        let sums = tallies.take(false);
+        let sums = audit.take(false);
         let detail = Value::from(sums[0].detail.clone());
         assert_eq!(
             (&detail["hidden"], &detail["bytes"]),
@@ -324,48 +322,48 @@ mod tests {
         );
         assert_eq!(detail["sha256"], sha256("rawseen"));
         assert_eq!(detail["text"], "seen");
-        let mut tallies = with_log(InputLog::Sums);
-        tallies.add(1, &own_actor(), piece("seen"));
-        assert_eq!(tallies.take(false)[0].detail.get("text"), None);
+        let mut audit = with_log(InputLog::Sums);
+        audit.add(1, &own_actor(), piece("seen"));
+        assert_eq!(audit.take(false)[0].detail.get("text"), None);
     }
 
     #[test]
     fn what_waits_counts_when_it_was_taken_and_what_was_refused_never() {
-        let mut tallies = Tallies::default();
-        let waiting = Piece {
+        let mut audit = InputAudit::default();
+        let waiting = AuditedInput {
             taken: Arc::default(),
             ..piece("abc")
         };
         let taken = Arc::clone(&waiting.taken);
-        let refused = Piece {
+        let refused = AuditedInput {
             taken: Arc::default(),
             ..piece("no")
         };
-        refused.seen.refused();
-        tallies.add(1, &own_actor(), refused);
-        tallies.add(1, &own_actor(), waiting);
-        assert!(tallies.take(false).is_empty() && !tallies.is_done());
+        refused.facts.refused();
+        audit.add(1, &own_actor(), refused);
+        audit.add(1, &own_actor(), waiting);
+        assert!(audit.take(false).is_empty() && !audit.is_done());
         taken.store(2, Ordering::Release);
-        assert!(tallies.take(false).is_empty());
-        let last = tallies.take(true);
+        assert!(audit.take(false).is_empty());
+        let last = audit.take(true);
         assert_eq!(last[0].detail["sha256"], sha256("ab"));
-        assert!(tallies.is_done());
+        assert!(audit.is_done());
     }
 
     #[test]
     fn what_could_not_be_recorded_comes_again_and_all_of_it_is_bounded() {
-        let mut tallies = with_log(InputLog::Text);
+        let mut audit = with_log(InputLog::Text);
         for connection in 0..600 {
-            tallies.add(connection, &own_actor(), piece("x"));
+            audit.add(connection, &own_actor(), piece("x"));
         }
-        assert!(tallies.by_connection.len() <= MAX_TYPISTS);
-        let sums = tallies.take(false);
+        assert!(audit.by_connection.len() <= MAX_TYPISTS);
+        let sums = audit.take(false);
         assert_eq!(sums.len(), 600);
-        tallies.put_back(sums);
-        assert!(tallies.is_behind() && !tallies.is_done());
-        assert_eq!(tallies.take(false).len(), 600);
-        tallies.add(1, &own_actor(), piece(&"x".repeat(100_000)));
-        let sums = tallies.take(false);
+        audit.put_back(sums);
+        assert!(audit.is_behind() && !audit.is_done());
+        assert_eq!(audit.take(false).len(), 600);
+        audit.add(1, &own_actor(), piece(&"x".repeat(100_000)));
+        let sums = audit.take(false);
         assert_eq!(sums[0].detail["bytes"], 100_000);
         assert_eq!(
             sums[0].detail["text"].as_str().map(str::len),

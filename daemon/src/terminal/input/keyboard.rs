@@ -1,8 +1,7 @@
-//! What is typed, on its last step: from the queue into the PTY, with a look at the tty before it.
+//! From the queue of input into the PTY, after a look at the tty.
 //!
-//! The terminal's task owns it. It writes what the tty takes. A line that a tty in canonical mode
-//! would cut waits for a moment, as a shell between two prompts is raw again soon, and is refused if
-//! the tty still reads lines then (`typing` says why). It must not know what output is.
+//! A line that a tty in canonical mode would cut waits for a moment, because a shell between two
+//! prompts is raw again soon. It is refused if the tty still reads lines then (`typing` says why).
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -16,34 +15,34 @@ use super::typed_log::TypedText;
 use super::typing::pending_after;
 use crate::terminal::handle::Terminal;
 
-/// How long a line that is too long for a canonical tty waits for it to become raw: longer than a
-/// shell takes from a command's end to its next prompt.
-const LONGEST_HOLD: Duration = Duration::from_millis(500);
-/// How often the tty is looked at meanwhile; there is no event for its settings.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
-/// How often input is offered to a PTY whose other side nobody has open: there is no event for its
-/// being opened.
-const OFFER_AGAIN: Duration = Duration::from_millis(250);
+/// How long a line that is too long for a canonical tty waits: longer than a shell takes from a
+/// command's end to its next prompt.
+const MAX_HOLD: Duration = Duration::from_millis(500);
+/// How often the tty is looked at meanwhile. There is no event for its settings.
+const HOLD_POLL: Duration = Duration::from_millis(5);
+/// How often input is offered to a PTY whose other side is not open. There is no event for its
+/// opening.
+const NO_READER_POLL: Duration = Duration::from_millis(250);
 
-/// What came of a write.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Write {
-    /// So many bytes are the tty's.
+    /// How many bytes the tty has taken.
     Taken(usize),
-    /// It takes no more for now.
+    /// The tty takes no more for now.
     Full,
-    /// What comes next waits for the tty to become raw.
+    /// The next piece waits for the tty to become raw.
     Held,
-    /// It will take nothing any more.
+    /// The tty will take nothing any more.
     Failed,
 }
 
 /// Why input waits, and when it is looked at again.
 #[derive(Debug, Clone, Copy)]
 enum Hold {
-    /// A line is too long for a tty that reads lines; it waits until then for the tty to become raw.
+    /// A line is too long for a tty that reads lines. It is refused at `until`.
     LongLine { look_at: Instant, until: Instant },
-    /// Nobody has the other side open, and the PTY holds no more.
+    /// The other side is not open, and the PTY is full.
     NoReader { look_at: Instant },
 }
 
@@ -55,43 +54,42 @@ impl Hold {
     }
 }
 
-/// The way of one terminal's input.
+/// One terminal's input on its way to the tty.
 #[derive(Debug, Default)]
 pub(crate) struct Keyboard {
     queue: InputQueue,
     hold: Option<Hold>,
     hidden: Option<HiddenEcho>,
-    /// Bytes that the tty has of a line that is not ended, while it reads lines.
+    /// While the tty reads lines: how many bytes of an unfinished line it has.
     pending: usize,
 }
 
 impl Keyboard {
-    /// Where the screen's answers go.
+    /// The queue, for the screen's answers.
     pub(crate) fn queue(&mut self) -> &mut InputQueue {
         &mut self.queue
     }
 
-    /// Whether there is something that may be written now.
     pub(crate) fn may_write(&self) -> bool {
         !self.queue.is_empty() && self.hold.is_none()
     }
 
-    /// When [`look`](Self::look) wants to be called.
+    /// When [`look`](Self::look) is to be called.
     pub(crate) fn look_at(&self) -> Option<Instant> {
         self.hold.map(Hold::look_at)
     }
 
-    /// Queues a piece and remembers how its echo will look, or refuses it; how many of its bytes are
-    /// then not queued.
+    /// Queues a piece and remembers how its echo looks, or refuses it. Returns how many of its bytes
+    /// are not queued.
     pub(crate) fn push(&mut self, input: Input, terminal: &Terminal, master: &OwnedFd) -> usize {
         let tty = match input.care.secrecy {
             Secrecy::NotShown | Secrecy::Forced => None,
             Secrecy::Shown(_) | Secrecy::Awaited => tty::line_discipline(master),
         };
         match (&input.care.secrecy, tty) {
-            // It was awaited when it was asked for, and is no more.
+            // The secret was awaited at the request, and is no more.
             (Secrecy::Awaited, Some(tty)) if !tty.awaits_secret() => {
-                input.seen.refused();
+                input.facts.refused();
                 let _ = input.done.send(Outcome::NoSecretAwaited);
                 return input.bytes.len();
             }
@@ -123,16 +121,16 @@ impl Keyboard {
             && lines.are_cut(self.pending)
         {
             self.hold = Some(Hold::LongLine {
-                look_at: now + LOOK_AGAIN,
-                until: now + LONGEST_HOLD,
+                look_at: now + HOLD_POLL,
+                until: now + MAX_HOLD,
             });
             return Write::Held;
         }
         if care.secrecy == Secrecy::Forced && self.hidden.is_none() {
             self.hidden = HiddenEcho::begin(master);
         }
-        if let (Some(seen), Some(tty)) = (self.queue.seen(), discipline) {
-            seen.written(tty.echo, tty.awaits_secret());
+        if let (Some(facts), Some(tty)) = (self.queue.facts(), discipline) {
+            facts.written(tty.echo, tty.awaits_secret());
         }
         let next = self.queue.next();
         match rustix::io::write(master, next) {
@@ -143,7 +141,7 @@ impl Keyboard {
                 }
                 self.queue.advance(bytes);
                 if !self.queue.is_begun() {
-                    self.show_again(master);
+                    self.restore_echo(master);
                 }
                 Write::Taken(bytes)
             }
@@ -153,14 +151,14 @@ impl Keyboard {
         }
     }
 
-    /// The PTY is full and nobody has its other side open: waits before the next write.
+    /// Waits before the next write: the PTY is full and its other side is not open.
     pub(crate) fn await_reader(&mut self, now: Instant) {
         self.hold = Some(Hold::NoReader {
-            look_at: now + OFFER_AGAIN,
+            look_at: now + NO_READER_POLL,
         });
     }
 
-    /// Looks whether what is held back may go, or must be refused; how many bytes were.
+    /// Looks whether a held piece may go or must be refused. Returns how many bytes were refused.
     pub(crate) fn look(&mut self, master: &OwnedFd, now: Instant) -> usize {
         let until = match self.hold {
             Some(Hold::LongLine { look_at, until }) if look_at <= now => until,
@@ -175,7 +173,7 @@ impl Keyboard {
             return 0;
         }
         if until > now {
-            let look_at = now + LOOK_AGAIN;
+            let look_at = now + HOLD_POLL;
             self.hold = Some(Hold::LongLine { look_at, until });
             return 0;
         }
@@ -183,16 +181,16 @@ impl Keyboard {
         self.queue.refuse(Outcome::LineTooLong)
     }
 
-    /// Nobody will read: drops what waits, and returns how many bytes that was.
+    /// Drops everything, as nobody will read, and returns how many bytes that was.
     pub(crate) fn abandon(&mut self, master: Option<&OwnedFd>) -> usize {
         self.hold = None;
         if let Some(master) = master {
-            self.show_again(master);
+            self.restore_echo(master);
         }
         self.queue.abandon()
     }
 
-    fn show_again(&mut self, master: &OwnedFd) {
+    fn restore_echo(&mut self, master: &OwnedFd) {
         if let Some(hidden) = self.hidden.take() {
             hidden.end(master);
         }

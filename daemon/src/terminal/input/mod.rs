@@ -1,5 +1,6 @@
 //! Input: from keys, text and pastes to bytes, and the bytes' way into the tty.
 
+pub(crate) mod budget;
 pub mod foreground;
 pub mod input_audit;
 pub(crate) mod keyboard;

@@ -1,6 +1,6 @@
-//! What is typed into a terminal and not yet taken by it.
+//! Input that the terminal has not taken yet.
 //!
-//! **Invariant:** input is in memory only, until the PTY has taken it; it is never logged or stored.
+//! **Invariant:** input is in memory only, and is never logged or stored.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,49 +8,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::oneshot;
 
-use super::input_audit::Seen;
+use super::input_audit::WriteFacts;
 use super::typing::Lines;
 
-/// The most that waits for a program that does not read, in bytes.
+/// Most bytes that wait for a program that does not read.
 pub const MAX_QUEUED_BYTES: usize = 1 << 20;
 
-/// One piece of input on its way.
+/// A piece of input on its way.
 #[derive(Debug)]
 pub struct Input {
-    /// The bytes.
     pub bytes: Vec<u8>,
-    /// How many of them the terminal has taken.
+    /// How many of the bytes the tty has taken.
     pub taken: Arc<AtomicU64>,
-    /// What the tty was like when they were written.
-    pub seen: Arc<Seen>,
-    /// What is to be looked at before they are written.
+    pub facts: Arc<WriteFacts>,
+    /// What is checked before the bytes are written.
     pub care: Care,
-    /// Told when all of them are taken, or why none was; dropped if they never will be.
+    /// Answered when all bytes are taken, or why none was; dropped if they never will be.
     pub done: oneshot::Sender<Outcome>,
 }
 
 /// What became of a piece of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The terminal has taken all of it.
+    /// The tty has taken all of it.
     Taken,
-    /// The tty reads lines, and one of it is longer than it holds: nothing was typed.
+    /// A line is longer than a tty that reads lines holds: nothing was typed.
     LineTooLong,
-    /// No secret is awaited (any more): nothing was typed.
+    /// No secret is awaited any more: nothing was typed.
     NoSecretAwaited,
 }
 
-/// What a piece of input asks of the tty.
+/// What a piece of input requires of the tty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Care {
-    /// How long its lines may be.
     pub lines: LineCare,
-    /// Whether it is a secret.
     pub secrecy: Secrecy,
 }
 
 impl Care {
-    /// Bytes that go out as they are, whatever the tty does with them.
+    /// Writes the bytes whatever the tty does with them.
     pub fn none() -> Self {
         Self {
             lines: LineCare::Any,
@@ -59,25 +55,24 @@ impl Care {
     }
 }
 
-/// Whether lines longer than a canonical tty holds are written.
+/// Whether lines are written that a canonical tty would cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineCare {
-    /// Whatever their length.
     Any,
-    /// Not while the tty would cut one of these.
+    /// Not while the tty would cut one of these lines.
     Whole(Lines),
 }
 
 /// What may be known of a piece of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Secrecy {
-    /// Nobody will look for its echo.
+    /// Its echo is looked for by nobody.
     NotShown,
-    /// Its echo looks like this; it is remembered, unless it turns out that nothing is echoed.
+    /// Its echo looks like this. It is remembered, unless the tty does not echo.
     Shown(String),
-    /// Only where the tty reads lines and does not show them.
+    /// A secret that is typed only where the tty reads lines without echo.
     Awaited,
-    /// Wherever; the tty is kept from showing it, as far as it is the tty that would.
+    /// A secret that is typed anywhere. The tty is kept from echoing it; a program may still show it.
     Forced,
 }
 
@@ -85,7 +80,7 @@ pub enum Secrecy {
 #[derive(Debug, Default)]
 pub struct InputQueue {
     waiting: VecDeque<Input>,
-    /// Bytes of the first piece that are taken.
+    /// How many bytes of the first piece are taken.
     position: usize,
 }
 
@@ -99,8 +94,8 @@ impl InputQueue {
         }
     }
 
-    /// Adds the terminal's own answer to a query, and returns how many bytes are then queued by it:
-    /// none where the queue is full, as a program that does not read will not miss it.
+    /// Adds the terminal model's answer to a query, and returns how many bytes that queues: none where
+    /// the queue is full, because a program that does not read does not miss the answer.
     pub fn push_answer(&mut self, bytes: Vec<u8>) -> usize {
         let waiting: usize = self.waiting.iter().map(|input| input.bytes.len()).sum();
         let length = bytes.len();
@@ -111,53 +106,52 @@ impl InputQueue {
         self.push(Input {
             bytes,
             taken: Arc::default(),
-            seen: Arc::default(),
+            facts: Arc::default(),
             care: Care::none(),
             done,
         });
         length
     }
 
-    /// What the piece that is written next asks of the tty.
+    /// What the next piece requires of the tty.
     pub fn care(&self) -> Option<&Care> {
         self.waiting.front().map(|input| &input.care)
     }
 
-    /// Who is told what the tty is like when the next piece is written.
-    pub fn seen(&self) -> Option<&Seen> {
-        self.waiting.front().map(|input| &*input.seen)
+    /// Where it is noted how the tty is when the next piece is written.
+    pub fn facts(&self) -> Option<&WriteFacts> {
+        self.waiting.front().map(|input| &*input.facts)
     }
 
-    /// Whether the piece that is written next has been begun.
+    /// Whether some of the next piece is written.
     pub fn is_begun(&self) -> bool {
         self.position > 0
     }
 
-    /// Takes the piece that would be written next out, and returns how many bytes it left unwritten.
+    /// Refuses the next piece, and returns how many of its bytes are unwritten.
     pub fn refuse(&mut self, outcome: Outcome) -> usize {
         let Some(first) = self.waiting.pop_front() else {
             return 0;
         };
         let left = first.bytes.len().saturating_sub(self.position);
         self.position = 0;
-        first.seen.refused();
+        first.facts.refused();
         let _ = first.done.send(outcome);
         left
     }
 
-    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// What is to be written next.
+    /// The bytes to write next.
     pub fn next(&self) -> &[u8] {
         self.waiting
             .front()
             .map_or(&[], |input| &input.bytes[self.position..])
     }
 
-    /// This many bytes of [`next`](Self::next) were taken.
+    /// Counts bytes of [`next`](Self::next) as taken.
     pub fn advance(&mut self, bytes: usize) {
         self.position += bytes;
         let Some(first) = self.waiting.front() else {
@@ -172,7 +166,7 @@ impl InputQueue {
         }
     }
 
-    /// Nobody will read: drops what waits, and returns how many bytes that was.
+    /// Drops everything, as nobody will read, and returns how many bytes that was.
     pub fn abandon(&mut self) -> usize {
         let left = self
             .waiting
@@ -181,7 +175,7 @@ impl InputQueue {
             .sum::<usize>();
         let dropped = left.saturating_sub(self.position);
         for input in self.waiting.drain(..) {
-            input.seen.refused();
+            input.facts.refused();
         }
         self.position = 0;
         dropped
@@ -199,7 +193,7 @@ mod tests {
             Input {
                 bytes: bytes.to_vec(),
                 taken: Arc::clone(&taken),
-                seen: Arc::default(),
+                facts: Arc::default(),
                 care: Care::none(),
                 done,
             },

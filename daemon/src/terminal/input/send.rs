@@ -1,43 +1,19 @@
 //! Input on its way to a terminal's task: queued within a bound, and what became of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use termd_proto::Offset;
 use termd_proto::terminal::{SendResult, TerminalState};
 use tokio::sync::oneshot;
 
-use super::input_audit::Seen;
+use super::input_audit::WriteFacts;
 use super::queue::{Care, Input, MAX_QUEUED_BYTES, Outcome};
 use super::typing::CANONICAL_LINE_BYTES;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::request::Request;
-
-/// How much input of one terminal is queued, in bytes.
-#[derive(Debug, Default)]
-pub(crate) struct InputBudget(AtomicUsize);
-
-impl InputBudget {
-    /// Reserves room below [`MAX_QUEUED_BYTES`]; false where there is too little.
-    fn reserve(&self, bytes: usize) -> bool {
-        let fits = |queued: usize| Some(queued + bytes).filter(|sum| *sum <= MAX_QUEUED_BYTES);
-        self.0
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, fits)
-            .is_ok()
-    }
-
-    /// Counts an answer of the terminal model to a query: the answer waits in the same queue.
-    pub(crate) fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes, Ordering::AcqRel);
-    }
-
-    /// Counts bytes that have left the queue, written or dropped.
-    pub(crate) fn release(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, Ordering::AcqRel);
-    }
-}
 
 /// Input that was queued.
 #[derive(Debug)]
@@ -46,7 +22,7 @@ pub(crate) struct QueuedInput {
     offset: Offset,
     length: u64,
     pub(crate) taken: Arc<AtomicU64>,
-    pub(crate) seen: Arc<Seen>,
+    pub(crate) facts: Arc<WriteFacts>,
     outcome: oneshot::Receiver<Outcome>,
 }
 
@@ -70,12 +46,12 @@ pub(crate) async fn queue_input(
         });
     }
     let taken = Arc::<AtomicU64>::default();
-    let seen = Arc::<Seen>::default();
+    let facts = Arc::<WriteFacts>::default();
     let (done, outcome) = oneshot::channel();
     let input = Input {
         bytes,
         taken: Arc::clone(&taken),
-        seen: Arc::clone(&seen),
+        facts: Arc::clone(&facts),
         care,
         done,
     };
@@ -87,7 +63,7 @@ pub(crate) async fn queue_input(
         offset,
         length: length as u64,
         taken,
-        seen,
+        facts,
         outcome,
     })
 }

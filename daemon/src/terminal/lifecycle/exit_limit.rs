@@ -1,20 +1,20 @@
-//! Which limit of a process an exit shows. Pure.
+//! The limit of a process that an exit shows. Pure.
 //!
-//! The kernel tells of two by a signal of their own: SIGXCPU at the soft limit of `RLIMIT_CPU`,
-//! SIGXFSZ at `RLIMIT_FSIZE` (setrlimit(2)). A shell whose program was hit passes it on as 128 and
-//! the signal's number. What ignores SIGXCPU is killed a second later, which the keeper tells from
-//! other kills. It must not know terminals, or who is told.
+//! The kernel signals two limits: SIGXCPU at the soft limit of `RLIMIT_CPU`, SIGXFSZ at `RLIMIT_FSIZE`
+//! (setrlimit(2)). A shell passes its program's signal on as 128 plus the signal's number. A program
+//! that ignores SIGXCPU is killed a second later, which the keeper tells from other kills.
 
 use nix::libc::{SIGXCPU, SIGXFSZ};
 use termd_proto::terminal::{Confinement, EndCause};
 
 use termd_keeper::protocol::message::WaitStatus;
 
-/// What a shell adds to the number of the signal that ended its program (POSIX, 2.8.2).
-const SHELLS_BASE: i32 = 128;
+/// A shell's exit code for a program that a signal ended is this plus the signal's number (POSIX,
+/// 2.8.2).
+const SIGNAL_EXIT_BASE: i32 = 128;
 
-/// The limit that this exit shows, and its value in milliseconds or bytes. None where no such limit
-/// holds: then somebody else sent the signal.
+/// The limit that an exit shows, and its value in milliseconds or bytes; `None` where no such limit
+/// was set, and somebody sent the signal.
 pub(crate) fn limit_shown(
     status: WaitStatus,
     held_to: Option<&Confinement>,
@@ -26,13 +26,13 @@ pub(crate) fn limit_shown(
         WaitStatus::CpuTimeUp => cpu_time,
         WaitStatus::Signaled(signal) => one_of_two(signal, cpu_time, file_bytes)?,
         WaitStatus::Exited(code) => {
-            one_of_two(code.checked_sub(SHELLS_BASE)?, cpu_time, file_bytes)?
+            one_of_two(code.checked_sub(SIGNAL_EXIT_BASE)?, cpu_time, file_bytes)?
         }
     };
     limit.map(|limit| (cause, limit))
 }
 
-/// The same of a command line in a shell.
+/// The limit that the exit code of a command in a shell shows.
 pub(crate) fn limit_of_command(
     exit_code: i32,
     held_to: Option<&Confinement>,

@@ -1,6 +1,5 @@
-//! From what was asked to what is executed: the program, its arguments and its environment.
-//!
-//! It looks at the file system and at nothing else; what it returns, the keeper runs as it stands.
+//! From a request to what is executed: the program, its arguments and its environment. Only the file
+//! system is looked at. The keeper executes the result as it stands.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,13 +16,13 @@ const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
 /// Arguments and environment together: the kernel's own bound is a quarter of the stack limit,
 /// 2 MiB with the usual one.
 const MAX_ARGUMENTS_BYTES: usize = 2 * 1024 * 1024;
-/// What a PATH search goes by where PATH is not set (confstr(3), `_CS_PATH`).
+/// The search path where PATH is not set (confstr(3), `_CS_PATH`).
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Characters that mean something to a shell; one of them, or white space, makes a shell line.
+/// Characters with a meaning in a shell. One of them, or white space, makes a command a shell line.
 const SHELL_SYNTAX: &str = "|&;<>()$`\\\"'*?[]#~=%{}!\n";
 
-/// Belongs to the daemon, not to what runs in its terminals (`sd_listen_fds(3)`, `sd_notify(3)`,
-/// systemd.exec(5)).
+/// Variables of the daemon itself, which its terminals do not inherit (`sd_listen_fds(3)`,
+/// `sd_notify(3)`, systemd.exec(5)).
 const DAEMON_VARIABLES: [&str; 12] = [
     "NOTIFY_SOCKET",
     "LISTEN_PID",
@@ -38,7 +37,7 @@ const DAEMON_VARIABLES: [&str; 12] = [
     "MEMORY_PRESSURE_WATCH",
     "MEMORY_PRESSURE_WRITE",
 ];
-/// Says something about another terminal than the one to be made.
+/// Variables about the terminal that the daemon or the client runs in.
 const OUTER_TERMINAL_VARIABLES: [&str; 7] = [
     "COLUMNS",
     "LINES",
@@ -49,40 +48,28 @@ const OUTER_TERMINAL_VARIABLES: [&str; 7] = [
     "TERMD_SHELL_NONCE",
 ];
 
-/// Set for every terminal, so that nothing in it waits for a person; the request's own win.
+/// Set in every terminal, so that no program waits for a person. The request's own variables win.
 const PRESET_VARIABLES: [(&str, &str); 3] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("TERM", "xterm-256color"),
 ];
 
-/// What may be wrong with a request before anything is started.
+/// Why a request cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LaunchError {
-    /// A param that can never be run.
     #[error("{field} {problem}")]
     Invalid {
-        /// The param's name, as on the wire.
+        /// The param's name on the wire.
         field: &'static str,
-        /// What is wrong with it.
         problem: &'static str,
     },
-    /// The program cannot be executed.
     #[error("cannot start {command}: exec: {}", std::io::Error::from_raw_os_error(*errno))]
-    Program {
-        /// As asked for.
-        command: String,
-        /// Why.
-        errno: i32,
-    },
-    /// The working directory cannot be changed to.
+    Program { command: String, errno: i32 },
     #[error("cannot start {command}: chdir to {cwd}: {}", std::io::Error::from_raw_os_error(*errno))]
     Directory {
-        /// What was to be run there.
         command: String,
-        /// As asked for.
         cwd: String,
-        /// Why.
         errno: i32,
     },
 }
@@ -90,34 +77,31 @@ pub enum LaunchError {
 /// What is to be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// The file to execute.
     pub program: PathBuf,
-    /// Its arguments, `argv[0]` first.
+    /// `argv[0]` first.
     pub argv: Vec<String>,
-    /// Its whole environment.
+    /// The whole environment.
     pub env: BTreeMap<OsString, OsString>,
-    /// The directory to start in.
     pub cwd: PathBuf,
 }
 
-/// What was asked for.
+/// A request to execute something.
 #[derive(Debug, Clone)]
 pub struct LaunchRequest {
-    /// The program or shell line; `None`: the user's shell.
+    /// A program or a shell line; `None` for the user's shell.
     pub command: Option<String>,
-    /// Its arguments.
     pub args: Vec<String>,
     /// The environment to start from.
     pub base_env: BTreeMap<OsString, OsString>,
-    /// Set on top of everything else.
+    /// Set over everything else.
     pub env: BTreeMap<String, String>,
     /// Absolute.
     pub cwd: PathBuf,
-    /// Finds the user's shell by passwd(5); asked where the environment names none.
+    /// Finds the user's shell by passwd(5), where the environment names none.
     pub login_shell: fn() -> PathBuf,
 }
 
-/// The daemon's own environment, without what is its own business.
+/// What of the daemon's environment its terminals inherit.
 pub fn inherited_environment(
     variables: impl Iterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
@@ -129,8 +113,8 @@ fn is_inherited(name: &OsStr) -> bool {
     !DAEMON_VARIABLES.iter().any(ours) && !OUTER_TERMINAL_VARIABLES.iter().any(ours)
 }
 
-/// A command's environment: what it inherits, what keeps it from waiting for a person, what the
-/// policy sets, and on top what the request does.
+/// A command's environment: inherited variables, presets, those of the policy, and over all those of
+/// the request.
 pub fn environment(
     base_env: BTreeMap<OsString, OsString>,
     by_policy: &BTreeMap<String, String>,
@@ -145,7 +129,7 @@ pub fn environment(
 }
 
 impl LaunchRequest {
-    /// Decides what is executed; looks at the file system, changes nothing.
+    /// Decides what is executed. Looks at the file system and changes nothing.
     pub fn resolve(self) -> Result<Launch, LaunchError> {
         self.check()?;
         self.check_directory()?;
@@ -277,7 +261,7 @@ fn errno_of(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// A PATH search as execvp(3) does it, for somebody else's PATH and directory.
+/// A PATH search as execvp(3) does it, with another PATH and directory.
 struct ProgramFinder<'a> {
     path: &'a OsStr,
     cwd: &'a Path,

@@ -1,4 +1,4 @@
-//! The PTY's master side, or a pipe's read end, registered with the runtime.
+//! Descriptors registered with the runtime: the PTY's master side, or a pipe's read end.
 #![allow(unsafe_code)] // One call, because AsyncFd is generic over types that may lie about their fd.
 
 use std::io;

@@ -1,27 +1,26 @@
-//! How much output of all terminals is in memory only because it is not stored yet.
+//! How much output of all terminals is in memory because it is not stored yet.
 //!
-//! One terminal may hold a burst; a hundred that do so at once may not fill the memory.
+//! One terminal may hold a burst. A hundred that do so at once must not fill the memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// So much of all terminals' output may wait in spools; beyond, each has only what it always has.
-const MOST_BYTES: u64 = 256 << 20;
+/// Most bytes of all terminals that may wait in spools. Beyond that no bursts are held.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Whether bursts may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spools {
-    /// They may.
     Ample,
-    /// Too much waits already: output is stored as it comes.
+    /// Too much waits: output is stored as it comes.
     Crowded,
 }
 
-/// The output of all terminals that waits.
+/// The waiting output of all terminals, in bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Backlog(Arc<AtomicU64>);
 
-/// One terminal's part of it; what it has left goes with it.
+/// One terminal's share. Dropping it takes the share out of the backlog.
 #[derive(Debug)]
 pub(crate) struct BacklogShare {
     all: Backlog,
@@ -29,7 +28,7 @@ pub(crate) struct BacklogShare {
 }
 
 impl Backlog {
-    /// The part of a terminal that has nothing waiting.
+    /// The share of a terminal that has nothing waiting.
     pub(crate) fn share(&self) -> BacklogShare {
         BacklogShare {
             all: self.clone(),
@@ -39,7 +38,7 @@ impl Backlog {
 }
 
 impl BacklogShare {
-    /// So many bytes of this terminal's wait now.
+    /// Sets how many bytes of this terminal wait.
     pub(crate) fn set(&mut self, bytes: u64) {
         let all = &self.all.0;
         if bytes >= self.own {
@@ -50,9 +49,8 @@ impl BacklogShare {
         self.own = bytes;
     }
 
-    /// Whether a burst may be held.
     pub(crate) fn spools(&self) -> Spools {
-        if self.all.0.load(Ordering::Relaxed) < MOST_BYTES {
+        if self.all.0.load(Ordering::Relaxed) < MAX_BYTES {
             Spools::Ample
         } else {
             Spools::Crowded
@@ -74,14 +72,14 @@ mod tests {
     fn what_all_have_waiting_counts_for_each_and_goes_with_its_terminal() {
         let all = Backlog::default();
         let (mut one, mut other) = (all.share(), all.share());
-        one.set(MOST_BYTES - 1);
+        one.set(MAX_BYTES - 1);
         assert_eq!(other.spools(), Spools::Ample);
         other.set(1);
         assert_eq!(
             (one.spools(), other.spools()),
             (Spools::Crowded, Spools::Crowded)
         );
-        one.set(MOST_BYTES - 2);
+        one.set(MAX_BYTES - 2);
         assert_eq!(other.spools(), Spools::Ample);
         other.set(2);
         assert_eq!(one.spools(), Spools::Crowded);

@@ -1,40 +1,40 @@
-//! Which bytes go to the store next, which leave the spool, and whether more may come: pure.
+//! Which bytes go to the store next, which leave the spool, and whether more may be read. Pure.
 
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 
 use super::backlog::Spools;
-use super::write_pacing::Pace;
+use super::write_pacing::WritePacing;
 use crate::store::BLOCK_BYTES;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
-/// How many bytes may wait for the store before the PTY is left unread: the spool absorbs a store
-/// that is slow for a second, and the child waits for one that is slow for longer.
+/// Most bytes that wait for the store; then the PTY is left unread. The spool absorbs a store that is
+/// slow for a second. A child waits for a store that is slow for longer.
 const MAX_BACKLOG_BYTES: u64 = 8 << 20;
-/// So much of a burst is held beside: what a PTY gives in as long as one is held, at 64 MiB/s.
+/// Most bytes of a burst that are held in addition: what a PTY gives in that time at 64 MiB/s.
 const MAX_BURST_BYTES: u64 = 128 << 20;
-/// After a burst: for each two bytes that are stored one comes, until no more waits than ever. To
-/// stop reading until then would stop the program for seconds.
-const STORED_BYTES_PER_BYTE_LET_IN: u64 = 2;
-/// How long the first bytes of a block wait for company before they are stored.
+/// After a burst one byte is read for each two that are stored, until no more waits than usual. To read
+/// nothing until then would stop the program for seconds.
+const STORED_PER_READ_BYTE: u64 = 2;
+/// How long the first bytes of a block wait for more before they are stored.
 const TAIL_DELAY: Duration = Duration::from_millis(100);
-/// The longer a block already is, the dearer it is to store it once more: this much longer for
-/// each 4 KiB.
+/// How much longer for each 4 KiB of the block: the longer a block is, the more it costs to store it
+/// again.
 const TAIL_DELAY_PER_4_KIB: Duration = Duration::from_millis(100);
 
 /// A part of the output that is to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// Where its block begins.
+    /// Where the block begins.
     pub start: Offset,
-    /// Where it ends.
     pub end: Offset,
 }
 
-/// How far a terminal's output has come.
+/// One terminal's output between spool and store.
 #[derive(Debug)]
 pub struct Flow {
+    /// Bytes that stay in the spool when they are stored.
     window: u64,
     end: Offset,
     block_start: Offset,
@@ -42,21 +42,21 @@ pub struct Flow {
     stored: Offset,
     /// When the bytes after `queued` are due although their block is not full.
     tail_due: Option<Instant>,
-    pace: Pace,
-    /// How much may wait for the store while nothing is held.
+    pacing: WritePacing,
+    /// Bytes that may wait for the store while nothing is held.
     allowed: u64,
     finished: bool,
 }
 
 impl Flow {
-    /// Goes on where the store has the output up to `stored`. `first` is the first byte that can
-    /// still be read, `window` how many bytes are to stay at hand.
+    /// Goes on where the store has the output up to `stored`. `first` is the first byte that can still
+    /// be read; `window` is how many bytes stay in the spool.
     pub fn resume(stored: Offset, first: Offset, end: Offset, window: u64, now: Instant) -> Self {
         let aligned = |offset: Offset| Offset(offset.0 / BLOCK * BLOCK);
         let block_start = if aligned(stored) >= first {
             aligned(stored)
         } else {
-            // The database lost what the spool no longer has: go on after the gap.
+            // The database has lost bytes that the spool no longer has: go on after the gap.
             Offset(first.0.div_ceil(BLOCK) * BLOCK)
         };
         let queued = stored.max(block_start).min(end);
@@ -67,7 +67,7 @@ impl Flow {
             queued,
             stored: queued,
             tail_due: None,
-            pace: Pace::new(end, now),
+            pacing: WritePacing::new(end, now),
             allowed: MAX_BACKLOG_BYTES,
             finished: false,
         };
@@ -75,13 +75,13 @@ impl Flow {
         flow
     }
 
-    /// The output is this long now.
+    /// The output has grown to `end`.
     pub fn grew(&mut self, end: Offset, now: Instant) {
         if end > self.end {
             self.end = end;
-            let before = self.pace;
-            self.pace = before.grew(end, now);
-            if matches!(before, Pace::Burst { .. }) && self.pace.held_until().is_none() {
+            let before = self.pacing;
+            self.pacing = before.grew(end, now);
+            if matches!(before, WritePacing::Burst { .. }) && self.pacing.held_until().is_none() {
                 self.allowed = self.unstored() + MAX_BACKLOG_BYTES;
             }
         }
@@ -91,21 +91,21 @@ impl Flow {
         }
     }
 
-    /// No output follows: what is left is due at once.
+    /// No output follows: the rest is due at once.
     pub fn finish(&mut self) {
         self.finished = true;
     }
 
-    /// Until when what waits is held, if no more comes.
+    /// Until when the waiting output is held, if no more comes.
     fn held_until(&self, spools: Spools) -> Option<Instant> {
         let may_wait = !self.finished && self.waiting() < MAX_BURST_BYTES;
         match spools {
-            Spools::Ample if may_wait => self.pace.held_until(),
+            Spools::Ample if may_wait => self.pacing.held_until(),
             Spools::Ample | Spools::Crowded => None,
         }
     }
 
-    /// What is to be stored now.
+    /// The part that is to be stored now.
     pub fn due(&self, spools: Spools, now: Instant) -> Option<Due> {
         if self.held_until(spools).is_some_and(|until| now < until) {
             return None;
@@ -124,13 +124,13 @@ impl Flow {
         })
     }
 
-    /// When [`due`](Self::due) will say something although nothing else happens.
+    /// When [`due`](Self::due) will have a part although nothing else happens.
     pub fn next_due(&self, spools: Spools) -> Option<Instant> {
         let due = self.held_until(spools).or(self.tail_due);
         due.filter(|_| self.end > self.queued)
     }
 
-    /// This part is in the store's queue.
+    /// Counts a part that is in the store's queue.
     pub fn queued(&mut self, due: Due, now: Instant) {
         self.queued = due.end;
         if due.end == self.block_start + BLOCK {
@@ -144,32 +144,31 @@ impl Flow {
     pub fn committed(&mut self, stored: Offset) {
         let before = self.stored;
         self.stored = before.max(stored);
-        let let_in = self.stored.since(before) / STORED_BYTES_PER_BYTE_LET_IN;
-        self.allowed = self.allowed.saturating_sub(let_in).max(MAX_BACKLOG_BYTES);
+        let more = self.stored.since(before) / STORED_PER_READ_BYTE;
+        self.allowed = self.allowed.saturating_sub(more).max(MAX_BACKLOG_BYTES);
     }
 
-    /// Everything before this is stored, or was given up.
+    /// Everything before this is stored or given up.
     pub fn stored(&self) -> Offset {
         self.stored
     }
 
-    /// Where the oldest output begins that is on no way to the store.
+    /// Where the output begins that is not in the store's queue.
     pub fn waiting_from(&self) -> Offset {
         self.queued.max(self.block_start)
     }
 
-    /// How much output is on no way to the store, in bytes.
+    /// How much output is not in the store's queue, in bytes.
     pub fn waiting(&self) -> u64 {
         self.end.since(self.waiting_from())
     }
 
-    /// Whether no output follows.
     pub fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Up to where the oldest output can be given up so that about `keep` bytes of what waits are
-    /// left; whole blocks, but for the last one of output that is over. `None`: there is no more.
+    /// Up to where the oldest waiting output can be given up so that about `keep` bytes are left: whole
+    /// blocks, except at the end of output that is over. `None` where no more waits.
     pub fn expendable_unstored(&self, keep: u64) -> Option<Offset> {
         let end = if self.finished && keep == 0 {
             self.end
@@ -179,8 +178,8 @@ impl Flow {
         (end > self.waiting_from()).then_some(end)
     }
 
-    /// Output up to here, which [`expendable_unstored`](Self::expendable_unstored) gave, will not
-    /// be stored; it counts as stored once that is committed.
+    /// Gives up the output before `end`, which [`expendable_unstored`](Self::expendable_unstored) gave.
+    /// It counts as stored once its gap is committed.
     pub fn give_up(&mut self, end: Offset, now: Instant) {
         self.queued = self.queued.max(end);
         self.block_start = self.block_start.max(Offset(end.0 / BLOCK * BLOCK));
@@ -190,16 +189,16 @@ impl Flow {
 
     /// Whether the PTY may be read.
     pub fn may_read(&self, spools: Spools) -> bool {
-        let most = match (spools, self.pace) {
-            (Spools::Ample, Pace::Burst { .. }) => MAX_BURST_BYTES + MAX_BACKLOG_BYTES,
-            (Spools::Ample, Pace::Calm(_) | Pace::Flood(_)) => self.allowed,
+        let max = match (spools, self.pacing) {
+            (Spools::Ample, WritePacing::Burst { .. }) => MAX_BURST_BYTES + MAX_BACKLOG_BYTES,
+            (Spools::Ample, WritePacing::Calm(_) | WritePacing::Flood(_)) => self.allowed,
             (Spools::Crowded, _) => MAX_BACKLOG_BYTES,
         };
-        self.unstored() < most
+        self.unstored() < max
     }
 
-    /// Bytes before this are stored and past the window. Whole blocks: the one being filled is
-    /// read again each time that it is stored.
+    /// Bytes before this are stored and past the window. The block that is being filled stays, as it is
+    /// read again each time it is stored.
     pub fn expendable(&self) -> Offset {
         self.stored
             .min(self.end.back(self.window))

@@ -1,9 +1,8 @@
-//! Which of a terminal's output the database keeps: the head, the tail, and the list of what lies
-//! between and is gone. Pure.
+//! Which output of a terminal the database keeps under a quota: the head, the tail, and a list of the
+//! gaps. Pure.
 //!
-//! Promises: what a quota lets go is whole blocks, never one of the head and never the newest; gaps
-//! are in order, apart from each other, and no more than [`MAX_GAPS`]. It must not know who stores
-//! what when.
+//! A quota drops whole blocks, never the head and never the newest. Gaps are in order, apart from each
+//! other, and at most [`MAX_GAPS`].
 
 use termd_proto::Offset;
 use termd_proto::terminal::{DiskLimit, Gap};
@@ -11,32 +10,31 @@ use termd_proto::terminal::{DiskLimit, Gap};
 use crate::store::BLOCK_BYTES;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
-/// The head is this part of a quota: how something began explains what went wrong more often than
-/// its middle does, and the end more often still.
+/// The head is this part of a quota. The beginning of output explains a failure more often than the
+/// middle, and the end more often still.
 pub const HEAD_PART: u64 = 4;
-/// Gaps of one terminal. Each is a time in which the disk was short of room; of more, the two that
-/// are nearest to each other become one.
+/// Most gaps of one terminal. Each is a time in which the disk was full. With more, the two nearest
+/// gaps are joined.
 pub const MAX_GAPS: usize = 64;
-/// At the most so much more than is needed is let go at a time: each time is a transaction's work.
+/// Most bytes dropped beyond what is needed: each drop is a transaction.
 const MAX_GRAIN_BYTES: u64 = 1 << 20;
 
-/// How much of a terminal's output is kept, in bytes of output, and which limit says so.
+/// How much of a terminal's output is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// Bytes.
     pub bytes: u64,
-    /// The limit.
+    /// The limit that sets this quota.
     pub limit: DiskLimit,
 }
 
 impl Quota {
-    /// Bytes at the start that stay: whole blocks.
+    /// Bytes kept at the start: whole blocks.
     pub fn head(self) -> u64 {
         let part = self.bytes / HEAD_PART;
         (part - part % BLOCK).max(BLOCK)
     }
 
-    /// Bytes at the end that may stay.
+    /// Bytes kept at the end.
     pub fn tail(self) -> u64 {
         self.bytes.saturating_sub(self.head())
     }
@@ -46,10 +44,10 @@ impl Quota {
         (part - part % BLOCK).clamp(BLOCK, MAX_GRAIN_BYTES)
     }
 
-    /// What is to go, where the output is stored up to `stored`; `None`: it is within the quota.
+    /// The range to drop where the output is stored up to `stored`; `None` within the quota.
     pub fn middle(self, stored: Offset, gaps: &Gaps) -> Option<Gap> {
         let head = Offset(self.head());
-        // What is gone behind the head already.
+        // What is dropped after the head already.
         let gone = gaps.touching(head).map_or(head, |gap| gap.end.max(head));
         if stored.since(gone) <= self.tail() {
             return None;
@@ -64,12 +62,12 @@ impl Quota {
     }
 }
 
-/// Output that is not kept: in order, and with something between each two.
+/// Output that is not kept: gaps in order, with output between each two.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gaps(Vec<Gap>);
 
 impl Gaps {
-    /// Those of a list in any order.
+    /// The gaps of a list in any order.
     pub fn of(gaps: impl IntoIterator<Item = Gap>) -> Self {
         let mut all = Self::default();
         for gap in gaps {
@@ -78,30 +76,29 @@ impl Gaps {
         all
     }
 
-    /// All of them.
     pub fn all(&self) -> &[Gap] {
         &self.0
     }
 
-    /// Bytes in them.
+    /// How many bytes are in the gaps.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|gap| gap.end.since(gap.start)).sum()
     }
 
-    /// The one that holds this offset, or ends there.
+    /// The gap that holds this offset, or ends there.
     fn touching(&self, offset: Offset) -> Option<&Gap> {
         let touches = |gap: &&Gap| gap.start <= offset && offset <= gap.end;
         self.0.iter().find(touches)
     }
 
-    /// The first that holds bytes from `from` on and before `to`.
+    /// The first gap with bytes between `from` and `to`.
     pub fn first_within(&self, from: Offset, to: Offset) -> Option<Gap> {
         let meets = |gap: &&Gap| from < gap.end && gap.start < to && from < to;
         self.0.iter().find(meets).copied()
     }
 
-    /// Adds one; gives what it has become together with those that it touches. The newest cause
-    /// holds for all of it.
+    /// Adds a gap, joined with those that it touches, and returns the joined one. It has the newest
+    /// cause.
     pub fn add(&mut self, gap: Gap) -> Gap {
         if gap.end <= gap.start {
             return gap;
@@ -141,8 +138,8 @@ impl Gaps {
     }
 }
 
-/// Up to which size each is cut so that all together are `total` at the most: those below it stay.
-/// `None`: they are.
+/// The size that each is cut to so that all sizes sum up to at most `total`; smaller ones stay. `None`
+/// if they do already.
 pub fn level(sizes: &[u64], total: u64) -> Option<u64> {
     if sizes.iter().sum::<u64>() <= total {
         return None;

@@ -1,70 +1,71 @@
 //! From the marks that a shell prints to the commands that were run in it. Pure.
 //!
-//! Promises: each command is begun once and ended once, in order, whatever marks come in whatever
-//! order; a text is only what the shell itself said (OSC 633;E) and, where the terminal has a
-//! nonce, signed with it; texts and directories are bounded; marks at or before what is known
-//! already, from a server that reads output a second time, change nothing. What is on the screen
-//! is never taken for a command line, so what is typed while ECHO is off never becomes one.
-//!
-//! It must not know: bytes, escape sequences, the database.
+//! Each command is started once and ended once, in order, whatever marks come in whatever order. A
+//! text is only what the shell itself said (OSC 633;E), signed where the terminal has a nonce. The
+//! screen is never taken for a command line, so input without ECHO never becomes one. Texts and
+//! directories are bounded. Marks at or before what is known change nothing: a new server reads some
+//! output again.
 
 use termd_proto::Offset;
 use termd_proto::command::CommandInfo;
 
-use crate::terminal::lifecycle::record::Record;
+use crate::shell::ShellNonce;
 
 pub use crate::store::{CommandChange, CommandEnded, CommandStarted};
 
-/// Longest command line that is kept, in bytes; the rest is cut off. Our scripts send no more.
+/// Most bytes of a command line that are kept. The shell integration sends no more.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
-/// Longest directory that is kept: Linux's `PATH_MAX`. A longer one is as good as unknown.
+/// Longest directory that is kept: Linux's `PATH_MAX`. A longer one counts as unknown.
 const MAX_CWD_BYTES: usize = 4096;
 
-/// A mark, as the terminal model read it.
+/// A mark that the terminal model has read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellMark {
     /// OSC 133;A: a prompt begins here.
     PromptStart(Offset),
-    /// OSC 633;E: the line that is about to be run.
+    /// OSC 633;E: the line that is about to be run, unescaped.
     CommandLine {
-        /// Unescaped.
         text: String,
-        /// Whether it was signed with the terminal's nonce.
+        /// Signed with the terminal's nonce.
         trusted: bool,
     },
-    /// OSC 133;C: the output of the line begins here.
+    /// OSC 133;C: the line's output begins here.
     OutputStart(Offset),
-    /// OSC 133;D: it ended.
-    CommandFinished {
-        /// The exit code, where the mark has one.
-        exit: Option<i32>,
-        /// Where.
-        offset: Offset,
-    },
-    /// OSC 7 and its like: the shell's directory, decoded.
+    /// OSC 133;D: the command has ended.
+    CommandFinished { exit: Option<i32>, offset: Offset },
+    /// OSC 7 and the like: the shell's directory, decoded.
     Cwd(String),
 }
 
-/// Whose command lines are believed.
+/// Which command lines are believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Texts {
-    /// The terminal has a nonce: only signed ones.
+pub enum Trust {
+    /// Only those signed with the terminal's nonce.
     Signed,
-    /// It has none, its shell brought an integration of its own: all of them.
+    /// All: the shell has an integration of its own, and the terminal no nonce.
     Any,
+}
+
+impl Trust {
+    pub fn new(nonce: Option<&ShellNonce>) -> Self {
+        match nonce {
+            Some(_) => Self::Signed,
+            None => Self::Any,
+        }
+    }
 }
 
 /// Follows the marks of one terminal.
 #[derive(Debug)]
 pub struct ShellCommands {
-    texts: Texts,
+    trust: Trust,
     /// The number of the newest command; 0 is the terminal's own.
     number: u64,
     phase: Phase,
-    /// The line that was told and not begun.
+    /// A line that was announced and has not begun.
     line: Option<String>,
     cwd: Option<String>,
-    /// Begun and ended commands are known up to here.
+    /// Commands are known up to here.
     known: Option<Offset>,
 }
 
@@ -77,10 +78,10 @@ enum Phase {
 }
 
 impl ShellCommands {
-    /// For a terminal in which nothing was run yet.
-    pub fn new(texts: Texts) -> Self {
+    /// Of a terminal in which nothing was run yet.
+    pub fn new(trust: Trust) -> Self {
         Self {
-            texts,
+            trust,
             number: 0,
             phase: Phase::Idle,
             line: None,
@@ -89,9 +90,9 @@ impl ShellCommands {
         }
     }
 
-    /// For a terminal whose newest stored command this is.
-    pub fn resume(texts: Texts, newest: &CommandInfo) -> Self {
-        let mut commands = Self::new(texts);
+    /// Of a terminal whose newest stored command is `newest`.
+    pub fn resume(trust: Trust, newest: &CommandInfo) -> Self {
+        let mut commands = Self::new(trust);
         if newest.number > 0 {
             commands.number = newest.number;
             commands.cwd.clone_from(&newest.cwd);
@@ -103,24 +104,24 @@ impl ShellCommands {
         commands
     }
 
-    /// Takes the next mark; gives what it means, in order.
+    /// Takes the next mark, and returns what it changes, in order.
     pub fn on(&mut self, mark: ShellMark, now_ms: i64) -> Vec<CommandChange> {
         let mut changes = Vec::new();
         match mark {
             ShellMark::Cwd(cwd) => self.cwd = (cwd.len() <= MAX_CWD_BYTES).then_some(cwd),
             ShellMark::CommandLine { text, trusted } => {
-                if trusted || self.texts == Texts::Any {
+                if trusted || self.trust == Trust::Any {
                     self.line = Some(bounded(text));
                 }
             }
             ShellMark::PromptStart(offset) if self.is_new(offset) => {
-                // A shell that says nothing of ends, or a program that took the shell's place.
+                // The shell prints no ends, or a program took its place.
                 changes.extend(self.end(None, offset, now_ms));
                 self.line = None;
             }
             ShellMark::OutputStart(offset) if self.is_new(offset) => {
                 match (self.phase, &self.line) {
-                    // Said twice: by the shell itself and by our script.
+                    // Both the shell's own integration and termd's printed the mark.
                     (Phase::Running, None) => {}
                     (Phase::Running, Some(_)) => {
                         changes.extend(self.end(None, offset, now_ms));
@@ -133,7 +134,7 @@ impl ShellCommands {
                 changes.extend(self.end(exit, offset, now_ms));
                 self.line = None;
             }
-            // Read a second time, and the line before it with it.
+            // The mark is read again, and so was the line before it.
             ShellMark::PromptStart(_)
             | ShellMark::OutputStart(_)
             | ShellMark::CommandFinished { .. } => self.line = None,
@@ -141,7 +142,7 @@ impl ShellCommands {
         changes
     }
 
-    /// The terminal has ended, and its output with it: so has what still runs, nobody knows how.
+    /// Ends a command that still runs at the end of the output; its exit code is unknown.
     pub fn terminal_ended(&mut self, end: Offset, now_ms: i64) -> Option<CommandChange> {
         self.end(None, end, now_ms)
     }
@@ -173,14 +174,6 @@ impl ShellCommands {
             at_ms: now_ms,
             end_offset: offset,
         }))
-    }
-}
-
-/// Whose command lines are believed in a terminal.
-pub fn texts_of(record: &Record) -> Texts {
-    match record.shell_nonce {
-        Some(_) => Texts::Signed,
-        None => Texts::Any,
     }
 }
 

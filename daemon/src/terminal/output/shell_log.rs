@@ -1,10 +1,7 @@
-//! What the shell of a terminal has said lately, by offset: so that a wait knows what is a prompt,
-//! what is being typed and what is a command's output. Pure.
+//! The recent marks of a terminal's shell, by offset, so that a wait tells prompt, input and a command's
+//! output apart. Pure.
 //!
-//! Promises: marks are in the order of their offsets, and bounded; what lies before the oldest is
-//! one state.
-//!
-//! It must not know: bytes, escape sequences, waits.
+//! Marks are in the order of their offsets, and bounded. The state before the oldest mark is known.
 
 use std::collections::VecDeque;
 
@@ -15,9 +12,8 @@ use termd_proto::{Offset, TerminalId};
 use super::shell_commands::CommandChange;
 use termd_vt::Event;
 
-/// Marks remembered at the most: some 250 commands, and 16 KiB. Waits look back to their caller's
-/// last read or send.
-const MAX_STEPS: usize = 1_024;
+/// Marks remembered: some 250 commands, 16 KiB. Waits look back to their caller's last read or send.
+const MAX_MARKS: usize = 1_024;
 
 /// One step of a shell from prompt to prompt (OSC 133, 633).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +29,6 @@ pub enum Step {
 }
 
 impl Step {
-    /// The step that an event of the terminal model is, if it is one.
     pub fn of(event: &Event) -> Option<Self> {
         match event {
             Event::PromptStart => Some(Self::PromptStart),
@@ -44,7 +39,7 @@ impl Step {
         }
     }
 
-    /// What the shell does after it.
+    /// The shell's state after this step.
     pub fn state(self) -> CommandState {
         match self {
             Self::PromptStart | Self::Finished => CommandState::Prompt,
@@ -54,27 +49,28 @@ impl Step {
     }
 }
 
-/// A step, and the offset after its mark.
+/// A step in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// Output up to here holds the mark.
+    /// The offset after the mark.
     pub offset: Offset,
-    /// What it says.
     pub step: Step,
 }
 
-/// The last steps of a terminal's shell.
+/// The last marks of a terminal's shell.
 #[derive(Debug, Default)]
 pub struct ShellLog {
+    /// The state before the oldest mark.
     before: CommandState,
     marks: VecDeque<Mark>,
+    /// The newest command.
     last: Option<CommandInfo>,
     read_to: Offset,
 }
 
 impl ShellLog {
-    /// What is known when a server takes a terminal over: the state at the end of its output so far,
-    /// unless marks in it were read again, and its newest command.
+    /// Goes on where an earlier server has left a terminal: with the state at the end of the output,
+    /// unless marks were read again, and the newest command.
     pub fn resume(&mut self, state: CommandState, last: Option<CommandInfo>) {
         if self.marks.is_empty() {
             self.before = state;
@@ -84,9 +80,8 @@ impl ShellLog {
         }
     }
 
-    /// Takes the next mark.
     pub fn push(&mut self, offset: Offset, step: Step) {
-        if self.marks.len() >= MAX_STEPS
+        if self.marks.len() >= MAX_MARKS
             && let Some(oldest) = self.marks.pop_front()
         {
             self.before = oldest.step.state();
@@ -94,7 +89,7 @@ impl ShellLog {
         self.marks.push_back(Mark { offset, step });
     }
 
-    /// Takes what the marks mean for the commands that are run.
+    /// Takes a start or an end of a command.
     pub fn on(&mut self, terminal: &TerminalId, change: &CommandChange) {
         match change {
             CommandChange::Started(started) => {
@@ -124,40 +119,38 @@ impl ShellLog {
         }
     }
 
-    /// Output was looked through for marks up to here.
+    /// Marks before `to` are known.
     pub fn has_read(&mut self, to: Offset) {
         self.read_to = self.read_to.max(to);
     }
 
-    /// Marks before this offset are all known.
+    /// All marks before this offset are known.
     pub fn read_to(&self) -> Offset {
         self.read_to
     }
 
-    /// What it did when the output ended here.
+    /// The shell's state where the output ended here.
     pub fn state_at(&self, offset: Offset) -> CommandState {
         let mut earlier = self.marks.iter().rev();
         let newest = earlier.find(|mark| mark.offset <= offset);
         newest.map_or(self.before, |mark| mark.step.state())
     }
 
-    /// Whether a command has ended before this offset, and its prompt has not begun.
+    /// Whether a command has ended before this offset and the next prompt has not begun.
     pub fn is_between_prompts(&self, offset: Offset) -> bool {
         let mut earlier = self.marks.iter().rev();
         let newest = earlier.find(|mark| mark.offset <= offset);
         newest.is_some_and(|mark| mark.step == Step::Finished)
     }
 
-    /// The marks after the one offset and not after the other, in order. Whoever asks for none
-    /// after [`read_to`](Self::read_to) finds the commands that they tell of in
-    /// [`last_command`](Self::last_command).
+    /// The marks between two offsets, in order: after `after`, and at most at `to`. The commands of marks
+    /// up to [`read_to`](Self::read_to) are in [`last_command`](Self::last_command).
     pub fn between(&self, after: Offset, to: Offset) -> Vec<Mark> {
         let all = self.marks.iter();
         let between = all.filter(|mark| mark.offset > after && mark.offset <= to);
         between.copied().collect()
     }
 
-    /// The newest command of the shell.
     pub fn last_command(&self) -> Option<&CommandInfo> {
         self.last.as_ref()
     }
@@ -198,7 +191,7 @@ mod tests {
             let step = [Step::OutputStart, Step::Finished][n % 2];
             log.push(Offset(n as u64), step);
         }
-        assert_eq!(log.between(Offset(0), Offset(9_999)).len(), MAX_STEPS);
+        assert_eq!(log.between(Offset(0), Offset(9_999)).len(), MAX_MARKS);
         assert_eq!(log.state_at(Offset(1)), CommandState::Prompt);
     }
 }

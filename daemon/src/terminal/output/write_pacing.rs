@@ -1,57 +1,52 @@
-//! How fast output comes, and so whether it is stored as it comes or held for a moment: pure.
+//! How fast output comes, and so whether it is stored as it comes or held for a moment. Pure.
 //!
-//! Storing a block takes about as much of a processor as reading it. While a program prints as
-//! fast as it is read, that is time in which it does not get on; a moment later, the program waits
-//! for something else, or has ended. So a burst stays in the spool, and is stored when it pauses.
-//! The spool is the keeper's: only a failure of the machine could take what is held.
-//!
-//! It must not know the store, nor how much memory there is.
+//! Storing a block takes about as much processor time as reading it. A program that prints as fast as
+//! it is read loses that time; a moment later it waits for something else, or has ended. So a burst
+//! stays in the spool, and is stored when it pauses. The keeper holds the spool: only a failure of the
+//! machine loses what is held.
 
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 
-/// Faster than so many bytes in [`MEASURED_TIME`] is a burst: 16 MiB a second. Compilers, tests and
-/// downloads are slower; `cat` of a log, on the slowest machine tried, is three times as fast.
+/// So many bytes in [`MEASURED_TIME`] make a burst: 16 MiB a second. Compilers, tests and downloads are
+/// slower; `cat` of a log is three times as fast on the slowest machine tried.
 const MEASURED_BYTES: u64 = 1 << 20;
-/// Over which the pace is measured.
 const MEASURED_TIME: Duration = Duration::from_micros(62_500);
-/// So long without output ends a burst: longer than the program waits for a processor in between.
+/// How long without output ends a burst: longer than a program waits for a processor.
 const PAUSE: Duration = Duration::from_millis(25);
-/// A burst is held so long at the most: a failure of the machine costs no more output than of so
-/// much time. What goes on for longer is stored while it comes.
-pub(crate) const LONGEST_HOLD: Duration = Duration::from_secs(2);
+/// How long a burst is held: a failure of the machine loses the output of no more time. A longer burst
+/// is stored while it comes.
+pub(crate) const MAX_HOLD: Duration = Duration::from_secs(2);
 
-/// How fast it comes.
+/// How fast output comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// It does not, or not fast.
+pub(crate) enum WritePacing {
+    /// Slowly, or not at all.
     Calm(Measure),
-    /// As fast as it is read; it is held meanwhile.
+    /// As fast as it is read. The output is held meanwhile.
     Burst {
-        /// Since then.
         since: Instant,
-        /// When there was some last.
+        /// When output came last.
         grew_at: Instant,
     },
-    /// As fast, for longer than it is held.
+    /// As fast, for longer than [`MAX_HOLD`].
     Flood(Measure),
 }
 
-/// From where it is measured.
+/// The beginning of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Measure {
     from: Offset,
     at: Instant,
 }
 
-impl Pace {
-    /// Of output that is this long.
+impl WritePacing {
     pub(crate) fn new(end: Offset, now: Instant) -> Self {
         Self::Calm(Measure { from: end, at: now })
     }
 
-    /// The output is this long now.
+    /// The output has grown to `end`.
     pub(crate) fn grew(self, end: Offset, now: Instant) -> Self {
         let anew = Measure { from: end, at: now };
         match self {
@@ -63,7 +58,7 @@ impl Pace {
                 grew_at: now,
             },
             Self::Burst { grew_at, .. } if now >= grew_at + PAUSE => Self::Calm(anew),
-            Self::Burst { since, .. } if now >= since + LONGEST_HOLD => Self::Flood(anew),
+            Self::Burst { since, .. } if now >= since + MAX_HOLD => Self::Flood(anew),
             Self::Burst { since, .. } => Self::Burst {
                 since,
                 grew_at: now,
@@ -79,10 +74,10 @@ impl Pace {
         }
     }
 
-    /// Until when output is held, if no more comes.
+    /// Until when the output is held, if no more comes.
     pub(crate) fn held_until(self) -> Option<Instant> {
         match self {
-            Self::Burst { since, grew_at } => Some((grew_at + PAUSE).min(since + LONGEST_HOLD)),
+            Self::Burst { since, grew_at } => Some((grew_at + PAUSE).min(since + MAX_HOLD)),
             Self::Calm(_) | Self::Flood(_) => None,
         }
     }
@@ -95,52 +90,58 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     /// So many MiB, one each so many milliseconds, after what was there.
-    fn print(pace: &mut Pace, end: &mut Offset, now: &mut Instant, mib: u64, every_ms: u64) {
+    fn print(
+        pacing: &mut WritePacing,
+        end: &mut Offset,
+        now: &mut Instant,
+        mib: u64,
+        every_ms: u64,
+    ) {
         for _ in 0..mib {
             *now += Duration::from_millis(every_ms);
             *end = *end + MIB;
-            *pace = pace.grew(*end, *now);
+            *pacing = pacing.grew(*end, *now);
         }
     }
 
     #[test]
     fn what_comes_slowly_is_never_held() {
         let (mut end, mut now) = (Offset(0), Instant::now());
-        let mut pace = Pace::new(end, now);
-        print(&mut pace, &mut end, &mut now, 100, 70);
-        assert_eq!(pace.held_until(), None);
+        let mut pacing = WritePacing::new(end, now);
+        print(&mut pacing, &mut end, &mut now, 100, 70);
+        assert_eq!(pacing.held_until(), None);
     }
 
     #[test]
     fn a_burst_is_held_until_it_pauses() {
         let (mut end, mut now) = (Offset(0), Instant::now());
-        let mut pace = Pace::new(end, now);
-        print(&mut pace, &mut end, &mut now, 64, 15);
-        assert_eq!(pace.held_until(), Some(now + PAUSE));
+        let mut pacing = WritePacing::new(end, now);
+        print(&mut pacing, &mut end, &mut now, 64, 15);
+        assert_eq!(pacing.held_until(), Some(now + PAUSE));
         now += PAUSE;
-        pace = pace.grew(end + 1, now);
-        assert_eq!(pace.held_until(), None);
+        pacing = pacing.grew(end + 1, now);
+        assert_eq!(pacing.held_until(), None);
     }
 
     #[test]
     fn a_long_one_is_stored_as_it_comes_until_it_is_slow_again() {
         let (mut end, mut now) = (Offset(0), Instant::now());
         let begun = now;
-        let mut pace = Pace::new(end, now);
-        print(&mut pace, &mut end, &mut now, 132, 15);
-        assert_eq!(pace.held_until(), Some(begun + LONGEST_HOLD));
-        print(&mut pace, &mut end, &mut now, 20, 15);
-        assert!(matches!(pace, Pace::Flood(_)), "{pace:?}");
-        print(&mut pace, &mut end, &mut now, 1_000, 15);
-        assert_eq!(pace.held_until(), None);
+        let mut pacing = WritePacing::new(end, now);
+        print(&mut pacing, &mut end, &mut now, 132, 15);
+        assert_eq!(pacing.held_until(), Some(begun + MAX_HOLD));
+        print(&mut pacing, &mut end, &mut now, 20, 15);
+        assert!(matches!(pacing, WritePacing::Flood(_)), "{pacing:?}");
+        print(&mut pacing, &mut end, &mut now, 1_000, 15);
+        assert_eq!(pacing.held_until(), None);
         for _ in 0..2 {
             now += MEASURED_TIME * 2;
-            pace = pace.grew(end + 1, now);
+            pacing = pacing.grew(end + 1, now);
         }
-        assert!(matches!(pace, Pace::Calm(_)), "{pace:?}");
-        print(&mut pace, &mut end, &mut now, 2, 15);
+        assert!(matches!(pacing, WritePacing::Calm(_)), "{pacing:?}");
+        print(&mut pacing, &mut end, &mut now, 2, 15);
         assert_eq!(
-            pace.held_until(),
+            pacing.held_until(),
             Some(now + PAUSE),
             "the next one is held again"
         );

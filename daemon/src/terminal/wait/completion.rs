@@ -1,11 +1,9 @@
 //! Whether the command that was typed is done. Pure.
 //!
-//! The shell's marks say it for certain. Without them: who reads the tty, and how. A line editor
-//! takes the tty out of canonical mode to read, and puts it back before it runs anything; the
-//! foreground process group is a shell's own again when its command has ended. What says neither is
-//! a program's business, and not done.
-//!
-//! It must not know: processes, terminals, clocks.
+//! The shell's marks say so for certain. Without them the reader of the tty does: a line editor takes the
+//! tty out of canonical mode to read, and puts it back before it runs anything; and the foreground
+//! process group is the shell's own again when its command has ended. Otherwise a program is busy, and
+//! the command is not done.
 
 use std::time::Duration;
 
@@ -14,57 +12,56 @@ use termd_proto::screen::CommandState;
 
 use crate::terminal::output::shell_log::Step;
 
-/// At a prompt for so long, every line that was typed is behind: what a shell needs between a
-/// prompt and running a line that it has already.
+/// How long a shell is at a prompt before it has run all lines that were typed ahead: what it needs
+/// between a prompt and running a line that it has already.
 const AT_PROMPT: Duration = Duration::from_millis(60);
-/// The same where the shell has not run anything yet: it may be reading its files still.
+/// The same for a shell that has run nothing yet: it may still read its startup files.
 const AT_FIRST_PROMPT: Duration = Duration::from_millis(600);
-/// How long output is quiet before a shell without marks counts as having nothing to say.
+/// How long a shell without marks is quiet before it counts as waiting.
 const SHELL_QUIET: Duration = Duration::from_millis(100);
-/// The same for a program that edits lines itself and shows its prompt.
+/// The same for a program that edits lines itself and shows a prompt.
 const EDITOR_QUIET: Duration = Duration::from_millis(150);
-/// The same for one that reads its lines from the tty's own editing, as running programs do, too.
+/// The same for a program that leaves editing to the tty, as busy programs do too.
 const COOKED_QUIET: Duration = Duration::from_millis(500);
-/// The same within a command whose end a mark will tell: it waits for somebody, or seems to.
+/// The same within a command whose end a mark will show.
 const WITHIN_COMMAND_QUIET: Duration = Duration::from_millis(400);
-/// So much longer where less was printed than the echo of what was typed, which may be on its way:
-/// a shell's prompt, too, comes late on a machine that is busy.
+/// How much longer to wait where less was printed than the input's echo, which may be on its way: on a
+/// busy machine a shell's prompt comes late, too.
 const ECHO_PATIENCE: Duration = Duration::from_secs(1);
-/// How much a last line must look like a prompt.
+/// The least confidence that the last line is a prompt.
 const PROMPT_CONFIDENCE: f32 = 0.6;
 
-/// Whether it is done.
+/// Whether the command is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
-    /// It is.
     Done(DoneBy),
     /// Not before so much time has passed without output.
     NotBefore(Duration),
     /// Not before something happens.
     NotYet,
-    /// The marks do not say: [`by_process`] is to be asked.
-    AskProcess(Within),
+    /// The marks do not say: [`by_process`] decides.
+    AskProcess(RunsIn),
 }
 
-/// Where a program runs of which the marks say nothing.
+/// Where the foreground program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Within {
-    /// In a terminal whose shell sets no marks, or in a program that was typed to.
-    Nothing,
-    /// In a command that the marks told of.
+pub enum RunsIn {
+    /// In a terminal whose shell prints no marks; or it is the program that was typed to.
+    Terminal,
+    /// In a command that a mark has started.
     Command,
 }
 
-/// What the marks say.
+/// The shell's marks around the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marks {
-    /// Whether termd has given this shell its marks.
+    /// Whether termd has given the shell its marks.
     pub are_expected: bool,
-    /// What the shell did when the wait's input was typed; without input, at its beginning.
+    /// The shell's state when the input was typed; without input, when the wait began.
     pub at_typing: CommandState,
     /// The marks since then.
     pub since: Vec<Step>,
-    /// Lines that were typed; `None`: nothing was.
+    /// How many lines were typed; `None` if nothing was.
     pub lines: Option<usize>,
 }
 
@@ -78,36 +75,36 @@ impl Marks {
     }
 }
 
-/// What the marks say after so much time without output.
+/// Judges by the marks, after so much time without output.
 pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
     let speaks =
         marks.are_expected || marks.at_typing != CommandState::Unknown || !marks.since.is_empty();
     if !speaks {
-        return Completion::AskProcess(Within::Nothing);
+        return Completion::AskProcess(RunsIn::Terminal);
     }
     let state = marks.state();
     let Some(lines) = marks.lines else {
         return match state {
-            CommandState::Running => Completion::AskProcess(Within::Command),
+            CommandState::Running => Completion::AskProcess(RunsIn::Command),
             CommandState::Prompt | CommandState::Input => Completion::Done(DoneBy::Marks),
             CommandState::Unknown => Completion::NotYet,
         };
     };
     if state == CommandState::Running {
-        let within = if marks.at_typing == CommandState::Running && marks.since.is_empty() {
-            Within::Nothing
+        let runs_in = if marks.at_typing == CommandState::Running && marks.since.is_empty() {
+            RunsIn::Terminal
         } else {
-            Within::Command
+            RunsIn::Command
         };
-        return Completion::AskProcess(within);
+        return Completion::AskProcess(runs_in);
     }
     let (began, ended) = (marks.count(Step::OutputStart), marks.count(Step::Finished));
     // fish does not tell where its prompt ends.
     let may_read = |state| matches!(state, CommandState::Input | CommandState::Prompt);
     let at_input = may_read(marks.at_typing);
-    // After a command's end its prompt is still to come, and with it where the shell is now.
+    // After a command's end the prompt is still to come.
     let is_between = marks.since.last() == Some(&Step::Finished);
-    // The line was run, and that is over.
+    // The line was run, and its command has ended.
     if at_input && lines == 1 && began > 0 && ended > 0 {
         return if is_between {
             after(AT_PROMPT, quiet, DoneBy::Marks)
@@ -115,7 +112,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
             Completion::Done(DoneBy::Marks)
         };
     }
-    // A prompt for each line: an empty line has no other marks. One more was on its way before.
+    // Each line has a prompt; an empty line has no other marks. One more was on its way before.
     let prompts = marks.count(Step::PromptStart);
     if at_input && lines > 0 && prompts >= lines {
         if state == CommandState::Input {
@@ -125,8 +122,8 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
             return after(AT_PROMPT, quiet, DoneBy::Marks);
         }
     }
-    let is_behind = lines == 0 || !marks.since.is_empty();
-    if !may_read(state) || !is_behind || is_between {
+    let is_past = lines == 0 || !marks.since.is_empty();
+    if !may_read(state) || !is_past || is_between {
         return Completion::NotYet;
     }
     let needed = if began > 0 || lines == 0 {
@@ -140,67 +137,61 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
 /// What the foreground program does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessState {
-    /// It runs, or has just been told to.
+    /// It runs.
     Runs,
-    /// It sleeps: for the tty, or for anything else.
+    /// It sleeps, for the tty or anything else.
     Sleeps,
-    /// It sleeps, and not for the tty.
+    /// It sleeps, but not for the tty.
     SleepsElsewhere,
     /// It sleeps in a read of a tty.
     ReadsTty,
 }
 
-/// What kind of program is in the foreground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramKind {
     /// A shell that edits lines itself: bash, zsh, fish.
     EditingShell,
-    /// A shell that leaves that to the tty: dash.
+    /// A shell that leaves editing to the tty: dash.
     PlainShell,
-    /// Any other.
     Program,
 }
 
-/// What is seen of the foreground.
+/// What is known of the foreground program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ForegroundState {
-    /// What it is.
     pub kind: ProgramKind,
-    /// What it does.
     pub doing: ProcessState,
-    /// Whether it is the terminal's own program, or the one that the input was typed to.
+    /// Whether it is the terminal's own program, or the one that was typed to.
     pub is_home: bool,
     /// ICANON: the tty gathers lines.
     pub canonical: bool,
-    /// How much the last line looks like a prompt.
+    /// The confidence that the last line is a prompt.
     pub prompt: f32,
-    /// What was printed since the typing.
-    pub answer: Printed,
+    pub printed: Printed,
 }
 
-/// What was printed since the typing, its echo included.
+/// What was printed since the input, its echo included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
-    /// Nothing.
     None,
-    /// Less than the tty's echo of it.
+    /// Less than the tty's echo of the input.
     Part,
-    /// As much at least; or nothing was typed, or not where the tty echoes.
+    /// At least as much; or there is no echo to come.
     Whole,
 }
 
-/// What the foreground says after so much time without output.
-pub fn by_process(seen: &ForegroundState, within: Within, quiet: Duration) -> Completion {
+/// Judges by the foreground program, after so much time without output.
+pub fn by_process(seen: &ForegroundState, runs_in: RunsIn, quiet: Duration) -> Completion {
     let reads = matches!(seen.doing, ProcessState::Sleeps | ProcessState::ReadsTty);
-    let quiet = match seen.answer {
+    let quiet = match seen.printed {
         _ if !reads => return Completion::NotYet,
         Printed::None => return Completion::NotYet,
         Printed::Part => quiet.saturating_sub(ECHO_PATIENCE),
         Printed::Whole => quiet,
     };
     let looks_like_prompt = seen.prompt >= PROMPT_CONFIDENCE;
-    if within == Within::Command {
-        // Its end will be told; only who surely waits for somebody ends the wait before.
+    if runs_in == RunsIn::Command {
+        // A mark will show the command's end. Before that, only a sure prompt counts.
         let waits = !seen.canonical || seen.doing == ProcessState::ReadsTty;
         return if looks_like_prompt && waits {
             after(WITHIN_COMMAND_QUIET, quiet, DoneBy::Prompt)

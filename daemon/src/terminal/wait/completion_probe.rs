@@ -1,4 +1,5 @@
-//! A terminal looked at for whether the command that was typed is done: [`super::completion`] judges.
+//! Looks at a terminal to tell whether the command that was typed is done. [`super::completion`]
+//! judges.
 
 use std::time::{Duration, Instant};
 
@@ -18,20 +19,19 @@ use crate::terminal::lifecycle::progress::Progress;
 use crate::terminal::output::shell_log::Step;
 use termd_vt::Model;
 
-/// The first pause between two looks at processes, and the longest: they say nothing by themselves.
+/// The first and the longest pause between two looks at processes, which send no events.
 const FIRST_POLL: Duration = Duration::from_millis(20);
-const LONGEST_POLL: Duration = Duration::from_millis(100);
+const MAX_POLL: Duration = Duration::from_millis(100);
 
-/// What a look gives.
+/// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probed {
-    /// It is done.
     Done(DoneBy),
-    /// Not yet; look again when something changes, or then.
+    /// Not yet. Look again when something changes, or at this time.
     Again(Option<Instant>),
 }
 
-/// Whether the command is done, asked again and again.
+/// One wait's view of the command.
 #[derive(Debug)]
 pub struct CompletionProbe {
     since: Offset,
@@ -40,7 +40,7 @@ pub struct CompletionProbe {
 }
 
 impl CompletionProbe {
-    /// Of what was typed since then; by the caller this.
+    /// For input since `since`, of which `own_input` is the caller's own.
     pub fn new(since: Offset, own_input: Option<OwnInput>) -> Self {
         Self {
             since,
@@ -49,7 +49,7 @@ impl CompletionProbe {
         }
     }
 
-    /// Looks; `begun`: the wait did.
+    /// Looks now. `begun` is when the wait began.
     pub async fn look(
         &mut self,
         terminal: &Terminal,
@@ -61,7 +61,7 @@ impl CompletionProbe {
         let remembered_at = typed.first().map(|typed| typed.offset);
         let typed_at = remembered_at.or(self.own_input.map(|_| self.since));
         let lines = typed.iter().map(|typed| typed.text.matches('\n').count());
-        // Keys and secrets are not remembered, and count all the same.
+        // Keys and secrets are not remembered, and count too.
         let lines = lines.sum::<usize>();
         let lines = typed_at.map(|_| self.own_input.map_or(lines, |own| lines.max(own.lines)));
         let marks = terminal.shell(|log| {
@@ -70,7 +70,7 @@ impl CompletionProbe {
             let since = log.between(from, to);
             Marks {
                 are_expected: terminal.record.shell_nonce.is_some(),
-                // The prompt that is on its way then is no answer to what was typed.
+                // A prompt that was on its way is no printed to the input.
                 at_typing: if log.is_between_prompts(from) {
                     CommandState::Unknown
                 } else {
@@ -89,14 +89,14 @@ impl CompletionProbe {
         }
         let quiet = now.saturating_duration_since(last);
         let verdict = match by_marks(&marks, quiet) {
-            Completion::AskProcess(within) => {
-                let answer =
-                    typed_at.map_or(Printed::Whole, |at| answer(&typed, progress.end.since(at)));
-                let seen = self.see(terminal, answer).await;
-                // What was printed while it was looked has ended the quiet.
+            Completion::AskProcess(runs_in) => {
+                let printed =
+                    typed_at.map_or(Printed::Whole, |at| printed(&typed, progress.end.since(at)));
+                let seen = self.see(terminal, printed).await;
+                // Output that came during the look has ended the quiet.
                 let seen = seen.filter(|_| terminal.end() == progress.end);
                 let verdict =
-                    seen.map_or(Completion::NotYet, |seen| by_process(&seen, within, quiet));
+                    seen.map_or(Completion::NotYet, |seen| by_process(&seen, runs_in, quiet));
                 self.polled(verdict)
             }
             verdict => verdict,
@@ -108,18 +108,18 @@ impl CompletionProbe {
         }
     }
 
-    /// A program's state does not tell of its change: it is looked at again, ever more seldom.
+    /// Sets when to look at the program again: ever less often, as nothing announces its changes.
     fn polled(&mut self, verdict: Completion) -> Completion {
         let poll = self.poll;
-        self.poll = (poll * 2).min(LONGEST_POLL);
+        self.poll = (poll * 2).min(MAX_POLL);
         match verdict {
-            Completion::NotBefore(left) => Completion::NotBefore(left.min(LONGEST_POLL)),
+            Completion::NotBefore(left) => Completion::NotBefore(left.min(MAX_POLL)),
             Completion::NotYet => Completion::NotBefore(poll),
             verdict => verdict,
         }
     }
 
-    async fn see(&self, terminal: &Terminal, answer: Printed) -> Option<ForegroundState> {
+    async fn see(&self, terminal: &Terminal, printed: Printed) -> Option<ForegroundState> {
         let program = foreground(terminal.record.pid)?;
         if program.doing == ProcessState::Runs {
             return None;
@@ -137,15 +137,15 @@ impl CompletionProbe {
             is_home: home == Some(program.pid) || (program.is_roots_group && program.is_leader),
             canonical: tty.canonical,
             prompt: prompt::confidence(line),
-            answer,
+            printed,
         })
     }
 }
 
-/// What so many bytes of output are to these inputs.
-fn answer(typed: &[TypedText], output: u64) -> Printed {
+/// How so many bytes of output compare to the echo of these inputs.
+fn printed(typed: &[TypedText], output: u64) -> Printed {
     let echoed = typed.iter().filter(|it| it.tty.echo && it.tty.canonical);
-    // No character's echo is shorter than it is.
+    // A character's echo is never shorter than the character.
     let echo = echoed.map(|it| it.text.len() as u64).sum::<u64>();
     match output {
         0 => Printed::None,

@@ -1,43 +1,39 @@
-//! Which lines of plain text are the echo of what was typed. Pure.
+//! Which lines of plain text are the echo of input. Pure.
 //!
-//! Where the shell marks its command lines they are known by position, and nothing here is asked.
-//! Elsewhere the tty's own echo, or a line editor's, is the first line behind the place where the
-//! output ended at the typing that holds the typed line: prompts before it, colours and wrapping
-//! make no difference, nor do blanks, which line editors move about. Several typed lines have their
-//! echoes in order. A typed line that is redrawn after a prompt (it was typed ahead, the tty showed
-//! it, and then the line editor) is its echo too.
+//! Where the shell marks its command lines, their position is known. Elsewhere the echo is the first
+//! line that holds the typed line, after the place where the output ended at the input. Prompts before
+//! the echo, colours and wrapping make no difference, nor do blanks, which line editors move about.
+//! Several typed lines have their echoes in order. A typed line that is redrawn after a prompt (it was
+//! typed ahead, and shown by the tty and then by the line editor) is an echo too.
 //!
-//! Promises: until a line has ended it is not called output while it may still become the echo; what
-//! is not found when the output has been quiet, or within `MOST_LINES`, is given up.
-//!
-//! It must not know: offsets in raw output, terminals, time.
+//! An unfinished line is not called output while it may become the echo. An echo that is not found
+//! once the output is quiet, or within [`MAX_LINES`], is given up.
 
 use std::collections::VecDeque;
 
 use super::prompt::is_prompt;
 
-/// Lines of output that may come before an echo: a program's last words before its prompt.
-const MOST_LINES: usize = 1_000;
-/// Typed lines whose echo is waited for or remembered, at the most; of more the latest are not.
-const MOST_TYPED_LINES: usize = 1_024;
-/// How much of a typed line is compared, in characters: no output is that by chance.
-const COMPARED_CHARS: usize = 4_096;
+/// Lines of output that may come before an echo: a program's last output before its prompt.
+const MAX_LINES: usize = 1_000;
+/// Typed lines whose echo is expected or remembered. Later ones are not.
+const MAX_TYPED_LINES: usize = 1_024;
+/// Most characters of a typed line that are compared: no output equals so many by chance.
+const MAX_COMPARED_CHARS: usize = 4_096;
 
-/// What a line of output is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// What the program printed.
+pub enum LineKind {
+    /// The program printed it.
     Output,
-    /// What the tty or the line editor echoed.
+    /// The tty or the line editor echoed it.
     Echo,
-    /// It may become the echo.
-    NotYet,
+    /// It may become an echo.
+    Undecided,
 }
 
-/// Whether more may be added to a line.
+/// How a line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineIs {
-    /// A line feed ended it.
+pub enum LineEnd {
+    /// By a line feed.
     Ended,
     /// More may follow at once.
     Open,
@@ -45,25 +41,25 @@ pub enum LineIs {
     OpenAndQuiet,
 }
 
-/// Who knows where a typed line's echo is.
+/// How the echo of a typed line is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownBy {
-    /// The shell's marks; the text is only looked at when no mark comes.
+    /// By the shell's marks. The text is looked at only when no mark comes.
     Marks,
-    /// Nobody: the text alone.
+    /// By its text alone.
     Text,
 }
 
-/// A line that was typed.
+/// A typed line whose echo is expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Expected {
-    /// Text from here on is behind the typing.
+    /// Where the text ended at the input.
     at: u64,
     known_by: KnownBy,
     shape: Shape,
-    /// Which input it is of.
+    /// The number of its input.
     input: u64,
-    /// Enter was pressed: its echo ends a line.
+    /// Enter was pressed, so the echo ends a line.
     is_ended: bool,
     lines_seen: usize,
 }
@@ -74,36 +70,34 @@ enum Shape {
     Line(String),
     /// Enter alone.
     Enter,
-    /// Keys that edit: what the line becomes is not known.
+    /// Keys that edit the line, so its text is not known.
     Edited,
 }
 
-/// The echoes that are still to come.
+/// The echoes of one terminal's input.
 #[derive(Debug, Clone, Default)]
 pub struct Echo {
     expected: VecDeque<Expected>,
-    /// Echoes that were found, without blanks: they may be redrawn.
+    /// Echoes that were found, without blanks. They may be redrawn.
     found: VecDeque<String>,
-    /// Lines that came since the last one was found.
+    /// Lines since the last one was found.
     lines_since: usize,
-    /// Lines of inputs that came before the command of another one had ended, without blanks: the
-    /// tty itself echoes them into its output, as they are, before the shell shows them.
+    /// Lines that were typed while the command of another input ran, without blanks. The tty itself
+    /// echoes them into that command's output, before the shell shows them.
     ahead: VecDeque<String>,
-    /// Lines that came since that command began.
+    /// Lines since that command began.
     lines_ahead: usize,
-    /// Inputs so far.
     inputs: u64,
-    /// Whether the line that was found last holds nothing else, or a prompt before it.
+    /// Whether the last echo holds nothing but the typed line, or a prompt before it.
     is_whole: bool,
 }
 
 impl Echo {
-    /// Something was typed when the text ended at `at`: lines ended by LF. `shows_controls`: the tty
-    /// itself echoes, control characters as `^X`.
+    /// Expects the echo of input that was typed when the text ended at `at`. Lines end with LF.
     pub fn typed(&mut self, at: u64, text: &str, known_by: KnownBy, shows_controls: ShowsControls) {
         self.inputs += 1;
         for line in text.split_inclusive('\n') {
-            if self.expected.len() >= MOST_TYPED_LINES {
+            if self.expected.len() >= MAX_TYPED_LINES {
                 return;
             }
             let body = line.strip_suffix('\n').unwrap_or(line);
@@ -111,7 +105,7 @@ impl Echo {
             let is_ended = body.len() < line.len();
             let are_keys = !body.is_empty() && body.chars().all(char::is_control);
             if are_keys && !is_ended && shows_controls == ShowsControls::No {
-                // A line editor shows nothing of them.
+                // A line editor shows no such keys.
                 continue;
             }
             let is_of_keys = are_keys && shows_controls == ShowsControls::No;
@@ -135,7 +129,7 @@ impl Echo {
         }
     }
 
-    /// The shell has begun a command: the echo of one line is behind.
+    /// The shell has started a command: the echo of one line is complete.
     pub fn command_began(&mut self) {
         let Some(begun) = self.expected.pop_front() else {
             return;
@@ -151,18 +145,17 @@ impl Echo {
         }
     }
 
-    /// Whether an echo is to be found by text.
     pub fn expects_text(&self) -> bool {
         self.of(KnownBy::Text).is_some() || !self.found.is_empty() || !self.ahead.is_empty()
     }
 
-    /// Whether the echo of anything typed is still to come.
+    /// Whether an echo is still to come.
     pub fn is_expecting(&self) -> bool {
         !self.expected.is_empty()
     }
 
-    /// Whether the last line that was taken for an echo can be nothing else: the typed line alone, or
-    /// behind a prompt. Another one only contains it.
+    /// Whether the last echo is the typed line alone, or after a prompt. Any other line only contains
+    /// it, and may be output.
     pub fn was_whole(&self) -> bool {
         self.is_whole
     }
@@ -172,16 +165,15 @@ impl Echo {
         all.position(|expected| expected.known_by == known_by)
     }
 
-    /// The marks did not come: the text is looked at for all of it.
+    /// No mark came: all echoes are found by text.
     pub fn by_text_alone(&mut self) {
         for expected in &mut self.expected {
             expected.known_by = KnownBy::Text;
         }
     }
 
-    /// Nothing has come for a while, and of what was typed before `end`, `rest` was not found in all
-    /// that there is: it has no echo. What was found may be on the screen still, and is looked for
-    /// again.
+    /// Gives up the echoes of input before `end` that are still expected in `rest`, after a quiet look at
+    /// all text. An echo that was found may still be on the screen, and is looked for again.
     pub fn give_up(&mut self, rest: &Self, end: u64) {
         let is_missing = |it: &Expected| {
             let mut rest = rest.expected.iter();
@@ -191,40 +183,40 @@ impl Echo {
             .retain(|it| it.known_by == KnownBy::Marks || it.at >= end || !is_missing(it));
     }
 
-    /// Where in a line, from its start at `start`, the text behind the next typing begins.
+    /// Where in a line that begins at `start` the text after the next input begins.
     pub fn begins_in(&self, start: u64) -> usize {
         let next = self.of(KnownBy::Text).and_then(|at| self.expected.get(at));
         let behind = next.map_or(0, |expected| expected.at.saturating_sub(start));
         usize::try_from(behind).unwrap_or(usize::MAX)
     }
 
-    /// What a line is, which begins at `start`, is `line` without its LF.
-    pub fn judge(&mut self, line: &str, start: u64, line_is: LineIs) -> Verdict {
+    /// Judges a line that begins at `start`; `line` is without its LF.
+    pub fn judge(&mut self, line: &str, start: u64, line_end: LineEnd) -> LineKind {
         self.is_whole = false;
-        if let Some(verdict) = self.typed_ahead(line, line_is) {
+        if let Some(verdict) = self.typed_ahead(line, line_end) {
             return verdict;
         }
         let Some(at) = self.of(KnownBy::Text) else {
-            return self.redrawn(line, line_is);
+            return self.redrawn(line, line_end);
         };
         let Some(next) = self.expected.get(at) else {
-            return Verdict::Output;
+            return LineKind::Output;
         };
         if start + (line.len() as u64) < next.at {
-            // It ended before the typing.
-            return self.redrawn(line, line_is);
+            // The line ended before the input.
+            return self.redrawn(line, line_end);
         }
         let from = usize::try_from(next.at.saturating_sub(start)).unwrap_or(0);
         let behind = line.get(from..).unwrap_or_default();
         let part = bare(behind);
         let holds = match &next.shape {
             Shape::Line(typed) => part.contains(typed.as_str()),
-            // A line editor shows the prompt of a further line before it.
+            // A line editor shows a continuation prompt before the line.
             Shape::Enter => behind.trim().is_empty() || is_prompt(behind),
             Shape::Edited => true,
         };
-        match line_is {
-            LineIs::Ended if holds => {
+        match line_end {
+            LineEnd::Ended if holds => {
                 self.is_whole = match &next.shape {
                     Shape::Line(typed) => is_alone(behind, &part, typed),
                     Shape::Enter => true,
@@ -235,89 +227,88 @@ impl Echo {
                     self.lines_since = 0;
                 }
                 self.expected.remove(at);
-                Verdict::Echo
+                LineKind::Echo
             }
-            LineIs::Ended => {
+            LineEnd::Ended => {
                 if let Some(next) = self.expected.get_mut(at) {
                     next.lines_seen += 1;
-                    if next.shape == Shape::Enter || next.lines_seen >= MOST_LINES {
+                    if next.shape == Shape::Enter || next.lines_seen >= MAX_LINES {
                         self.expected.remove(at);
                     }
                 }
-                self.redrawn(line, line_is)
+                self.redrawn(line, line_end)
             }
-            LineIs::Open => Verdict::NotYet,
-            LineIs::OpenAndQuiet => match &next.shape {
-                // Without Enter the echo stays on its line. More behind it than was typed is the
-                // program's own.
+            LineEnd::Open => LineKind::Undecided,
+            LineEnd::OpenAndQuiet => match &next.shape {
+                // Without Enter the echo stays on its line. Any text after it is the program's.
                 Shape::Line(_) if holds && !next.is_ended && self.ends_as_typed(at, &part) => {
-                    Verdict::NotYet
+                    LineKind::Undecided
                 }
                 Shape::Line(typed) if !part.is_empty() && typed.starts_with(&part) => {
-                    Verdict::NotYet
+                    LineKind::Undecided
                 }
-                _ => Verdict::Output,
+                _ => LineKind::Output,
             },
         }
     }
 
-    /// Whether a line ends with one that was typed, this one or a later one.
+    /// Whether a line ends with this typed line, or a later one.
     fn ends_as_typed(&self, at: usize, part: &str) -> bool {
         let mut expected = self.expected.range(at..);
         expected.any(|it| matches!(&it.shape, Shape::Line(typed) if part.ends_with(typed.as_str())))
     }
 
-    /// A line that the tty has echoed into the output of a command, or that may become one.
-    fn typed_ahead(&mut self, line: &str, line_is: LineIs) -> Option<Verdict> {
+    /// Judges a line that the tty may have echoed into the output of a command.
+    fn typed_ahead(&mut self, line: &str, line_end: LineEnd) -> Option<LineKind> {
         if self.ahead.is_empty() {
             return None;
         }
         let shown = bare(line);
-        // Behind what the command has printed on that line, or a prompt.
+        // A prompt or the command's own output may stand before it.
         let ends = |typed: &String| shown.ends_with(typed.as_str());
         let same = self.ahead.iter().position(ends);
-        match (same, line_is) {
-            (Some(at), LineIs::Ended) => {
-                // The shell may show it again behind its prompt.
+        match (same, line_end) {
+            (Some(at), LineEnd::Ended) => {
+                // The shell may show it again after its prompt.
                 self.found.extend(self.ahead.remove(at));
                 self.lines_since = 0;
-                Some(Verdict::Echo)
+                Some(LineKind::Echo)
             }
-            (Some(_), _) => Some(Verdict::NotYet),
-            (None, LineIs::Ended) => {
+            (Some(_), _) => Some(LineKind::Undecided),
+            (None, LineEnd::Ended) => {
                 self.lines_ahead += 1;
-                if self.lines_ahead > MOST_LINES {
+                if self.lines_ahead > MAX_LINES {
                     self.ahead.clear();
                 }
                 None
             }
-            (None, LineIs::Open) => {
+            (None, LineEnd::Open) => {
                 let begins = |typed: &String| typed.starts_with(&shown);
                 let may_be = !shown.is_empty() && self.ahead.iter().any(begins);
-                may_be.then_some(Verdict::NotYet)
+                may_be.then_some(LineKind::Undecided)
             }
-            (None, LineIs::OpenAndQuiet) => None,
+            (None, LineEnd::OpenAndQuiet) => None,
         }
     }
 
-    /// A line that was echoed before and is shown again after a prompt.
-    fn redrawn(&mut self, line: &str, line_is: LineIs) -> Verdict {
-        if line_is == LineIs::Ended {
+    /// Judges a line that may show an earlier echo again after a prompt.
+    fn redrawn(&mut self, line: &str, line_end: LineEnd) -> LineKind {
+        if line_end == LineEnd::Ended {
             self.lines_since += 1;
-            if self.lines_since > MOST_LINES {
+            if self.lines_since > MAX_LINES {
                 self.found.clear();
             }
         }
         let whole = bare(line.trim_end());
         let mut found = self.found.iter();
         let is_again = found.any(|typed| whole != *typed && is_alone(line, &whole, typed));
-        match (is_again, line_is) {
-            (false, _) => Verdict::Output,
-            (true, LineIs::Ended) => {
+        match (is_again, line_end) {
+            (false, _) => LineKind::Output,
+            (true, LineEnd::Ended) => {
                 self.is_whole = true;
-                Verdict::Echo
+                LineKind::Echo
             }
-            (true, _) => Verdict::NotYet,
+            (true, _) => LineKind::Undecided,
         }
     }
 }
@@ -325,13 +316,13 @@ impl Echo {
 /// Whether control characters are shown as `^X` (ECHOCTL).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShowsControls {
-    /// The tty echoes.
+    /// The tty itself echoes.
     Yes,
-    /// A line editor obeys them.
+    /// A line editor executes them.
     No,
 }
 
-/// Whether a line, `whole` without blanks, is one that was typed, with nothing or a prompt before it.
+/// Whether a line (`whole` is the line without blanks) is the typed line alone, or after a prompt.
 fn is_alone(line: &str, whole: &str, typed: &str) -> bool {
     let shown = line.trim_end();
     let first = typed.chars().next().unwrap_or(' ');
@@ -343,10 +334,10 @@ fn is_alone(line: &str, whole: &str, typed: &str) -> bool {
             })
 }
 
-/// Without blanks, and no longer than is compared.
+/// The text without blanks, as much as is compared.
 fn bare(text: &str) -> String {
     let shown = text.chars().filter(|c| !c.is_whitespace());
-    shown.take(COMPARED_CHARS).collect()
+    shown.take(MAX_COMPARED_CHARS).collect()
 }
 
 fn with_carets(text: &str) -> String {

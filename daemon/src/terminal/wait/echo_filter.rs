@@ -1,38 +1,37 @@
-//! From all text to the text that is looked at: what the shell's marks or its text say to be an echo
-//! is left out. Pure.
+//! Leaves the echo out of the text that a pattern is looked for in: by the shell's marks, or by the
+//! echo's text. Pure.
 
 use std::ops::Range;
 
-use super::echo::{Echo, LineIs, Verdict};
+use super::echo::{Echo, LineEnd, LineKind};
 use super::offset_text::OffsetText;
 
-/// Text that is left out: from a mark B on.
+/// Text that is left out, from a mark B on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) from: u64,
-    /// Where the mark after it came; none yet.
+    /// Where the next mark came, if it has.
     pub(super) to: Option<u64>,
 }
 
-/// What the end of the text is.
+/// Which lines are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
-    /// Only ended lines are judged.
-    IsFinal,
-    /// All; the last line may go on at once.
-    MayGrow,
-    /// All; the last line stays as it is.
-    IsQuiet,
+pub(super) enum Judged {
+    /// Ended lines.
+    Ended,
+    /// All; the last line may grow at once.
+    All,
+    /// All; the output is quiet, so the last line stays as it is.
+    AllQuiet,
 }
 
-/// Where in the raw output what follows the echo of the first input begins.
+/// Where in the raw output the text after the first input's echo begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutputStart {
-    /// No echo has come.
+    /// No echo has come yet.
     Unknown,
-    /// Behind so much of the echo: its next line may follow at once.
-    BehindEcho(u64),
-    /// Here.
+    /// After so much of the echo. Its next line may follow at once.
+    AfterEcho(u64),
     At(u64),
 }
 
@@ -40,31 +39,31 @@ impl OutputStart {
     pub(super) fn offset(self) -> Option<u64> {
         match self {
             Self::Unknown => None,
-            Self::BehindEcho(offset) | Self::At(offset) => Some(offset),
+            Self::AfterEcho(offset) | Self::At(offset) => Some(offset),
         }
     }
 
-    /// A line has ended here, which is an echo or only looks like one. Lines are judged again until
-    /// they are final.
+    /// An echo has ended here, or a line that looks like one. Lines are judged again until they are
+    /// final.
     fn echo_ended(&mut self, at: u64, is_whole: bool) {
         *self = match *self {
-            Self::Unknown => Self::BehindEcho(at),
-            Self::BehindEcho(before) if at <= before => Self::BehindEcho(before),
-            Self::BehindEcho(_) if is_whole => Self::BehindEcho(at),
-            Self::BehindEcho(before) | Self::At(before) => Self::At(before),
+            Self::Unknown => Self::AfterEcho(at),
+            Self::AfterEcho(before) if at <= before => Self::AfterEcho(before),
+            Self::AfterEcho(_) if is_whole => Self::AfterEcho(at),
+            Self::AfterEcho(before) | Self::At(before) => Self::At(before),
         };
     }
 
     /// A line of output has ended here.
     fn output_ended(&mut self, at: u64) {
-        if let Self::BehindEcho(before) = *self
+        if let Self::AfterEcho(before) = *self
             && at > before
         {
             *self = Self::At(before);
         }
     }
 
-    /// It is known by a mark.
+    /// A mark shows the start.
     pub(super) fn marked(&mut self, offset: u64) {
         if *self == Self::Unknown {
             *self = Self::At(offset);
@@ -72,22 +71,23 @@ impl OutputStart {
     }
 }
 
-/// What text goes through on its way to where the pattern is looked for.
+/// Moves text from `from` to `to` without the echo.
 pub(super) struct EchoFilter<'a> {
     pub(super) echo: &'a mut Echo,
     pub(super) cuts: &'a [Cut],
     pub(super) from: &'a OffsetText,
-    /// Where `from` stands in all text.
+    /// Where `from` begins in all text.
     pub(super) from_at: u64,
     pub(super) to: &'a mut OffsetText,
-    pub(super) otherwise: u64,
+    /// The raw offset of text whose row is not known.
+    pub(super) default_raw: u64,
     pub(super) output_start: &'a mut OutputStart,
 }
 
 impl EchoFilter<'_> {
     fn keep(&mut self, part: Range<usize>) {
         if !part.is_empty() {
-            self.to.append(self.from, part, self.otherwise);
+            self.to.append(self.from, part, self.default_raw);
         }
     }
 
@@ -95,8 +95,8 @@ impl EchoFilter<'_> {
         usize::try_from(at.saturating_sub(self.from_at)).unwrap_or(usize::MAX)
     }
 
-    /// Keeps of a line what stands outside the cuts that it meets; whether it goes on behind them.
-    fn keep_around_cuts(&mut self, line: &Range<usize>) -> Goes {
+    /// Keeps what lies outside the cuts of a line. False if the last cut is open.
+    fn keep_around_cuts(&mut self, line: &Range<usize>) -> bool {
         let mut at = line.start;
         let cuts = self.cuts;
         for cut in cuts {
@@ -107,7 +107,7 @@ impl EchoFilter<'_> {
             }
             self.keep(at..from.max(at));
             match to {
-                None => return Goes::No,
+                None => return false,
                 Some(to) => at = to.clamp(line.start, line.end),
             }
         }
@@ -115,10 +115,10 @@ impl EchoFilter<'_> {
             self.end_line();
         }
         self.keep(at..line.end);
-        Goes::On
+        true
     }
 
-    /// A line whose end was left out ends here.
+    /// Ends a line whose end was left out.
     fn end_line(&mut self) {
         if !self.to.text.is_empty() && !self.to.text.ends_with('\n') {
             self.to.text.push('\n');
@@ -126,23 +126,16 @@ impl EchoFilter<'_> {
     }
 }
 
-/// Whether the text behind a line is known to be output or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Goes {
-    On,
-    No,
-}
-
-/// Takes text through the sieve; how much of it was judged.
-pub(super) fn sift(sieve: &mut EchoFilter<'_>, last: Last) -> usize {
-    let from = sieve.from;
+/// Filters the text, and returns how much of it was judged, in bytes.
+pub(super) fn filter_echo(filter: &mut EchoFilter<'_>, judged: Judged) -> usize {
+    let from = filter.from;
     let text = from.text.as_str();
-    let until = match last {
-        Last::IsFinal => text.rfind('\n').map_or(0, |newline| newline + 1),
-        Last::MayGrow | Last::IsQuiet => text.len(),
+    let until = match judged {
+        Judged::Ended => text.rfind('\n').map_or(0, |newline| newline + 1),
+        Judged::All | Judged::AllQuiet => text.len(),
     };
-    if sieve.cuts.is_empty() && !sieve.echo.expects_text() {
-        sieve.keep(0..until);
+    if filter.cuts.is_empty() && !filter.echo.expects_text() {
+        filter.keep(0..until);
         return until;
     }
     let mut at = 0;
@@ -151,49 +144,49 @@ pub(super) fn sift(sieve: &mut EchoFilter<'_>, last: Last) -> usize {
         let length = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
         let line = at..at + length;
         let meets = |cut: &Cut| {
-            let (from, to) = (sieve.place(cut.from), cut.to.map(|to| sieve.place(to)));
+            let (from, to) = (filter.place(cut.from), cut.to.map(|to| filter.place(to)));
             from < line.end && to.is_none_or(|to| to > line.start)
         };
-        if sieve.cuts.iter().any(meets) {
-            let open = sieve.cuts.last().filter(|cut| cut.to.is_none());
-            let is_open = open.is_some_and(|cut| sieve.place(cut.from) < line.end);
-            if is_open && last == Last::IsFinal {
-                // It is judged when the cut has an end, or the output is quiet.
+        if filter.cuts.iter().any(meets) {
+            let open = filter.cuts.last().filter(|cut| cut.to.is_none());
+            let is_open = open.is_some_and(|cut| filter.place(cut.from) < line.end);
+            if is_open && judged == Judged::Ended {
+                // The line is judged once the cut is closed, or the output is quiet.
                 return at;
             }
-            if sieve.keep_around_cuts(&line) == Goes::No {
+            if !filter.keep_around_cuts(&line) {
                 return at;
             }
             at = line.end;
             continue;
         }
         let body = rest.get(..length).unwrap_or_default();
-        let line_is = match (body.ends_with('\n'), last) {
-            (true, _) => LineIs::Ended,
-            (false, Last::IsQuiet) => LineIs::OpenAndQuiet,
-            (false, _) => LineIs::Open,
+        let line_end = match (body.ends_with('\n'), judged) {
+            (true, _) => LineEnd::Ended,
+            (false, Judged::AllQuiet) => LineEnd::OpenAndQuiet,
+            (false, _) => LineEnd::Open,
         };
         let body = body.strip_suffix('\n').unwrap_or(body);
-        let start = sieve.from_at + at as u64;
-        let echo_from = sieve.echo.begins_in(start).min(body.len());
-        let verdict = sieve.echo.judge(body, start, line_is);
+        let start = filter.from_at + at as u64;
+        let echo_from = filter.echo.begins_in(start).min(body.len());
+        let verdict = filter.echo.judge(body, start, line_end);
         match verdict {
-            Verdict::Output => {
-                sieve.keep(line.clone());
-                // An open line may be the prompt of the next that was typed.
-                if let (LineIs::Ended, Some(at)) = (line_is, sieve.from.raw_behind(line.end)) {
-                    sieve.output_start.output_ended(at);
+            LineKind::Output => {
+                filter.keep(line.clone());
+                // An unfinished line may be the prompt before the next typed line.
+                if let (LineEnd::Ended, Some(at)) = (line_end, filter.from.raw_after(line.end)) {
+                    filter.output_start.output_ended(at);
                 }
             }
-            Verdict::Echo => {
-                sieve.keep(at..at + echo_from);
-                sieve.end_line();
-                if let Some(at) = sieve.from.raw_behind(line.end) {
-                    sieve.output_start.echo_ended(at, sieve.echo.was_whole());
+            LineKind::Echo => {
+                filter.keep(at..at + echo_from);
+                filter.end_line();
+                if let Some(at) = filter.from.raw_after(line.end) {
+                    filter.output_start.echo_ended(at, filter.echo.was_whole());
                 }
             }
-            Verdict::NotYet => {
-                sieve.keep(at..at + echo_from);
+            LineKind::Undecided => {
+                filter.keep(at..at + echo_from);
                 return at;
             }
         }

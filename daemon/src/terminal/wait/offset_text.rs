@@ -1,15 +1,15 @@
-//! OffsetText whose places are known in the raw output. Pure.
+//! Plain text whose rows are known by their raw offsets. Pure.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use termd_vt::plain::Output;
 
-/// OffsetText, and which raw offset its rows began at.
+/// Text, and the raw offset of each of its rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OffsetText {
     pub(super) text: String,
-    /// Ascending places in `text`, and the raw offset there.
+    /// The index in `text` and the raw offset of each row, ascending.
     pub(super) anchors: VecDeque<(usize, u64)>,
 }
 
@@ -21,7 +21,7 @@ impl OffsetText {
         self.text.push_str(&out.text);
     }
 
-    /// The raw offset of a place: that of the row it is in.
+    /// The raw offset of the row that an index is in.
     pub(super) fn raw_at(&self, at: usize) -> Option<u64> {
         let index = self.anchors.partition_point(|(text, _)| *text <= at);
         let row = index
@@ -30,20 +30,20 @@ impl OffsetText {
         row.map(|(_, raw)| *raw)
     }
 
-    /// The raw offset of the first row that begins at or behind a place.
-    pub(super) fn raw_behind(&self, at: usize) -> Option<u64> {
+    /// The raw offset of the first row that begins at or after an index.
+    pub(super) fn raw_after(&self, at: usize) -> Option<u64> {
         let index = self.anchors.partition_point(|(text, _)| *text < at);
         self.anchors.get(index).map(|(_, raw)| *raw)
     }
 
-    /// Appends a part of another one; `otherwise` is the raw offset where that knows none.
-    pub(super) fn append(&mut self, from: &Self, part: Range<usize>, otherwise: u64) {
+    /// Appends a part of another text. `default_raw` is the raw offset where that text knows none.
+    pub(super) fn append(&mut self, from: &Self, part: Range<usize>, default_raw: u64) {
         let Some(text) = from.text.get(part.clone()) else {
             return;
         };
         let (before, start) = (self.text.len(), part.start);
         self.anchors
-            .push_back((before, from.raw_at(start).unwrap_or(otherwise)));
+            .push_back((before, from.raw_at(start).unwrap_or(default_raw)));
         let first = from.anchors.partition_point(|(text, _)| *text <= start);
         let inside = from
             .anchors
@@ -64,7 +64,7 @@ impl OffsetText {
         }
     }
 
-    /// How much there is, for [`truncate`](Self::truncate).
+    /// The size, for [`truncate`](Self::truncate).
     pub(super) fn size(&self) -> (usize, usize) {
         (self.text.len(), self.anchors.len())
     }

@@ -1,7 +1,5 @@
-//! What a terminal has printed and what was typed into it, brought to where a pattern looks.
-//!
-//! Promises: output is read in pieces and resolved once, large pieces on a thread of their own; it
-//! comes from the spool or the database, wherever it is.
+//! Follows a terminal's output and input for a pattern matcher. Output is read in pieces from the spool
+//! or the database, and resolved once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,23 +17,23 @@ use crate::terminal::lifecycle::progress::Progress;
 use crate::terminal::read::offload;
 use crate::terminal::read::plain_resolver::resolver_at;
 
-/// Output that is resolved between two looks, in bytes: a match is not found much later, and a
-/// flood does not keep a thread.
+/// Output resolved between two looks, in bytes: a match is found soon, and a flood does not block a
+/// thread.
 const STEP_BYTES: u64 = 256 << 10;
-/// More than this is resolved on a thread of its own, in bytes, so that it stalls nobody.
+/// Output that is resolved without a thread of its own, in bytes.
 const INLINE_BYTES: usize = 32 << 10;
-/// How long output is quiet before text that looks like no echo is none: line editors over a slow
-/// line echo later than that, and then nothing was printed at all.
+/// How long output is quiet before text that does not look like an echo is none. A line editor over a
+/// slow line echoes later, and then nothing was printed before.
 pub const ECHO_QUIET: Duration = Duration::from_millis(200);
-/// How much output is looked through for the end of an echo, in bytes.
+/// Most output that is looked through for the end of an echo, in bytes.
 const ECHO_SEARCH_BYTES: u64 = 256 << 10;
 
-/// How far a look came.
+/// How far a look reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
-    /// There is more already.
+    /// There is more output.
     More,
-    /// There is more, and the shell's marks in it are about to be known.
+    /// There is more output, whose marks are about to be known.
     Unread,
     /// The end of the output.
     End,
@@ -46,12 +44,11 @@ pub enum Reached {
 pub struct OutputFollower {
     matcher: PatternMatcher,
     since: Offset,
-    /// Inputs since then that were put in place.
+    /// How many inputs since `since` the matcher has got.
     inputs: usize,
 }
 
 impl OutputFollower {
-    /// From this offset on.
     pub async fn begin(terminal: &Terminal, since: Offset) -> Result<Self, TerminalError> {
         Ok(Self {
             matcher: matcher(terminal, since).await?,
@@ -60,22 +57,22 @@ impl OutputFollower {
         })
     }
 
-    /// What was looked at.
+    /// The end of what was looked at.
     pub fn seen(&self) -> Offset {
         self.matcher.fed()
     }
 
-    /// Where the first echo ends, once that is known.
+    /// Where the first echo ends, once known.
     pub fn output_start(&self) -> Option<Offset> {
         self.matcher.output_start()
     }
 
-    /// Whether a quiet moment would tell more.
+    /// Whether an echo is expected, which a quiet moment would give up.
     pub fn is_expecting(&self) -> bool {
         self.matcher.is_expecting()
     }
 
-    /// Looks at some more output. `quiet`: nothing has come for [`ECHO_QUIET`], or nothing will.
+    /// Looks at more output. `quiet` means that nothing has come for [`ECHO_QUIET`], or will ever come.
     pub async fn go_on(
         mut self,
         terminal: &Terminal,
@@ -92,7 +89,7 @@ impl OutputFollower {
         let most = limit.since(from).min(STEP_BYTES);
         let span = terminal.transcript.read_before(from, limit, most).await?;
         if span.start > from {
-            // Retention took what lies between.
+            // Retention has dropped what lies between.
             self.matcher = matcher(terminal, span.start).await?;
         }
         self.matcher.resize(progress.size.into());
@@ -128,7 +125,7 @@ impl OutputFollower {
         Ok((following, found, reached))
     }
 
-    /// Where the echo of what was typed ends, if that is to be seen in what there is.
+    /// Finds where the echo ends in the output so far.
     pub async fn find_output_start(
         mut self,
         terminal: &Terminal,
@@ -145,7 +142,7 @@ impl OutputFollower {
         }
     }
 
-    /// The places between two offsets where the text behind is something else, in order.
+    /// The marks and inputs between two offsets, in order.
     fn stops(&mut self, terminal: &Terminal, from: Offset, to: Offset) -> Vec<(Offset, Stop)> {
         let inputs = terminal.typed.since(self.since);
         self.inputs = self.inputs.min(inputs.len());
@@ -161,7 +158,7 @@ impl OutputFollower {
                 (typed.offset, stop_of(typed, known_by))
             });
             let mut stops: Vec<_> = marks.chain(typed).collect();
-            // Stable: a mark at the place of a typing was there before it.
+            // The sort is stable: a mark at the offset of an input was there first.
             stops.sort_by_key(|(offset, _)| *offset);
             stops
         })
@@ -175,8 +172,8 @@ async fn matcher(terminal: &Terminal, since: Offset) -> Result<PatternMatcher, T
     Ok(PatternMatcher::new(plain, state))
 }
 
-/// Who knows the echo of what is typed while the shell does this. One that signs its marks, and has
-/// set none yet, is about to.
+/// How the echo is found of input that is typed in this state. A shell that signs its marks and has
+/// printed none yet is about to.
 pub fn known_by(state: CommandState, signed: bool) -> KnownBy {
     match state {
         CommandState::Prompt | CommandState::Input => KnownBy::Marks,

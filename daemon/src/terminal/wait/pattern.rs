@@ -1,4 +1,4 @@
-//! A pattern, bounded in what it may cost. Pure.
+//! A regular expression, bounded in what it may cost. Pure.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use termd_proto::interact::MAX_PATTERN_BYTES;
 
 use crate::terminal::error::TerminalError;
 
-/// The compiled program's size, in bytes: patterns with repeats of repeats grow to any. What a
-/// person writes takes some tens of KiB, Unicode classes a few hundred.
+/// Most bytes of the compiled program: repeats of repeats grow without bound. A person's pattern takes
+/// some tens of KiB, one with Unicode classes a few hundred.
 const SIZE_LIMIT: usize = 1 << 20;
-/// The lazy automaton's cache, in bytes, of each thread that searches; past it the search is slower
-/// and not larger.
+/// Most bytes of the lazy automaton's cache in each thread that searches. Beyond that the search gets
+/// slower, not larger.
 const DFA_SIZE_LIMIT: usize = 1 << 20;
 
 /// A regular expression in multi-line mode.
@@ -19,7 +19,7 @@ const DFA_SIZE_LIMIT: usize = 1 << 20;
 pub struct Pattern(Regex);
 
 impl Pattern {
-    /// Reads one, as `until.pattern` of a call.
+    /// Compiles `until.pattern` of a call.
     pub fn new(pattern: &str) -> Result<Self, TerminalError> {
         let invalid = |problem| TerminalError::Invalid {
             field: "until.pattern",
@@ -38,7 +38,7 @@ impl Pattern {
         Ok(Self(built))
     }
 
-    /// Where it matches first.
+    /// The first match.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
         self.0.find(text).map(|found| found.range())
     }

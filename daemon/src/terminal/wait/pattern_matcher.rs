@@ -1,17 +1,14 @@
-//! Output as a pattern is looked for in: plain text, without what was echoed. Pure.
+//! Looks for a pattern in output: in its plain text, without the echo. Pure.
 //!
-//! It is fed raw output in order, cut at the places where something was typed or the shell set a
-//! mark, and keeps the end of the text: a match may span lines of the last [`WINDOW_BYTES`], and
-//! whatever was fed since the last look. Lines that are ended and have left the screen are judged
-//! once; the others, and a line that is not ended, anew at each look.
+//! The matcher is fed raw output in order, cut where input was typed or the shell printed a mark. It
+//! keeps the end of the text: a match may span lines of the last [`WINDOW_BYTES`], and all that was fed
+//! since the last look. Lines that have ended and left the screen are judged once, the others at each
+//! look.
 //!
-//! What stands between the marks B and C is the line editor's, and left out. Where no C comes, and
-//! the output is quiet, it is looked at like the output of a shell without marks: by its text.
+//! Text between the marks B and C is the line editor's, and is left out. Where no C comes and the output
+//! is quiet, the echo is found by its text, as for a shell without marks.
 //!
-//! Promises: memory is bounded by the window, by one line of it, and by what is fed between two
-//! looks; nothing is looked at twice, but for the window.
-//!
-//! It must not know: terminals, time, tokio.
+//! Memory is bounded by the window, one line of it, and what is fed between two looks.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,54 +17,52 @@ use termd_proto::Offset;
 use termd_proto::screen::CommandState;
 
 use super::echo::{Echo, KnownBy, ShowsControls};
-use super::echo_filter::{Cut, EchoFilter, Last, OutputStart, sift};
+use super::echo_filter::{Cut, EchoFilter, Judged, OutputStart, filter_echo};
 use super::offset_text::OffsetText;
 use super::pattern::Pattern;
 use crate::terminal::output::shell_log::Step;
 use termd_vt::plain::{PlainSize, PlainText, Screen};
 
-/// Text that a match may go back to from what is new, in bytes.
+/// How far a match may reach back from new text, in bytes.
 pub const WINDOW_BYTES: usize = 64 << 10;
-/// A line longer than this is looked at in parts, in bytes: it may have no end.
-const LONGEST_LINE_BYTES: usize = 64 << 10;
-/// Matched text that is told, in bytes.
-const TOLD_BYTES: usize = 4_096;
+/// Most bytes of a line. A longer line is looked at in parts, as it may never end.
+const MAX_LINE_BYTES: usize = 64 << 10;
+/// Most bytes of text in the answer.
+const MAX_ANSWER_BYTES: usize = 4_096;
 
-/// A place in the output where the text behind it is something else.
+/// What happened at a place in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// Something was typed.
+    /// Input was typed.
     Typed {
         /// Lines ended by LF.
         text: String,
-        /// Who knows where its echo is.
         known_by: KnownBy,
-        /// Whether the tty itself echoes it.
         shows_controls: ShowsControls,
     },
-    /// The shell's mark.
+    /// The shell printed a mark.
     Mark(Step),
 }
 
-/// Whether nothing has come for a moment.
+/// Whether the output is quiet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quiet {
     /// More may come at once.
     No,
-    /// It has been quiet, or the program has ended: what there is will not become an echo.
+    /// Nothing has come for a while, or will ever come: unfinished text becomes no echo.
     Yes,
 }
 
 /// A match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
-    /// What matched, at most 4,096 bytes of it.
+    /// The matched text, at most 4,096 bytes of it.
     pub text: String,
     /// The line in which it begins, at most 4,096 bytes of it.
     pub line: String,
-    /// Output before this belongs to lines before.
+    /// Output before this belongs to earlier lines.
     pub start: Offset,
-    /// Output up to this holds it.
+    /// The match is in the output before this.
     pub end: Offset,
 }
 
@@ -75,24 +70,22 @@ pub struct Match {
 #[derive(Debug)]
 pub struct PatternMatcher {
     plain: PlainText,
-    /// Final text that is not judged yet, and where it stands in all text.
+    /// Final text that is not judged yet, and where it begins in all text.
     waiting: OffsetText,
     waiting_at: u64,
-    /// The end of the text that was judged, without what was echoed.
+    /// The end of the judged text, without the echo.
     window: OffsetText,
     echo: Echo,
     cuts: VecDeque<Cut>,
-    /// What the shell does at the end of what was fed.
+    /// The shell's state at the end of what was fed.
     state: CommandState,
-    /// Where it began to look.
     start: u64,
-    /// What was looked at.
     looked_to: u64,
     output_start: OutputStart,
 }
 
 impl PatternMatcher {
-    /// From where this resolver is; the shell does this there.
+    /// Begins where the resolver stands; `state` is the shell's state there.
     pub fn new(plain: PlainText, state: CommandState) -> Self {
         let start = plain.fed();
         Self {
@@ -114,25 +107,24 @@ impl PatternMatcher {
         Offset(self.plain.fed())
     }
 
-    /// Where the echo of what was typed first ends, with that of the lines that follow it at once, as
-    /// soon as that is known.
+    /// Where the echo of the first input ends, once known. The echoes of lines that follow at once are
+    /// part of it.
     pub fn output_start(&self) -> Option<Offset> {
         self.output_start.offset().map(Offset)
     }
 
-    /// Whether anything that was typed may still be echoed.
+    /// Whether input may still be echoed.
     pub fn is_expecting(&self) -> bool {
         self.echo.is_expecting() || self.cuts.back().is_some_and(|cut| cut.to.is_none())
     }
 
-    /// Takes another size.
     pub fn resize(&mut self, size: PlainSize) {
         if self.plain.size() != size {
             self.plain.resize(size);
         }
     }
 
-    /// Takes output up to the next stop.
+    /// Feeds output up to the next stop.
     pub fn feed(&mut self, raw: &[u8]) {
         self.plain.advance(raw);
         let out = self.plain.take();
@@ -140,7 +132,7 @@ impl PatternMatcher {
         self.judge_ended();
     }
 
-    /// What was fed so far ends at this stop.
+    /// Takes a stop at the end of what was fed.
     pub fn stop(&mut self, stop: Stop) {
         if stop == Stop::Mark(Step::OutputStart) {
             self.freeze();
@@ -168,12 +160,12 @@ impl PatternMatcher {
                 let fed = self.plain.fed();
                 self.output_start.marked(fed);
             }
-            // A line was given up, or was empty.
+            // A line was abandoned, or was empty.
             Stop::Mark(Step::PromptStart) if before == CommandState::Input => {
                 self.close_cut(at);
                 self.echo.command_began();
             }
-            // What was typed before the prompt is shown behind it.
+            // Input before the prompt is shown after it.
             Stop::Mark(Step::PromptStart | Step::Finished) => {
                 if !self.echo.is_expecting() {
                     self.close_cut(at);
@@ -182,8 +174,8 @@ impl PatternMatcher {
         }
     }
 
-    /// What stands on the screen is text for good, and what follows begins anew: line editors
-    /// draw over their rows, so that places in them do not last.
+    /// Makes the text on the screen final, and begins anew after it. A line editor redraws its rows, so
+    /// places in them do not last.
     fn freeze(&mut self) {
         self.waiting.push(&self.plain.pending_output());
         let (size, fed) = (self.plain.size(), self.plain.fed());
@@ -210,22 +202,22 @@ impl PatternMatcher {
         self.waiting_at + (self.waiting.text.len() + pending.len()) as u64
     }
 
-    /// Judges the lines that are final.
+    /// Judges the lines that have ended.
     fn judge_ended(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        let mut taken = sift(
+        let mut taken = filter_echo(
             &mut EchoFilter {
                 echo: &mut self.echo,
                 cuts: self.cuts.make_contiguous(),
                 from: &waiting,
                 from_at: self.waiting_at,
                 to: &mut self.window,
-                otherwise: self.start,
+                default_raw: self.start,
                 output_start: &mut self.output_start,
             },
-            Last::IsFinal,
+            Judged::Ended,
         );
-        if waiting.text.len() - taken > LONGEST_LINE_BYTES {
+        if waiting.text.len() - taken > MAX_LINE_BYTES {
             self.window
                 .append(&waiting, taken..waiting.text.len(), self.start);
             taken = waiting.text.len();
@@ -243,8 +235,7 @@ impl PatternMatcher {
         }
     }
 
-    /// Looks whether the pattern matches in what was fed so far; without one, only where the echo
-    /// ends.
+    /// Looks for the pattern in what was fed so far; without a pattern, only for the end of the echo.
     pub fn look(&mut self, pattern: Option<&Pattern>, quiet: Quiet) -> Option<Match> {
         let judged = self.window.size();
         let mut all = self.waiting.clone();
@@ -257,22 +248,22 @@ impl PatternMatcher {
             }
             echo.by_text_alone();
         }
-        let last = match quiet {
-            Quiet::No => Last::MayGrow,
-            Quiet::Yes => Last::IsQuiet,
+        let judged_lines = match quiet {
+            Quiet::No => Judged::All,
+            Quiet::Yes => Judged::AllQuiet,
         };
         let end = self.waiting_at + all.text.len() as u64;
-        let judged_to = sift(
+        let judged_to = filter_echo(
             &mut EchoFilter {
                 echo: &mut echo,
                 cuts: cuts.make_contiguous(),
                 from: &all,
                 from_at: self.waiting_at,
                 to: &mut self.window,
-                otherwise: self.start,
+                default_raw: self.start,
                 output_start: &mut self.output_start,
             },
-            last,
+            judged_lines,
         );
         if quiet == Quiet::Yes && judged_to == all.text.len() {
             self.echo.give_up(&echo, end);
@@ -291,12 +282,12 @@ impl PatternMatcher {
         let line_start = head.rfind('\n').map_or(0, |newline| newline + 1);
         let line = text.get(line_start..).unwrap_or_default();
         let line = line.split('\n').next().unwrap_or_default();
-        let end = self.window.raw_behind(at.end.max(line_start + 1));
+        let end = self.window.raw_after(at.end.max(line_start + 1));
         let end = end.unwrap_or(self.plain.end()).max(self.looked_to);
         let start = self.window.raw_at(line_start).unwrap_or(self.start);
         Match {
-            text: told(text.get(at).unwrap_or_default()),
-            line: told(line),
+            text: bounded(text.get(at).unwrap_or_default()),
+            line: bounded(line),
             start: Offset(start.min(end)),
             end: Offset(end.min(self.plain.fed())),
         }
@@ -308,7 +299,7 @@ impl PatternMatcher {
             let mut places = least..self.window.text.len();
             let cut = places.find(|at| self.window.text.is_char_boundary(*at));
             let cut = cut.unwrap_or(0);
-            // A line is not cut: `^` must not match in it.
+            // Whole lines are cut, or `^` would match inside one.
             let tail = self.window.text.get(cut..).unwrap_or_default();
             let cut = cut + tail.find('\n').map_or(0, |newline| newline + 1);
             self.window.drop_front(cut);
@@ -316,9 +307,9 @@ impl PatternMatcher {
     }
 }
 
-/// No more of a text than is told, whole characters.
-fn told(text: &str) -> String {
-    let mut ends = (0..=text.len().min(TOLD_BYTES)).rev();
+/// As much of a text as an answer holds, whole characters.
+fn bounded(text: &str) -> String {
+    let mut ends = (0..=text.len().min(MAX_ANSWER_BYTES)).rev();
     let end = ends.find(|at| text.is_char_boundary(*at));
     text.get(..end.unwrap_or(0)).unwrap_or_default().to_owned()
 }

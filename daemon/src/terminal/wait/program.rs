@@ -1,41 +1,38 @@
-//! The program in a terminal's foreground, as `/proc` shows it (proc(5)).
-//!
-//! Promises: what cannot be read is absent, never a guess. Nothing here waits.
+//! The program in a terminal's foreground, as `/proc` shows it (proc(5)). What cannot be read is absent,
+//! never guessed.
 
 use std::fs;
 
 use super::completion::{ProcessState, ProgramKind};
 
-/// Children of children that are looked through for who really runs.
-const DEEPEST: usize = 16;
+/// How deep the children are searched for the program that runs.
+const MAX_DEPTH: usize = 16;
 /// Shells that edit lines themselves.
 const EDITING_SHELLS: [&str; 9] = [
     "bash", "zsh", "fish", "ksh", "ksh93", "mksh", "tcsh", "nu", "xonsh",
 ];
 /// Shells that leave editing to the tty.
 const PLAIN_SHELLS: [&str; 4] = ["sh", "dash", "ash", "busybox"];
-/// Longest name that is told; the kernel's `comm` has 15 bytes.
-const NAME_BYTES: usize = 64;
+/// Most characters of a name; the kernel's `comm` has 15 bytes.
+const MAX_NAME_CHARS: usize = 64;
 
 /// A program in the foreground.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The leader of the foreground process group.
+    /// The foreground process group.
     pub group: i32,
-    /// Who runs in it: the leader, or the newest process that it waits for.
+    /// The process that runs in the group: the leader, or the newest process that it waits for.
     pub pid: i32,
-    /// Its name, without control characters.
+    /// Without control characters.
     pub name: String,
     /// Whether the group is that of the terminal's own program.
     pub is_roots_group: bool,
-    /// Whether nobody runs in the group but its leader.
+    /// Whether the process is the group's leader.
     pub is_leader: bool,
-    /// What it does.
     pub doing: ProcessState,
 }
 
 impl Program {
-    /// What kind of program it is.
     pub fn kind(&self) -> ProgramKind {
         let name = self.name.strip_prefix('-').unwrap_or(&self.name);
         if EDITING_SHELLS.contains(&name) {
@@ -47,19 +44,18 @@ impl Program {
         }
     }
 
-    /// Its directory.
     pub fn cwd(&self) -> Option<String> {
         let path = fs::read_link(format!("/proc/{}/cwd", self.pid)).ok()?;
         path.into_os_string().into_string().ok()
     }
 }
 
-/// Who is in the foreground of the terminal whose own program this is.
+/// The foreground program of the terminal whose root process is `root`.
 pub fn foreground(root: i32) -> Option<Program> {
     let of_root = Stat::read(root)?;
     let group = of_root.foreground;
     let mut pid = group;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let Some(child) = newest_child(pid, group) else {
             break;
         };
@@ -80,7 +76,7 @@ fn doing(pid: i32, state: char) -> ProcessState {
     if state != 'S' {
         return ProcessState::Runs;
     }
-    // Where it is readable; `0` where it is not.
+    // `0` where it is not readable.
     let waits_in = fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
     let is_any = |names: &[&str]| names.iter().any(|name| waits_in.contains(name));
     if is_any(&["nanosleep", "do_wait", "futex", "pipe"]) {
@@ -100,7 +96,7 @@ fn newest_child(pid: i32, group: i32) -> Option<i32> {
     pids.find(|pid| Stat::read(*pid).is_some_and(|stat| stat.group == group))
 }
 
-/// What is needed of `/proc/PID/stat`.
+/// The fields of `/proc/PID/stat` that are needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stat {
     name: String,
@@ -128,7 +124,7 @@ impl Stat {
         let foreground = fields.nth(2)?.parse().ok()?;
         let shown = name.chars().filter(|c| !c.is_control());
         Some(Self {
-            name: shown.take(NAME_BYTES).collect(),
+            name: shown.take(MAX_NAME_CHARS).collect(),
             state,
             group,
             foreground,

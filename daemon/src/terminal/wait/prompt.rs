@@ -1,20 +1,16 @@
-//! Whether a terminal seems to wait for a line: a shell's mark says so, and without one the look of
-//! the cursor's line does, which is a guess. Pure.
-//!
-//! Promises: a mark is certain (1), everything else is below 1; a line that goes on behind the
-//! cursor, and an empty one, are no prompts.
-//!
-//! It must not know: screens, processes, time.
+//! Whether a terminal waits for a line. A shell's mark says so for certain (1); without one the look of
+//! the cursor's line is a guess (below 1). An empty line is no prompt, nor is one that goes on after
+//! the cursor. Pure.
 
 use termd_proto::interact::{DoneBy, PromptHint};
 use termd_proto::screen::CommandState;
 
-/// Below this a line is not called a prompt at all.
-const LEAST: f32 = 0.5;
-/// Longer lines are no prompts, in bytes.
-const LONGEST_PROMPT: usize = 1_024;
+/// The least confidence of a prompt.
+const MIN_CONFIDENCE: f32 = 0.5;
+/// Most bytes of a prompt.
+const MAX_PROMPT_BYTES: usize = 1_024;
 
-/// What asks for a secret, before a colon.
+/// Words before a colon that ask for a secret.
 const SECRETS: [&str; 6] = [
     "password",
     "passphrase",
@@ -23,25 +19,25 @@ const SECRETS: [&str; 6] = [
     "otp",
     "verification code",
 ];
-/// What asks who somebody is, before a colon.
+/// Words before a colon that ask for a name.
 const NAMES: [&str; 3] = ["login", "username", "user name"];
-/// Programs' own prompts, whole.
+/// Whole prompts of programs.
 const WHOLE: [&str; 9] = [
     ">>>", "...", "...>", "(gdb)", "(lldb)", "(Pdb)", "ipdb>", "sqlite>", "mysql>",
 ];
-/// Signs that themes end a prompt with, and programs hardly ever a line.
+/// Signs that end a theme's prompt, and hardly ever a line of output.
 const SIGNS: [char; 6] = ['❯', '➜', 'λ', '›', '»', '⟩'];
 
 /// The cursor's line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CursorLine<'a> {
-    /// Up to the cursor, blanks at its end included.
+    /// The text before the cursor, with blanks at its end.
     pub before: &'a str,
-    /// From the cursor on.
+    /// The text from the cursor on.
     pub after: &'a str,
 }
 
-/// Whether a line is waited for.
+/// The wire's hint that a line is awaited.
 pub fn hint(state: CommandState, line: CursorLine<'_>) -> Option<PromptHint> {
     if state == CommandState::Input {
         return Some(PromptHint {
@@ -50,13 +46,13 @@ pub fn hint(state: CommandState, line: CursorLine<'_>) -> Option<PromptHint> {
         });
     }
     let confidence = confidence(line);
-    (confidence >= LEAST).then_some(PromptHint {
+    (confidence >= MIN_CONFIDENCE).then_some(PromptHint {
         by: DoneBy::Prompt,
         confidence,
     })
 }
 
-/// How much the cursor's line looks like a prompt, from 0 to 1.
+/// The confidence that the cursor's line is a prompt, from 0 to 1.
 pub fn confidence(line: CursorLine<'_>) -> f32 {
     if line.after.trim().is_empty() {
         of_text(line.before)
@@ -65,14 +61,14 @@ pub fn confidence(line: CursorLine<'_>) -> f32 {
     }
 }
 
-/// Whether this is what stands before a typed line.
+/// Whether a text is a prompt.
 pub fn is_prompt(text: &str) -> bool {
-    of_text(text) >= LEAST
+    of_text(text) >= MIN_CONFIDENCE
 }
 
 fn of_text(before: &str) -> f32 {
     let text = before.trim_end();
-    if text.is_empty() || text.len() > LONGEST_PROMPT {
+    if text.is_empty() || text.len() > MAX_PROMPT_BYTES {
         return 0.0;
     }
     let has_blank = before.len() > text.len();
@@ -128,7 +124,7 @@ fn asked(text: &str, has_blank: bool) -> Option<f32> {
     (text.ends_with('?') && has_blank).then_some(0.7)
 }
 
-/// Whether a word stands in a text by itself.
+/// Whether a text holds a word by itself.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|head| head.chars().next_back());
@@ -176,7 +172,7 @@ fn is_database(text: &str) -> bool {
         || is_address(text)
 }
 
-/// A sign that shells end their prompt with, and what stands before it.
+/// The confidence for a sign that ends a shell's prompt, and the text before it.
 fn shell(sign: char, body: &str) -> f32 {
     let body = body.trim_end();
     let last = body.chars().next_back();
@@ -259,7 +255,7 @@ mod tests {
         ] {
             let confidence = at_end(prompt);
             assert!(
-                (LEAST..1.0).contains(&confidence),
+                (MIN_CONFIDENCE..1.0).contains(&confidence),
                 "{prompt:?}: {confidence}"
             );
         }
@@ -291,7 +287,11 @@ mod tests {
             "price 5$",
             "c#",
         ] {
-            assert!(at_end(output) < LEAST, "{output:?}: {}", at_end(output));
+            assert!(
+                at_end(output) < MIN_CONFIDENCE,
+                "{output:?}: {}",
+                at_end(output)
+            );
         }
     }
 

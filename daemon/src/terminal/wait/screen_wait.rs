@@ -1,4 +1,4 @@
-//! Waiting for a screen to change and to settle.
+//! Waits for a screen to change and to settle.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,21 @@ use tokio::time::{sleep_until, timeout_at};
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::progress::ScreenState;
 
-/// The longest that synchronized output (mode 2026) keeps a screen from counting as settled: a
-/// program that died in the middle of a picture never ends it.
-const LONGEST_PICTURE: Duration = Duration::from_secs(1);
+/// How long synchronized output (mode 2026) keeps a screen from counting as settled. A program that dies
+/// in the middle of a frame never ends it.
+const MAX_FRAME: Duration = Duration::from_secs(1);
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScreenWait {
-    /// A change after this one.
+    /// A change after this count of changes.
     pub changed_after: Option<u64>,
-    /// No change for so long.
+    /// No change for this long.
     pub settle: Option<Duration>,
 }
 
-/// Waits until the screen is as asked, or the terminal has exited, or it is `until`. Whether it is
-/// as asked; after the exit nothing changes any more, so it is.
+/// Waits until the screen is as requested, the terminal has exited, or it is `until`. False if it is
+/// `until`: after the exit nothing changes any more, so the screen counts as settled.
 pub async fn wait_for_screen(terminal: &Terminal, wait: ScreenWait, until: Instant) -> bool {
     let mut watch = terminal.watch();
     if let Some(seq) = wait.changed_after {
@@ -51,10 +51,10 @@ pub async fn wait_for_screen(terminal: &Terminal, wait: ScreenWait, until: Insta
     }
 }
 
-/// When a screen counts as settled if nothing more happens.
+/// When the screen counts as settled if nothing more happens.
 fn settles_at(screen: ScreenState, settle: Duration) -> Instant {
     let wanted = if screen.drawing {
-        settle.max(LONGEST_PICTURE)
+        settle.max(MAX_FRAME)
     } else {
         settle
     };
@@ -76,7 +76,7 @@ mod tests {
         let after =
             |drawing, ms| settles_at(screen(drawing), Duration::from_millis(ms)) - changed_at;
         assert_eq!(after(false, 50), Duration::from_millis(50));
-        assert_eq!(after(true, 50), LONGEST_PICTURE);
+        assert_eq!(after(true, 50), MAX_FRAME);
         assert_eq!(after(true, 5_000), Duration::from_secs(5));
     }
 }

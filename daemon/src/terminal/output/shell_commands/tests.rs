@@ -99,20 +99,20 @@ fn marks_become_commands() {
         ),
     ];
     for (name, marks, expected) in table {
-        let mut commands = ShellCommands::new(Texts::Signed);
+        let mut commands = ShellCommands::new(Trust::Signed);
         assert_eq!(told(&mut commands, marks).join(" "), expected, "{name}");
     }
 }
 
 #[test]
 fn without_a_nonce_every_text_is_believed() {
-    let mut commands = ShellCommands::new(Texts::Any);
+    let mut commands = ShellCommands::new(Trust::Any);
     assert_eq!(told(&mut commands, "A0 ex C10 D0@20"), ["1+x@10", "1-0@20"]);
 }
 
 #[test]
 fn a_command_knows_its_directory_and_time() {
-    let mut commands = ShellCommands::new(Texts::Signed);
+    let mut commands = ShellCommands::new(Trust::Signed);
     told(&mut commands, "W/a A0 Ecd C1 D0@2 W/b A2 Els");
     let changes = commands.on(mark("C3"), 99);
     let [CommandChange::Started(started)] = &changes[..] else {
@@ -129,7 +129,7 @@ fn a_command_knows_its_directory_and_time() {
 
 #[test]
 fn what_runs_when_the_terminal_ends_is_ended() {
-    let mut commands = ShellCommands::new(Texts::Signed);
+    let mut commands = ShellCommands::new(Trust::Signed);
     assert_eq!(commands.terminal_ended(Offset(0), 1), None);
     told(&mut commands, "A0 Eexit C10");
     let ended = commands.terminal_ended(Offset(15), 1).unwrap();
@@ -139,7 +139,7 @@ fn what_runs_when_the_terminal_ends_is_ended() {
 
 #[test]
 fn a_long_text_is_cut_at_a_character() {
-    let mut commands = ShellCommands::new(Texts::Signed);
+    let mut commands = ShellCommands::new(Trust::Signed);
     let text = format!("{}ü", "x".repeat(MAX_TEXT_BYTES - 1));
     commands.on(
         ShellMark::CommandLine {
@@ -200,7 +200,7 @@ fn a_new_server_tells_nothing_twice() {
             if !skipped || cuts_a_line {
                 continue;
             }
-            let mut commands = ShellCommands::resume(Texts::Signed, &newest);
+            let mut commands = ShellCommands::resume(Trust::Signed, &newest);
             let told = told(&mut commands, &words[from..].join(" "));
             assert_eq!(told.join(" "), expected, "{newest:?} from {from}");
         }
@@ -211,7 +211,7 @@ fn a_new_server_tells_nothing_twice() {
 #[test]
 fn any_marks_make_a_story() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut commands = ShellCommands::new(Texts::Signed);
+    let mut commands = ShellCommands::new(Trust::Signed);
     let (mut newest, mut runs) = (0, false);
     for offset in 0..20_000 {
         random ^= random << 13;

@@ -36,7 +36,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[],
             None,
             zero,
-            Completion::AskProcess(Within::Command),
+            Completion::AskProcess(RunsIn::Command),
         ),
         (Running, &[D], None, zero, done),
         // One line.
@@ -46,7 +46,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[C],
             Some(1),
             zero,
-            Completion::AskProcess(Within::Command),
+            Completion::AskProcess(RunsIn::Command),
         ),
         (
             Input,
@@ -74,7 +74,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[C, D, A, B, C],
             Some(2),
             now,
-            Completion::AskProcess(Within::Command),
+            Completion::AskProcess(RunsIn::Command),
         ),
         // fish, which has no B.
         (Prompt, &[], Some(1), now, Completion::NotYet),
@@ -92,7 +92,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[C, D, A, C],
             Some(2),
             now,
-            Completion::AskProcess(Within::Command),
+            Completion::AskProcess(RunsIn::Command),
         ),
         (Prompt, &[C, D, A, C, D, A], Some(2), AT_PROMPT, done),
         (
@@ -118,7 +118,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[],
             Some(1),
             now,
-            Completion::AskProcess(Within::Nothing),
+            Completion::AskProcess(RunsIn::Terminal),
         ),
         (Running, &[D, A, B], Some(1), AT_FIRST_PROMPT, done),
         // No Enter.
@@ -134,7 +134,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
     };
     assert_eq!(
         by_marks(&silent, LONG),
-        Completion::AskProcess(Within::Nothing)
+        Completion::AskProcess(RunsIn::Terminal)
     );
 }
 
@@ -144,7 +144,7 @@ const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
     is_home: true,
     canonical: false,
     prompt: 0.95,
-    answer: Printed::Whole,
+    printed: Printed::Whole,
 };
 
 #[test]
@@ -194,7 +194,7 @@ fn who_reads_the_tty_is_done() {
         ),
         (
             ForegroundState {
-                answer: Printed::None,
+                printed: Printed::None,
                 ..python
             },
             None,
@@ -241,11 +241,11 @@ fn who_reads_the_tty_is_done() {
     for (seen, by) in table {
         let verdict = by.map_or(Completion::NotYet, Completion::Done);
         assert_eq!(
-            by_process(&seen, Within::Nothing, LONG),
+            by_process(&seen, RunsIn::Terminal, LONG),
             verdict,
             "{seen:?}"
         );
-        let early = by_process(&seen, Within::Nothing, Duration::ZERO);
+        let early = by_process(&seen, RunsIn::Terminal, Duration::ZERO);
         assert!(!matches!(early, Completion::Done(_)), "{seen:?}");
     }
 }
@@ -254,10 +254,10 @@ fn who_reads_the_tty_is_done() {
 #[test]
 fn where_the_echo_is_still_to_come_more_patience_is_needed() {
     let early = ForegroundState {
-        answer: Printed::Part,
+        printed: Printed::Part,
         ..PYTHON_AT_PROMPT
     };
-    let by = |quiet| by_process(&early, Within::Nothing, quiet);
+    let by = |quiet| by_process(&early, RunsIn::Terminal, quiet);
     let whole = Duration::from_millis(150);
     assert_eq!(by(whole), Completion::NotBefore(whole));
     assert_eq!(by(Duration::from_secs(1)), Completion::NotBefore(whole));
@@ -270,7 +270,7 @@ fn where_the_echo_is_still_to_come_more_patience_is_needed() {
 #[test]
 fn within_a_command_a_look_alike_is_not_enough() {
     let python = PYTHON_AT_PROMPT;
-    let by = |seen| by_process(&seen, Within::Command, LONG);
+    let by = |seen| by_process(&seen, RunsIn::Command, LONG);
     assert_eq!(by(python), Completion::Done(DoneBy::Prompt));
     // printf 'x$ '; sleep 2
     assert_eq!(

@@ -9,12 +9,12 @@ fn output(typed: &[&str], lines: &str) -> String {
     let (mut start, mut left) = (0, String::new());
     for line in lines.split_inclusive('\n') {
         let body = line.strip_suffix('\n').unwrap_or(line);
-        let line_is = if body.len() < line.len() {
-            LineIs::Ended
+        let line_end = if body.len() < line.len() {
+            LineEnd::Ended
         } else {
-            LineIs::OpenAndQuiet
+            LineEnd::OpenAndQuiet
         };
-        if echo.judge(body, start, line_is) == Verdict::Output {
+        if echo.judge(body, start, line_end) == LineKind::Output {
             left.push_str(line);
         }
         start += line.len() as u64;
@@ -64,23 +64,29 @@ fn echoes_are_left_out() {
 fn an_open_line_is_not_judged_before_it_is_quiet() {
     let mut echo = Echo::default();
     echo.typed(0, "echo READY\n", KnownBy::Text, ShowsControls::No);
-    assert_eq!(echo.judge("$ echo RE", 0, LineIs::Open), Verdict::NotYet);
-    assert_eq!(echo.judge("ec", 0, LineIs::OpenAndQuiet), Verdict::NotYet);
     assert_eq!(
-        echo.judge("login: ", 0, LineIs::OpenAndQuiet),
-        Verdict::Output
+        echo.judge("$ echo RE", 0, LineEnd::Open),
+        LineKind::Undecided
+    );
+    assert_eq!(
+        echo.judge("ec", 0, LineEnd::OpenAndQuiet),
+        LineKind::Undecided
+    );
+    assert_eq!(
+        echo.judge("login: ", 0, LineEnd::OpenAndQuiet),
+        LineKind::Output
     );
     // The line from before the typing is what it was.
     let mut echo = Echo::default();
     echo.typed(10, "x\n", KnownBy::Text, ShowsControls::No);
-    assert_eq!(echo.judge("x", 0, LineIs::Ended), Verdict::Output);
+    assert_eq!(echo.judge("x", 0, LineEnd::Ended), LineKind::Output);
 }
 
 #[test]
 fn a_tty_shows_controls() {
     let mut echo = Echo::default();
     echo.typed(0, "a\u{1}b\u{7f}\n", KnownBy::Text, ShowsControls::Yes);
-    assert_eq!(echo.judge("a^Ab^?", 0, LineIs::Ended), Verdict::Echo);
+    assert_eq!(echo.judge("a^Ab^?", 0, LineEnd::Ended), LineKind::Echo);
 }
 
 #[test]
@@ -89,20 +95,20 @@ fn marks_come_first_and_what_is_given_up_is_output() {
     echo.typed(0, "x\n", KnownBy::Marks, ShowsControls::No);
     let mut by_text = echo.clone();
     by_text.by_text_alone();
-    assert_eq!(by_text.judge("$ x", 0, LineIs::Ended), Verdict::Echo);
-    assert_eq!(echo.judge("$ x", 0, LineIs::Ended), Verdict::Output);
-    assert_eq!(echo.judge("x", 0, LineIs::Ended), Verdict::Output);
+    assert_eq!(by_text.judge("$ x", 0, LineEnd::Ended), LineKind::Echo);
+    assert_eq!(echo.judge("$ x", 0, LineEnd::Ended), LineKind::Output);
+    assert_eq!(echo.judge("x", 0, LineEnd::Ended), LineKind::Output);
     echo.command_began();
     assert!(!echo.is_expecting());
     echo.typed(0, "y\n", KnownBy::Text, ShowsControls::No);
     let rest = echo.clone();
     echo.give_up(&rest, 5);
-    assert_eq!(echo.judge("y", 6, LineIs::Ended), Verdict::Output);
+    assert_eq!(echo.judge("y", 6, LineEnd::Ended), LineKind::Output);
     echo.typed(9, "z\n", KnownBy::Text, ShowsControls::No);
-    for _ in 0..MOST_LINES {
-        echo.judge("other", 9, LineIs::Ended);
+    for _ in 0..MAX_LINES {
+        echo.judge("other", 9, LineEnd::Ended);
     }
-    assert_eq!(echo.judge("z", 9, LineIs::Ended), Verdict::Output);
+    assert_eq!(echo.judge("z", 9, LineEnd::Ended), LineKind::Output);
 }
 
 #[test]
@@ -112,10 +118,10 @@ fn the_tty_echoes_what_is_typed_while_another_inputs_command_runs() {
     echo.typed(0, "c\n", KnownBy::Marks, ShowsControls::No);
     echo.command_began();
     // A here-document is printed as it was typed.
-    assert_eq!(echo.judge("b", 0, LineIs::Ended), Verdict::Output);
-    assert_eq!(echo.judge("c", 0, LineIs::Open), Verdict::NotYet);
-    assert_eq!(echo.judge("c", 0, LineIs::Ended), Verdict::Echo);
-    assert_eq!(echo.judge("c", 0, LineIs::Ended), Verdict::Output);
+    assert_eq!(echo.judge("b", 0, LineEnd::Ended), LineKind::Output);
+    assert_eq!(echo.judge("c", 0, LineEnd::Open), LineKind::Undecided);
+    assert_eq!(echo.judge("c", 0, LineEnd::Ended), LineKind::Echo);
+    assert_eq!(echo.judge("c", 0, LineEnd::Ended), LineKind::Output);
 }
 
 #[test]
@@ -123,7 +129,11 @@ fn a_line_that_only_contains_what_was_typed_is_no_whole_echo() {
     let mut echo = Echo::default();
     echo.typed(0, "one\ntwo\nx\n", KnownBy::Text, ShowsControls::No);
     for (line, is_whole) in [("$ one", true), ("two", true), ("xyz", false)] {
-        assert_eq!(echo.judge(line, 0, LineIs::Ended), Verdict::Echo, "{line}");
+        assert_eq!(
+            echo.judge(line, 0, LineEnd::Ended),
+            LineKind::Echo,
+            "{line}"
+        );
         assert_eq!(echo.was_whole(), is_whole, "{line}");
     }
 }

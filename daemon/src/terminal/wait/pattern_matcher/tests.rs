@@ -203,12 +203,12 @@ fn memory_is_bounded_and_a_late_match_is_found() {
         matcher.feed(piece.as_bytes());
         assert_eq!(find(&mut matcher, "never"), None);
         assert!(matcher.window.text.len() <= 2 * WINDOW_BYTES);
-        assert!(matcher.waiting.text.len() <= LONGEST_LINE_BYTES);
+        assert!(matcher.waiting.text.len() <= MAX_LINE_BYTES);
     }
     let endless = "x".repeat(1 << 20);
     matcher.feed(endless.as_bytes());
     assert_eq!(find(&mut matcher, "never"), None);
-    assert!(matcher.waiting.text.len() <= LONGEST_LINE_BYTES);
+    assert!(matcher.waiting.text.len() <= MAX_LINE_BYTES);
     matcher.feed(b"now\r\n");
     assert_eq!(find(&mut matcher, "xnow$").as_deref(), Some("xnow"));
 }
