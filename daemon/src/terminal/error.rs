@@ -1,4 +1,4 @@
-//! What can go wrong with terminals, for `rpc::error` to say.
+//! Why a request on terminals fails.
 
 use std::path::PathBuf;
 
@@ -18,19 +18,17 @@ use crate::terminal::lifecycle::launch::LaunchError;
 use crate::terminal::output::transcript::TranscriptError;
 use termd_keeper::protocol::message::SpawnFailure;
 
-/// What the gate did not let through.
+/// A refusal of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What it said.
     pub judgement: Judgement,
-    /// Of what, cut where it is long; `None`: it was a secret.
+    /// The refused command, cut where it is long; `None` for a secret.
     pub command: Option<String>,
-    /// The question that somebody may answer, or has; `None`: it cannot be asked.
+    /// The question that a person may answer, or has answered; `None` where none can be asked.
     pub approval: Option<ApprovalInfo>,
 }
 
 impl Refusal {
-    /// Who said no.
     fn rejection(&self) -> String {
         let by = self
             .approval
@@ -54,16 +52,14 @@ impl Refusal {
 /// A limit on running terminals, of `[limits]` in config.toml.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunningLimit {
-    /// Of everybody.
     OfAll(usize),
-    /// Of one client process of one front.
+    /// For one client process of one front.
     OfClient(usize),
-    /// Of one front.
     OfFront(usize),
 }
 
 impl RunningLimit {
-    /// Its key.
+    /// The limit's key in config.toml.
     pub fn name(self) -> &'static str {
         match self {
             Self::OfAll(_) => "terminals",
@@ -72,14 +68,13 @@ impl RunningLimit {
         }
     }
 
-    /// The bound.
     pub fn value(self) -> usize {
         match self {
             Self::OfAll(value) | Self::OfClient(value) | Self::OfFront(value) => value,
         }
     }
 
-    /// Whose terminals it counts, in a sentence.
+    /// Whose terminals the limit counts, for a sentence.
     pub fn whose(self) -> &'static str {
         match self {
             Self::OfAll(_) => "this daemon",
@@ -89,58 +84,44 @@ impl RunningLimit {
     }
 }
 
-/// Why a terminal did not do what was asked.
+/// Why a request on terminals failed.
 #[derive(Debug, Error)]
 pub enum TerminalError {
     /// A param is out of bounds.
     #[error("{field} {problem}")]
     Invalid {
-        /// The param's name, as on the wire.
+        /// The param's name on the wire.
         field: &'static str,
-        /// What is wrong with it.
         problem: String,
     },
-    /// No such terminal, or not this asker's.
+    /// There is no such terminal, or it is not the caller's.
     #[error("no terminal {0}")]
     NotFound(String),
-    /// A prefix of several ids.
+    /// The reference is a prefix of several ids.
     #[error("{reference} fits {} terminals and more", matches.len())]
     Ambiguous {
-        /// As asked.
         reference: String,
-        /// Some that fit.
+        /// Some of the ids.
         matches: Vec<TerminalId>,
     },
-    /// Another open terminal has this label.
     #[error("the label {0} is taken by an open terminal")]
     LabelTaken(Label),
-    /// The request cannot be run.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The keeper could not start it.
+    /// The keeper could not start the command.
     #[error("cannot start {}", command.display())]
     Spawn {
-        /// The program.
         command: PathBuf,
-        /// Where it failed.
         failure: SpawnFailure,
     },
-    /// Its profile cannot be held to.
+    /// The sandbox of its profile cannot be made.
     #[error("cannot be confined as its profile ({profiles}) asks: {problem}")]
-    Unconfinable {
-        /// The profiles' names.
-        profiles: String,
-        /// What is in the way.
-        problem: String,
-    },
-    /// Its profile's limits on all of it together cannot be held.
+    Unconfinable { profiles: String, problem: String },
+    /// A limit of its profile on the whole tree cannot be held.
     #[error("cannot be held to {} as its profile ({profiles}) asks: {problem}", wall.name())]
     NoScope {
-        /// The profiles' names.
         profiles: String,
-        /// Which limit.
         wall: ScopeWall,
-        /// What is in the way.
         problem: String,
     },
     /// There is too little free space to run anything new.
@@ -149,80 +130,64 @@ pub enum TerminalError {
          nothing new is run until there is room"
     )]
     DiskFloor {
-        /// The floor, in bytes.
+        /// In bytes.
         floor: u64,
-        /// What is free, in bytes.
+        /// In bytes.
         free: u64,
     },
-    /// Its command has exited.
     #[error("terminal {0} has exited: nothing can be sent to it")]
     Exited(TerminalId),
-    /// It was closed, and not by whoever asks.
+    /// The daemon has closed the terminal.
     #[error("terminal {id} was {}: nothing can be sent to it", closed(*cause, *idle_timeout))]
     Closed {
-        /// Which.
         id: TerminalId,
-        /// Why.
         cause: CloseCause,
-        /// Its idle timeout, if it had one.
         idle_timeout: Option<IdleTimeout>,
     },
-    /// More input is queued than it takes.
     #[error("terminal {id} is not reading: {limit} bytes of input are queued already")]
     InputQueueFull {
-        /// Which.
         id: TerminalId,
-        /// The bound, in bytes.
+        /// In bytes.
         limit: usize,
     },
-    /// It has no input at all.
     #[error("terminal {0} has no input: its command runs on pipes")]
     NoInput(TerminalId),
-    /// Its tty would cut a line short; nothing was typed.
+    /// The tty would cut a line; nothing was typed.
     #[error(
         "terminal {id} reads lines and holds {limit} bytes of one: a longer line would be cut, so \
          nothing was typed (`force` types it all the same; a file or a pipe takes any length)"
     )]
     CanonicalLimit {
-        /// Which.
         id: TerminalId,
-        /// The longest line, in bytes, without its end.
+        /// The longest line in bytes, without its end.
         limit: usize,
     },
-    /// A secret was to be typed where it would be seen; nothing was typed.
+    /// A secret would have been shown; nothing was typed.
     #[error(
         "terminal {0} does not wait for a secret (it shows what is typed, or reads keys), so nothing \
          was typed; `force` types it all the same"
     )]
     NoSecretAwaited(TerminalId),
-    /// As many terminals as may be.
     #[error("{} terminals of {} are running, which is the limit (limits.{})", .0.value(), .0.whose(), .0.name())]
     TooMany(RunningLimit),
-    /// As many terminals as this client wanted to have at the most.
+    /// The client runs as many terminals as it wanted at most.
     #[error(
         "this client has as many terminals running as it wanted at the most ({max_running}): close \
          one of them (session.list shows them), or say a greater max_running in daemon.hello"
     )]
-    TooManyOfClient {
-        /// The bound, as the client said it.
-        max_running: u32,
-    },
-    /// The audit record could not be written, so nothing was done.
+    TooManyOfClient { max_running: u32 },
     #[error("the audit record could not be written, so nothing was done: {0}")]
     Audit(#[source] StoreError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Output could not be read.
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
-    /// The keeper.
     #[error(transparent)]
     Keeper(KeeperError),
-    /// A system call on the terminal itself.
+    /// A system call on the terminal itself failed.
     #[error("the terminal failed: {0}")]
     Io(#[from] std::io::Error),
-    /// The gate asks first; nothing was run or typed.
+    /// The gate asks a person first; nothing was run or typed.
     #[error("this needs a confirmation: {}", .0.reason())]
     ConfirmationRequired(Box<Refusal>),
     /// A person said no a while ago; nothing was run or typed.
@@ -231,13 +196,12 @@ pub enum TerminalError {
     /// A rule of config.toml forbids it; nothing was run or typed.
     #[error("rule {} of config.toml forbids this", .0.judgement.rule.unwrap_or_default())]
     Denied(Box<Refusal>),
-    /// No such question.
     #[error("no question {0}: it was never asked, or is long over")]
     NoQuestion(ApprovalId),
-    /// Somebody was faster, or it is too late.
+    /// The question was answered, or is too old.
     #[error("question {} is {} already", .0.id, .0.state.as_str())]
     QuestionOver(Box<ApprovalInfo>),
-    /// Whoever answers works in a terminal that an agent has started.
+    /// The answer comes from a terminal that an agent has started.
     #[error(
         "what runs in {0}, an agent's terminal, may not answer questions: answer from a terminal of \
          your own"
@@ -246,15 +210,15 @@ pub enum TerminalError {
     /// An agent's front may not agree to anything for always.
     #[error("the front {} may not agree for always: answer with termctl", .0.as_str())]
     NotForAlways(Front),
-    /// What somebody agreed to for always could not be written down.
+    /// A lasting approval could not be written.
     #[error("it cannot be approved for always: {0}")]
     NotWritten(#[source] ApprovedError),
-    /// The daemon is stopping or being replaced.
+    /// The daemon is stopping, or is being replaced.
     #[error("the daemon is stopping")]
     Stopping,
 }
 
-/// How it was closed.
+/// How a terminal was closed, for a sentence.
 fn closed(cause: CloseCause, idle_timeout: Option<IdleTimeout>) -> String {
     match (cause, idle_timeout) {
         (CloseCause::Idle, Some(timeout)) => {

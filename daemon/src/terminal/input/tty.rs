@@ -5,8 +5,7 @@
 //! transcript. So ECHO is cleared, the secret written, and ECHO set again once the tty has taken the
 //! bytes: a kernel worker passes them on, and poll(2) on the other side waits for that worker. One
 //! race is left: a program that saves and changes the settings in these microseconds saves them
-//! without ECHO. Only somebody who forces a secret upon a program that has not asked for one can run
-//! into it.
+//! without ECHO. It takes a secret that is forced upon a program that has not asked for one.
 
 use std::os::fd::OwnedFd;
 

@@ -1,7 +1,6 @@
-//! From what a person would type to bytes: text, exact bytes or keys, Enter, and pastes in brackets.
+//! From what a person would type to bytes: text, exact bytes or keys, Enter, and bracketed pastes. Pure.
 //!
-//! Pure: it is told the modes and how the tty reads, and must not know terminals. What the bytes
-//! do to a tty that reads lines is said by [`Lines`]; the terminal's task acts on it.
+//! [`Lines`] says what the bytes do to a tty that reads lines; the terminal's task acts on it.
 //!
 //! **What arrives, and what a kernel cuts** (Linux, `n_tty.c`; termios(3), "canonical mode"). A tty in
 //! raw mode drops nothing: what it does not hold yet is taken when the program has read. A tty that
@@ -29,34 +28,32 @@ pub const CANONICAL_LINE_BYTES: usize = 4_095;
 /// paste once and not a character at a time.
 const PASTED_ABOVE_BYTES: usize = 1_024;
 
-/// Mode 2004: what a paste is put between.
+/// Mode 2004: a paste stands between these.
 const PASTE_BEGIN: &str = "\u{1b}[200~";
 const PASTE_END: &str = "\u{1b}[201~";
 /// The same with CSI as one character (C1).
 const PASTE_END_C1: &str = "\u{9b}201~";
 
-/// What decides how something is typed.
+/// The modes that decide how input is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypingModes {
-    /// How keys are written.
     pub keys: KeyModes,
-    /// Whether the program wants pastes in brackets.
     pub paste: Paste,
 }
 
 /// Mode 2004.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Paste {
-    /// Reset: a paste is typed.
+    /// A paste is typed.
     #[default]
     Typed,
-    /// Set: it stands between `CSI 200 ~` and `CSI 201 ~`.
+    /// A paste stands between `CSI 200 ~` and `CSI 201 ~`.
     Bracketed,
 }
 
 impl TypingModes {
-    /// Those of a model, and of the tty under it: a program that reads cooked lines knows no
-    /// brackets, whatever one before it has left switched on.
+    /// The modes of a model and its tty. A program that reads cooked lines knows no brackets, whatever
+    /// an earlier program has left switched on.
     pub fn of(model: &Model, tty: LineDiscipline) -> Self {
         let bracketed = model.modes().bracketed_paste && !tty.canonical;
         Self {
@@ -70,7 +67,7 @@ impl TypingModes {
     }
 }
 
-/// What is to be typed, checked.
+/// Checked input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typing<'a> {
     what: What<'a>,
@@ -81,14 +78,13 @@ pub struct Typing<'a> {
 enum What<'a> {
     /// As a person types or pastes it.
     Text(&'a str),
-    /// Exactly this.
+    /// Exactly these bytes.
     Data(Vec<u8>),
-    /// One after the other.
     Keys(Vec<KeyPress>),
 }
 
 impl<'a> Typing<'a> {
-    /// Checks the bounds, that there is one thing to type, and the keys' names.
+    /// Checks the bounds, the keys' names, and that there is one thing to type.
     pub fn of(input: &'a TypedInput) -> Result<Self, TerminalError> {
         let what = match (&input.text, &input.data, input.keys.as_slice()) {
             (Some(text), None, []) => What::Text(text),
@@ -171,8 +167,8 @@ fn enter(modes: TypingModes) -> Vec<u8> {
     KeyPress::plain(Key::Enter).bytes(modes.keys)
 }
 
-/// Line ends become Enter. A paste in brackets ends before the last line end, which is Enter pressed
-/// after it: whoever ends a text with a newline wants it to be run.
+/// Turns line ends into Enter. A bracketed paste ends before the last line end, which is Enter pressed
+/// after it: a text that ends with a newline is to be run.
 fn text_bytes(text: &str, modes: TypingModes) -> Vec<u8> {
     let mut lines: Vec<&str> = split_lines(text).collect();
     let ended = lines.len() > 1 && lines.last() == Some(&"");
@@ -194,7 +190,7 @@ fn text_bytes(text: &str, modes: TypingModes) -> Vec<u8> {
     bytes
 }
 
-/// Lines, ended by CR LF, LF or CR; after the last line end there is one more, empty.
+/// Splits at CR LF, LF or CR. After the last line end there is one more line, empty.
 fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -209,8 +205,8 @@ fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text that ends the paste before its end would have the rest typed (paste injection). Taking one
-/// end out may join the halves of another, so it is done until there is none.
+/// Removes ends of a paste, after which the rest would be typed (paste injection). Removing one may
+/// join the halves of another, so it goes on until there is none.
 fn without_paste_end(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -224,7 +220,7 @@ fn without_paste_end(text: &str) -> String {
     out
 }
 
-/// How long the lines of some bytes are, as a tty that reads lines counts them.
+/// The lengths of lines, as a tty that reads lines counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     /// Bytes before the first line end; all of them where there is none.
@@ -234,7 +230,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let mut lengths = bytes.split(|byte| ends_line(*byte)).map(<[u8]>::len);
         Self {
@@ -243,15 +238,15 @@ impl Lines {
         }
     }
 
-    /// Whether a tty that reads lines would cut one of them, after `pending` bytes of a line.
+    /// Whether a tty that reads lines would cut one, after `pending` bytes of an unfinished line.
     pub fn are_cut(self, pending: usize) -> bool {
         self.first.saturating_add(pending) > CANONICAL_LINE_BYTES
             || self.longest_later > CANONICAL_LINE_BYTES
     }
 }
 
-/// Bytes of a line that is not ended, after `bytes` were typed behind `pending` of them. Nobody can
-/// ask the kernel; what edits the line there is not looked at, but for what throws it away.
+/// How many bytes of an unfinished line the tty has after `bytes`, with `pending` before. The kernel
+/// cannot be asked. Line editing is ignored, except for what discards the line.
 pub fn pending_after(pending: usize, bytes: &[u8]) -> usize {
     match bytes.iter().rposition(|byte| ends_line(*byte)) {
         Some(at) => bytes.len() - at - 1,
@@ -259,14 +254,14 @@ pub fn pending_after(pending: usize, bytes: &[u8]) -> usize {
     }
 }
 
-/// CR (ICRNL), LF, and VEOF end a line; VINTR, VKILL, VQUIT and VSUSP throw it away: the characters
-/// that ttys have for them unless told otherwise (stty(1), "sane").
+/// CR (ICRNL), LF and VEOF end a line; VINTR, VKILL, VQUIT and VSUSP discard it: the default
+/// characters of ttys (stty(1), "sane").
 fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n' | 0x04 | 0x03 | 0x15 | 0x1c | 0x1a)
 }
 
-/// What of the bytes a tty or a line editor may show: lines ended by LF, no escape sequences. How
-/// it shows the other control characters is for whoever looks for the echo to know.
+/// What a tty or a line editor may show of the bytes: lines ended by LF, without escape sequences. The
+/// reader of the echo knows how other control characters are shown.
 pub fn echo_of(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut shown = String::with_capacity(text.len());

@@ -48,7 +48,7 @@ impl OutputPump {
         }
     }
 
-    /// The next start or end of a command that the store is to be told of.
+    /// The next start or end of a command for the store.
     pub fn next_change(&mut self) -> Option<CommandChange> {
         self.feeder.next_change()
     }

@@ -24,7 +24,7 @@ pub(super) struct ScreenFeeder {
     /// The screen shows the output up to here.
     fed: Offset,
     commands: ShellCommands,
-    /// What the store is to be told of the commands.
+    /// Starts and ends that the store does not have yet.
     changes: VecDeque<CommandChange>,
 }
 

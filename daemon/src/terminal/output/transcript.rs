@@ -83,7 +83,7 @@ impl Transcript {
         gaps.clone()
     }
 
-    /// Sets the gaps. Only the terminal's task does, and whoever makes it.
+    /// Sets the gaps. Only the terminal's task does, and the service before there is one.
     pub fn set_gaps(&self, gaps: Gaps) {
         *self.gaps.lock().unwrap_or_else(PoisonError::into_inner) = gaps;
     }

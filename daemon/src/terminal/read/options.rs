@@ -1,24 +1,22 @@
-//! What a read is asked for, once its params are known to go together.
+//! The options of a read, once its params are known to go together.
 
 use termd_proto::Offset;
 use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadTerminal};
 
 use crate::terminal::error::TerminalError;
 
-/// A checked [`ReadTerminal`]; the fields are its.
+/// A checked [`ReadTerminal`].
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Where to start.
     pub from: ReadFrom,
     /// Read nothing from this offset on.
     pub until: Option<Offset>,
-    /// Only what was written to this stream.
+    /// Read only this stream.
     pub stream: Option<OutputStream>,
-    /// Most bytes of output to go through.
+    /// Most bytes of output to look through.
     pub max_bytes: Option<u64>,
     /// Most lines to return.
     pub max_lines: Option<u64>,
-    /// How to write them.
     pub encoding: Encoding,
     /// How long to wait for a first byte, in milliseconds.
     pub wait_ms: Option<u64>,

@@ -75,7 +75,7 @@ impl Checkpoints {
         }
     }
 
-    /// Resizes the screen, and keeps the size. Returns what the program is to be told.
+    /// Resizes the screen, and keeps the size. Returns the model's message to the program.
     pub(crate) fn resize(
         &mut self,
         terminal: &Terminal,

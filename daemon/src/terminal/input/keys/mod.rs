@@ -1,8 +1,7 @@
 //! Keys by name, and the bytes that a terminal sends for them.
 //!
-//! [`KeyPress`] is parsed from a name (`parse`); [`KeyPress::bytes`] writes it as the modes that the
-//! program has set want it: xterm's PC-style keys (`legacy`), or kitty's keyboard protocol (`kitty`).
-//! Pure: it must not know terminals, ttys or who types.
+//! [`KeyPress`] is parsed from a name (`parse`). [`KeyPress::bytes`] writes it in the modes that the
+//! program has set: xterm's PC-style keys (`legacy`), or kitty's keyboard protocol (`kitty`). Pure.
 
 mod kitty;
 mod legacy;
@@ -12,41 +11,37 @@ pub use parse::UnknownKey;
 
 use termd_vt::Model;
 
-/// F1 to F24 are there; xterm and terminfo have F13 to F24 as F1 to F12 with shift.
+/// The last function key. xterm and terminfo have F13 to F24 as F1 to F12 with shift.
 const LAST_FUNCTION_KEY: u8 = 24;
 
-/// Modifiers that are held, as the sum that xterm's and kitty's sequences add 1 to.
+/// Modifiers, as the sum that xterm's and kitty's sequences add 1 to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers(u8);
 
 impl Modifiers {
-    /// None is held.
     pub const NONE: Self = Self(0);
-    /// Shift.
     pub const SHIFT: Self = Self(1);
     /// Alt, which is Meta (xterm's metaSendsEscape is on).
     pub const ALT: Self = Self(2);
-    /// Control.
     pub const CTRL: Self = Self(4);
 
-    /// These and those.
+    /// The union.
     #[must_use]
     pub const fn with(self, more: Self) -> Self {
         Self(self.0 | more.0)
     }
 
-    /// These but not those.
+    /// The difference.
     #[must_use]
     pub const fn without(self, less: Self) -> Self {
         Self(self.0 & !less.0)
     }
 
-    /// Whether all of those are held.
+    /// Whether all of `other` are held.
     pub const fn has(self, those: Self) -> bool {
         self.0 & those.0 == those.0
     }
 
-    /// Whether none is held.
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
@@ -57,32 +52,21 @@ impl Modifiers {
     }
 }
 
-/// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// What produces this character; with shift as it is without it, where that is known.
+    /// The key that produces this character, without shift where that is known.
     Char(char),
-    /// Return.
     Enter,
-    /// Tab.
     Tab,
     /// Backspace, xterm's backarrow key.
     Backspace,
-    /// Escape.
     Escape,
-    /// Cursor up.
     Up,
-    /// Cursor down.
     Down,
-    /// Cursor right.
     Right,
-    /// Cursor left.
     Left,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Insert.
     Insert,
     /// Delete, the one of the editing keypad.
     Delete,
@@ -111,7 +95,6 @@ pub enum KeypadKey {
     Subtract,
     /// `+`
     Add,
-    /// Enter.
     Enter,
     /// `=`
     Equal,
@@ -119,16 +102,14 @@ pub enum KeypadKey {
     Separator,
 }
 
-/// A key and what is held with it.
+/// A key and its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyPress {
-    /// Which.
     pub key: Key,
-    /// What is held.
     pub held: Modifiers,
 }
 
-/// How cursor keys, the keypad and such are written: a mode that is set by one control function.
+/// A mode of cursor keys or the keypad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeyMode {
     /// Reset: numeric, normal.
@@ -141,10 +122,8 @@ pub enum KeyMode {
 /// What Enter sends (LNM, mode 20).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EnterSends {
-    /// CR.
     #[default]
     Return,
-    /// CR LF.
     ReturnAndLineFeed,
 }
 
@@ -154,11 +133,10 @@ pub enum BackspaceSends {
     /// DEL, as terminfo's kbs and a tty's VERASE have it.
     #[default]
     Delete,
-    /// BS.
     Backspace,
 }
 
-/// Which terminal's keys (DECANM, mode 2).
+/// The terminal whose keys are sent (DECANM, mode 2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeySet {
     /// xterm's.

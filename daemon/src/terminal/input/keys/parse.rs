@@ -9,12 +9,12 @@ use thiserror::Error;
 
 use super::{Key, KeyPress, KeypadKey, LAST_FUNCTION_KEY, Modifiers};
 
-/// Names longer than that are not looked at further.
+/// Longer names are unknown.
 const MAX_NAME_BYTES: usize = 64;
-/// As much of an unknown name as is said back.
-const SHOWN_CHARS: usize = 32;
-/// So many letters may be wrong in a name for the right one to be offered.
-const LARGEST_DISTANCE: usize = 2;
+/// Characters of an unknown name in the error.
+const MAX_SHOWN_CHARS: usize = 32;
+/// How many letters may be wrong in a name for which a key is suggested.
+const MAX_DISTANCE: usize = 2;
 
 /// Modifiers, before a `-` or `+`. Single letters are Emacs' and tmux', and go with `-` alone.
 const MODIFIERS: &[(&str, Modifiers)] = &[
@@ -105,7 +105,7 @@ impl FromStr for KeyPress {
 
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
         parse(name).ok_or_else(|| UnknownKey {
-            name: name.chars().take(SHOWN_CHARS).collect(),
+            name: name.chars().take(MAX_SHOWN_CHARS).collect(),
             suggestion: nearest(name),
         })
     }
@@ -215,7 +215,7 @@ fn nearest(name: &str) -> Option<&'static str> {
     let near = NAMES
         .iter()
         .map(|(known, _)| (distance(&wanted, known), *known));
-    near.filter(|(distance, known)| *distance <= LARGEST_DISTANCE && *distance < known.len())
+    near.filter(|(distance, known)| *distance <= MAX_DISTANCE && *distance < known.len())
         .min()
         .map(|(_, known)| known)
 }
