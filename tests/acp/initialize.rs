@@ -1,12 +1,12 @@
 //! `initialize`: what the agent hears of the client, and whose `terminal/*` are whose then.
 
 use serde_json::{Value, json};
+use termd_test_support::{Home, TestDaemon};
 
-use crate::proxied::Proxied;
-use crate::support::{Home, TestDaemon};
+use crate::harness::proxy::AcpProxy;
 
 /// Says `initialize` with these params, and gives what the agent has heard.
-fn heard(proxied: &mut Proxied, params: &str) -> String {
+fn heard(proxied: &mut AcpProxy, params: &str) -> String {
     let line = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\",\"params\":{params}}}\n"
     );
@@ -17,7 +17,7 @@ fn heard(proxied: &mut Proxied, params: &str) -> String {
 }
 
 /// Answers the `initialize` that [`heard`] said.
-fn answer(proxied: &mut Proxied, result: &Value) {
+fn answer(proxied: &mut AcpProxy, result: &Value) {
     proxied.agent.answer(&json!({ "id": "i" }), result);
     proxied
         .client
@@ -25,7 +25,7 @@ fn answer(proxied: &mut Proxied, result: &Value) {
 }
 
 /// Whether a `terminal/create` of the agent's reaches the client; it is answered either way.
-fn reaches_the_client(proxied: &mut Proxied) -> bool {
+fn reaches_the_client(proxied: &mut AcpProxy) -> bool {
     let id = proxied.agent.request(
         "terminal/create",
         &json!({ "sessionId": "s", "command": "/bin/true" }),
@@ -84,7 +84,7 @@ fn a_client_without_terminals_is_one_that_has_them() {
         ("[]", ""),
     ];
     // The last initialize counts: one proxy hears them all.
-    let mut proxied = Proxied::spawn(&home, &[]);
+    let mut proxied = AcpProxy::spawn(&home, &[]);
     for (params, want) in table {
         let want = if want.is_empty() { params } else { want };
         assert_eq!(heard(&mut proxied, params), want);
@@ -96,7 +96,7 @@ fn taking_over_leaves_the_line_as_it_is() {
     let daemon = TestDaemon::start();
     let params = r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#;
     for (arguments, want) in [(&[][..], true), (&["--take-over"][..], false)] {
-        let mut proxied = Proxied::spawn(&daemon, arguments);
+        let mut proxied = AcpProxy::spawn(&daemon, arguments);
         assert_eq!(heard(&mut proxied, params), params);
         answer(&mut proxied, &json!({ "protocolVersion": 1 }));
         assert_eq!(reaches_the_client(&mut proxied), want, "{arguments:?}");
@@ -114,7 +114,7 @@ fn the_agents_version_decides() {
         // A client that would have spoken version 2 was not presented as one with terminals.
         (2, json!({ "protocolVersion": 1 }), true),
     ];
-    let mut proxied = Proxied::spawn(&daemon, &["--take-over"]);
+    let mut proxied = AcpProxy::spawn(&daemon, &["--take-over"]);
     for (asked, answered, want) in table {
         heard(
             &mut proxied,
@@ -128,7 +128,7 @@ fn the_agents_version_decides() {
 #[test]
 fn both_names_are_in_the_audit() {
     let daemon = TestDaemon::start();
-    let mut proxied = Proxied::start(&daemon, &[], &json!({}));
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
     assert!(!reaches_the_client(&mut proxied));
     let mut command = daemon.command(env!("CARGO_BIN_EXE_termctl"));
     let said = command.args(["audit", "--json"]).output().unwrap();

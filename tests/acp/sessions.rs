@@ -5,13 +5,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use termd_test_support::{Home, TestDaemon, wait_until};
 
-use crate::proxied::Proxied;
-use crate::support::{Home, TestDaemon, wait_until};
+use crate::harness::proxy::AcpProxy;
 
 /// Where a command of this session runs that does not say where.
 #[track_caller]
-fn pwd(proxied: &mut Proxied, session: &str) -> String {
+fn pwd(proxied: &mut AcpProxy, session: &str) -> String {
     let agent = &mut proxied.agent;
     let params = json!({ "sessionId": session, "command": "/bin/pwd" });
     let created = agent.ask("terminal/create", &params);
@@ -29,13 +29,13 @@ fn pwd(proxied: &mut Proxied, session: &str) -> String {
 }
 
 /// Asks for a session, and lets the agent hear it.
-fn asked(proxied: &mut Proxied, method: &str, params: &Value) -> Value {
+fn asked(proxied: &mut AcpProxy, method: &str, params: &Value) -> Value {
     proxied.client.request(method, params);
     proxied.agent.wait(method, |line| line["method"] == method)
 }
 
 /// Lets the agent answer, and the client hear it.
-fn answered(proxied: &mut Proxied, request: &Value, answer: &Value) {
+fn answered(proxied: &mut AcpProxy, request: &Value, answer: &Value) {
     let mut line = json!({ "jsonrpc": "2.0", "id": request["id"] });
     line.as_object_mut()
         .unwrap()
@@ -56,7 +56,7 @@ fn directory(daemon: &TestDaemon, name: &str) -> String {
 fn a_command_runs_where_its_session_works() {
     let daemon = TestDaemon::start();
     let (a, b) = (directory(&daemon, "a"), directory(&daemon, "b"));
-    let mut proxied = Proxied::start(&daemon, &[], &json!({}));
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
     proxied.session("one", Path::new(&a));
     assert_eq!(pwd(&mut proxied, "one"), a);
 
@@ -75,7 +75,7 @@ fn a_command_runs_where_its_session_works() {
 fn a_session_that_has_no_name_yet_works_where_it_was_asked_for() {
     let daemon = TestDaemon::start();
     let (a, b) = (directory(&daemon, "a"), directory(&daemon, "b"));
-    let mut proxied = Proxied::start(&daemon, &[], &json!({}));
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
     proxied.session("one", Path::new(&a));
     let request = asked(
         &mut proxied,
@@ -96,7 +96,7 @@ fn a_session_that_has_no_name_yet_works_where_it_was_asked_for() {
 fn a_session_that_was_refused_is_forgotten() {
     let daemon = TestDaemon::start();
     let (a, b) = (directory(&daemon, "a"), directory(&daemon, "b"));
-    let mut proxied = Proxied::start(&daemon, &[], &json!({}));
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
     proxied.session("one", Path::new(&a));
     let error = json!({ "error": { "code": -32_002, "message": "no such session" } });
     for session in ["one", "other"] {
@@ -112,7 +112,7 @@ fn a_session_that_was_refused_is_forgotten() {
 fn what_a_closed_session_has_left_is_released() {
     let daemon = TestDaemon::start();
     let a = directory(&daemon, "a");
-    let mut proxied = Proxied::start(&daemon, &[], &json!({}));
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
     for (session, method) in [("one", "session/close"), ("two", "session/delete")] {
         proxied.session(session, Path::new(&a));
         let params = json!({ "sessionId": session, "command": "sleep", "args": ["600"] });
@@ -135,7 +135,7 @@ fn what_a_closed_session_has_left_is_released() {
 }
 
 /// Asks for a session with these params; what the agent hears of its MCP servers, raw.
-fn servers_heard(proxied: &mut Proxied, method: &str, params: &str) -> String {
+fn servers_heard(proxied: &mut AcpProxy, method: &str, params: &str) -> String {
     let line =
         format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{params}}}\n");
     proxied.client.write(line.as_bytes());
@@ -143,8 +143,8 @@ fn servers_heard(proxied: &mut Proxied, method: &str, params: &str) -> String {
 }
 
 /// A proxy whose two ends have agreed on a version, the agent with these capabilities.
-fn agreed(home: &Home, arguments: &[&str], version: u64, result: &Value) -> Proxied {
-    let mut proxied = Proxied::spawn(home, arguments);
+fn agreed(home: &Home, arguments: &[&str], version: u64, result: &Value) -> AcpProxy {
+    let mut proxied = AcpProxy::spawn(home, arguments);
     let params = json!({ "protocolVersion": version });
     let id = proxied.client.request("initialize", &params);
     proxied

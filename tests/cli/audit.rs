@@ -6,9 +6,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use termd_test_support::{Pty, TestDaemon, wait_until};
 
-use crate::pty::Pty;
-use crate::support::{TestDaemon, wait_until};
 use crate::termctl::{command, ok, termctl};
 
 /// A daemon in which some things were done.

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
 use serde_json::Value;
+use termd_test_support::{Home, TestDaemon};
 
-use crate::support::{Home, TestDaemon};
-use crate::termctl::{Said, command, termctl};
+use crate::termctl::{TermctlOutput, command, termctl};
 
 #[test]
 fn wrong_usage_is_2() {
@@ -84,7 +84,7 @@ fn no_daemon_and_none_to_be_started_is_4() {
 fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
     let home = Home::new();
     let mut list = command(&home, &["list"]);
-    let said = Said::of(
+    let said = TermctlOutput::of(
         &list
             .env("TERMD_BIN", "/nonexistent/termd")
             .output()
@@ -130,5 +130,5 @@ fn a_stale_socket_does_not_hinder_a_start() {
     drop(UnixListener::bind(home.socket()).unwrap());
     let said = termctl(&home, &["list"]);
     assert_eq!(said.code, Some(0), "{said:?}");
-    crate::start::stop(&home);
+    crate::daemon::start::stop(&home);
 }

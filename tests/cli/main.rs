@@ -1,33 +1,44 @@
 //! `termctl` end to end: the real binaries, as a shell and as a person at a tty use them.
 
-// A test's way to fail is to panic, and its way to say why it did not run is to print.
+// A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 // Expected output is built as it reads.
 #![allow(clippy::format_collect)]
 
-#[path = "../support/pty.rs"]
-mod pty;
-#[path = "../support/mod.rs"]
-mod support;
-
-mod approvals;
-mod attach;
-mod attach_screen;
 mod audit;
-mod desktop;
 mod errors;
-mod faults;
-mod gaps;
-mod history;
-mod life;
-mod notify;
-mod pages;
-mod pipes;
+mod manual_pages;
 mod policy;
 mod run;
 mod send;
 mod setup;
-mod silent;
-mod start;
 mod termctl;
+mod terminal_end;
 mod verbs;
+
+/// `approvals`, `approve` and `deny`.
+mod approvals {
+    mod answers;
+    mod desktop;
+    mod notifications;
+}
+
+/// `attach`.
+mod attach {
+    mod screen;
+    mod tty;
+}
+
+/// The daemon behind `termctl`: started on demand, replaced, or silent.
+mod daemon {
+    mod server_change;
+    pub(crate) mod start;
+    mod unresponsive;
+}
+
+/// What `read`, `run` and `history` print.
+mod output {
+    mod gaps;
+    mod history;
+    mod pipes;
+}

@@ -1,9 +1,8 @@
 //! The gate as a person and a script meet it.
 
-use rustix::process::Signal;
 use serde_json::Value;
+use termd_test_support::{Home, TestDaemon};
 
-use crate::support::{DEADLINE, Deadline, Home, TestDaemon};
 use crate::termctl::{ok, termctl};
 
 #[test]
@@ -198,9 +197,7 @@ fn status_names_the_file_that_is_not_in_force() {
 
     // Both are bad: each has its line.
     daemon.configure("kill_grace_ms = \n");
-    let server = daemon.server();
-    daemon.signal(Signal::HUP);
-    assert!(server.ends_by(Deadline::after(DEADLINE)));
+    daemon.replace_server();
     let status = ok(&daemon, &["status"]);
     assert!(line(&status, "approved.toml").is_some(), "{status}");
     let config = line(&status, "config.toml").unwrap();
@@ -209,8 +206,6 @@ fn status_names_the_file_that_is_not_in_force() {
     // What is mended is in force after the next reload.
     daemon.configure("kill_grace_ms = 300\n");
     std::fs::remove_file(daemon.path("config/termd/approved.toml")).unwrap();
-    let server = daemon.server();
-    daemon.signal(Signal::HUP);
-    assert!(server.ends_by(Deadline::after(DEADLINE)));
+    daemon.replace_server();
     assert!(!ok(&daemon, &["status"]).contains("not in force"));
 }

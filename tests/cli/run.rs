@@ -5,10 +5,9 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::json;
+use termd_test_support::{Process, Pty, TestDaemon, wait_until};
 
-use crate::pty::Pty;
-use crate::support::{DEADLINE, Deadline, Process, TestDaemon, wait_until};
-use crate::termctl::{Said, command, ok, termctl};
+use crate::termctl::{TermctlOutput, command, ok, termctl};
 
 #[test]
 fn exit_codes_and_signals_are_passed_on() {
@@ -79,7 +78,7 @@ fn output_comes_while_the_command_runs() {
         .unwrap();
     assert_eq!(&first, b"first\n");
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
-    let said = Said::of(&child.wait_with_output().unwrap());
+    let said = TermctlOutput::of(&child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(0));
     assert!(said.out.ends_with("last\n"), "{said:?}");
 }
@@ -92,7 +91,7 @@ fn the_callers_directory_and_environment_are_the_commands() {
         &["run", "--env", "B=2", "--", "sh", "-c", "pwd; echo $A$B"],
     );
     command.env("A", "1").current_dir(daemon.path("bin"));
-    let said = Said::of(&command.output().unwrap());
+    let said = TermctlOutput::of(&command.output().unwrap());
     assert_eq!(said.out, format!("{}\n12\n", daemon.path("bin").display()));
 }
 
@@ -192,7 +191,7 @@ pub(crate) fn running(daemon: &TestDaemon, args: &[&str]) -> (std::process::Chil
         .trim_end_matches(';')
         .parse()
         .unwrap();
-    (child, Process::must(pid))
+    (child, Process::expect(pid))
 }
 
 #[test]
@@ -200,11 +199,8 @@ fn signals_to_termctl_end_the_command() {
     let daemon = TestDaemon::start();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let (mut child, command) = running(&daemon, &[]);
-        Process::must(child.id().into()).signal(signal);
-        assert!(
-            command.ends_by(Deadline::after(DEADLINE)),
-            "{signal:?}: the command lives on"
-        );
+        Process::expect(child.id().into()).signal(signal);
+        command.wait_for_end();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal:?}");
     }
 }
@@ -216,10 +212,7 @@ fn a_killed_termctl_ends_its_command_unless_kept() {
     let (mut child, command) = running(&daemon, &[]);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(
-        command.ends_by(Deadline::after(DEADLINE)),
-        "the command lives on"
-    );
+    command.wait_for_end();
     wait_until("the terminal is closed", || {
         only_terminal(&daemon)["state"] == "closed"
     });
@@ -240,11 +233,8 @@ fn closed_standard_output_ends_the_command() {
     let mut some = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut some).unwrap();
     assert_eq!(&some, b"y\ny\ny\ny\ny\n");
-    let process = Process::must(child.id().into());
-    assert!(
-        process.ends_by(Deadline::after(DEADLINE)),
-        "it writes to nobody for ever"
-    );
+    let process = Process::expect(child.id().into());
+    process.wait_for_end();
     assert_eq!(child.wait().unwrap().code(), Some(141));
     wait_until("the command has ended", || {
         only_terminal(&daemon)["state"] == "closed"

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::pty::Pty;
-use crate::support::{TestDaemon, wait_until};
-use crate::termctl::{Said, command, ok, termctl};
+use termd_test_support::{Pty, TestDaemon, wait_until};
+
+use crate::termctl::{TermctlOutput, command, ok, termctl};
 
 /// A terminal that runs this script and has said `ready`.
 #[track_caller]
@@ -19,7 +19,7 @@ fn ready(daemon: &TestDaemon, script: &str) -> String {
 
 /// Runs `termctl` with this on its standard input.
 #[track_caller]
-fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> Said {
+fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> TermctlOutput {
     let mut child = command(daemon, args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -28,7 +28,7 @@ fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> Said {
         .unwrap();
     // Refused at once, it may have ended without reading.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    Said::of(&child.wait_with_output().unwrap())
+    TermctlOutput::of(&child.wait_with_output().unwrap())
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use serde_json::{Value, json};
+use termd_test_support::Home;
 
-use crate::support::Home;
-use crate::termctl::{Said, command, termctl};
+use crate::termctl::{TermctlOutput, command, termctl};
 
 fn read_json(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
@@ -116,7 +116,7 @@ fn a_project_s_file_is_for_all_who_have_the_project() {
     fs::create_dir(&project).unwrap();
     let run = |client: &str| {
         let mut setup = command(&home, &["setup", "--project", "--client", client]);
-        Said::of(&setup.current_dir(&project).output().unwrap())
+        TermctlOutput::of(&setup.current_dir(&project).output().unwrap())
     };
     for (client, file, container) in [
         ("claude-code", ".mcp.json", "mcpServers"),

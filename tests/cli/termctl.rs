@@ -4,12 +4,11 @@ use std::ffi::OsStr;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-
-use crate::support::{Home, termd_binary};
+use termd_test_support::{Home, termd_binary};
 
 /// What a run of `termctl` said and how it ended.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct TermctlOutput {
     /// Its exit code; none if a signal ended it.
     pub(crate) code: Option<i32>,
     /// Standard output.
@@ -18,7 +17,7 @@ pub(crate) struct Said {
     pub(crate) err: String,
 }
 
-impl Said {
+impl TermctlOutput {
     /// Of a child's output.
     pub(crate) fn of(output: &Output) -> Self {
         Self {
@@ -52,8 +51,8 @@ pub(crate) fn command<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
 }
 
 /// Runs `termctl` to its end.
-pub(crate) fn termctl<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Said {
-    Said::of(&command(home, args).output().unwrap())
+pub(crate) fn termctl<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> TermctlOutput {
+    TermctlOutput::of(&command(home, args).output().unwrap())
 }
 
 /// Runs `termctl` to its end, which must be good; its standard output without the last newline.

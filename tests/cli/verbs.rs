@@ -5,9 +5,9 @@ use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, wait_until};
 
-use crate::support::{TestDaemon, wait_until};
-use crate::termctl::{Said, command, ok, termctl};
+use crate::termctl::{TermctlOutput, command, ok, termctl};
 
 /// The documented example: a terminal used from a shell script, line by line.
 #[test]
@@ -31,7 +31,7 @@ fn a_shell_script_uses_a_terminal() {
     );
     let mut shell = daemon.command("/bin/sh");
     shell.args(["-c", script]).env("PATH", path);
-    let said = Said::of(&shell.output().unwrap());
+    let said = TermctlOutput::of(&shell.output().unwrap());
     assert_eq!(
         (said.code, said.out.as_str()),
         (Some(0), "started\nexit code 143\n"),
@@ -75,7 +75,10 @@ fn create_takes_the_callers_directory_environment_and_size() {
     ];
     let mut command = command(&daemon, &args);
     command.current_dir(&directory).env("TWO", "2");
-    let id = Said::of(&command.output().unwrap()).out.trim().to_owned();
+    let id = TermctlOutput::of(&command.output().unwrap())
+        .out
+        .trim()
+        .to_owned();
     ok(&daemon, &["wait", &id]);
     let text = ok(&daemon, &["read", &id]);
     assert_eq!(text, format!("{}\n1 2\n31 101", directory.display()));
@@ -166,7 +169,7 @@ fn follow_goes_on_until_the_exit() {
         ok(&daemon, &["read", &id]).contains("one")
     });
     ok(&daemon, &["send", "--enter", &id]);
-    let said = Said::of(&child.unwrap().wait_with_output().unwrap());
+    let said = TermctlOutput::of(&child.unwrap().wait_with_output().unwrap());
     assert_eq!(said.code, Some(0));
     assert!(
         said.out.starts_with("one\n") && said.out.ends_with("two\n"),
@@ -379,7 +382,7 @@ fn control_characters_are_escaped() {
     let directory = daemon.path("dir\u{1b}[31m");
     std::fs::create_dir(&directory).unwrap();
     let mut create = command(&daemon, &["create", "--", "sleep", "1000", evil]);
-    let said = Said::of(&create.current_dir(&directory).output().unwrap());
+    let said = TermctlOutput::of(&create.current_dir(&directory).output().unwrap());
     assert_eq!(said.code, Some(0), "{said:?}");
     let id = said.out.trim();
     for args in [

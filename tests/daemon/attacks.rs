@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, sh};
 
-use crate::gate::shell;
-use crate::support::{TestDaemon, sh};
+use crate::gate::judgement::shell;
 
 /// The most that a server may take after an attack on its memory, in bytes: some terminals with
 /// their full scrollback, in a build without optimisation.
@@ -218,10 +218,7 @@ fn bytes_that_the_shell_takes_otherwise_hide_no_command() {
         -32011
     );
     let id = shell(&mut client);
-    client.ok(
-        "session.send",
-        &json!({ "id": id, "text": "cd \"$HOME\"\r" }),
-    );
+    client.send_text(&id, "cd \"$HOME\"\r");
     let text = json!({ "id": id, "text": "echo a\rrm -rf never\r" });
     assert_eq!(client.err("session.send", &text).code, -32011);
     // `r`, the first byte of three, DEL, `m -rf never`.

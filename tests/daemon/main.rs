@@ -1,61 +1,111 @@
-//! The daemon end to end: the real binary, over its real socket, a fresh home for every test.
-//!
-//! One file for each thing that is promised; `support` is all that they share.
+//! The daemon end to end: the real binary over its real socket, with a fresh home for each test.
 
-// A test's way to fail is to panic, and its way to say why it did not run is to print.
+// A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 // Expected output is built as it reads.
 #![allow(clippy::format_collect)]
 
-#[path = "../support/mod.rs"]
-mod support;
-
-mod acp_create;
-mod acp_environment;
-mod acp_examples;
-mod acp_kill;
-mod acp_output;
-mod acp_release;
-mod acp_sessions;
-mod acp_wait;
-mod approval;
+/// What has been done to other terminals, multiplexers and container engines.
 mod attacks;
-mod audit;
-mod audit_refusal;
-mod audit_typing;
-mod bad_clients;
-mod closing;
-mod commands;
-mod confine;
-mod confine_user;
-mod database;
-mod disk;
-mod disk_floor;
-mod end_causes;
-mod gate;
-mod hung_up;
-mod idle;
-mod native;
-mod native_events;
-mod native_io;
-mod native_life;
-mod native_plain;
-mod other_uid;
-mod peers;
-mod pipes;
-mod policy;
-mod postgres;
-mod protocol;
-mod runtime_dir;
-mod screen;
-mod screen_replies;
-mod screen_wait;
-mod shell;
-mod shell_manners;
-mod stopping;
-mod typing;
-mod typing_programs;
-mod typing_secrets;
-mod waits;
-mod waits_done;
-mod waits_many;
+/// Signals to the daemon, and the death of either of its processes.
+mod signals;
+
+/// ACP's `terminal/*`.
+mod acp {
+    mod create;
+    mod environment;
+    mod examples;
+    mod kill;
+    mod output;
+    mod release;
+    mod sessions;
+    mod wait;
+}
+
+/// The audit: what it records, never stores, and does when it cannot be written.
+mod audit {
+    mod records;
+    mod secrets;
+    mod typing;
+    mod unavailable;
+}
+
+/// Sandboxes and limits of commands.
+mod confinement {
+    mod limits;
+    mod ordinary_user;
+    mod sandbox;
+}
+
+/// The database file, quotas, and a full disk.
+mod disk {
+    mod database;
+    mod free_floor;
+    mod numbered_lines;
+    mod quota;
+    pub(crate) mod small_disk;
+}
+
+/// What is judged before it runs, and who answers.
+mod gate {
+    mod approval;
+    pub(crate) mod judgement;
+    mod profiles;
+}
+
+/// `session.send` and `session.type`.
+mod input {
+    mod programs;
+    mod secrets;
+    mod send;
+    pub(crate) mod typing;
+}
+
+/// `session.read`.
+mod output {
+    mod pipes;
+    mod plain_text;
+    mod read;
+}
+
+/// `session.screen`.
+mod screen {
+    mod contents;
+    mod replies;
+    mod wait;
+}
+
+/// The life of a terminal by the native API.
+mod session {
+    mod close;
+    mod closed_pty;
+    mod commands;
+    mod create;
+    mod events;
+    mod idle_timeout;
+    mod lifecycle;
+}
+
+/// Shell integration.
+mod shell {
+    pub(crate) mod marked_shell;
+    mod marks;
+    mod user_settings;
+}
+
+/// The socket, its lines, and who may use it how much.
+mod socket {
+    mod bad_clients;
+    mod other_user;
+    mod peer_limits;
+    mod protocol;
+    mod runtime_directory;
+}
+
+/// `session.wait_for` and `session.interact`.
+mod wait {
+    mod command_end;
+    mod load;
+    mod pattern;
+    mod postgres;
+}

@@ -3,8 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use termd_test_support::{RawClient, SESSION, TestDaemon, sh, wait_until};
 
-use crate::support::{RawClient, SESSION, TestDaemon, sh, wait_until};
 use crate::{Fault, rounds};
 
 /// Children that wait for a gate of their own, which opens while no server is there.
@@ -31,10 +31,7 @@ fn a_child_that_ended_in_the_gap_is_known_with_its_exit_and_all_it_said() {
         ];
         let ids: Vec<String> = scripts
             .iter()
-            .map(|(script, _)| {
-                let info = client.ok("session.create", &sh(&format!("stty -opost; {script}")));
-                info["id"].as_str().unwrap().to_owned()
-            })
+            .map(|(script, _)| client.create_terminal(&sh(&format!("stty -opost; {script}"))))
             .collect();
         let fault = if round % 2 == 0 {
             Fault::Kill
@@ -75,7 +72,7 @@ fn however_long_the_gap_is() {
     fs::write(&gate, "").unwrap();
     // It cannot be reaped while the keeper is stopped: it is seen to end as a zombie.
     wait_until("the child has ended", || {
-        crate::support::process_state(child.pid).as_deref() == Some("Z")
+        termd_test_support::process_state(child.pid).as_deref() == Some("Z")
     });
     daemon.signal(rustix::process::Signal::CONT);
     let mut agent = daemon.agent();
@@ -94,8 +91,7 @@ fn input_sent_while_the_server_is_away_arrives() {
         "stty raw -echo; echo ready; head -c {total} > '{}'",
         copy.display()
     );
-    let info = client.ok("session.create", &sh(&script));
-    let id = info["id"].as_str().unwrap().to_owned();
+    let id = client.create_terminal(&sh(&script));
     client.wait_for_text(&id, "ready");
     let mut expected = String::new();
     for round in 0..rounds() {
@@ -108,7 +104,7 @@ fn input_sent_while_the_server_is_away_arrives() {
         let text = format!("{round:09};");
         // The socket is the keeper's: this waits in its backlog for the next server.
         let mut client: RawClient = daemon.client();
-        let result = client.ok("session.send", &json!({ "id": id, "text": text }));
+        let result = client.send_text(&id, &text);
         assert_eq!(result["sent"], 10);
         expected += &text;
     }
@@ -158,8 +154,6 @@ fn terminals_outlive_a_row_of_deaths() {
         assert_ne!(info["server_pid"], next["server_pid"]);
         assert_eq!(info["keeper_pid"], next["keeper_pid"]);
     }
-    daemon
-        .client()
-        .ok("session.send", &json!({ "id": id, "text": "\n" }));
+    daemon.client().send_text(&id, "\n");
     assert_eq!(daemon.agent().wait(&id), (Some(7), None));
 }

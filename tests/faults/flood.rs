@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
 
-use crate::support::{RawClient, TestDaemon, merged, sh, wait_until};
 use crate::{Fault, rounds};
 
 /// Lines that a writer prints: about 16 MB, of lengths that look random and are known. Less than
@@ -84,10 +84,9 @@ fn flood(fault: Fault) {
         let mut client = daemon.client();
         let script = writer(round * 7919 + 1, &copy, exit_code);
         let params = merged(&sh(&script), &json!({ "output_byte_limit": 65_536 }));
-        let info = client.ok("session.create", &params);
-        let id = info["id"].as_str().unwrap().to_owned();
+        let id = client.create_terminal(&params);
         client.wait_for_text(&id, "ready\n");
-        client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+        client.send_text(&id, "\n");
         let mut strikes = 0;
         let (mut last, _) = output_end(&daemon, &id);
         while strikes < STRIKES {
@@ -152,7 +151,7 @@ fn many_floods_at_once_survive_too() {
         })
         .collect();
     for (id, _) in &terminals {
-        client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+        client.send_text(&id, "\n");
     }
     for _ in 0..3 {
         Fault::Kill.strike(&daemon);

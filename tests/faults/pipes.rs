@@ -4,8 +4,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, merged, sh, wait_until};
 
-use crate::support::{TestDaemon, merged, sh, wait_until};
 use crate::{Fault, rounds};
 
 /// How often the server goes while both are written.
@@ -94,8 +94,7 @@ fn flood(fault: Fault) {
             &sh(&script),
             &json!({ "stdio": "pipes", "output_byte_limit": 65_536 }),
         );
-        let info = daemon.client().ok("session.create", &params);
-        let id = info["id"].as_str().unwrap().to_owned();
+        let id = daemon.client().create_terminal(&params);
         wait_until("the gate is there", || gate.exists());
         std::fs::write(&gate, "go").unwrap();
         let (mut last, mut strikes) = (0, 0);

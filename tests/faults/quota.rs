@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
 
-use crate::support::{RawClient, TestDaemon, merged, sh, wait_until};
 use crate::{Fault, rounds};
 
 /// What a writer prints, in bytes: lines of eight.
@@ -54,8 +54,7 @@ fn flood(fault: Fault) {
         let mut client = daemon.client();
         let script = format!("stty raw -echo; seq -w 0 9999999 | head -c {BYTES}");
         let params = merged(&sh(&script), &json!({ "output_byte_limit": 65_536 }));
-        let info = client.ok("session.create", &params);
-        let id = info["id"].as_str().unwrap().to_owned();
+        let id = client.create_terminal(&params);
         for strike in 1..=STRIKES {
             wait_until("the flood goes on", || {
                 output_end(&daemon, &id) > strike * BYTES / (STRIKES + 2)
@@ -120,8 +119,7 @@ fn flood(fault: Fault) {
             Fault::Replace => 1,
         };
         assert!((1..=most).contains(&records), "{reached}");
-        let verdict = client.ok("audit.verify", &Value::Null);
-        assert_eq!(verdict["first_bad"], Value::Null, "{verdict}");
+        client.assert_audit_is_whole();
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon, sh, wait_until};
 
-use crate::support::{RawClient, TestDaemon, sh, wait_until};
 use crate::{Fault, rounds};
 
 /// Output of the noisy shell, in lines of 60 bytes: more than two checkpoints' worth.
@@ -20,8 +20,7 @@ fn terminal(client: &mut RawClient, parts: &[&str]) -> String {
             "{part} printf '\\033]2;part {number}\\007'; read x; "
         );
     }
-    let info = client.ok("session.create", &sh(&script));
-    let id = info["id"].as_str().unwrap().to_owned();
+    let id = client.create_terminal(&sh(&script));
     wait_for_part(client, &id, 0);
     id
 }
@@ -36,7 +35,7 @@ fn wait_for_part(client: &mut RawClient, id: &str, number: usize) {
 }
 
 fn go_on(client: &mut RawClient, id: &str, number: usize) {
-    client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+    client.send_text(&id, "\n");
     wait_for_part(client, id, number);
 }
 
@@ -226,12 +225,11 @@ fn what_was_cut_is_put_together() {
             let script = format!(
                 "stty -echo; printf 'ready{head}'; read x; printf '{tail}'; printf '\\033]2;done\\007'; read x"
             );
-            let info = client.ok("session.create", &sh(&script));
-            let id = info["id"].as_str().unwrap().to_owned();
+            let id = client.create_terminal(&sh(&script));
             client.wait_for_text(&id, "ready");
             strike_and_compare(&daemon, &id, &[fault], head);
             let mut client = daemon.client();
-            client.ok("session.send", &json!({ "id": id, "text": "\n" }));
+            client.send_text(&id, "\n");
             wait_until("the rest is there", || {
                 client.ok("session.screen", &json!({ "id": id }))["title"] == "done"
             });
@@ -269,7 +267,7 @@ fn a_flood_ends_in_the_same_screen() {
     go_on(&mut client, &untouched, 1);
     let expected = whole_screen(&daemon, &untouched);
     std::fs::remove_file(&gate).unwrap();
-    client.ok("session.send", &json!({ "id": struck, "text": "\n" }));
+    client.send_text(&struck, "\n");
     let mut last = 0;
     for fault in [Fault::Kill, Fault::Replace, Fault::Kill] {
         let mut is_over = false;

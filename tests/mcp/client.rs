@@ -7,8 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-
-use crate::support::{DEADLINE, Deadline, Home, Process};
+use termd_test_support::{DEADLINE, Deadline, Home, Process};
 
 /// The era without `initialize`.
 pub(crate) const STATELESS: &str = "2026-07-28";
@@ -88,7 +87,7 @@ impl McpClient {
 
     /// Its process.
     pub(crate) fn process(&self) -> Process {
-        Process::must(self.child.id().into())
+        Process::expect(self.child.id().into())
     }
 
     /// Sends a line as it is.
@@ -210,10 +209,7 @@ impl McpClient {
     #[track_caller]
     pub(crate) fn wait_exit(&mut self) -> (Duration, std::process::ExitStatus) {
         let begun = Instant::now();
-        assert!(
-            self.process().ends_by(Deadline::after(DEADLINE)),
-            "it never ended"
-        );
+        self.process().wait_for_end();
         (begun.elapsed(), self.child.wait().unwrap())
     }
 }

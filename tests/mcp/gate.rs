@@ -1,9 +1,9 @@
 //! What the gate asks reaches the person: by elicitation where the client has it, else in the answer.
 
 use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon};
 
 use crate::client::McpClient;
-use crate::support::{RawClient, TestDaemon};
 
 const DANGEROUS: &str = "rm -rf ./never-there";
 

@@ -1,22 +1,27 @@
 //! `termctl mcp` end to end: the real binaries, spoken to in JSON lines as an MCP client does.
 
-// A test's way to fail is to panic, and its way to say why it did not run is to print.
+// A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod client;
-mod end_cause;
-mod ends;
 mod gate;
-mod paging;
+mod limit_causes;
 mod protocol;
-mod replaced;
 mod resources;
-mod sessions;
-mod terminal_exec;
-mod terminal_io;
-mod terminal_run;
-mod terminal_start;
-mod waits;
+mod server_change;
+mod shutdown;
+
+/// The tools that stand in for smart-terminal-mcp's.
+mod smart_terminal {
+    mod exec;
+    mod io;
+    mod run;
+    pub(crate) mod start;
+}
+
+/// The tools that stand in for terminal-mcp's.
+mod terminal_mcp {
+    mod paging;
+    mod sessions;
+    mod waits;
+}

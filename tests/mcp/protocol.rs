@@ -1,9 +1,9 @@
 //! Both eras, what is told of the tools, and lines that are no messages.
 
 use serde_json::{Value, json};
+use termd_test_support::{Home, TestDaemon};
 
 use crate::client::{McpClient, STATELESS};
-use crate::support::{Home, TestDaemon};
 
 #[test]
 fn initialize_is_answered_in_the_version_that_was_asked_for() {

@@ -1,9 +1,9 @@
 //! Terminals as resources: listed, read, subscribed to in both eras' ways.
 
 use serde_json::{Value, json};
+use termd_test_support::TestDaemon;
 
 use crate::client::McpClient;
-use crate::support::TestDaemon;
 
 #[test]
 fn screen_and_transcript_are_listed_and_read() {

@@ -1,7 +1,7 @@
 """Named checks, and what came of each.
 
-A story is a file with an async function `story(world)`; it makes checks by `check`. A check that
-fails does not end its story: the next one may say why. What cannot be made here is said to be
+A scenario is a file with an async function `scenario(world)`; it makes checks by `check`. A check that
+fails does not end its scenario: the next one may say why. What cannot be made here is said to be
 skipped, with the reason.
 """
 

@@ -61,7 +61,7 @@ AGENTS = {
 HELLO = "shell echo hello-$((40+2)); exit 3"
 
 
-async def story(world, report):
+async def scenario(world, report):
     for name, agent in AGENTS.items():
         async with report.check(f"{name}: without terminals it is sent text"):
             run = await acpx(world, agent, HELLO, "--no-terminal", "--approve-all", "--format", "json")

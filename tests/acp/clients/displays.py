@@ -5,7 +5,7 @@ import asyncio
 from link import connect, expect, python_agent
 
 
-async def story(world, report):
+async def scenario(world, report):
     await meta(world, report)
     await off(world, report)
     await own_terminals(world, report)

@@ -18,7 +18,7 @@ def allow_all_but_the_gates(tool_call):
     return "reject_once" if "rm -rf" in tool_call["title"] else "allow_once"
 
 
-async def story(world, report):
+async def scenario(world, report):
     agent = [os.environ["FAST_AGENT"], *PASSTHROUGH]
     async with connect(world, agent, answer="allow_once") as link:
         session = await link.session()
@@ -60,6 +60,6 @@ async def story(world, report):
             expect("reject" in said.lower(), said)
         async with report.check("both names are in the audit"):
             audit = json.dumps(await world.termctl_json("audit"))
-            expect("fast-agent-acp" in audit and "story" in audit, audit[:2000])
+            expect("fast-agent-acp" in audit and "scenario" in audit, audit[:2000])
     async with report.check("no terminal is left"):
         expect(await world.open_terminals() == 0, await world.termctl_json("list"))

@@ -193,7 +193,7 @@ async def connect(world, agent, *options, answer="reject_once", stderr=None, cap
         connection.initialized = await connection.initialize(
             protocol_version=1,
             client_capabilities=ClientCapabilities.model_validate(capabilities or {}),
-            client_info=Implementation(name="story", version="1"),
+            client_info=Implementation(name="scenario", version="1"),
         )
         yield Link(world, connection, process, person)
     expect(process.returncode is not None and process.returncode >= 0, "it had to be killed")

@@ -1,35 +1,32 @@
 //! `termctl acp` between real agents and real clients: the SDKs of both languages, the client acpx,
-//! and fast-agent, which needs no model for this.
+//! and the agent fast-agent, which needs no model here.
 //!
-//! They are fetched by the tests, by exact version, from their registries. Each story (a Python file
-//! beside this one) is one test with a daemon of its own; its report is shown where it fails.
+//! The tests fetch them by exact version. Each scenario is a Python file beside this one. It is one
+//! test with a daemon of its own, and its report is shown where it fails.
 
-// A test's way to fail is to panic, and its way to say why it did not run is to print.
+// A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
-
-#[path = "../../support/mod.rs"]
-mod support;
 
 use std::path::{Path, PathBuf};
 
-use support::registry::{NodeModules, Venv};
-use support::{TestDaemon, skip, story};
+use termd_test_support::packages::{NodeModules, Unavailable, Venv};
+use termd_test_support::{TestDaemon, scenario, skip};
 
-/// Python's SDK of ACP, and the one of MCP for an agent that uses its session's servers.
-static SDK: Venv = Venv::of(
+/// ACP's Python SDK, and MCP's for an agent that uses the MCP servers of its session.
+static SDK: Venv = Venv::new(
     "acp-python",
     11,
     &["agent-client-protocol==0.12.1", "mcp==2.3.0"],
 );
-/// `TypeScript`'s SDK of ACP.
-static NODE_SDK: NodeModules = NodeModules::of("acp-node", &["@agentclientprotocol/sdk@2.4.0"]);
-/// A client for the command line.
-static ACPX: NodeModules = NodeModules::of("acpx", &["acpx@0.19.1"]);
-/// A real agent, whose model "passthrough" answers with what it is told.
-static FAST_AGENT: Venv = Venv::of("fast-agent", 12, &["fast-agent-mcp==0.10.46"]);
+/// ACP's `TypeScript` SDK.
+static NODE_SDK: NodeModules = NodeModules::new("acp-node", &["@agentclientprotocol/sdk@2.4.0"]);
+/// An ACP client for the command line.
+static ACPX: NodeModules = NodeModules::new("acpx", &["acpx@0.19.1"]);
+/// A real agent. Its model "passthrough" repeats what it is told.
+static FAST_AGENT: Venv = Venv::new("fast-agent", 12, &["fast-agent-mcp==0.10.46"]);
 
-/// What a story needs beside the SDK: a variable, and the path that it leads to.
-type Need = (&'static str, fn() -> Result<PathBuf, String>);
+/// What a scenario needs beside the SDK: a variable, and the path that is its value.
+type Need = (&'static str, fn() -> Result<PathBuf, Unavailable>);
 
 const NODE: [Need; 2] = [
     ("ACP_SDK", || {
@@ -39,25 +36,25 @@ const NODE: [Need; 2] = [
     ("NODE_AGENT", || Ok(beside("agent.mjs"))),
 ];
 
-/// Tells one story, or says why not.
+/// Runs one scenario, or prints why it is skipped.
 #[track_caller]
-fn tell(name: &str, needs: &[Need]) {
+fn run_scenario(name: &str, needs: &[Need]) {
     let mut env: Vec<(&str, PathBuf)> = Vec::new();
     for (variable, find) in needs {
         match find() {
             Ok(path) => env.push((variable, path)),
-            Err(reason) => return skip(name, &reason),
+            Err(reason) => return skip(name, reason),
         }
     }
     let python = match SDK.program("python") {
         Ok(python) => python,
-        Err(reason) => return skip(name, &reason),
+        Err(reason) => return skip(name, reason),
     };
     let env: Vec<(&str, &Path)> = env
         .iter()
         .map(|(name, path)| (*name, path.as_path()))
         .collect();
-    story::tell(&TestDaemon::start(), &python, "acp/clients", name, &env);
+    scenario::run(&TestDaemon::start(), &python, "acp/clients", name, &env);
 }
 
 fn beside(name: &str) -> PathBuf {
@@ -67,27 +64,27 @@ fn beside(name: &str) -> PathBuf {
 
 #[test]
 fn every_method_by_the_python_sdk() {
-    tell("terminals", &[]);
+    run_scenario("terminals", &[]);
 }
 
 #[test]
 fn every_method_by_the_typescript_sdk() {
-    tell("terminals", &NODE);
+    run_scenario("terminals", &NODE);
 }
 
 #[test]
 fn misuse() {
-    tell("misuse", &[]);
+    run_scenario("misuse", &[]);
 }
 
 #[test]
 fn displays() {
-    tell("displays", &[]);
+    run_scenario("displays", &[]);
 }
 
 #[test]
 fn session_mcp() {
-    tell("session_mcp", &[]);
+    run_scenario("session_mcp", &[]);
 }
 
 #[test]
@@ -96,12 +93,12 @@ fn acpx() {
     let acpx: Need = ("ACPX", || {
         Ok(ACPX.folder()?.join("node_modules/acpx/dist/cli.js"))
     });
-    tell("acpx", &[sdk, agent, acpx]);
+    run_scenario("acpx", &[sdk, agent, acpx]);
 }
 
 #[test]
 fn fast_agent() {
-    tell(
+    run_scenario(
         "fast_agent",
         &[("FAST_AGENT", || FAST_AGENT.program("fast-agent-acp"))],
     );

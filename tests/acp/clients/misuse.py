@@ -8,7 +8,7 @@ from link import connect, expect, items, python_agent
 TRIES = 80
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world, python_agent("agent.py")) as good:
         held = await good.session()
         holding = asyncio.create_task(good.prompt(held, "held", within=200))

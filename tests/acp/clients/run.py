@@ -1,4 +1,4 @@
-"""Tells one story: `python run.py STORY`. The Rust test beside this file calls it, with the home of
+"""Tells one scenario: `python run.py SCENARIO`. The Rust test beside this file calls it, with the home of
 a daemon of its own in the environment."""
 
 import asyncio
@@ -15,7 +15,7 @@ from report import Report  # noqa: E402
 
 async def main(name):
     report = Report()
-    await importlib.import_module(name).story(World(), report)
+    await importlib.import_module(name).scenario(World(), report)
     report.end()
 
 

@@ -7,7 +7,7 @@ from acp.schema import McpServerStdio
 from link import connect, expect, python_agent
 
 
-async def story(world, report):
+async def scenario(world, report):
     own = McpServerStdio(name="own", command="/bin/false", args=["a b"], env=[])
     async with connect(world, python_agent("mcp_agent.py"), "--session-mcp") as link:
         session = await link.session(servers=[own])

@@ -1,7 +1,7 @@
 """What the agents here have in common: an agent on the Python SDK whose every prompt names a scene.
 
 A scene is an async function of a `Turn`. What it expects and does not find is the prompt's error,
-which the story that prompted it fails with.
+which the scenario that prompted it fails with.
 """
 
 import asyncio

@@ -14,7 +14,7 @@ def agent():
     return ["node", node] if node else python_agent("agent.py")
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world, agent()) as link:
         session = await link.session()
         for scene in SCENES:

@@ -5,10 +5,10 @@ use std::time::Instant;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::scene::{Scene, embedded};
+use super::tool_calls::{ToolCallSession, embedded};
 
-fn scene() -> Scene {
-    Scene::start(&[], &json!({ "_meta": { "terminal_output": true } }))
+fn scene() -> ToolCallSession {
+    ToolCallSession::start(&[], &json!({ "_meta": { "terminal_output": true } }))
 }
 
 /// What updates say that a terminal has printed, together.

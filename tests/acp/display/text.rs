@@ -5,10 +5,10 @@ use std::time::Instant;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::scene::{SESSION, Scene, embedded, shown, text};
+use super::tool_calls::{SESSION, ToolCallSession, embedded, shown, text};
 
-fn scene() -> Scene {
-    Scene::start(&[], &json!({}))
+fn scene() -> ToolCallSession {
+    ToolCallSession::start(&[], &json!({}))
 }
 
 fn is_status(update: &Value, status: &str) -> bool {
@@ -259,7 +259,7 @@ fn a_replayed_tool_call_shows_what_the_daemon_still_knows() {
     scene.terminal("wait_for_exit", &terminal);
     scene.terminal("release", &terminal);
     let daemon = scene.end();
-    let mut scene = Scene::start_on(daemon, &[], &json!({}));
+    let mut scene = ToolCallSession::start_on(daemon, &[], &json!({}));
     scene.tell(
         "tool_call",
         "c",
@@ -280,7 +280,7 @@ fn a_replayed_tool_call_shows_what_the_daemon_still_knows() {
 
 #[test]
 fn where_nothing_is_to_be_shown_lines_pass_as_they_are() {
-    let mut scene = Scene::start(&["--display", "off"], &json!({}));
+    let mut scene = ToolCallSession::start(&["--display", "off"], &json!({}));
     let terminal = scene.sh("echo x");
     scene.terminal("wait_for_exit", &terminal);
     let line = format!(

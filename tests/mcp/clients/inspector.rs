@@ -3,21 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-
-use crate::support::registry::{NodeModules, run};
-use crate::support::{TestDaemon, skip};
+use termd_test_support::packages::{NodeModules, Unavailable, run_to_end};
+use termd_test_support::{TestDaemon, skip};
 
 static INSPECTOR: NodeModules =
-    NodeModules::of("mcp-inspector", &["@modelcontextprotocol/inspector@2.12.0"]);
+    NodeModules::new("mcp-inspector", &["@modelcontextprotocol/inspector@2.12.0"]);
 
-/// Its script; or why there is none here.
-fn inspector() -> Result<PathBuf, String> {
+/// The script of the Inspector's command line.
+fn inspector() -> Result<PathBuf, Unavailable> {
     let package = "node_modules/@modelcontextprotocol/inspector";
     let script = "clients/launcher/build/index.js";
     Ok(INSPECTOR.folder()?.join(package).join(script))
 }
 
-/// What it prints for one method. It passes on none of its environment that it is not told to.
+/// What the Inspector prints for one method. It gives the server only those variables of its
+/// environment that it is told to.
 fn ask(daemon: &TestDaemon, script: &Path, arguments: &[&str]) -> Value {
     let mut node = daemon.command("node");
     node.arg(script)
@@ -31,7 +31,7 @@ fn ask(daemon: &TestDaemon, script: &Path, arguments: &[&str]) -> Value {
         let path = daemon.path(folder);
         node.arg("-e").arg(format!("{name}={}", path.display()));
     }
-    let said = run(node.args(arguments)).unwrap_or_else(|reason| panic!("{reason}"));
+    let said = run_to_end(node.args(arguments)).unwrap_or_else(|reason| panic!("{reason}"));
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
@@ -39,10 +39,10 @@ fn ask(daemon: &TestDaemon, script: &Path, arguments: &[&str]) -> Value {
 fn the_inspector_lists_and_calls() {
     let script = match inspector() {
         Ok(script) => script,
-        Err(reason) => return skip("the_inspector_lists_and_calls", &reason),
+        Err(reason) => return skip("the_inspector_lists_and_calls", reason),
     };
     let daemon = TestDaemon::start();
-    // --strict: a schema that some client could not use is a failure.
+    // With --strict a schema that some client could not use is a failure.
     let listed = ask(&daemon, &script, &["--method", "tools/list", "--strict"]);
     let names: Vec<&str> = (listed["tools"].as_array().unwrap().iter())
         .map(|tool| tool["name"].as_str().unwrap())

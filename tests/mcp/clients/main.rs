@@ -1,31 +1,28 @@
 //! `termctl mcp` and real clients: the Python SDK of both eras, and the Inspector's command line.
 //!
-//! The clients are fetched by the tests, by exact version, from their registries, into
-//! `target/tmp/registries`; the second run finds them there. Each story (a Python file beside this
-//! one) is one test for each SDK, with a daemon of its own; its report is shown where it fails.
+//! The tests fetch the clients by exact version into `target/tmp/registries`, where the second run
+//! finds them. Each scenario is a Python file beside this one. It is one test for each SDK, with a
+//! daemon of its own, and its report is shown where it fails.
 
-// A test's way to fail is to panic, and its way to say why it did not run is to print.
+// A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
-
-#[path = "../../support/mod.rs"]
-mod support;
 
 mod inspector;
 mod sdk;
 
-/// One test a story and SDK.
-macro_rules! stories {
-    ($($sdk:ident: $($story:ident),*;)*) => {
+/// One test for each scenario and SDK.
+macro_rules! scenarios {
+    ($($sdk:ident: $($scenario:ident),*;)*) => {
         $(mod $sdk {
             $(#[test]
-            fn $story() {
-                crate::sdk::tell(&crate::sdk::$sdk, stringify!($story));
+            fn $scenario() {
+                crate::sdk::run_scenario(&crate::sdk::$sdk, stringify!($scenario));
             })*
         })*
     };
 }
 
-stories! {
+scenarios! {
     initialize: protocol, waits, nothing_lost, typing_in, many, programs, survive, terminal_set;
     discover: protocol, waits, nothing_lost, typing_in, many, programs, survive, terminal_set;
 }

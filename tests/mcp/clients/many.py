@@ -7,7 +7,7 @@ from link import connect
 from report import expect
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with report.check("a limit counts the live sessions of this client alone"):
         async with connect(world, env={"TERMINAL_MCP_MAX_SESSIONS": "2"}) as few, connect(world) as many:
             one = await few.create("cat")

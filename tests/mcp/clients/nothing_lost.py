@@ -11,7 +11,7 @@ def numbers(text):
     return [int(line) for line in text.replace("\r", "").split("\n") if line.strip().isdigit()]
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world) as link:
         async with report.check("seq 1 1000000 is read whole by paging"):
             await paged(link, 1_000_000, "none")

@@ -8,7 +8,7 @@ from report import expect
 from waits import there
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world) as link:
 
         async def send(session, **what):

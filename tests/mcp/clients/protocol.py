@@ -18,7 +18,7 @@ TERMINAL = {
 }
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world) as link:
         async with report.check("the era is the newest that the client speaks"):
             wanted = "2026-07-28" if MAJOR > 1 else "2025-11-25"

@@ -1,4 +1,4 @@
-"""Runs one story: `python run.py STORY`. The Rust test beside this file calls it, with the home of
+"""Runs one scenario: `python run.py SCENARIO`. The Rust test beside this file calls it, with the home of
 a daemon of its own in the environment."""
 
 import importlib
@@ -17,12 +17,12 @@ from report import Report  # noqa: E402
 async def main(name):
     report = Report()
     try:
-        await importlib.import_module(name).story(World(), report)
+        await importlib.import_module(name).scenario(World(), report)
     except BaseExceptionGroup as group:
         report.failed += 1
         while isinstance(group, BaseExceptionGroup):
             group = group.exceptions[0]
-        report.line("FAIL", name, f"the story broke off: {type(group).__name__}: {group}")
+        report.line("FAIL", name, f"the scenario broke off: {type(group).__name__}: {group}")
     report.end()
 
 

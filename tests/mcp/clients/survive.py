@@ -44,7 +44,7 @@ async def server_pid(world):
     return status["daemon"]["server_pid"]
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with report.check("kill -9 of the shim: the next client finds the session by its label"):
         try:
             async with connect(world) as link:

@@ -10,7 +10,7 @@ from report import expect
 from waits import there
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world, tools="terminal") as link:
         started = await link.call("terminal_start", shell="/bin/bash", name="demo", env={"FOO": "1"})
         async with report.check("terminal_start: id, shell, type, directory, banner"):

@@ -8,7 +8,7 @@ from report import expect
 SECRET = "correct-horse-battery-staple-94127"
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world) as link:
         async with report.check("100,000 characters arrive whole in a line editor"):
             session = await link.create("bash")

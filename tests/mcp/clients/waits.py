@@ -22,7 +22,7 @@ def there(program):
         raise Skip(f"no {program} here")
 
 
-async def story(world, report):
+async def scenario(world, report):
     async with connect(world) as link:
         for name, command in MARKED:
             async with report.check(f"done by marks, with the exit code: {name}"):

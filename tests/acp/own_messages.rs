@@ -1,0 +1,269 @@
+//! Every kind of message that the proxy, or the daemon behind it, writes itself is ACP v1.
+//!
+//! Each test's messages are held to the schema where the proxy ends ([`crate::harness::traffic_log`]); here all
+//! kinds are driven, and it is counted that none was left out.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use termd_test_support::TestDaemon;
+
+use crate::harness::proxy::AcpProxy;
+use crate::harness::schema::{Direction, assert_valid};
+
+const SESSION: &str = "s";
+
+/// What kind of message this is.
+fn kind(message: &Value) -> String {
+    if let Some(method) = message["method"].as_str() {
+        let update = &message["params"]["update"];
+        let meta = update["_meta"].as_object();
+        return [method]
+            .into_iter()
+            .chain(update["sessionUpdate"].as_str())
+            .chain(meta.into_iter().flatten().map(|(name, _)| name.as_str()))
+            .collect::<Vec<_>>()
+            .join(" ");
+    }
+    if let Some(code) = message["error"]["code"].as_i64() {
+        return format!("error {code}");
+    }
+    let members = message["result"].as_object().into_iter().flatten();
+    let names: Vec<_> = members.map(|(name, _)| name.as_str()).collect();
+    format!("result {}", names.join(" "))
+}
+
+fn kinds(proxied: &AcpProxy, to: Direction) -> BTreeSet<String> {
+    proxied.record.own_to(to).iter().map(kind).collect()
+}
+
+#[track_caller]
+fn are_all(seen: &BTreeSet<String>, wanted: &[&str]) {
+    for wanted in wanted {
+        assert!(seen.contains(*wanted), "{wanted} is not among {seen:#?}");
+    }
+}
+
+fn create(proxied: &mut AcpProxy, script: &str) -> Value {
+    let params = json!({ "sessionId": SESSION, "command": "/bin/sh", "args": ["-c", script] });
+    let created = proxied.agent.ask("terminal/create", &params);
+    let terminal = &created["result"]["terminalId"];
+    assert!(terminal.is_string(), "{created}");
+    terminal.clone()
+}
+
+fn named(terminal: &Value) -> Value {
+    json!({ "sessionId": SESSION, "terminalId": terminal })
+}
+
+/// The agent tells of a tool call.
+fn tell(proxied: &mut AcpProxy, update: &Value) {
+    let params = json!({ "sessionId": SESSION, "update": update });
+    proxied.agent.notify("session/update", &params);
+}
+
+/// A tool call that embeds a terminal, from its beginning to its end.
+fn show(proxied: &mut AcpProxy, call: &str, first: &str) {
+    let terminal = create(proxied, "echo one; read line; echo two");
+    let content = json!([{ "type": "terminal", "terminalId": terminal }]);
+    let begun = json!({ "sessionUpdate": first, "toolCallId": call, "title": "a command",
+        "kind": "execute", "status": "in_progress", "content": content });
+    if first == "tool_call_update" {
+        tell(
+            proxied,
+            &json!({ "sessionUpdate": "tool_call", "toolCallId": call, "title": "a command" }),
+        );
+    }
+    tell(proxied, &begun);
+    proxied.client.wait("its output", |line| {
+        let update = &line["params"]["update"];
+        update["toolCallId"] == call && update.to_string().contains("one")
+    });
+    proxied.agent.ask("terminal/kill", &named(&terminal));
+    proxied
+        .agent
+        .ask("terminal/wait_for_exit", &named(&terminal));
+    proxied.agent.ask("terminal/release", &named(&terminal));
+    let ended = json!({ "sessionUpdate": "tool_call_update", "toolCallId": call,
+        "status": "completed", "content": content });
+    tell(proxied, &ended);
+    proxied.client.wait("its end", |line| {
+        let update = &line["params"]["update"];
+        update["toolCallId"] == call && update["status"] == "completed"
+    });
+}
+
+#[test]
+fn answers_and_errors() {
+    let daemon = TestDaemon::start();
+    let mut proxied = AcpProxy::start(
+        &daemon,
+        &["--session-mcp", "--max-terminals", "1"],
+        &json!({}),
+    );
+    proxied.session(SESSION, Path::new("/"));
+    are_all(
+        &kinds(&proxied, Direction::ToAgent),
+        &["initialize", "session/new"],
+    );
+    let terminal = create(&mut proxied, "echo hello; sleep 600");
+    let named = named(&terminal);
+    let agent = &mut proxied.agent;
+    let waiting = agent.request("terminal/wait_for_exit", &named);
+    agent.notify("$/cancel_request", &json!({ "requestId": waiting }));
+    assert_eq!(agent.answer_to(waiting)["error"]["code"], -32_800);
+    let one_more = json!({ "sessionId": SESSION, "command": "/bin/true" });
+    assert_eq!(
+        agent.ask("terminal/create", &one_more)["error"]["code"],
+        -32_009
+    );
+    for method in ["output", "kill", "wait_for_exit", "output", "release"] {
+        let answer = agent.ask(&format!("terminal/{method}"), &named);
+        assert!(answer["result"].is_object(), "{method}: {answer}");
+    }
+    assert_eq!(
+        agent.ask("terminal/output", &named)["error"]["code"],
+        -32_002
+    );
+    assert_eq!(
+        agent.ask("terminal/kill", &json!({}))["error"]["code"],
+        -32_602
+    );
+    let unknown = agent.ask("terminal/write", &named);
+    assert_eq!(unknown["error"]["code"], -32_601);
+    let missing = json!({ "sessionId": SESSION, "command": "/bin/true", "cwd": "/not/there" });
+    assert!(agent.ask("terminal/create", &missing)["error"].is_object());
+    let seen = kinds(&proxied, Direction::ToAgent);
+    are_all(
+        &seen,
+        &[
+            "error -32800",
+            "error -32009",
+            "error -32002",
+            "error -32602",
+            "error -32601",
+        ],
+    );
+    let results = seen.iter().filter(|kind| kind.starts_with("result"));
+    assert!(results.count() >= 4, "{seen:#?}");
+}
+
+#[test]
+fn questions_and_what_becomes_of_them() {
+    let daemon = TestDaemon::start();
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
+    proxied.session(SESSION, Path::new("/"));
+    let victim = daemon.path("victim");
+    let dangerous = json!({ "sessionId": SESSION, "command": "rm", "args": ["-rf", victim] });
+    let outcomes = [
+        Some(json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } })),
+        Some(json!({ "outcome": { "outcome": "selected", "optionId": "reject_once" } })),
+        Some(json!({ "outcome": { "outcome": "cancelled" } })),
+        // Nobody waits for an answer any more.
+        None,
+    ];
+    for outcome in outcomes {
+        let asked = proxied.agent.request("terminal/create", &dangerous);
+        let question = proxied.client.wait("the question", |line| {
+            line["method"] == "session/request_permission"
+        });
+        if let Some(outcome) = outcome {
+            proxied.client.answer(&question, &outcome);
+        } else {
+            let params = json!({ "requestId": asked });
+            proxied.agent.notify("$/cancel_request", &params);
+            let cancelled = |line: &Value| line["method"] == "$/cancel_request";
+            proxied.client.wait("its withdrawal", cancelled);
+        }
+        proxied.agent.answer_to(asked);
+        let call = &question["params"]["toolCall"]["toolCallId"];
+        proxied.client.wait("the tool call's end", |line| {
+            line["params"]["update"]["toolCallId"] == *call
+        });
+    }
+    are_all(
+        &kinds(&proxied, Direction::ToClient),
+        &[
+            "session/request_permission",
+            "session/update tool_call_update",
+            "$/cancel_request",
+        ],
+    );
+}
+
+#[test]
+fn terminals_shown_as_text() {
+    let daemon = TestDaemon::start();
+    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
+    proxied.session(SESSION, Path::new("/"));
+    show(&mut proxied, "a", "tool_call");
+    show(&mut proxied, "b", "tool_call_update");
+    let terminal = create(&mut proxied, "echo before the question");
+    let params = json!({ "sessionId": SESSION,
+        "toolCall": { "toolCallId": "c", "content": [{ "type": "terminal", "terminalId": terminal }] },
+        "options": [{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }] });
+    proxied.agent.request("session/request_permission", &params);
+    proxied.client.wait("the question", |line| {
+        line["method"] == "session/request_permission" && line.to_string().contains("\"text\"")
+    });
+    are_all(
+        &kinds(&proxied, Direction::ToClient),
+        &[
+            "session/update tool_call",
+            "session/update tool_call_update",
+            "session/request_permission",
+        ],
+    );
+}
+
+#[test]
+fn terminals_shown_by_meta() {
+    let daemon = TestDaemon::start();
+    let capabilities = json!({ "_meta": { "terminal_output": true } });
+    let mut proxied = AcpProxy::start(&daemon, &[], &capabilities);
+    proxied.session(SESSION, Path::new("/"));
+    show(&mut proxied, "a", "tool_call");
+    show(&mut proxied, "b", "tool_call_update");
+    let seen = kinds(&proxied, Direction::ToClient);
+    for part in ["terminal_info", "terminal_output", "terminal_exit"] {
+        assert!(
+            seen.iter().any(|kind| kind.contains(part)),
+            "{part}: {seen:#?}"
+        );
+    }
+}
+
+#[test]
+fn the_daemons_own_answers() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let mut ask = |method: &str, params: &Value| -> Value {
+        client.send(method, params);
+        let message = client.next_message();
+        assert_valid(Direction::ToAgent, &message, Some(method));
+        message
+    };
+    let script = "printf 'h\\303\\244llo\\n'; kill -9 $$";
+    let params = json!({ "sessionId": SESSION, "command": "/bin/sh", "args": ["-c", script],
+        "outputByteLimit": 3, "_meta": { "termd": { "confirmed": true } } });
+    let created = ask("terminal/create", &params);
+    let named = named(&created["result"]["terminalId"]);
+    ask("terminal/output", &named);
+    let exited = ask("terminal/wait_for_exit", &named);
+    assert_eq!(exited["result"]["signal"], "SIGKILL");
+    let output = ask("terminal/output", &named);
+    assert_eq!(output["result"]["truncated"], true);
+    ask("terminal/kill", &named);
+    ask("terminal/release", &named);
+    for params in [
+        named,
+        json!({}),
+        json!({ "sessionId": SESSION, "terminalId": 7 }),
+    ] {
+        for method in ["create", "output", "wait_for_exit", "kill", "release"] {
+            let answer = ask(&format!("terminal/{method}"), &params);
+            assert!(answer["error"].is_object(), "{method} {params}: {answer}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! What passes: bytes, both ways.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use rustix::fs::OFlags;
+use serde_json::Value;
+use termd_test_support::{Home, process_state, resident_kib, wait_until};
+
+use crate::harness::proxy::AcpProxy;
+use crate::harness::proxy_process::{ProxyProcess, acp};
+
+#[test]
+fn lines_pass_as_they_are_both_ways() {
+    let home = Home::new();
+    let mut proxied = AcpProxy::spawn(&home, &[]);
+    let lines = [
+        "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"x/y\",\"params\":{\"b\" : 1.50,\"a\":\"\\u00e9\"}}\r\n",
+        " { \"method\":\"_ext/thing\" , \"_meta\":{} }\n",
+        "{\"id\":\"one\",\"result\":18446744073709551617}\n",
+        "[{\"id\":1}]\n",
+    ];
+    for line in lines {
+        proxied.client.write(line.as_bytes());
+        assert_eq!(proxied.agent.raw().unwrap(), line.as_bytes());
+        proxied.agent.write(line.as_bytes());
+        assert_eq!(proxied.client.raw().unwrap(), line.as_bytes());
+    }
+}
+
+#[test]
+fn what_is_no_message_and_what_has_no_end_passes_to_the_agent() {
+    let home = Home::new();
+    let mut proxied = AcpProxy::spawn(&home, &[]);
+    for line in [
+        &b"\xff\xfe not UTF-8\n"[..],
+        b"no JSON\r\n",
+        b"\n",
+        b"{\"a\":\0}\n",
+    ] {
+        proxied.client.write(line);
+        assert_eq!(proxied.agent.raw().unwrap(), line);
+    }
+    proxied.client.write(b"{\"without\":\"an end\"}");
+    proxied.client.close();
+    assert_eq!(proxied.agent.raw().unwrap(), b"{\"without\":\"an end\"}");
+    assert_eq!(proxied.agent.raw(), None);
+    proxied.agent.write(b"{\"nor\":\"this\"}");
+    proxied.agent.close();
+    assert_eq!(proxied.client.raw().unwrap(), b"{\"nor\":\"this\"}");
+    assert_eq!(proxied.client.raw(), None);
+    assert_eq!(proxied.wait_exit().code(), Some(7));
+}
+
+#[test]
+fn what_an_agent_prints_beside_its_messages_is_logged_escaped() {
+    let home = Home::new();
+    let script = r#"printf 'hello \033[31m\n\n{"a":1}\n\377\n{"b":2}\n'; echo of its own >&2"#;
+    let mut started = ProxyProcess::script(&home, script);
+    assert_eq!(started.rest(), b"{\"a\":1}\n{\"b\":2}\n");
+    let stderr = started.ended().stderr;
+    let stray = "termctl acp: not a message on the agent's standard output: ";
+    for line in [
+        format!("{stray}hello \\x1b[31m\n"),
+        format!("{stray}\u{fffd}\n"),
+        "of its own\n".to_owned(),
+    ] {
+        assert!(stderr.contains(&line), "{stderr:?}");
+    }
+    assert_eq!(stderr.lines().count(), 3, "{stderr:?}");
+}
+
+#[test]
+fn the_order_is_kept_under_load_both_ways_at_once() {
+    const LINES: usize = 5_000;
+    let home = Home::new();
+    let mut proxied = AcpProxy::spawn(&home, &[]);
+    let line = |number: usize| {
+        let text = "x".repeat(number % 700);
+        format!("{{\"method\":\"_n\",\"params\":[{number},\"{text}\"]}}\n")
+    };
+    let (client, agent) = (&mut proxied.client, &mut proxied.agent);
+    std::thread::scope(|scope| {
+        for side in [&mut *client, &mut *agent] {
+            scope.spawn(move || (0..LINES).for_each(|number| side.write(line(number).as_bytes())));
+        }
+    });
+    for side in [client, agent] {
+        for number in 0..LINES {
+            assert_eq!(side.raw().unwrap(), line(number).as_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_line_of_sixty_mebibytes_passes_both_ways_and_its_memory_comes_back() {
+    let home = Home::new();
+    let mut started = ProxyProcess::agent(&home, &["cat"]);
+    started.say(b"{\"first\":1}\n");
+    assert_eq!(started.lines(1), b"{\"first\":1}\n");
+    let before = resident_kib(started.pid()).unwrap();
+    let mut long = b"{\"text\":\"".to_vec();
+    long.resize(60 << 20, b'x');
+    long.extend_from_slice(b"\"}\r\n{\"after\":1}\n");
+    let mut to = started.to.take().unwrap();
+    let said = long.clone();
+    let writing = std::thread::spawn(move || {
+        to.write_all(&said).unwrap();
+        to
+    });
+    let mut heard = vec![0; long.len()];
+    started
+        .from
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut heard)
+        .unwrap();
+    assert!(heard == long, "60 MiB came otherwise than they were said");
+    wait_until("the memory of the line is given back", || {
+        resident_kib(started.pid()).unwrap() < before + 4 * 1_024
+    });
+    drop(writing.join());
+    assert_eq!(started.rest(), b"");
+    assert_eq!(started.ended().code, Some(0));
+}
+
+#[test]
+fn who_waits_for_an_answer_that_is_too_long_is_told() {
+    let home = Home::new();
+    let long = "x".repeat(65 << 20);
+    let said = |beginning: &str| format!("{{\"jsonrpc\":\"2.0\",{beginning}:\"{long}\"}}\n");
+    // Of the client: a request is refused, and in an answer's place the agent gets an error, which
+    // `cat` says again.
+    for (beginning, id, code) in [
+        (r#""id":"r","method":"x","params""#, "\"r\"", -32_600),
+        (r#""id":9,"result""#, "9", -32_603),
+    ] {
+        let mut started = ProxyProcess::agent(&home, &["cat"]);
+        started.say(said(beginning).as_bytes());
+        assert_error(&started.lines(1), id, code);
+        started.say(b"{\"next\":1}\n");
+        assert_eq!(started.lines(1), b"{\"next\":1}\n");
+    }
+    // Of the agent, which says again what it is told.
+    for (beginning, id, code) in [
+        (r#""id":null,"method":"x","params""#, "null", -32_600),
+        (r#""id":1,"error""#, "1", -32_603),
+    ] {
+        let script = format!(
+            r#"printf '{{"jsonrpc":"2.0",{beginning}:"'; head -c {} /dev/zero | tr '\0' x
+            printf '"}}\n'; exec cat"#,
+            65 << 20
+        );
+        let mut started = ProxyProcess::script(&home, &script);
+        assert_error(&started.lines(1), id, code);
+        started.say(b"{\"next\":1}\n");
+        assert_eq!(started.lines(1), b"{\"next\":1}\n");
+        started.to = None;
+        assert!(started.ended().stderr.contains("more than 64 MiB"));
+    }
+}
+
+#[track_caller]
+fn assert_error(line: &[u8], id: &str, code: i64) {
+    let line: Value = serde_json::from_slice(line).unwrap();
+    assert_eq!(line["id"].to_string(), id, "{line}");
+    assert_eq!(line["error"]["code"], code, "{line}");
+}
+
+#[test]
+fn who_does_not_read_holds_up_who_writes() {
+    const LINES: usize = 100_000;
+    let home = Home::new();
+    let format = format!(
+        "{{\"method\":\"_n\",\"params\":[%.0f,\"{}\"]}}",
+        "x".repeat(200)
+    );
+    let mut started = ProxyProcess::agent(&home, &["seq", "-f", &format, "1", &LINES.to_string()]);
+    let agent = started.agent_pid("seq");
+    // Both sleep, look after look: the agent in a write that the proxy does not take.
+    let mut looks = 0;
+    wait_until("the agent is held up", || {
+        let sleeps = |pid| process_state(pid).as_deref() == Some("S");
+        looks = if sleeps(agent) && sleeps(started.pid()) {
+            looks + 1
+        } else {
+            0
+        };
+        looks > 50
+    });
+    let resident = resident_kib(started.pid()).unwrap();
+    let written = fs::read_to_string(format!("/proc/{agent}/io")).unwrap();
+    let written = written
+        .lines()
+        .find_map(|line| line.strip_prefix("wchar: "));
+    let written: usize = written.unwrap().parse().unwrap();
+    assert!(
+        (1..4 << 20).contains(&written),
+        "{written} bytes were taken"
+    );
+    let lines = String::from_utf8(started.rest()).unwrap();
+    for (number, line) in (1..).zip(lines.lines()) {
+        let want = format!("{{\"method\":\"_n\",\"params\":[{number},");
+        assert!(line.starts_with(&want), "{line} is not number {number}");
+    }
+    assert_eq!(lines.lines().count(), LINES);
+    // 22 MB have passed; none of it was kept.
+    assert!(resident < 40 * 1_024, "{resident} KiB");
+    assert_eq!(started.ended().code, Some(0));
+}
+
+#[test]
+fn an_agent_that_does_not_read_holds_up_the_client() {
+    let home = Home::new();
+    let mut started = ProxyProcess::script(&home, "echo '[]'; exec sleep 1000");
+    assert_eq!(started.lines(1), b"[]\n");
+    let to = started.to.take().unwrap();
+    rustix::io::ioctl_fionbio(&to, true).unwrap();
+    let line = vec![b'\n'; 64 << 10];
+    // Until nobody takes more: what is between is a pipe, the proxy, and another pipe.
+    let mut taken = 0;
+    let held_up = || (&to).write(&line).map_err(|error| error.kind());
+    let mut full = 0;
+    wait_until("the client is held up", || {
+        full = match held_up() {
+            Ok(length) => {
+                taken += length;
+                0
+            }
+            Err(ErrorKind::WouldBlock) => full + 1,
+            Err(error) => panic!("{error}"),
+        };
+        full > 50
+    });
+    assert!(taken < 4 << 20, "{taken} bytes were taken");
+}
+
+#[test]
+fn sockets_pipes_and_files_are_ends_and_stay_as_they_are() {
+    const LINE: &[u8] = b"{\"a\":1}\n";
+    let home = Home::new();
+    // As node starts its children: two sockets, whose other descriptors go on to block.
+    let (mut to, input) = UnixStream::pair().unwrap();
+    let (mut from, output) = UnixStream::pair().unwrap();
+    let shared = [input.try_clone().unwrap(), output.try_clone().unwrap()];
+    let mut command = acp(&home);
+    command.arg("cat");
+    command
+        .stdin(OwnedFd::from(input))
+        .stdout(OwnedFd::from(output));
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut heard = vec![0; LINE.len()];
+    to.write_all(LINE).unwrap();
+    from.read_exact(&mut heard).unwrap();
+    assert_eq!(heard, LINE);
+    for end in &shared {
+        assert!(
+            !rustix::fs::fcntl_getfl(end)
+                .unwrap()
+                .contains(OFlags::NONBLOCK)
+        );
+    }
+    to.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+
+    // One pipe that is standard output and error both.
+    let (mut from, output) = std::io::pipe().unwrap();
+    let (input, mut to) = std::io::pipe().unwrap();
+    let shared = [
+        OwnedFd::from(input.try_clone().unwrap()),
+        output.try_clone().unwrap().into(),
+    ];
+    let mut command = acp(&home);
+    command
+        .arg("cat")
+        .stdin(input)
+        .stderr(output.try_clone().unwrap());
+    let mut child = command.stdout(output).spawn().unwrap();
+    drop(command);
+    to.write_all(LINE).unwrap();
+    from.read_exact(&mut heard).unwrap();
+    assert_eq!(heard, LINE);
+    for end in &shared {
+        assert!(
+            !rustix::fs::fcntl_getfl(end)
+                .unwrap()
+                .contains(OFlags::NONBLOCK)
+        );
+    }
+    drop((to, shared));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+
+    let (input, output) = (home.path("input"), home.path("output"));
+    fs::write(&input, LINE.repeat(3)).unwrap();
+    let status = acp(&home)
+        .arg("cat")
+        .stdin(File::open(&input).unwrap())
+        .stdout(File::create(&output).unwrap())
+        .status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    assert_eq!(fs::read(&output).unwrap(), LINE.repeat(3));
+}

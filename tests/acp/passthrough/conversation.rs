@@ -1,0 +1,125 @@
+//! Transparency: a conversation that has every method of ACP v1 in it, byte for byte both ways.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use termd_test_support::{Home, TestDaemon};
+
+use crate::harness::proxy::AcpProxy;
+
+/// One message a line, with who says it; the message itself is what passes, byte for byte.
+const CONVERSATION: &str = include_str!("conversation.jsonl");
+
+/// Every `x-method` of ACP v1's schema, and who is asked or told.
+const METHODS: [(&str, Party); 25] = [
+    ("authenticate", Party::Agent),
+    ("initialize", Party::Agent),
+    ("logout", Party::Agent),
+    ("session/cancel", Party::Agent),
+    ("session/close", Party::Agent),
+    ("session/delete", Party::Agent),
+    ("session/list", Party::Agent),
+    ("session/load", Party::Agent),
+    ("session/new", Party::Agent),
+    ("session/prompt", Party::Agent),
+    ("session/resume", Party::Agent),
+    ("session/set_config_option", Party::Agent),
+    ("session/set_mode", Party::Agent),
+    ("elicitation/complete", Party::Client),
+    ("elicitation/create", Party::Client),
+    ("fs/read_text_file", Party::Client),
+    ("fs/write_text_file", Party::Client),
+    ("session/request_permission", Party::Client),
+    ("session/update", Party::Client),
+    ("terminal/create", Party::Client),
+    ("terminal/kill", Party::Client),
+    ("terminal/output", Party::Client),
+    ("terminal/release", Party::Client),
+    ("terminal/wait_for_exit", Party::Client),
+    ("$/cancel_request", Party::Client),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Party {
+    Client,
+    Agent,
+}
+
+#[derive(Debug, Deserialize)]
+struct Said<'a> {
+    from: Party,
+    #[serde(borrow)]
+    message: &'a RawValue,
+}
+
+fn conversation() -> impl Iterator<Item = (Party, &'static str, Value)> {
+    CONVERSATION.lines().map(|line| {
+        let said: Said<'_> = serde_json::from_str(line).unwrap();
+        let value = serde_json::from_str(said.message.get()).unwrap();
+        (said.from, said.message.get(), value)
+    })
+}
+
+#[test]
+fn the_conversation_has_every_method() {
+    let said: HashSet<(String, Party)> = conversation()
+        .filter_map(|(from, text, _)| {
+            let message: Value = serde_json::from_str(text).unwrap();
+            let to = match from {
+                Party::Client => Party::Agent,
+                Party::Agent => Party::Client,
+            };
+            Some((message.get("method")?.as_str()?.to_owned(), to))
+        })
+        .collect();
+    for (method, to) in METHODS {
+        assert!(said.contains(&(method.to_owned(), to)), "{method}");
+    }
+}
+
+#[test]
+fn it_passes_byte_for_byte_to_a_client_that_has_terminals() {
+    let home = Home::new();
+    let mut proxied = AcpProxy::spawn(&home, &[]);
+    for (from, text, _) in conversation() {
+        let line = format!("{text}\n");
+        let (says, hears) = match from {
+            Party::Client => (&mut proxied.client, &mut proxied.agent),
+            Party::Agent => (&mut proxied.agent, &mut proxied.client),
+        };
+        says.write(line.as_bytes());
+        let heard = String::from_utf8(hears.raw().unwrap()).unwrap();
+        assert_eq!(heard, line);
+    }
+    // Nothing was asked of a daemon.
+    assert!(!home.socket().exists());
+}
+
+#[test]
+fn where_terminals_are_answered_here_all_else_passes() {
+    // Connected to in the background, once the agent has agreed.
+    let daemon = TestDaemon::start();
+    let mut proxied = AcpProxy::spawn(&daemon, &[]);
+    for (from, text, value) in conversation() {
+        let method = value["method"].as_str().unwrap_or_default();
+        let is_own = method.starts_with("terminal/")
+            || value["id"].as_str().is_some_and(|id| id.starts_with("t-"))
+            // A tool call that embeds a terminal, and what follows of it, is shown by us.
+            || value["params"]["update"]["toolCallId"] == "call_2";
+        if is_own {
+            continue;
+        }
+        let (says, hears) = match from {
+            Party::Client => (&mut proxied.client, &mut proxied.agent),
+            Party::Agent => (&mut proxied.agent, &mut proxied.client),
+        };
+        // The client of this one has no terminals, and the agent is told that it has.
+        let without = text.replacen("\"terminal\":true", "\"terminal\":false", 1);
+        says.write(format!("{without}\n").as_bytes());
+        let heard = String::from_utf8(hears.raw().unwrap()).unwrap();
+        assert_eq!(heard, format!("{text}\n"));
+    }
+}

@@ -1,0 +1,243 @@
+//! `termctl approvals`, `approve` and `deny`: a person's side of the gate.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use termd_test_support::{Pty, RawClient, TestDaemon, sh};
+
+use crate::termctl::{TermctlOutput, command, ok, termctl};
+
+/// An agent that wants to remove a directory: its connection, what it asks for, and the question.
+fn question(daemon: &TestDaemon) -> (RawClient, Value, String) {
+    let mut agent = daemon.client();
+    agent.ok(
+        "daemon.hello",
+        &json!({ "client": "an\u{1b}[31m agent", "front": "mcp" }),
+    );
+    let victim = daemon.path("state").join("victim");
+    std::fs::create_dir_all(&victim).unwrap();
+    let params = json!({ "command": "rm", "args": ["-r", victim] });
+    let error = agent.err("session.create", &params);
+    let id = error.data["approval"].as_str().unwrap().to_owned();
+    (agent, params, id)
+}
+
+#[test]
+fn a_person_sees_questions_and_answers_them() {
+    let daemon = TestDaemon::start();
+    assert_eq!(ok(&daemon, &["approvals", "--json"]).trim(), "[]");
+    let (mut agent, params, id) = question(&daemon);
+    let shown = ok(&daemon, &["approvals"]);
+    assert!(shown.contains(&id) && shown.contains("rm -r"), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    let said = ok(&daemon, &["approve", &id]);
+    assert!(said.starts_with(&format!("{id} approved: rm -r")), "{said}");
+    let late = termctl(&daemon, &["deny", &id]);
+    assert_eq!(late.code, Some(1));
+    assert!(late.err.contains("approved already"), "{late:?}");
+    agent.ok("session.create", &params);
+    assert_eq!(ok(&daemon, &["approvals", "--json"]).trim(), "[]");
+    let all = ok(&daemon, &["approvals", "--all", "--json"]);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    assert_eq!(all[0]["state"], "used");
+}
+
+#[test]
+fn what_is_no_question_is_said() {
+    let daemon = TestDaemon::start();
+    for (id, code) in [("aaaaaa", 3), ("nonsense", 2), ("", 2), ("../etc", 2)] {
+        let said = termctl(&daemon, &["deny", id]);
+        assert_eq!(said.code, Some(code), "{id}: {said:?}");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_question() {
+    let daemon = TestDaemon::start();
+    let said = termctl(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
+    assert_eq!(said.code, Some(1));
+    let listed = ok(&daemon, &["approvals", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let id = listed[0]["id"].as_str().unwrap();
+    assert!(
+        said.err.contains(&format!("termctl approve {id}")),
+        "{said:?}"
+    );
+    ok(&daemon, &["approve", id]);
+    ok(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
+}
+
+#[test]
+fn a_watcher_is_told_as_it_happens() {
+    let daemon = TestDaemon::start();
+    let mut watcher = command(&daemon, &["approvals", "--watch", "--json"]);
+    let mut watcher = watcher.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    let (_agent, _params, id) = question(&daemon);
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["state"], "pending");
+    ok(&daemon, &["deny", &id]);
+    let seen = next();
+    assert_eq!(
+        (&seen["id"], &seen["state"]),
+        (&json!(id), &json!("denied"))
+    );
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[test]
+fn what_runs_in_an_agents_terminal_may_not_answer() {
+    let daemon = TestDaemon::start();
+    let (mut agent, _params, id) = question(&daemon);
+    let termctl = env!("CARGO_BIN_EXE_termctl");
+    // Its environment tells where it is; and where that was taken away, its parents do.
+    for script in [
+        format!("{termctl} approve {id}; echo code $?"),
+        format!("env -u TERMD_TERMINAL {termctl} approve {id}; echo code $?"),
+    ] {
+        let mut params = sh(&script);
+        params["env"] = json!({ "TERMD_SOCKET": daemon.socket() });
+        let terminal = agent.create_terminal(&params);
+        agent.ok(
+            "session.wait",
+            &json!({ "id": terminal, "timeout_ms": 20_000 }),
+        );
+        let read = agent.ok("session.read", &json!({ "id": terminal }));
+        let text = read["text"].as_str().unwrap();
+        assert!(
+            text.contains("an agent's terminal") && text.contains("code 1"),
+            "{text}"
+        );
+    }
+    let listed: Value = serde_json::from_str(&ok(&daemon, &["approvals", "--json"])).unwrap();
+    assert_eq!(listed[0]["state"], "pending", "{listed}");
+}
+
+#[test]
+fn always_by_termctl_lets_it_run_from_then_on() {
+    let daemon = TestDaemon::start();
+    let (mut agent, params, id) = question(&daemon);
+    let said = ok(&daemon, &["approve", "--always", &id]);
+    let file = daemon.path("config/termd/approved.toml");
+    assert!(
+        said.contains(&format!("; always, by {}:", file.display())),
+        "{said}"
+    );
+    let number: usize = said.rsplit(':').next().unwrap().parse().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().nth(number - 1), Some("[[rules]]"), "{text}");
+    for _ in 0..3 {
+        agent.ok("session.create", &params);
+    }
+    // It is for that very command.
+    let other = json!({ "command": "rm", "args": ["-r", daemon.path("state/other")] });
+    let refused = agent.err("session.create", &other);
+    assert_eq!(refused.kind(), "confirmation_required", "{refused:?}");
+}
+
+#[test]
+fn always_says_where_it_is_only_once() {
+    let daemon = TestDaemon::configured(
+        "kill_grace_ms = 300\n[[policy.rules]]\nprogram = 'true'\neffect = 'confirm'\n",
+    );
+    let mut agent = daemon.client();
+    agent.ok(
+        "daemon.hello",
+        &json!({ "client": "an agent", "front": "mcp" }),
+    );
+    let params = json!({ "command": "true" });
+    let refused = agent.err("session.create", &params);
+    let id = refused.data["approval"].as_str().unwrap().to_owned();
+    let said = termctl(&daemon, &["approve", "--always", &id]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.assert_one_line();
+    assert!(
+        said.err.contains(&format!("{id} is approved once: ")),
+        "{said:?}"
+    );
+    assert!(!daemon.path("config/termd/approved.toml").exists());
+    agent.ok("session.create", &params);
+    agent.err("session.create", &params);
+}
+
+#[test]
+fn the_first_answer_wins() {
+    let daemon = TestDaemon::start();
+    for (first, late, state) in [
+        ("approve", "deny", "approved"),
+        ("deny", "approve", "denied"),
+    ] {
+        let (mut agent, params, id) = question(&daemon);
+        ok(&daemon, &[first, &id]);
+        let said = termctl(&daemon, &[late, &id]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        said.assert_one_line();
+        assert!(said.err.contains(&format!("{state} already")), "{said:?}");
+        let ran = agent.request("session.create", &params);
+        assert_eq!(ran.is_ok(), first == "approve", "{ran:?}");
+    }
+    // All at once: one of them has answered, and what happens is what that one said.
+    let (mut agent, params, id) = question(&daemon);
+    let answers: Vec<_> = ["approve", "deny", "approve", "deny"]
+        .map(|verb| {
+            let child = command(&daemon, &[verb, &id])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn();
+            (verb, child.unwrap())
+        })
+        .into_iter()
+        .map(|(verb, child)| (verb, TermctlOutput::of(&child.wait_with_output().unwrap())))
+        .collect();
+    let taken: Vec<_> = answers
+        .iter()
+        .filter(|(_, said)| said.code == Some(0))
+        .collect();
+    assert_eq!(taken.len(), 1, "{answers:?}");
+    let ran = agent.request("session.create", &params);
+    assert_eq!(ran.is_ok(), taken[0].0 == "approve", "{answers:?} {ran:?}");
+}
+
+#[test]
+fn what_nobody_answers_in_time_is_denied() {
+    let daemon = TestDaemon::configured("kill_grace_ms = 300\napproval_timeout_ms = 1000\n");
+    let mut watcher = command(&daemon, &["approvals", "--watch", "--all", "--json"]);
+    let mut watcher = watcher.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    let (mut agent, params, id) = question(&daemon);
+    let mut seen = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let over = seen.find(|seen| seen["state"] != "pending").unwrap();
+    assert_eq!(
+        (&over["id"], &over["state"]),
+        (&json!(id), &json!("expired"))
+    );
+    assert!(over["answered_by"].is_null(), "{over}");
+    let late = termctl(&daemon, &["approve", &id]);
+    assert_eq!(late.code, Some(1), "{late:?}");
+    assert!(late.err.contains("expired"), "{late:?}");
+    // Nothing has run; the same call asks anew.
+    assert!(daemon.path("state/victim").exists());
+    let refused = agent.err("session.create", &params);
+    assert_eq!(refused.kind(), "confirmation_required", "{refused:?}");
+    assert_ne!(refused.data["approval"], json!(id));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[test]
+fn a_watcher_at_a_tty_is_told_of_an_answer_by_somebody_else() {
+    let daemon = TestDaemon::start();
+    let (mut agent, params, id) = question(&daemon);
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    tty.read_until("may it run?");
+    ok(&daemon, &["approve", &id]);
+    tty.read_until("answered elsewhere");
+    tty.read_until(&format!("{id} approved: rm -r"));
+    agent.ok("session.create", &params);
+    tty.read_until(&format!("{id} used: rm -r"));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}

@@ -1,0 +1,293 @@
+//! `termctl approvals --notify`: questions on a desktop, which is a real bus with a real peer on it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use termd_test_support::{Process, RawClient, TestDaemon, skip, wait_until};
+
+use super::desktop::{Asked, Bus, Server};
+use crate::termctl::{TermctlOutput, command, ok};
+
+/// What the notifications can do of most desktops.
+const USUAL: [&str; 3] = ["actions", "body", "body-markup"];
+
+/// A daemon, a desktop, and `termctl approvals --notify` between them.
+struct Desk {
+    notifier: Notifier,
+    server: Server,
+    _bus: Bus,
+    agent: RawClient,
+    daemon: TestDaemon,
+}
+
+/// The running `termctl`.
+struct Notifier {
+    child: Child,
+    said: BufReader<ChildStdout>,
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        // Where it has ended already, the test has looked at how.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Desk {
+    /// All of it; none, and why is said, where there is no bus to be had.
+    fn start(test: &str, config: &str, capabilities: &[&str]) -> Option<Self> {
+        let daemon = TestDaemon::configured(&format!("kill_grace_ms = 300\n{config}"));
+        let Some(bus) = Bus::start(&daemon) else {
+            skip(test, "dbus-daemon is not installed");
+            return None;
+        };
+        let server = Server::start(&bus, capabilities);
+        let mut agent = daemon.client();
+        agent.ok(
+            "daemon.hello",
+            &json!({ "client": "an agent", "front": "mcp" }),
+        );
+        let mut notifier = command(&daemon, &["approvals", "--notify"]);
+        notifier.env("DBUS_SESSION_BUS_ADDRESS", &bus.address);
+        let mut child = notifier
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        assert_eq!(server.next(), Asked::Capabilities);
+        Some(Self {
+            notifier: Notifier { child, said },
+            server,
+            _bus: bus,
+            agent,
+            daemon,
+        })
+    }
+
+    /// A directory, and the call that removes it.
+    fn removal(&self, name: &str) -> (PathBuf, Value) {
+        let victim = self.daemon.path("state").join(name);
+        std::fs::create_dir_all(&victim).unwrap();
+        let params = json!({ "command": "rm", "args": ["-r", victim] });
+        (victim, params)
+    }
+
+    /// The agent asks for that: the question's id.
+    fn ask(&mut self, params: &Value) -> String {
+        let error = self.agent.err("session.create", params);
+        error.data["approval"].as_str().unwrap().to_owned()
+    }
+
+    /// The line in which the watcher tells what came of an answer: then the daemon has it.
+    fn told(&mut self) -> String {
+        let mut line = String::new();
+        self.notifier.said.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// The agent's call goes through, and does what it says.
+    fn assert_runs(&mut self, victim: &Path, params: &Value) {
+        self.agent.ok("session.create", params);
+        wait_until("it is removed", || !victim.exists());
+    }
+}
+
+#[test]
+fn a_button_lets_it_run_once() {
+    let Some(mut desk) = Desk::start("a_button_lets_it_run_once", "", &USUAL) else {
+        return;
+    };
+    let (victim, params) = desk.removal("<b>victim</b>");
+    let id = desk.ask(&params);
+    let notice = desk.server.notice();
+    assert_eq!(notice.summary, "May this run for an agent?");
+    let shown = "&lt;b&gt;victim&lt;/b&gt;";
+    assert!(notice.body.starts_with("rm -r "), "{notice:?}");
+    assert!(notice.body.contains(shown), "no markup: {notice:?}");
+    assert_eq!(notice.keys, ["once", "always", "deny"]);
+    desk.server.press(notice.id, "once");
+    assert!(desk.told().starts_with(&format!("{id} approved: rm -r")));
+    desk.assert_runs(&victim, &params);
+    // It was for once: the same is asked about again.
+    std::fs::create_dir_all(&victim).unwrap();
+    assert_ne!(desk.ask(&params), id);
+    assert_ne!(desk.server.notice().id, notice.id);
+    desk.server.assert_asked_no_more();
+}
+
+#[test]
+fn a_button_denies() {
+    let Some(mut desk) = Desk::start("a_button_denies", "", &USUAL) else {
+        return;
+    };
+    let (victim, params) = desk.removal("victim");
+    let id = desk.ask(&params);
+    let notice = desk.server.notice();
+    // What no button of ours says, and a notification that is not ours, answer nothing.
+    desk.server.press(notice.id + 1, "once");
+    desk.server.press(notice.id, "deny");
+    assert!(desk.told().starts_with(&format!("{id} denied: rm -r")));
+    let refused = desk.agent.err("session.create", &params);
+    assert_eq!(refused.kind(), "rejected", "{refused:?}");
+    assert!(victim.exists());
+    desk.server.assert_asked_no_more();
+}
+
+#[test]
+fn a_button_lets_it_run_for_always() {
+    let Some(mut desk) = Desk::start("a_button_lets_it_run_for_always", "", &USUAL) else {
+        return;
+    };
+    let (victim, params) = desk.removal("victim");
+    let id = desk.ask(&params);
+    let notice = desk.server.notice();
+    desk.server.press(notice.id, "always");
+    let told = desk.told();
+    assert!(told.starts_with(&format!("{id} approved: ")), "{told}");
+    assert!(told.contains("; always, by "), "{told}");
+    for _ in 0..3 {
+        desk.assert_runs(&victim, &params);
+        std::fs::create_dir_all(&victim).unwrap();
+    }
+    let file = desk.daemon.path("config/termd/approved.toml");
+    assert!(std::fs::read_to_string(file).unwrap().contains("victim"));
+    desk.server.assert_asked_no_more();
+}
+
+#[test]
+fn what_is_answered_elsewhere_is_taken_away() {
+    let Some(mut desk) = Desk::start("what_is_answered_elsewhere_is_taken_away", "", &USUAL) else {
+        return;
+    };
+    for (verb, state) in [("approve", "approved"), ("deny", "denied")] {
+        let (_, params) = desk.removal(verb);
+        let id = desk.ask(&params);
+        let notice = desk.server.notice();
+        let said = ok(&desk.daemon, &[verb, &id]);
+        assert!(said.contains(state), "{said}");
+        assert_eq!(desk.server.next(), Asked::Close(notice.id));
+        // A button pressed at that very moment is too late, and does no harm.
+        desk.server.press(notice.id, "once");
+    }
+    desk.server.assert_asked_no_more();
+}
+
+#[test]
+fn what_nobody_answers_in_time_is_taken_away() {
+    let test = "what_nobody_answers_in_time_is_taken_away";
+    let Some(mut desk) = Desk::start(test, "approval_timeout_ms = 3000\n", &USUAL) else {
+        return;
+    };
+    let (victim, params) = desk.removal("victim");
+    let id = desk.ask(&params);
+    let notice = desk.server.notice();
+    assert_eq!(desk.server.next(), Asked::Close(notice.id));
+    let all = ok(&desk.daemon, &["approvals", "--all", "--json"]);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    assert_eq!(
+        (&all[0]["id"], &all[0]["state"]),
+        (&json!(id), &json!("expired"))
+    );
+    assert!(victim.exists());
+}
+
+#[test]
+fn more_than_fit_come_as_the_others_go() {
+    const FIT: usize = 8;
+    let test = "more_than_fit_come_as_the_others_go";
+    let Some(mut desk) = Desk::start(test, "", &USUAL) else {
+        return;
+    };
+    let (mut notices, mut ids) = (Vec::new(), Vec::new());
+    for number in 0..FIT + 3 {
+        let (_, params) = desk.removal(&format!("victim-{number}-"));
+        ids.push(desk.ask(&params));
+        if number < FIT {
+            notices.push(desk.server.notice());
+        }
+    }
+    let next_is = |desk: &Desk, name: &str| {
+        let next = desk.server.notice();
+        assert!(next.body.contains(name), "{next:?}");
+    };
+    ok(&desk.daemon, &["deny", &ids[5]]);
+    assert_eq!(desk.server.next(), Asked::Close(notices[5].id));
+    next_is(&desk, "victim-8-");
+    // The watcher has seen them all by now. One that is put away makes room without anything having
+    // changed in the daemon.
+    desk.server.dismiss(notices[3].id);
+    next_is(&desk, "victim-9-");
+    // So does one that is answered; and what was put away stays away.
+    desk.server.press(notices[0].id, "deny");
+    next_is(&desk, "victim-10-");
+    desk.server.assert_asked_no_more();
+}
+
+#[test]
+fn a_desktop_without_buttons_is_told_the_command() {
+    let test = "a_desktop_without_buttons_is_told_the_command";
+    let Some(mut desk) = Desk::start(test, "", &["body"]) else {
+        return;
+    };
+    let (_, params) = desk.removal("<victim>");
+    let id = desk.ask(&params);
+    let notice = desk.server.notice();
+    assert_eq!(notice.keys, Vec::<String>::new());
+    assert!(
+        notice.body.contains("<victim>"),
+        "no markup is read: {notice:?}"
+    );
+    let commands = format!("termctl approve {id}, or termctl deny {id}");
+    assert!(notice.body.ends_with(&commands), "{notice:?}");
+}
+
+#[test]
+fn a_watcher_that_ends_takes_its_notifications_away() {
+    let test = "a_watcher_that_ends_takes_its_notifications_away";
+    let Some(mut desk) = Desk::start(test, "", &USUAL) else {
+        return;
+    };
+    let (_, params) = desk.removal("victim");
+    desk.ask(&params);
+    let notice = desk.server.notice();
+    Process::expect(desk.notifier.child.id().into()).signal(Signal::TERM);
+    assert_eq!(desk.server.next(), Asked::Close(notice.id));
+    assert_eq!(desk.notifier.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn without_a_desktop_one_line_says_what_is_missing() {
+    let daemon = TestDaemon::start();
+    let run = |address: &str| {
+        let mut notifier = command(&daemon, &["approvals", "--notify"]);
+        if !address.is_empty() {
+            notifier.env("DBUS_SESSION_BUS_ADDRESS", address);
+        }
+        TermctlOutput::of(&notifier.output().unwrap())
+    };
+    let nowhere = format!("unix:path={}", daemon.path("run/no-bus").display());
+    for address in ["", &nowhere, "nonsense"] {
+        let said = run(address);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        said.assert_one_line();
+        assert!(said.err.contains("no session bus"), "{said:?}");
+        assert!(said.err.contains("run it in a desktop session"), "{said:?}");
+    }
+    let Some(bus) = Bus::start(&daemon) else {
+        skip(
+            "without_a_desktop_one_line_says_what_is_missing",
+            "dbus-daemon is not installed: only the part without a bus was run",
+        );
+        return;
+    };
+    let said = run(&bus.address);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+    assert!(said.err.contains("no notification server"), "{said:?}");
+    assert!(said.err.contains("start dunst or mako"), "{said:?}");
+}

@@ -1,0 +1,199 @@
+//! `termctl attach` at a person's tty: in, out, and the tty as it was afterwards.
+
+use rustix::process::Signal;
+use serde_json::json;
+use termd_test_support::{Process, Pty, TestDaemon, wait_until};
+
+use crate::termctl::{command, ok, termctl};
+
+/// The byte of the default detach key, ctrl-].
+const DETACH: [u8; 1] = [0x1d];
+
+/// A terminal that echoes lines in capitals, and says so when it is ready.
+fn shouting(daemon: &TestDaemon) -> String {
+    let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done; exit 6";
+    let id = ok(daemon, &["create", "--", "sh", "-c", script]);
+    daemon.client().wait_for_text(&id, "ready");
+    id
+}
+
+#[test]
+fn a_person_types_sees_and_detaches_and_the_tty_is_as_it_was() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    let shown = pty.read_until("ready");
+    assert!(
+        shown.contains("ctrl-]") || pty_says_key(&mut pty),
+        "the detach key is shown: {shown:?}"
+    );
+    wait_until("the tty is raw", || pty.modes() != before);
+    pty.write("hello\r");
+    pty.read_until("GOT hello");
+    pty.write(DETACH);
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    assert_eq!(pty.modes(), before);
+    let info = termctl(&daemon, &["show", "--json", &id]).json();
+    assert_eq!(info["state"], "running", "detaching ends nothing");
+}
+
+fn pty_says_key(pty: &mut Pty) -> bool {
+    pty.read_until("ctrl-]").contains("ctrl-]")
+}
+
+#[test]
+fn signals_to_attach_restore_the_tty() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let mut pty = Pty::open(80, 24);
+        let before = pty.modes();
+        let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+        pty.read_until("ready");
+        wait_until("the tty is raw", || pty.modes() != before);
+        Process::expect(child.id().into()).signal(signal);
+        pty.wait(&mut child);
+        assert_eq!(pty.modes(), before, "{signal:?}");
+    }
+    let info = termctl(&daemon, &["show", "--json", &id]).json();
+    assert_eq!(info["state"], "running");
+}
+
+#[test]
+fn attach_ends_with_the_command_and_restores_the_tty() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    pty.read_until("ready");
+    wait_until("the tty is raw", || pty.modes() != before);
+    pty.write([4]);
+    assert_eq!(
+        pty.wait(&mut child).code(),
+        Some(6),
+        "the command's exit code"
+    );
+    assert_eq!(pty.modes(), before);
+}
+
+/// The tty is restored also when the daemon goes away for good.
+#[test]
+fn a_stopped_daemon_restores_the_tty() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    pty.read_until("ready");
+    wait_until("the tty is raw", || pty.modes() != before);
+    let home = daemon.stop();
+    pty.wait(&mut child);
+    assert_eq!(pty.modes(), before);
+    drop(home);
+}
+
+#[test]
+fn the_window_size_follows() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+    daemon.client().wait_for_text(&id, "ready");
+    let mut pty = Pty::open(101, 31);
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    pty.read_until("31 101");
+    pty.resize(132, 43);
+    pty.read_until("43 132");
+    pty.write(DETACH);
+    pty.wait(&mut child);
+    let info = termctl(&daemon, &["show", "--json", &id]).json();
+    assert_eq!((&info["cols"], &info["rows"]), (&json!(132), &json!(43)));
+}
+
+#[test]
+fn two_people_see_the_same() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let (mut one, mut other) = (Pty::open(80, 24), Pty::open(80, 24));
+    let mut of_one = one.spawn(&command(&daemon, &["attach", &id]));
+    let mut of_other = other.spawn(&command(&daemon, &["attach", &id]));
+    one.read_until("ready");
+    other.read_until("ready");
+    one.write("from one\r");
+    one.read_until("GOT from one");
+    other.read_until("GOT from one");
+    other.write("from the other\r");
+    one.read_until("GOT from the other");
+    other.read_until("GOT from the other");
+    one.write(DETACH);
+    assert_eq!(one.wait(&mut of_one).code(), Some(0));
+    other.write("still here\r");
+    other.read_until("GOT still here");
+    other.write(DETACH);
+    assert_eq!(other.wait(&mut of_other).code(), Some(0));
+}
+
+#[test]
+fn read_only_types_nothing_and_sizes_nothing() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let mut pty = Pty::open(101, 31);
+    let mut child = pty.spawn(&command(&daemon, &["attach", "--read-only", &id]));
+    pty.read_until("ready");
+    pty.write("not sent\r");
+    daemon.client().send_text(&id, "sent\n");
+    pty.read_until("GOT sent");
+    pty.write(DETACH);
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    let text = ok(&daemon, &["read", &id]);
+    assert!(!text.contains("not sent"), "{text}");
+    let info = termctl(&daemon, &["show", "--json", &id]).json();
+    assert_eq!((&info["cols"], &info["rows"]), (&json!(80), &json!(24)));
+}
+
+#[test]
+fn another_detach_key_may_be_chosen() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let mut pty = Pty::open(80, 24);
+    let mut child = pty.spawn(&command(
+        &daemon,
+        &["attach", "--detach-key", "ctrl-q", &id],
+    ));
+    pty.read_until("ready");
+    // The default key is then a key like any other.
+    pty.write([0x1d, b'x', b'\r']);
+    pty.read_until("GOT \u{1d}x");
+    pty.write([0x11]);
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+}
+
+#[test]
+fn keys_go_to_the_program_as_they_are() {
+    let daemon = TestDaemon::start();
+    let script = "stty raw -echo; echo ready; head -c 9 | od -An -tx1; exit 0";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+    daemon.client().wait_for_text(&id, "ready");
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    pty.read_until("ready");
+    wait_until("the tty is raw", || pty.modes() != before);
+    pty.write([3, 0x1a, 4, 0x11, 0x13, b'\r', 0x7f, 0xc3, 0xa9]);
+    pty.read_until("03 1a 04 11 13 0d 7f c3 a9");
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+}
+
+#[test]
+fn without_a_tty_attach_says_so() {
+    let daemon = TestDaemon::start();
+    let id = shouting(&daemon);
+    let said = termctl(&daemon, &["attach", &id]);
+    assert_ne!(said.code, Some(0));
+    said.assert_one_line();
+    let mut pty = Pty::open(80, 24);
+    let mut child = pty.spawn(&command(&daemon, &["attach", "nothing"]));
+    assert_eq!(pty.wait(&mut child).code(), Some(3));
+}

@@ -1,0 +1,100 @@
+//! The server is replaced while termctl talks to it: it goes on where it was.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::json;
+use termd_test_support::{Pty, TestDaemon, wait_until};
+
+use crate::termctl::{TermctlOutput, command, ok};
+
+#[test]
+fn run_goes_on_with_the_next_server() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; echo one; read go; echo two; exit 5";
+    let mut child = command(&daemon, &["run", "--label", "r", "--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut one = [0; 4];
+    child.stdout.as_mut().unwrap().read_exact(&mut one).unwrap();
+    daemon.kill_server();
+    daemon
+        .client()
+        .ok("session.send", &json!({ "id": "r", "text": "\n" }));
+    let said = TermctlOutput::of(&child.wait_with_output().unwrap());
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(5), "two\n"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn wait_and_follow_go_on_with_the_next_server() {
+    let daemon = TestDaemon::start();
+    let id = ok(
+        &daemon,
+        &[
+            "create",
+            "--",
+            "sh",
+            "-c",
+            "stty -echo; echo one; read go; echo two; exit 44",
+        ],
+    );
+    daemon.client().wait_for_text(&id, "one");
+    let spawn = |args: &[&str]| {
+        let mut command = command(&daemon, args);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let wait = spawn(&["wait", &id]);
+    let mut follow = spawn(&["read", "--follow", &id]);
+    let mut one = [0; 4];
+    follow
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut one)
+        .unwrap();
+    daemon.kill_server();
+    daemon.signal(Signal::HUP);
+    daemon.client().send_text(&id, "\n");
+    let said = TermctlOutput::of(&follow.wait_with_output().unwrap());
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(0), "two\n"),
+        "{said:?}"
+    );
+    let said = TermctlOutput::of(&wait.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(44), "{said:?}");
+}
+
+#[test]
+fn attach_goes_on_with_the_next_server() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+    daemon.client().wait_for_text(&id, "ready");
+    let mut pty = Pty::open(80, 24);
+    let before = pty.modes();
+    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
+    pty.read_until("ready");
+    pty.write("first\r");
+    pty.read_until("GOT first");
+    daemon.kill_server();
+    // What is typed into the gap may be lost; a person sees that, and types it again.
+    wait_until("the next server takes what is typed", || {
+        pty.write("second\r");
+        pty.read_now().contains("GOT second")
+    });
+    pty.write([0x1d]);
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    assert_eq!(pty.modes(), before);
+}

@@ -1,0 +1,125 @@
+//! The daemon started on demand: by the first who needs it, once, and to outlive them.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use termd_test_support::{DEADLINE, Deadline, Home, Process, RawClient, wait_readable};
+
+use crate::termctl::{TermctlOutput, command, ok, termctl};
+
+/// The keeper's process of the daemon in this home.
+fn keeper(home: &Home) -> Process {
+    let mut client = RawClient::connect(&home.socket());
+    let info = client.ok("daemon.info", &Value::Null);
+    Process::expect(info["keeper_pid"].as_i64().unwrap())
+}
+
+/// Stops the daemon that termctl started in this home.
+#[track_caller]
+pub(crate) fn stop(home: &Home) {
+    let keeper = keeper(home);
+    keeper.signal(Signal::TERM);
+    keeper.wait_for_end();
+}
+
+#[test]
+fn the_main_job_from_nothing() {
+    let home = Home::new();
+    let said = termctl(&home, &["run", "--", "echo", "hello"]);
+    assert_eq!(
+        (said.code, said.out.as_str(), said.err.as_str()),
+        (Some(0), "hello\n", "")
+    );
+    let id = ok(&home, &["create", "--", "sleep", "1000"]);
+    assert!(
+        ok(&home, &["list"]).contains(&id),
+        "the same daemon serves on"
+    );
+    let text = ok(&home, &["status"]);
+    assert!(text.contains(&keeper(&home).pid.to_string()), "{text}");
+    stop(&home);
+}
+
+/// Its session is its own, so that the end of a shell or of an MCP client is not its end.
+#[test]
+fn the_daemon_has_a_session_of_its_own() {
+    let home = Home::new();
+    ok(&home, &["list"]);
+    let pid = keeper(&home).pid;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat[stat.rfind(')').unwrap() + 2..].split(' ').collect();
+    let own = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let own: Vec<&str> = own[own.rfind(')').unwrap() + 2..].split(' ').collect();
+    assert_ne!(fields[3], own[3], "the session of whoever started it");
+    assert_eq!(fields[4], "0", "no controlling tty");
+    let cwd = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap();
+    assert_eq!(
+        cwd,
+        std::path::Path::new("/"),
+        "it holds no directory of the caller's"
+    );
+    stop(&home);
+}
+
+#[test]
+fn many_at_once_start_one() {
+    let home = Home::new();
+    let children: Vec<_> = (0..8)
+        .map(|n| {
+            let mut command = command(&home, &["run", "--", "echo", &n.to_string()]);
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for (n, child) in children.into_iter().enumerate() {
+        let said = TermctlOutput::of(&child.wait_with_output().unwrap());
+        assert_eq!(
+            (said.code, said.out),
+            (Some(0), format!("{n}\n")),
+            "{}",
+            said.err
+        );
+    }
+    stop(&home);
+}
+
+/// Nobody waits on a pipe for a daemon that outlives the command.
+#[test]
+fn the_daemon_holds_none_of_the_callers_descriptors() {
+    let home = Home::new();
+    // `output()` reads both pipes to their end, which comes only when nobody holds them.
+    let mut list = command(&home, &["list"]);
+    let said = TermctlOutput::of(&list.output().unwrap());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(keeper(&home).is_alive());
+    stop(&home);
+}
+
+/// Nor a pipe beyond the standard three that a shell let it inherit: its reader waits for the end.
+#[test]
+fn the_daemon_holds_no_pipe_that_it_inherited() {
+    let home = Home::new();
+    let termctl = command(&home, &["list"]);
+    let mut shell = home.command("/bin/sh");
+    shell
+        .args(["-c", "exec 9>&1 >/dev/null; exec \"$0\" \"$@\""])
+        .arg(termctl.get_program())
+        .args(termctl.get_args());
+    let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut pipe = child.stdout.take().unwrap();
+    assert!(
+        wait_readable(&pipe, Deadline::after(DEADLINE)),
+        "the daemon holds the pipe open"
+    );
+    let mut rest = String::new();
+    pipe.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+    assert!(keeper(&home).is_alive());
+    stop(&home);
+}

@@ -1,0 +1,78 @@
+//! What termctl says of itself to shells and to man(1); no daemon is needed, and none is started.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use termd_test_support::{Home, skip};
+
+use crate::termctl::{ok, termctl};
+
+/// The verbs that `--help` names.
+fn verbs(home: &Home) -> Vec<String> {
+    let help = ok(home, &["--help"]);
+    let listed = help.split_once("Commands:\n").unwrap().1;
+    let listed = listed.split("\n\n").next().unwrap();
+    let verbs = listed.lines().filter(|line| !line.starts_with("    "));
+    verbs
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_verb_is_completed_in_every_shell() {
+    let home = Home::new();
+    let verbs = verbs(&home);
+    assert!(verbs.len() > 20, "{verbs:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = ok(&home, &["completions", shell]);
+        for verb in &verbs {
+            assert!(script.contains(verb.as_str()), "{shell} lacks {verb}");
+        }
+    }
+    assert_eq!(termctl(&home, &["completions", "tcsh"]).code, Some(2));
+    assert!(!home.socket().exists());
+}
+
+#[test]
+fn shells_take_their_completions() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let mut reader = home.command(shell);
+        let reader = reader.arg("-n").stdin(Stdio::piped()).spawn();
+        let Ok(mut reader) = reader else {
+            skip(
+                "shells_take_their_completions",
+                &format!("there is no {shell}"),
+            );
+            continue;
+        };
+        let script = ok(&home, &["completions", shell]);
+        let mut stdin = reader.stdin.take().unwrap();
+        stdin.write_all(script.as_bytes()).unwrap();
+        drop(stdin);
+        assert!(reader.wait().unwrap().success(), "{shell}");
+    }
+}
+
+#[test]
+fn every_verb_has_a_man_page() {
+    let home = Home::new();
+    let directory = home.path("man1");
+    ok(&home, &["man", directory.to_str().unwrap()]);
+    for verb in verbs(&home) {
+        let page = std::fs::read_to_string(directory.join(format!("termctl-{verb}.1")));
+        let page = page.unwrap_or_else(|error| panic!("{verb}: {error}"));
+        assert!(page.contains(".SH SYNOPSIS"), "{verb}");
+    }
+    let whole = ok(&home, &["man"]);
+    assert!(whole.contains(".TH termctl 1"), "{whole}");
+    let formatted = Command::new("man")
+        .arg("-l")
+        .arg(directory.join("termctl-run.1"))
+        .output();
+    match formatted {
+        Ok(formatted) => assert!(formatted.status.success(), "{formatted:?}"),
+        Err(error) => skip("every_verb_has_a_man_page", &format!("no man(1): {error}")),
+    }
+}

@@ -1,0 +1,216 @@
+//! What `termctl show` and `termctl read` tell of output that is not kept.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, merged, sh, wait_until};
+
+use crate::termctl::{TermctlOutput, ok, termctl};
+
+/// What is printed, in bytes: lines of eight.
+const BYTES: u64 = 2 << 20;
+/// How much of it is kept, at the most.
+const QUOTA: u64 = 256 << 10;
+
+/// A terminal that printed more than its quota: its id, and from where to where nothing is kept.
+struct Flooded {
+    daemon: TestDaemon,
+    id: String,
+    start: u64,
+    end: u64,
+}
+
+impl Flooded {
+    fn start() -> Self {
+        Self::with(QUOTA, "seq -w 0 9999999")
+    }
+
+    /// By the first [`BYTES`] of what this prints.
+    fn with(quota: u64, prints: &str) -> Self {
+        let daemon = TestDaemon::configured(&format!(
+            "kill_grace_ms = 300\n[store]\nterminal_quota = {quota}\n\
+             [spool]\ndefault_window_bytes = 65536\n",
+        ));
+        let mut client = daemon.client();
+        let script = format!("stty raw -echo; ({prints}) | head -c {BYTES}");
+        let params = merged(&sh(&script), &json!({ "output_byte_limit": 65_536 }));
+        let id = client.create_terminal(&params);
+        client.ok("session.wait", &json!({ "id": id }));
+        // A burst is stored when it is over, and only then does its middle go.
+        let (mut start, mut end) = (0, 0);
+        wait_until("no more than the quota is kept", || {
+            // Asked first: what is told of the gap afterwards is then the last word.
+            let stats = client.ok("daemon.stats", &json!({}));
+            let is_stored = stats["unstored_bytes"] == 0;
+            let shown = client.ok("session.show", &json!({ "id": id }));
+            let gap = &shown["gaps"][0];
+            (start, end) = (
+                gap["start"].as_u64().unwrap_or(0),
+                gap["end"].as_u64().unwrap_or(0),
+            );
+            is_stored && start + (BYTES - end) <= quota
+        });
+        assert!(0 < start && start < end && end < BYTES, "{start} {end}");
+        Self {
+            daemon,
+            id,
+            start,
+            end,
+        }
+    }
+
+    fn gap(&self) -> Value {
+        json!({ "start": self.start, "end": self.end, "cause": "terminal_quota" })
+    }
+
+    /// The one line that says it to a person.
+    fn note(&self) -> String {
+        format!(
+            "termctl: output from offset {} to {} is no longer kept (store.terminal_quota)\n",
+            self.start, self.end
+        )
+    }
+
+    /// `termctl read` of it with these options.
+    fn read(&self, options: &[&str]) -> TermctlOutput {
+        let arguments = [&["read"], options, &[self.id.as_str()]].concat();
+        let said = termctl(&self.daemon, &arguments);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        said
+    }
+
+    /// What is kept of what was printed from this offset on.
+    fn kept_from(&self, from: u64) -> String {
+        self.kept_of(from, |number| format!("{number:07}\n"))
+    }
+
+    /// The same where its lines are these.
+    fn kept_of(&self, from: u64, line: impl Fn(u64) -> String) -> String {
+        let lines: String = (0..BYTES / 8).map(line).collect();
+        let part = |from: u64, to: u64| {
+            let (from, to) = (usize::try_from(from).unwrap(), usize::try_from(to).unwrap());
+            lines.get(from..to).unwrap_or_default().to_owned()
+        };
+        let head = part(from, self.start.max(from));
+        head + &part(self.end.max(from), BYTES)
+    }
+}
+
+#[test]
+fn show_names_what_is_not_kept() {
+    let flooded = Flooded::start();
+    let shown = ok(&flooded.daemon, &["show", &flooded.id]);
+    let (start, end) = (flooded.start, flooded.end);
+    let what = format!("bytes {start} to {end} (terminal_quota)");
+    let line = shown.lines().find(|line| line.starts_with("not kept"));
+    assert!(line.is_some_and(|line| line.ends_with(&what)), "{shown}");
+    let all = format!("bytes 0 to {BYTES}");
+    assert!(shown.lines().any(|line| line.ends_with(&all)), "{shown}");
+    let shown = termctl(&flooded.daemon, &["show", "--json", &flooded.id]).json();
+    assert_eq!(shown["gaps"], json!([flooded.gap()]), "{shown}");
+}
+
+#[test]
+fn read_says_once_what_is_not_kept() {
+    let flooded = Flooded::start();
+    // Exact, as plain text, and while it is followed.
+    for options in [&["--raw"][..], &[], &["--follow"]] {
+        let said = flooded.read(options);
+        assert_eq!(said.err, flooded.note(), "{options:?}");
+        assert!(
+            said.out == flooded.kept_from(0),
+            "{options:?}: {}",
+            said.out.len()
+        );
+    }
+    let object = flooded.read(&["--json"]).json();
+    assert_eq!(object["gaps"], json!([flooded.gap()]), "{}", object["gaps"]);
+    assert_eq!(
+        (&object["start"], &object["end"]),
+        (&json!(0), &json!(BYTES))
+    );
+    assert!(object["text"] == flooded.kept_from(0).as_str());
+}
+
+/// What is behind the gap is longer than a page, and none of it is text.
+#[test]
+fn a_gap_without_text_behind_it_is_said_too() {
+    // Of four bytes each, so that the gap cuts none.
+    let flooded = Flooded::with(1 << 20, r"echo top; yes $(printf '\033[0m') | tr -d '\n'");
+    for options in [&["--follow"][..], &[]] {
+        let said = flooded.read(options);
+        assert_eq!(said.err, flooded.note(), "{options:?}");
+        assert_eq!(said.out, "top\n", "{options:?}");
+    }
+}
+
+/// Plain text is read again from where an escape sequence began that is cut.
+#[test]
+fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
+    // Of three bytes, which no block's end is a multiple of together with the first line.
+    let flooded = Flooded::with(1 << 20, r"echo head; yes $(printf '\033[m') | tr -d '\n'");
+    for options in [&["--follow"][..], &[]] {
+        assert_eq!(flooded.read(options).err, flooded.note(), "{options:?}");
+    }
+}
+
+/// Lines of nine bytes, which no block ends with: half a line before the gap and half behind it.
+#[test]
+fn half_a_line_before_a_gap_is_read_as_what_follows_is() {
+    let flooded = Flooded::with(QUOTA, "seq -w 0 99999999");
+    let kept = flooded.kept_of(0, |number| format!("{number:08}\n"));
+    for options in [&["--raw"][..], &[], &["--follow"]] {
+        let said = flooded.read(options);
+        assert_eq!(said.err, flooded.note(), "{options:?}");
+        let length = said.out.len();
+        assert!(said.out == kept, "{options:?}: {length} of {}", kept.len());
+    }
+}
+
+#[test]
+fn a_read_from_within_what_is_not_kept_begins_behind_it() {
+    let flooded = Flooded::start();
+    for since in [flooded.start, flooded.start + 8, flooded.end - 1] {
+        let since = since.to_string();
+        let said = flooded.read(&["--raw", "--since", &since]);
+        assert_eq!(said.err, flooded.note(), "{since}");
+        assert!(said.out == flooded.kept_from(flooded.end), "{since}");
+        let object = flooded.read(&["--json", "--raw", "--since", &since]).json();
+        assert_eq!(object["start"], flooded.end, "{since}");
+        assert_eq!(object["gaps"], json!([flooded.gap()]), "{since}");
+        let bytes = STANDARD.decode(object["data"].as_str().unwrap()).unwrap();
+        assert!(
+            bytes == flooded.kept_from(flooded.end).as_bytes(),
+            "{since}"
+        );
+    }
+    // Before it and behind it, nothing is said but what is so.
+    let behind = flooded.read(&["--raw", "--since", &flooded.end.to_string()]);
+    assert_eq!(behind.err, "");
+    let before = flooded.read(&["--raw", "--since", "0", "--bytes", "16"]);
+    assert_eq!(
+        (before.out.as_str(), before.err.as_str()),
+        ("0000000\n0000001\n", "")
+    );
+    let last = flooded.read(&["--tail", "1"]);
+    assert_eq!(last.err, "");
+    assert_eq!(last.out, format!("{:07}\n", BYTES / 8 - 1));
+}
+
+#[test]
+fn each_page_of_a_read_that_follows_names_the_gap_before_it() {
+    let flooded = Flooded::start();
+    let pages = flooded.read(&["--json", "--follow"]);
+    let pages: Vec<Value> = pages
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let with_gap: Vec<&Value> = pages
+        .iter()
+        .filter(|page| !page["gaps"].is_null())
+        .collect();
+    assert_eq!(with_gap.len(), 1, "{}", pages.len());
+    assert_eq!(with_gap[0]["gaps"], json!([flooded.gap()]));
+    assert_eq!(with_gap[0]["start"], flooded.end);
+}

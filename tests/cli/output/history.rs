@@ -1,0 +1,74 @@
+//! `history`, and `read --command`: what was run, and what it printed.
+
+use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, wait_until};
+
+use crate::termctl::{ok, termctl};
+
+#[test]
+fn history_lists_and_searches_and_read_prints_one() {
+    let daemon = TestDaemon::start();
+    let good = ok(&daemon, &["create", "--", "printf", "one\\ntwo\\n"]);
+    ok(&daemon, &["wait", &good]);
+    let bad = ok(
+        &daemon,
+        &["create", "--label", "bad", "--", "sh", "-c", "exit 3"],
+    );
+    termctl(&daemon, &["wait", &bad]);
+    let runs = ok(&daemon, &["create", "--", "sleep", "1000"]);
+
+    let numbers = |args: &[&str]| -> Vec<(String, Value, Value)> {
+        let said = termctl(&daemon, &[&["history", "--json"], args].concat()).json();
+        let commands = said.as_array().unwrap();
+        let told = |it: &Value| {
+            let terminal = it["terminal"].as_str().unwrap().to_owned();
+            (terminal, it["number"].clone(), it["exit_code"].clone())
+        };
+        commands.iter().map(told).collect()
+    };
+    let row = |id: &str, code: Value| (id.to_owned(), json!(0), code);
+    let (first, second, third) = (
+        row(&runs, Value::Null),
+        row(&bad, json!(3)),
+        row(&good, json!(0)),
+    );
+    let (newest, older) = (vec![first.clone()], vec![second.clone()]);
+    wait_until("their ends are in the database", || {
+        let ended = numbers(&[]);
+        ended.iter().filter(|command| command.2.is_i64()).count() == 2
+    });
+    for (args, expected) in [
+        (&[][..], vec![first.clone(), second.clone(), third.clone()]),
+        (&["--limit", "1"], newest.clone()),
+        (&["-n", "0"], vec![]),
+        (&["--failed"], older.clone()),
+        (&["bad"], older.clone()),
+        (&["--search", "SLEEP 10"], newest),
+        (&["--search", "nothing"], vec![]),
+        (&["--failed", "--search", "sh", "bad"], older),
+    ] {
+        assert_eq!(numbers(args), expected, "{args:?}");
+    }
+    let table = ok(&daemon, &["history"]);
+    assert!(
+        table.starts_with("TERMINAL") && table.contains("sleep 1000"),
+        "{table}"
+    );
+
+    for number in ["0", "-1"] {
+        let said = termctl(&daemon, &["read", &good, "--command", number]);
+        assert_eq!((said.code, said.out.as_str()), (Some(0), "one\ntwo\n"));
+    }
+    let bytes = termctl(&daemon, &["read", &good, "--command", "0", "--bytes", "4"]);
+    assert_eq!(bytes.out, "one\n");
+    let empty = termctl(&daemon, &["read", &bad, "--command", "0", "--json"]).json();
+    assert_eq!((&empty["start"], &empty["text"]), (&json!(0), &json!("")));
+
+    let none = termctl(&daemon, &["read", &good, "--command", "7"]);
+    assert_eq!(none.code, Some(3), "{none:?}");
+    none.assert_one_line();
+    let nobody = termctl(&daemon, &["history", "nobody"]);
+    assert_eq!(nobody.code, Some(3), "{nobody:?}");
+    let both = termctl(&daemon, &["read", &good, "--command", "0", "--tail", "1"]);
+    assert_eq!(both.code, Some(2), "{both:?}");
+}

@@ -1,0 +1,136 @@
+//! `create --idle-timeout`, `create --scrollback`, `close --eof`, what ends a command, and what `show`
+//! says of them.
+
+use serde_json::json;
+use termd_test_support::TestDaemon;
+use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
+
+use crate::termctl::{ok, termctl};
+
+#[test]
+fn an_idle_terminal_is_closed_and_show_says_why() {
+    let daemon = TestDaemon::start();
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let id = ok(
+        &daemon,
+        &["create", "--idle-timeout", "1", "--", "sleep", "1000"],
+    );
+    let shown = ok(&daemon, &["show", &id]);
+    assert!(shown.contains("last activity"), "{shown}");
+    let fact = |shown: &str, name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name));
+        line.unwrap_or_default()[name.len()..].trim().to_owned()
+    };
+    assert_eq!(fact(&shown, "idle timeout"), "1 s");
+    assert_eq!(fact(&shown, "closed by"), "-");
+    loop {
+        let event = watcher.next_message()["params"]["result"].clone();
+        if event["type"] == "closed" {
+            assert_eq!(event["id"], *id);
+            break;
+        }
+    }
+    let shown = ok(&daemon, &["show", &id]);
+    assert_eq!(fact(&shown, "state"), "closed");
+    assert_eq!(fact(&shown, "closed by"), "its idle timeout");
+    let said = termctl(&daemon, &["send", &id, "x"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    said.assert_one_line();
+    let why = "closed after 1 s without activity";
+    assert!(said.err.contains(why), "{said:?}");
+}
+
+#[test]
+fn idle_timeouts_are_durations() {
+    let daemon = TestDaemon::start();
+    let asked = [
+        "create",
+        "--json",
+        "--idle-timeout",
+        "30m",
+        "--",
+        "sleep",
+        "9",
+    ];
+    assert_eq!(
+        termctl(&daemon, &asked).json()["idle_timeout_ms"],
+        1_800_000
+    );
+    let said = termctl(
+        &daemon,
+        &["create", "--idle-timeout", "0.5", "--", "sleep", "9"],
+    );
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("idle_timeout_ms"), "{said:?}");
+}
+
+#[test]
+fn close_by_end_of_file_passes_on_the_commands_own_exit_code() {
+    let daemon = TestDaemon::start();
+    for (args, code) in [
+        (&["close", "--json", "--eof"][..], json!(4)),
+        (&["close", "--json", "--eof=5000"], json!(4)),
+        (&["close", "--json"], json!(null)),
+    ] {
+        let script = "echo ready; cat; exit 4";
+        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+        daemon.client().wait_for_text(&id, "ready");
+        let said = termctl(&daemon, &[args, &[&id]].concat()).json();
+        let exit = &said["result"]["exit_status"]["exit_code"];
+        assert_eq!(*exit, code, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn scrollback_is_as_long_as_asked() {
+    let daemon = TestDaemon::start();
+    for (lines, kept) in [("0", 0), ("7", 7)] {
+        let asked = [
+            "create",
+            "--rows",
+            "24",
+            "--scrollback",
+            lines,
+            "--",
+            "seq",
+            "100",
+        ];
+        let id = ok(&daemon, &asked);
+        ok(&daemon, &["wait", &id]);
+        let screen = termctl(&daemon, &["screen", "--json", &id]).json();
+        assert_eq!(screen["scrollback_rows"], kept);
+    }
+}
+
+#[test]
+fn a_person_is_told_which_limit_ended_a_command() {
+    let daemon = daemon_with_limits("cli");
+    for (script, cause, words, code) in [
+        (
+            OVER_FILE_BYTES,
+            "file_bytes",
+            "the file size of its profile",
+            153,
+        ),
+        (
+            OVER_CPU_TIME,
+            "cpu_time",
+            "the processor time of its profile",
+            152,
+        ),
+    ] {
+        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+        assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(code));
+        let shown = ok(&daemon, &["show", &id]);
+        let line = shown.lines().find(|line| line.starts_with("ended by"));
+        assert!(line.is_some_and(|line| line.ends_with(words)), "{shown}");
+        let shown = termctl(&daemon, &["show", "--json", &id]).json();
+        assert_eq!(shown["end_cause"], cause, "{shown}");
+    }
+    let id = ok(&daemon, &["create", "--", "sh", "-c", "exit 3"]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(3));
+    let shown = ok(&daemon, &["show", &id]);
+    let line = shown.lines().find(|line| line.starts_with("ended by"));
+    assert!(line.is_some_and(|line| line.ends_with('-')), "{shown}");
+}

@@ -1,0 +1,190 @@
+//! `idle_timeout_ms`: a terminal that nobody uses is closed, says why, and stays readable; being
+//! there keeps it open.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon, merged, sh};
+
+/// The shortest timeout there is.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Creates a terminal that is closed after a second; its id.
+#[track_caller]
+fn create(client: &mut RawClient, params: &Value) -> String {
+    let params = merged(params, &json!({ "idle_timeout_ms": 1_000 }));
+    let info = client.ok("session.create", &params);
+    assert_eq!(info["idle_timeout_ms"], 1_000);
+    info["id"].as_str().unwrap().to_owned()
+}
+
+fn sleeping() -> Value {
+    json!({ "command": "sleep", "args": ["1000"] })
+}
+
+/// A connection that is told of every terminal's events, and so is at none.
+fn watcher(daemon: &TestDaemon) -> RawClient {
+    let mut client = daemon.client();
+    client.ok("session.subscribe", &json!({}));
+    client
+}
+
+/// The terminal that is closed next, and that of every one closed before it, passed over.
+#[track_caller]
+fn wait_until_closed(watcher: &mut RawClient, id: &str) {
+    while watcher.wait_for_event("closed")["id"] != id {}
+}
+
+fn show(client: &mut RawClient, id: &str) -> Value {
+    client.ok("session.show", &json!({ "id": id }))
+}
+
+#[test]
+fn what_nobody_uses_is_closed_and_says_so() {
+    let daemon = TestDaemon::start();
+    let (mut watcher, mut client) = (watcher(&daemon), daemon.client());
+    let script = "trap 'exit 5' HUP; printf 'last words'; while :; do sleep 0.02; done";
+    let id = create(&mut client, &sh(script));
+    client.wait_for_text(&id, "last words");
+    let read = Instant::now();
+    wait_until_closed(&mut watcher, &id);
+    // The server counted from before its answer came.
+    assert!(read.elapsed() > SECOND / 2, "{:?}", read.elapsed());
+
+    let check = |client: &mut RawClient| {
+        let info = show(client, &id);
+        assert_eq!(info["state"], "closed");
+        assert_eq!(info["close_cause"], "idle");
+        assert_eq!(info["idle_timeout_ms"], 1_000);
+        assert_eq!(info["exit_status"]["exit_code"], 5);
+        let created = info["created_at_ms"].as_i64().unwrap();
+        let last = info["last_activity_ms"].as_i64().unwrap();
+        let ended = info["exited_at_ms"].as_i64().unwrap();
+        assert!((created..=ended).contains(&last), "{info}");
+        let error = client.err("session.send", &json!({ "id": id, "text": "x" }));
+        error.assert_is(-32004, "terminal_exited");
+        assert_eq!(error.data["cause"], "idle");
+        assert_eq!(error.data["idle_timeout_ms"], 1_000);
+        let said = "closed after 1 s without activity";
+        assert!(error.message.contains(said), "{}", error.message);
+        let page = client.ok("session.read", &json!({ "id": id }));
+        // dash says "Hangup" of the sleep that the hang-up ended.
+        assert!(page["text"].as_str().unwrap().starts_with("last words"));
+        let screen = client.ok("session.screen", &json!({ "id": id, "format": "text" }));
+        assert!(
+            screen["rendering"]
+                .as_str()
+                .unwrap()
+                .starts_with("last words")
+        );
+    };
+    check(&mut client);
+    let records = client.ok("audit.list", &json!({ "filter": { "terminal": id } }));
+    let records = records["records"].as_array().unwrap();
+    let close = records
+        .iter()
+        .find(|record| record["action"] == "terminal.close")
+        .unwrap();
+    assert_eq!(
+        close["detail"],
+        json!({ "cause": "idle", "idle_timeout_ms": 1_000 })
+    );
+    assert_eq!(close["actor"]["front"], "daemon");
+    assert!(daemon.log().contains("closing an idle terminal"));
+
+    drop((watcher, client));
+    let daemon = TestDaemon::start_in(daemon.stop());
+    check(&mut daemon.client());
+}
+
+#[test]
+fn whoever_is_there_keeps_it_open() {
+    let daemon = TestDaemon::start();
+    let (mut watcher, mut client) = (watcher(&daemon), daemon.client());
+    let attached = create(&mut client, &sleeping());
+    let waited_for = create(&mut client, &sleeping());
+    let printing = create(&mut client, &sh("while sleep 0.2; do echo; done"));
+    let mut there = daemon.client();
+    there.ok("session.subscribe", &json!({ "id": attached }));
+    let mut waiting = daemon.client();
+    let wait = waiting.send(
+        "session.wait",
+        &json!({ "id": waited_for, "timeout_ms": 60_000 }),
+    );
+    // Two terminals one after the other that nobody is at: two of those seconds.
+    for _ in 0..2 {
+        let lonely = create(&mut client, &sleeping());
+        wait_until_closed(&mut watcher, &lonely);
+    }
+    for id in [&attached, &waited_for, &printing] {
+        assert_eq!(show(&mut client, id)["state"], "running");
+    }
+    let left = Instant::now();
+    drop(there);
+    wait_until_closed(&mut watcher, &attached);
+    assert!(left.elapsed() > SECOND / 2, "{:?}", left.elapsed());
+    client.ok("session.kill", &json!({ "id": waited_for }));
+    assert_eq!(waiting.answer(wait)["result"]["exited"], true);
+    // One that has ended by itself is taken off the list, too.
+    wait_until_closed(&mut watcher, &waited_for);
+    let info = show(&mut client, &waited_for);
+    assert_eq!(info["exit_status"]["signal"], "SIGTERM");
+    assert_eq!(show(&mut client, &printing)["state"], "running");
+}
+
+#[test]
+fn a_timeout_outlives_the_server_that_was_asked_for_it() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let id = create(&mut client, &sleeping());
+    daemon.server().signal(Signal::KILL);
+    let mut watcher = watcher(&daemon);
+    let mut client = daemon.client();
+    if show(&mut client, &id)["state"] != "closed" {
+        wait_until_closed(&mut watcher, &id);
+    }
+    assert_eq!(show(&mut client, &id)["close_cause"], "idle");
+}
+
+#[test]
+fn a_timeout_has_bounds_and_is_nobodys_who_did_not_ask() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    for ms in [0, 999, 31_536_000_001_u64] {
+        let params = merged(&sleeping(), &json!({ "idle_timeout_ms": ms }));
+        let error = client.err("session.create", &params);
+        error.assert_invalid_in(format_args!("{ms}"), "idle_timeout_ms");
+    }
+    let info = client.ok("session.create", &sleeping());
+    assert!(info.get("idle_timeout_ms").is_none(), "{info}");
+    let mut agent = daemon.agent();
+    let id = agent.create(&json!({ "command": "sleep", "args": ["1000"] }));
+    assert!(show(&mut client, &id).get("idle_timeout_ms").is_none());
+}
+
+#[test]
+fn typing_and_reading_count_and_looking_at_the_list_does_not() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let id = &client.create_terminal(&sh("stty -echo; echo; exec sleep 1000"));
+    client.wait_for_text(id, "\n");
+    let mut last = show(&mut client, id)["last_activity_ms"].as_i64().unwrap();
+    for (method, params) in [
+        ("session.read", json!({ "id": id })),
+        ("session.screen", json!({ "id": id })),
+        ("session.send", json!({ "id": id, "text": "x" })),
+        ("session.wait", json!({ "id": id, "timeout_ms": 0 })),
+    ] {
+        // The clock has milliseconds: until it goes on there is nothing to see.
+        let mut now = last;
+        termd_test_support::wait_until("it counts", || {
+            client.ok(method, &params);
+            now = show(&mut client, id)["last_activity_ms"].as_i64().unwrap();
+            now > last
+        });
+        client.ok("session.list", &json!({}));
+        assert_eq!(show(&mut client, id)["last_activity_ms"], now, "{method}");
+        last = now;
+    }
+}

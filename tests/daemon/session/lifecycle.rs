@@ -1,0 +1,153 @@
+//! `session.resize`, `kill`, `wait`, `close` and `hold`: what happens to a terminal in its life.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use termd_test_support::{Deadline, Process, RawClient, TestDaemon, merged, sh, wait_until};
+
+#[test]
+fn a_resize_is_told_to_the_program() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
+    let id = client.create_terminal(&merged(&sh(script), &json!({ "cols": 90, "rows": 20 })));
+    client.wait_for_text(&id, "ready");
+    client.ok(
+        "session.resize",
+        &json!({ "id": id, "cols": 132, "rows": 43 }),
+    );
+    client.wait_for_text(&id, "43 132");
+    let info = client.ok("session.show", &json!({ "id": id }));
+    assert_eq!((&info["cols"], &info["rows"]), (&json!(132), &json!(43)));
+    for (cols, rows, field) in [
+        (1, 24, "cols"),
+        (0, 24, "cols"),
+        (80, 0, "rows"),
+        (5000, 24, "cols"),
+        (80, 5000, "rows"),
+        (65536, 24, "cols"),
+        (-1, 24, "cols"),
+    ] {
+        let error = client.err(
+            "session.resize",
+            &json!({ "id": id, "cols": cols, "rows": rows }),
+        );
+        error.assert_invalid_in(format_args!("{cols}x{rows}"), field);
+        let params = json!({ "command": "true", "cols": cols, "rows": rows });
+        let error = client.err("session.create", &params);
+        error.assert_invalid_in(format_args!("{cols}x{rows}"), field);
+    }
+    client.ok("session.kill", &json!({ "id": id }));
+    client.ok(
+        "session.resize",
+        &json!({ "id": id, "cols": 80, "rows": 24 }),
+    );
+}
+
+#[test]
+fn kill_sends_one_signal_or_ends_it_all() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let script =
+        "trap 'echo usr' USR1; trap 'exit 9' INT; echo ready; while :; do sleep 0.02; done";
+    let id = client.create_terminal(&sh(script));
+    client.wait_for_text(&id, "ready");
+    client.ok("session.kill", &json!({ "id": id, "signal": "SIGUSR1" }));
+    client.wait_for_text(&id, "usr");
+    for signal in ["SIGFOO", "", "9 9", "-1"] {
+        let error = client.err("session.kill", &json!({ "id": id, "signal": signal }));
+        error.assert_invalid_in(format_args!("{signal:?}"), "signal");
+    }
+    client.ok("session.kill", &json!({ "id": id, "signal": "SIGINT" }));
+    let result = client.ok("session.wait", &json!({ "id": id }));
+    assert_eq!(
+        result["exit_status"],
+        json!({ "exit_code": 9, "signal": null })
+    );
+
+    let id = client.create_terminal(&json!({ "command": "sleep", "args": ["1000"] }));
+    let result = client.ok("session.kill", &json!({ "id": id }));
+    let ended = json!({ "exit_code": null, "signal": "SIGTERM" });
+    assert_eq!(
+        (&result["exited"], &result["exit_status"]),
+        (&json!(true), &ended)
+    );
+}
+
+#[test]
+fn wait_has_a_timeout() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let id = client.create_terminal(&sh("printf 123; read go"));
+    client.wait_for_text(&id, "123");
+    let begin = Instant::now();
+    let result = client.ok("session.wait", &json!({ "id": id, "timeout_ms": 150 }));
+    assert!(begin.elapsed() >= Duration::from_millis(150));
+    assert_eq!(
+        result,
+        json!({ "exited": false, "exit_status": null, "end": 3 })
+    );
+    let result = client.ok("session.wait", &json!({ "id": id, "timeout_ms": 0 }));
+    assert_eq!(result["exited"], false);
+}
+
+#[test]
+fn close_ends_the_terminal_and_may_be_said_again() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    let script = "setsid sleep 1000 & echo \"pid $!;\"; echo \"pid $$;\"; sleep 1001";
+    let id = agent.create_terminal(&merged(&sh(script), &json!({ "label": "gone" })));
+    agent.wait_for_text(&id, "pid");
+    // The native front has no `terminal/output`; its pids come from the transcript.
+    let mut pids = Vec::new();
+    wait_until("both pids are printed", || {
+        let page = agent.ok("session.read", &json!({ "id": id }));
+        let text = page["text"].as_str().unwrap().to_owned();
+        pids = (text.split("pid ").skip(1))
+            .filter_map(|rest| rest.split_once(';')?.0.parse().ok())
+            .collect();
+        pids.len() == 2
+    });
+    let processes: Vec<_> = pids.into_iter().map(Process::expect).collect();
+    let first = agent.ok("session.close", &json!({ "id": id }));
+    assert_eq!(first["exited"], true);
+    assert_eq!(
+        first["exit_status"],
+        json!({ "exit_code": null, "signal": "SIGHUP" })
+    );
+    for process in processes {
+        assert!(
+            process.ends_by(Deadline::after(Duration::from_secs(5))),
+            "{}",
+            process.pid
+        );
+    }
+    assert_eq!(agent.ok("session.close", &json!({ "id": id })), first);
+    assert_eq!(
+        agent.ok("session.show", &json!({ "id": id }))["state"],
+        "closed"
+    );
+    let error = agent.err("session.send", &json!({ "id": id, "text": "x" }));
+    error.assert_is(-32004, "terminal_exited");
+}
+
+#[test]
+fn a_terminal_lives_on_when_its_creators_connection_ends_unless_tied_to_it() {
+    let daemon = TestDaemon::start();
+    let mut watcher = daemon.client();
+    let mut creator = daemon.client();
+    let sleep = json!({ "command": "sleep", "args": ["1000"] });
+    let free = creator.create_terminal(&sleep);
+    let tied = creator.create_terminal(&merged(&sleep, &json!({ "close_on_disconnect": true })));
+    let held = watcher.create_terminal(&sleep);
+    creator.ok("session.hold", &json!({ "id": held }));
+    drop(creator);
+    let state = |client: &mut RawClient, id: &str| {
+        let info = client.ok("session.show", &json!({ "id": id }));
+        info["state"].as_str().unwrap().to_owned()
+    };
+    wait_until("the tied ones are closed", || {
+        state(&mut watcher, &tied) == "closed" && state(&mut watcher, &held) == "closed"
+    });
+    assert_eq!(state(&mut watcher, &free), "running");
+}

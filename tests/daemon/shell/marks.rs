@@ -1,0 +1,165 @@
+//! Shell integration: the real shells on a real PTY, and exactly which marks they print.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use termd_test_support::{is_installed, wait_until};
+
+use super::marked_shell::{MarkedShell, daemon_with, expected};
+
+/// What a shell does when a line that is being typed is cancelled.
+#[derive(Clone, Copy, PartialEq)]
+enum Cancelled {
+    NewPrompt,
+    /// fish empties the line and goes on.
+    SamePrompt,
+}
+
+/// What each shell must do alike: uses it, and gives the marks that are to be there.
+fn ordinary_use(
+    shell: &mut MarkedShell<'_>,
+    multi_line: (&str, &str),
+    cancelled: Cancelled,
+) -> Vec<String> {
+    shell
+        .run("echo hi")
+        .run("false")
+        .run("false")
+        .run(" echo hidden");
+    shell.run("");
+    if cancelled == Cancelled::NewPrompt {
+        let before = shell.prompts();
+        shell.type_in("never run\u{3}");
+        shell.wait_for_prompts(before + 1);
+    }
+    shell.run(multi_line.0);
+    shell.run(r"echo 'a;b\ü'");
+    let spaced = shell.home().user_home().join("ä b;c");
+    fs::create_dir(&spaced).unwrap();
+    shell.run("cd 'ä b;c'");
+    let directory = shell.directory();
+    assert!(directory.ends_with("/home/%C3%A4%20b%3Bc"), "{directory}");
+    shell.run("env | grep TERMD_SHELL");
+    let mut marks = expected(&[("echo hi", 0), ("false", 1), ("false", 1), ("", 0)]);
+    // An empty line and a cancelled one: prompts and nothing else.
+    marks.extend(["133;A", "133;B"].map(str::to_owned));
+    if cancelled == Cancelled::NewPrompt {
+        marks.extend(["133;A", "133;B"].map(str::to_owned));
+    }
+    let more = expected(&[
+        (multi_line.1, 0),
+        (r"echo 'a\x3bb\\ü'", 0),
+        (r"cd 'ä b\x3bc'", 0),
+        ("env | grep TERMD_SHELL", 1),
+    ]);
+    marks.extend(more.into_iter().skip(2));
+    marks
+}
+
+#[test]
+fn bash_marks_each_command() {
+    let daemon = daemon_with(".bashrc", "PS1='$ '\nrc_was_read=yes\n");
+    let mut shell = MarkedShell::start(&daemon, &["bash"]);
+    let multi_line = "for i in 1 2\rdo echo $i\rdone";
+    let joined = r"for i in 1 2\x3b do echo $i\x3b done";
+    let marks = ordinary_use(&mut shell, (multi_line, joined), Cancelled::NewPrompt);
+    shell.expect(&marks);
+    shell.run("echo $rc_was_read $?");
+    assert_eq!(shell.newest_output(), "yes 1\n");
+    shell.run("(exit 3)").run("true | (exit 4)");
+    shell.expect_newest(&expected(&[("(exit 3)", 3), ("true | (exit 4)", 4)])[2..]);
+}
+
+#[test]
+fn zsh_marks_each_command() {
+    if !is_installed("zsh", "zsh_marks_each_command") {
+        return;
+    }
+    let daemon = daemon_with(".zshrc", "PS1='%% '\nrc_was_read=yes\n");
+    let mut shell = MarkedShell::start(&daemon, &["zsh"]);
+    let multi_line = "for i in 1 2\rdo echo $i\rdone";
+    let joined = r"for i in 1 2\x0ado echo $i\x0adone";
+    let marks = ordinary_use(&mut shell, (multi_line, joined), Cancelled::NewPrompt);
+    shell.expect(&marks);
+    shell.run("echo $rc_was_read $? ${ZDOTDIR-unset} \"[$PS1]\"");
+    assert_eq!(
+        shell.newest_output().lines().next(),
+        Some("yes 1 unset [%% ]")
+    );
+}
+
+#[test]
+fn fish_marks_each_command_but_not_where_the_prompt_ends() {
+    if !is_installed(
+        "fish",
+        "fish_marks_each_command_but_not_where_the_prompt_ends",
+    ) {
+        return;
+    }
+    let daemon = daemon_with(
+        ".config/fish/config.fish",
+        "set -g rc_was_read yes\nfunction fish_prompt\n  echo '> '\nend\n",
+    );
+    let config = daemon.user_home().join(".config");
+    let mut shell = MarkedShell::start_with(
+        &daemon,
+        &json!({ "command": "fish", "env": { "XDG_CONFIG_HOME": config } }),
+    );
+    let multi_line = "for i in 1 2\recho $i\rend";
+    let joined = r"for i in 1 2\x0aecho $i\x0aend";
+    let marks = ordinary_use(&mut shell, (multi_line, joined), Cancelled::SamePrompt);
+    let marks: Vec<String> = marks.into_iter().filter(|mark| mark != "133;B").collect();
+    shell.expect(&marks);
+    shell.run("echo $rc_was_read $status; set -q XDG_DATA_DIRS; or echo unset");
+    let said = shell.newest_output();
+    assert!(said.contains("yes 1\nunset\n"), "{said:?}");
+    shell.run("functions fish_prompt | string match -e termd; or echo untouched");
+    assert!(shell.newest_output().contains("untouched\n"));
+}
+
+#[test]
+fn what_is_run_in_a_shell_is_a_command() {
+    let daemon = daemon_with(".bashrc", "PS1='$ '\nHISTCONTROL=ignorespace\n");
+    let mut shell = MarkedShell::start(&daemon, &["bash"]);
+    shell.run("echo one").run("(exit 3)").run(" echo hidden");
+    let commands = |shell: &mut MarkedShell<'_>, filter: Value| {
+        let page = shell
+            .client
+            .ok("command.list", &json!({ "filter": filter }));
+        let all = page["commands"].as_array().unwrap().clone();
+        let told = |it: &Value| {
+            (
+                it["number"].clone(),
+                it["text"].clone(),
+                it["exit_code"].clone(),
+            )
+        };
+        all.iter().map(told).collect::<Vec<_>>()
+    };
+    let id = shell.id.clone();
+    wait_until("three commands have ended", || {
+        let all = commands(&mut shell, json!({ "terminal": id, "failed": false }));
+        all.iter().any(|command| command.0 == 3)
+    });
+    let all = commands(&mut shell, json!({ "terminal": id }));
+    let row = |number: i64, text: &str, code: Value| (json!(number), json!(text), code);
+    assert_eq!(
+        all,
+        [
+            row(3, "", json!(0)),
+            row(2, "(exit 3)", json!(3)),
+            row(1, "echo one", json!(0)),
+            row(0, "bash", Value::Null),
+        ]
+    );
+    let found = commands(&mut shell, json!({ "query": "ECHO" }));
+    assert_eq!(found, [row(1, "echo one", json!(0))]);
+    let shown = shell
+        .client
+        .ok("command.show", &json!({ "id": id, "number": 1 }));
+    let page = shell
+        .client
+        .ok("command.read", &json!({ "id": id, "number": 1 }));
+    assert_eq!(page["text"], "one\n");
+    assert!(shown["cwd"].as_str().unwrap().ends_with("/home"));
+}

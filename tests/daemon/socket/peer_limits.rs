@@ -1,0 +1,206 @@
+//! What one process may have of the daemon, and that it keeps no other from being served.
+
+use std::env;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, sh};
+
+/// The socket that this program, run again, is greedy at.
+const SOCKET_VARIABLE: &str = "TERMD_TEST_GREEDY_SOCKET";
+/// Connections, and requests, that it tries.
+const TRIES: usize = 10_000;
+/// How long another may wait for `daemon.info` meanwhile.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Not a test of its own: what the tests below run as another process. It connects 10,000 times and
+/// keeps what it gets, says what was refused, asks 10,000 times on each of four connections without
+/// reading an answer, and goes on connecting until it is killed.
+#[test]
+fn greedy() {
+    let Some(socket) = env::var_os(SOCKET_VARIABLE) else {
+        return;
+    };
+    let mut kept = Vec::new();
+    let mut limits = std::collections::BTreeMap::<String, usize>::new();
+    for _ in 0..TRIES {
+        let stream = UnixStream::connect(&socket).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        kept.push(stream);
+        // What was refused is told at once, and closed: its descriptor is given back.
+        if kept.len() >= 512 {
+            kept.retain(|stream| !was_refused(stream, &mut limits));
+        }
+    }
+    // Those that are let in answer.
+    while kept.len() > 256 {
+        kept.retain(|stream| !was_refused(stream, &mut limits));
+    }
+    println!("GREEDY {} {limits:?}", kept.len());
+    let wait = json!({ "jsonrpc": "2.0", "id": 1, "method": "approval.wait",
+                       "params": { "timeout_ms": 60_000 } });
+    let line = format!("{wait}\n").repeat(TRIES / 100);
+    for mut stream in kept.iter().take(8) {
+        for _ in 0..100 {
+            // It is full, or closed: either will do.
+            if stream.write_all(line.as_bytes()).is_err() {
+                break;
+            }
+        }
+    }
+    println!("GREEDY asked");
+    loop {
+        if let Ok(mut stream) = UnixStream::connect(&socket) {
+            let _ = stream.read(&mut [0; 512]);
+        }
+    }
+}
+
+/// Whether this connection was told that it is one too many.
+fn was_refused(
+    mut stream: &UnixStream,
+    limits: &mut std::collections::BTreeMap<String, usize>,
+) -> bool {
+    let mut line = [0; 512];
+    let Ok(length @ 1..) = stream.read(&mut line) else {
+        return false;
+    };
+    let answer: Value = serde_json::from_slice(&line[..length]).unwrap();
+    let limit = answer["error"]["data"]["limit"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(answer["error"]["data"]["kind"], "overloaded");
+    *limits.entry(limit).or_default() += 1;
+    true
+}
+
+struct Greedy(Child, BufReader<std::process::ChildStdout>);
+
+impl Greedy {
+    fn start(daemon: &TestDaemon) -> Self {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "socket::peer_limits::greedy", "--nocapture"])
+            .env(SOCKET_VARIABLE, daemon.socket())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        Self(child, said)
+    }
+
+    /// The next thing that it says.
+    fn says(&mut self) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.1.read_line(&mut line).unwrap() > 0, "it has ended");
+            if let Some((_, said)) = line.split_once("GREEDY ") {
+                return said.trim_end().to_owned();
+            }
+        }
+    }
+}
+
+impl Drop for Greedy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_greedy_process_keeps_nobody_from_being_served() {
+    let daemon = TestDaemon::start();
+    let mut old = daemon.client();
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let mut greedy = Greedy::start(&daemon);
+    let pid = greedy.0.id();
+    let mut longest = Duration::ZERO;
+    let mut serve = |times: usize| {
+        for _ in 0..times {
+            for is_new in [false, true] {
+                let asked = Instant::now();
+                if is_new {
+                    daemon.client().ok("daemon.info", &Value::Null);
+                } else {
+                    old.ok("daemon.info", &Value::Null);
+                }
+                longest = longest.max(asked.elapsed());
+            }
+        }
+    };
+    serve(50);
+    let refused = TRIES - 256;
+    let expected = format!("256 {{\"connections_of_peer\": {refused}}}");
+    assert_eq!(greedy.says(), expected);
+    serve(50);
+    assert_eq!(greedy.says(), "asked");
+    serve(50);
+    eprintln!("daemon.info beside a greedy process: {longest:?} at the longest");
+    assert!(longest < SOON, "{longest:?}");
+    // Told once, to the log and to whoever listens.
+    let event = watcher.wait_for_event("peer_limit_reached");
+    let of_connections = json!({ "type": "peer_limit_reached", "pid": pid,
+                                 "limit": "connections_of_peer", "value": 256 });
+    assert_eq!(event, of_connections);
+    let log = daemon.log();
+    let told = log
+        .lines()
+        .filter(|line| line.contains("connections_of_peer"));
+    assert_eq!(told.count(), 1, "{log}");
+
+    // A new server finds them all in the backlog, and still answers.
+    daemon.kill_server();
+    daemon.client().ok("daemon.info", &Value::Null);
+}
+
+#[test]
+fn a_client_and_a_front_have_limits_of_their_own() {
+    let daemon = TestDaemon::configured(
+        "kill_grace_ms = 300\n[limits]\nterminals = 4\nterminals_of_client = 2\nterminals_of_front = 3\n",
+    );
+    let mut watcher = daemon.client();
+    watcher.ok("session.subscribe", &json!({}));
+    let mut clients = ["one", "two", "three"].map(|name| {
+        let mut client = daemon.client();
+        let front = if name == "three" { "mcp" } else { "cli" };
+        client.ok("daemon.hello", &json!({ "client": name, "front": front }));
+        client
+    });
+    let long = sh("exec sleep 1000");
+    for (client, limit) in [
+        (0, None),
+        (0, None),
+        (0, Some(("terminals_of_client", 2))),
+        (0, Some(("terminals_of_client", 2))),
+        (1, None),
+        (1, Some(("terminals_of_front", 3))),
+        (2, None),
+        (2, Some(("terminals", 4))),
+    ] {
+        match limit {
+            None => {
+                clients[client].ok("session.create", &long);
+            }
+            Some((name, max)) => {
+                let error = clients[client].err("session.create", &long);
+                assert_eq!(error.kind(), "overloaded", "{error:?}");
+                assert_eq!(error.data["limit"], name, "{error:?}");
+                assert_eq!(error.data["max"], max, "{error:?}");
+            }
+        }
+    }
+    let mut told = Vec::new();
+    while told.len() < 3 {
+        let event = watcher.wait_for_event("peer_limit_reached");
+        told.push(event["limit"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(
+        told,
+        ["terminals_of_client", "terminals_of_front", "terminals"]
+    );
+}

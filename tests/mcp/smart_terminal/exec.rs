@@ -1,0 +1,290 @@
+//! `terminal_exec` and what stands on it: every fault that smart-terminal-mcp has here is a test.
+
+use serde_json::{Value, json};
+use termd_test_support::TestDaemon;
+
+use super::start::{client, exec, start};
+use crate::client::McpClient;
+
+#[test]
+fn ten_of_ten_commands_give_their_own_output_and_exit_code() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    for number in 0..10 {
+        let said = exec(
+            &mut client,
+            &id,
+            &format!("echo n{number}; (exit {number})"),
+        );
+        assert_eq!(said["output"], format!("n{number}"), "{said}");
+        assert_eq!(said["exitCode"], number, "{said}");
+        assert_eq!(said["timedOut"], false, "{said}");
+        assert_eq!(said["completedBy"], "marks", "{said}");
+    }
+}
+
+#[test]
+fn what_the_original_cannot_run_is_run() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let table = [
+        ("false", "", 1),
+        ("sleep 0.3; echo done", "done", 0),
+        ("sleep 0.3; echo c # note", "c", 0),
+        ("sleep 0.3\necho two", "two", 0),
+        ("for i in 1 2; do\n  echo $i\ndone\n(exit 4)", "1\n2", 4),
+        ("printf abc", "abc", 0),
+        ("echo '__MCP_DONE_0___0__'", "__MCP_DONE_0___0__", 0),
+        ("cat <<EOF\na  b\nEOF", "a  b", 0),
+        ("cd /tmp; echo \"it's\"", "it's", 0),
+        ("", "", 0),
+    ];
+    for (command, output, exit_code) in table {
+        let said = exec(&mut client, &id, command);
+        assert_eq!(said["output"], output, "{command:?}: {said}");
+        if !command.is_empty() {
+            assert_eq!(said["exitCode"], exit_code, "{command:?}: {said}");
+        }
+        assert_eq!(said["timedOut"], false, "{command:?}: {said}");
+    }
+    let said = exec(&mut client, &id, "sleep 100 &");
+    assert_eq!(said["exitCode"], 0, "{said}");
+    assert_eq!(said["cwd"], "/tmp", "{said}");
+    let said = exec(&mut client, &id, "kill %1; wait; echo over");
+    let output = said["output"].as_str().unwrap();
+    assert!(output.ends_with("over"), "{said}");
+}
+
+#[test]
+fn a_shell_without_marks_is_told_by_its_process_and_loses_no_output() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let script = daemon.install("plain", "#!/bin/sh\nunset ENV; exec /bin/dash\n");
+    let script = script.to_str().unwrap();
+    let started = client.call("terminal_start", &json!({ "shell": script }));
+    let id = started["sessionId"].as_str().unwrap().to_owned();
+    for (command, output) in [("echo hi", "hi"), ("printf abc", "abc")] {
+        let said = exec(&mut client, &id, command);
+        assert_eq!(said["output"], output, "{command:?}: {said}");
+    }
+}
+
+#[test]
+fn a_command_that_runs_on_keeps_the_next_one_away() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let said = client.call(
+        "terminal_exec",
+        &json!({ "sessionId": id, "command": "echo begun; sleep 100", "timeout": 1000 }),
+    );
+    assert_eq!(said["timedOut"], true, "{said}");
+    assert_eq!(
+        (&said["output"], &said["exitCode"]),
+        (&json!("begun"), &Value::Null)
+    );
+    let error = refused(
+        &mut client,
+        "terminal_exec",
+        &json!({ "sessionId": id, "command": "echo x" }),
+    );
+    assert!(
+        error.contains("is busy: it runs \"echo begun; sleep 100\""),
+        "{error}"
+    );
+    client.call(
+        "terminal_send_key",
+        &json!({ "sessionId": id, "key": "ctrl+c" }),
+    );
+    client.call(
+        "terminal_read",
+        &json!({ "sessionId": id, "idleTimeout": 500 }),
+    );
+    let said = exec(&mut client, &id, "echo x");
+    assert_eq!(said["output"], "x", "{said}");
+}
+
+#[test]
+fn silence_ends_the_call_where_that_was_asked_for() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let said = client.call(
+        "terminal_exec",
+        &json!({ "sessionId": id, "command": "echo start; sleep 100", "quietExitMs": 500 }),
+    );
+    assert_eq!(
+        (&said["output"], &said["running"]),
+        (&json!("start"), &json!(true))
+    );
+    assert_eq!(said["timedOut"], false, "{said}");
+    client.call(
+        "terminal_send_key",
+        &json!({ "sessionId": id, "key": "ctrl+c" }),
+    );
+    client.call("terminal_read", &json!({ "sessionId": id }));
+    // Nothing was printed yet: silence alone does not end it.
+    let said = client.call(
+        "terminal_exec",
+        &json!({ "sessionId": id, "command": "sleep 1.2; echo late", "quietExitMs": 500 }),
+    );
+    assert_eq!(
+        (&said["output"], &said["exitCode"]),
+        (&json!("late"), &json!(0))
+    );
+}
+
+#[test]
+fn what_is_left_out_of_a_million_lines_is_named_and_can_be_read() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let said = client.call(
+        "terminal_exec",
+        &json!({ "sessionId": id, "command": "seq 1 1000000", "maxLines": 10, "timeout": 60000 }),
+    );
+    let lines: Vec<_> = said["output"].as_str().unwrap().lines().collect();
+    assert_eq!(&lines[..5], ["1", "2", "3", "4", "5"]);
+    assert_eq!(
+        &lines[6..],
+        ["999996", "999997", "999998", "999999", "1000000"]
+    );
+    assert_eq!(lines.len(), 11, "{said}");
+    let omitted = &said["omitted"][0];
+    let (mut from, to) = (
+        omitted["from"].as_u64().unwrap(),
+        omitted["to"].as_u64().unwrap(),
+    );
+    let mut next = 6_u64;
+    while from < to {
+        let page = client.call(
+            "terminal_read",
+            &json!({ "sessionId": id, "since": from, "maxLines": 10000 }),
+        );
+        for line in page["output"].as_str().unwrap().lines() {
+            if next <= 1_000_000 {
+                assert_eq!(line, next.to_string(), "from {from}");
+            }
+            next += 1;
+        }
+        let position = page["position"].as_u64().unwrap();
+        assert!(position > from, "no way on from {from}");
+        from = position;
+    }
+    assert!(next > 1_000_000, "read until {next} only");
+}
+
+#[test]
+fn a_command_is_tried_again_until_it_succeeds() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let said = client.call(
+        "terminal_retry",
+        &json!({ "sessionId": id, "command": "sleep .1; false", "maxRetries": 1, "delayMs": 10 }),
+    );
+    assert_eq!(
+        (&said["success"], &said["attempts"]),
+        (&json!(false), &json!(2))
+    );
+    assert_eq!(said["history"][1]["exitCode"], 1, "{said}");
+    assert_eq!(said["history"][1]["attempt"], 2, "{said}");
+    let said = client.call(
+        "terminal_retry",
+        &json!({
+            "sessionId": id, "command": "N=$((N+1)); echo at $N", "successPattern": "at 3$",
+            "delayMs": 10, "successExitCode": null,
+        }),
+    );
+    assert_eq!(
+        (&said["success"], &said["attempts"]),
+        (&json!(true), &json!(3))
+    );
+    assert_eq!(said["lastResult"]["output"], "at 3", "{said}");
+    // An attempt that takes too long does not get the next one typed into it.
+    let said = client.call(
+        "terminal_retry",
+        &json!({
+            "sessionId": id, "command": "N=$((N+1)); [ $N -gt 4 ] || sleep 100", "timeout": 1000,
+            "delayMs": 10,
+        }),
+    );
+    assert_eq!(said["attempts"], 2, "{said}");
+    assert_eq!(said["history"][0]["timedOut"], true, "{said}");
+}
+
+#[test]
+fn two_commands_are_compared() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let said = client.call(
+        "terminal_diff",
+        &json!({
+            "sessionId": id, "commandA": "sleep .2; printf 'a\\nb\\nc\\n'",
+            "commandB": "sleep .2; printf 'a\\nB\\nc\\n'",
+        }),
+    );
+    assert_eq!(said["identical"], false, "{said}");
+    assert_eq!(
+        said["diff"],
+        "--- sleep .2; printf 'a\\nb\\nc\\n'\n+++ sleep .2; printf 'a\\nB\\nc\\n'\n@@ -1,3 +1,3 @@\n a\n\
+         -b\n+B\n c"
+    );
+    assert_eq!(said["resultA"]["output"], "a\nb\nc", "{said}");
+    let same = client.call(
+        "terminal_diff",
+        &json!({ "sessionId": id, "commandA": "echo x", "commandB": "printf 'x\\n'" }),
+    );
+    assert_eq!(same["identical"], true, "{same}");
+}
+
+#[test]
+fn what_is_dangerous_is_asked_about_before_anything_runs() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let risky = daemon.path("risky");
+    std::fs::create_dir(&risky).unwrap();
+    let command = format!("rm -rf {}", risky.display());
+    let calls = [
+        (
+            "terminal_exec",
+            json!({ "sessionId": id, "command": command }),
+        ),
+        (
+            "terminal_retry",
+            json!({ "sessionId": id, "command": command }),
+        ),
+        (
+            "terminal_write",
+            json!({ "sessionId": id, "data": format!("{command}\\r") }),
+        ),
+        ("terminal_start", json!({ "shell": command })),
+    ];
+    for (tool, arguments) in calls {
+        let asked = client.call(tool, &arguments);
+        assert_eq!(asked["requires_confirmation"], true, "{tool}: {asked}");
+        assert!(risky.exists(), "{tool}");
+    }
+    let through = client.call(
+        "terminal_extra",
+        &json!({ "tool": "terminal_retry", "args": { "sessionId": id, "command": command } }),
+    );
+    assert_eq!(through["requires_confirmation"], true, "{through}");
+    let mut confirmed = json!({ "sessionId": id, "command": command });
+    confirmed["confirmed"] = true.into();
+    let said = client.call("terminal_exec", &confirmed);
+    assert_eq!(said["exitCode"], 0, "{said}");
+    assert!(!risky.exists());
+}
+
+#[track_caller]
+pub(crate) fn refused(client: &mut McpClient, tool: &str, arguments: &Value) -> String {
+    let result = client.result(tool, arguments);
+    assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+    assert!(result.get("structuredContent").is_none(), "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}

@@ -1,0 +1,322 @@
+//! Typing into terminals, reading them, waiting for what they print, and writing files.
+
+use serde_json::json;
+use termd_test_support::TestDaemon;
+
+use super::exec::refused;
+use super::start::{client, exec, start};
+
+#[test]
+fn a_write_is_waited_for_without_its_echo_and_without_old_output() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let wrote = client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "sleep 0.3; echo W$((1+1)) READY\\r" }),
+    );
+    assert_eq!(
+        (&wrote["success"], &wrote["sessionId"]),
+        (&json!(true), &json!(id))
+    );
+    let waited = client.call(
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": "READY" }),
+    );
+    assert_eq!(
+        (&waited["matched"], &waited["timedOut"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(
+        waited["matchedLine"], "W2 READY",
+        "the echo matched: {waited}"
+    );
+    assert_eq!(waited["output"], "W2 READY", "{waited}");
+    // What matched once is old.
+    let waited = client.call(
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": "READY", "timeout": 1000, "returnMode": "match-only" }),
+    );
+    assert_eq!(
+        (&waited["matched"], &waited["timedOut"]),
+        (&json!(false), &json!(true))
+    );
+    assert_eq!(waited["output"], "", "{waited}");
+    let error = refused(
+        &mut client,
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": "(" }),
+    );
+    assert!(
+        error.starts_with("Invalid regex pattern in pattern: "),
+        "{error}"
+    );
+    // What came before the call counts; and one wait does not eat what the next one is for.
+    exec(&mut client, &id, "true");
+    client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "printf 'one\\ntwo\\nthree\\n'\\r" }),
+    );
+    for word in ["^one$", "^two$", "(t+)+hree"] {
+        let waited = client.call(
+            "terminal_wait",
+            &json!({ "sessionId": id, "pattern": word, "returnMode": "full" }),
+        );
+        assert_eq!(waited["matched"], true, "{word}: {waited}");
+    }
+}
+
+#[test]
+fn a_read_goes_on_where_the_last_one_ended_and_since_goes_back() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let wrote = client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "printf '\\u00e9\\\\n'; seq 1 30\\x0d" }),
+    );
+    let read = client.call(
+        "terminal_read",
+        &json!({ "sessionId": id, "idleTimeout": 1000 }),
+    );
+    let output = read["output"].as_str().unwrap();
+    assert!(output.contains("\u{e9}\n1\n2\n"), "{read}");
+    assert_eq!(read["timedOut"], false, "{read}");
+    let end = read["position"].as_u64().unwrap();
+    let again = client.call("terminal_read", &json!({ "sessionId": id }));
+    assert_eq!(
+        (&again["output"], &again["position"]),
+        (&json!(""), &json!(end))
+    );
+    // By pages of ten lines, nothing is left out and nothing comes twice.
+    let (mut from, mut all) = (wrote["position"].as_u64().unwrap(), Vec::new());
+    while from < end {
+        let page = client.call(
+            "terminal_read",
+            &json!({ "sessionId": id, "since": from, "maxLines": 10 }),
+        );
+        let text = page["output"].as_str().unwrap();
+        assert!(text.lines().count() <= 10, "{page}");
+        all.extend(text.lines().map(str::to_owned));
+        from = page["position"].as_u64().unwrap();
+    }
+    let numbers: Vec<_> = (1..=30).map(|number: u32| number.to_string()).collect();
+    let first = all.iter().position(|line| line == "1").unwrap();
+    assert_eq!(all[first..first + 30], numbers);
+    for (arguments, want) in [
+        (
+            json!({ "sessionId": id, "timeout": 500, "idleTimeout": 500 }),
+            "idleTimeout must be less than timeout.",
+        ),
+        (
+            json!({ "sessionId": id, "since": end + 1_000_000 }),
+            "past the end",
+        ),
+        (
+            json!({ "sessionId": "nobody" }),
+            "Session \"nobody\" not found. Use terminal_list",
+        ),
+    ] {
+        let error = refused(&mut client, "terminal_read", &arguments);
+        assert!(error.contains(want), "{error}");
+    }
+}
+
+#[test]
+fn an_ended_shell_is_read_and_told_of() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "exit 3\\r" }),
+    );
+    let waited = client.call(
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": "NEVER" }),
+    );
+    assert_eq!(
+        (&waited["matched"], &waited["exited"]),
+        (&json!(false), &json!(true))
+    );
+    let read = client.call("terminal_read", &json!({ "sessionId": id }));
+    assert!(
+        read["output"].as_str().unwrap().contains("exit 3"),
+        "{read}"
+    );
+    let error = refused(
+        &mut client,
+        "terminal_exec",
+        &json!({ "sessionId": id, "command": "x" }),
+    );
+    assert!(
+        error.starts_with(&format!("Session {id} is no longer alive.")),
+        "{error}"
+    );
+    let listed = client.call("terminal_list", &json!({ "verbose": false }));
+    assert_eq!(listed["sessions"][0]["alive"], false, "{listed}");
+}
+
+#[test]
+fn the_first_of_several_patterns_is_found_with_the_lines_before_it() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "sleep 0.3; echo line1; echo FAIL here; echo a.b; sleep 1; echo FAIL again\\r" }),
+    );
+    let triggers = json!([
+        { "id": "literal", "pattern": "a.b", "isRegex": false },
+        { "id": "t1", "pattern": "^FAIL" },
+    ]);
+    let found = client.call(
+        "terminal_watch",
+        &json!({ "sessionId": id, "triggers": triggers, "timeout": 10000 }),
+    );
+    assert_eq!(found["reason"], "trigger", "{found}");
+    assert_eq!(
+        (&found["triggerId"], &found["matchedLine"]),
+        (&json!("t1"), &json!("FAIL here"))
+    );
+    assert_eq!(found["context"], json!(["line1", "FAIL here"]), "{found}");
+    let on = client.call(
+        "terminal_watch",
+        &json!({ "sessionId": id, "triggers": triggers, "since": found["position"] }),
+    );
+    assert_eq!(on["triggerId"], "literal", "{on}");
+    let quiet = client.call(
+        "terminal_watch",
+        &json!({
+            "sessionId": id, "triggers": [{ "id": "x", "pattern": "NEVER" }], "quietExitMs": 1500,
+            "timeout": 20000,
+        }),
+    );
+    assert_eq!(
+        (&quiet["reason"], &quiet["timedOut"]),
+        (&json!("quiet"), &json!(false))
+    );
+    let over = client.call(
+        "terminal_watch",
+        &json!({ "sessionId": id, "triggers": [{ "id": "x", "pattern": "NEVER" }], "timeout": 1000 }),
+    );
+    assert_eq!(
+        (&over["reason"], &over["timedOut"]),
+        (&json!("timeout"), &json!(true))
+    );
+    let error = refused(
+        &mut client,
+        "terminal_watch",
+        &json!({ "sessionId": id, "triggers": [] }),
+    );
+    assert_eq!(error, "'triggers' has to have 1 to 10 items");
+}
+
+#[test]
+fn history_is_counted_back_from_the_end() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    exec(&mut client, &id, "PS1='$ '; seq 1 50");
+    exec(&mut client, &id, "true");
+    let last = client.call(
+        "terminal_get_history",
+        &json!({ "sessionId": id, "maxLines": 4 }),
+    );
+    let total = last["totalLines"].as_u64().unwrap();
+    assert_eq!(last["returnedTo"], total, "{last}");
+    assert_eq!(last["returnedFrom"], total - 4, "{last}");
+    let lines = last["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), 4, "{last}");
+    let at = lines.iter().position(|line| line == "50");
+    let back = 3 - at.unwrap_or_else(|| panic!("{last}"));
+    let before = client.call(
+        "terminal_get_history",
+        &json!({ "sessionId": id, "offset": back + 1, "maxLines": 3, "format": "text" }),
+    );
+    assert_eq!(before["text"], "47\n48\n49", "{before}");
+    assert!(before.get("lines").is_none(), "{before}");
+}
+
+#[test]
+fn keys_are_pressed_by_name() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "echo GO; cat -v\\r" }),
+    );
+    // Before that the keys would be the line editor's.
+    client.call(
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": "^GO$" }),
+    );
+    let keys = ["up", "f5", "pageup", "alt+x", "enter"];
+    for key in keys {
+        let pressed = client.call(
+            "terminal_extra",
+            &json!({ "tool": "terminal_send_key", "args": { "sessionId": id, "key": key } }),
+        );
+        assert_eq!(pressed, json!({ "success": true, "key": key }));
+    }
+    let waited = client.call(
+        "terminal_wait",
+        &json!({ "sessionId": id, "pattern": r"\^\[\[A\^\[\[15~\^\[\[5~\^\[x" }),
+    );
+    assert_eq!(waited["matched"], true, "{waited}");
+    client.call(
+        "terminal_send_key",
+        &json!({ "sessionId": id, "key": "ctrl+c" }),
+    );
+    let error = refused(
+        &mut client,
+        "terminal_send_key",
+        &json!({ "sessionId": id, "key": "f99" }),
+    );
+    assert!(
+        error.starts_with("Unknown key: \"f99\". Supported: ctrl+c, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_are_written_where_the_session_is() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let folder = daemon.path("bin");
+    exec(&mut client, &id, &format!("cd {}", folder.display()));
+    let path = folder.join("x.txt");
+    let mut write = |more: serde_json::Value| {
+        let base = json!({ "sessionId": id, "path": "x.txt" });
+        client.call(
+            "terminal_write_file",
+            &termd_test_support::merged(&base, &more),
+        )
+    };
+    assert_eq!(
+        write(json!({ "content": "hi\n" })),
+        json!({ "success": true, "path": path, "size": 3, "append": false })
+    );
+    let appended = write(json!({ "content": "IQo=", "encoding": "base64", "append": true }));
+    assert_eq!(
+        (&appended["size"], &appended["append"]),
+        (&json!(5), &json!(true))
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), b"hi\n!\n");
+    write(json!({ "content": "ff00", "encoding": "hex" }));
+    assert_eq!(std::fs::read(&path).unwrap(), b"\xff\x00");
+    let database = daemon.state_dir().join("termd.sqlite");
+    for (path, want) in [
+        (database.to_str().unwrap(), "termd's own"),
+        ("no/such", "Parent directory does not exist"),
+    ] {
+        let error = refused(
+            &mut client,
+            "terminal_write_file",
+            &json!({ "sessionId": id, "path": path, "content": "x" }),
+        );
+        assert!(error.contains(want), "{error}");
+    }
+}

@@ -1,0 +1,218 @@
+//! `terminal_run` and `terminal_run_paged`: programs on pipes.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use termd_test_support::{Home, TestDaemon, wait_until};
+
+use super::exec::refused;
+use super::start::client;
+
+fn repository(home: &Home) -> String {
+    let folder = home.path("home/g");
+    std::fs::create_dir(&folder).unwrap();
+    let git = Command::new("git")
+        .args(["init", "-q", "-b", "master"])
+        .current_dir(&folder)
+        .status();
+    assert!(git.unwrap().success());
+    std::fs::write(folder.join("a"), "1\n").unwrap();
+    std::fs::write(folder.join("b"), "2\n").unwrap();
+    let git = Command::new("git")
+        .args(["add", "a"])
+        .current_dir(&folder)
+        .status();
+    assert!(git.unwrap().success());
+    folder.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_program_s_two_outputs_and_its_end_are_told_apart() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let said = client.call(
+        "terminal_run",
+        &json!({ "cmd": "echo out; echo err >&2; exit 3", "shell": true }),
+    );
+    assert_eq!(
+        said["stdout"],
+        json!({ "raw": "out\n", "parsed": null }),
+        "{said}"
+    );
+    assert_eq!(said["stderr"], json!({ "raw": "err\n" }), "{said}");
+    assert_eq!((&said["ok"], &said["exitCode"]), (&json!(false), &json!(3)));
+    assert_eq!(
+        (&said["timedOut"], &said["args"]),
+        (&json!(false), &json!([]))
+    );
+    assert_eq!(said["cwd"], daemon.user_home().to_str().unwrap());
+    assert!(said["durationMs"].is_u64(), "{said}");
+    let said = client.call(
+        "terminal_run",
+        &json!({ "cmd": "false", "successExitCode": null }),
+    );
+    assert_eq!(
+        (&said["ok"], &said["exitCodeIgnored"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(
+        said["checks"],
+        json!({ "exitCode": { "ok": true, "expected": null, "actual": 1 } })
+    );
+    std::fs::write(daemon.user_home().join("f"), "hi\n").unwrap();
+    let said = client.call(
+        "terminal_run",
+        &json!({ "cmd": "true", "successFile": "f", "successFilePattern": "^hi$" }),
+    );
+    assert_eq!(
+        said["checks"]["successFile"],
+        json!({ "path": "f", "matched": true })
+    );
+    assert_eq!(said["ok"], true, "{said}");
+    let error = refused(
+        &mut client,
+        "terminal_run",
+        &json!({ "cmd": "no_such_bin" }),
+    );
+    assert!(
+        error.starts_with(
+            "Failed to start command \"no_such_bin\": spawn no_such_bin ENOENT. Verify"
+        ),
+        "{error}"
+    );
+    assert_eq!(client.call("terminal_list", &json!({}))["count"], 0);
+}
+
+#[test]
+fn known_formats_are_parsed_and_counted() {
+    let daemon = TestDaemon::start();
+    let folder = repository(&daemon);
+    let mut client = client(&daemon);
+    let mut run = |more: Value| {
+        let base = json!({
+            "cmd": "git", "args": ["status", "--porcelain", "--branch"], "cwd": folder,
+        });
+        client.call("terminal_run", &termd_test_support::merged(&base, &more))["stdout"].clone()
+    };
+    let parsed = json!({
+        "branch": { "head": "No commits yet on master" },
+        "staged": ["a"], "modified": [], "untracked": ["b"],
+    });
+    let raw = "## No commits yet on master\nA  a\n?? b\n";
+    assert_eq!(run(json!({})), json!({ "raw": raw, "parsed": parsed }));
+    assert_eq!(
+        run(json!({ "parseOnly": true })),
+        json!({ "raw": "", "parsed": parsed })
+    );
+    assert_eq!(
+        run(json!({ "parse": false })),
+        json!({ "raw": raw, "parsed": null })
+    );
+    let summary = json!({
+        "stagedCount": 1, "modifiedCount": 0, "untrackedCount": 1, "branch": "No commits yet on master",
+    });
+    assert_eq!(
+        run(json!({ "summary": true })),
+        json!({ "raw": "", "parsed": null, "summary": summary })
+    );
+    let paged = client.call(
+        "terminal_extra",
+        &json!({
+            "tool": "terminal_run_paged",
+            "args": { "cmd": "git", "args": ["status"], "cwd": folder, "pageSize": 2 },
+        }),
+    );
+    assert_eq!(paged["stdout"]["raw"], "On branch master\n", "{paged}");
+    assert_eq!(
+        (&paged["pageInfo"]["page"], &paged["pageInfo"]["hasNext"]),
+        (&json!(0), &json!(true))
+    );
+    let error = refused(&mut client, "terminal_run_paged", &json!({ "cmd": "ls" }));
+    assert!(error.starts_with("terminal_run_paged only supports read-only commands: git (branch,"));
+}
+
+#[test]
+fn a_timeout_ends_all_that_was_started() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let said = client.call(
+        "terminal_run",
+        &json!({ "cmd": "sleep 321 & sleep 322", "shell": true, "timeout": 1000 }),
+    );
+    assert_eq!(
+        (&said["ok"], &said["timedOut"]),
+        (&json!(false), &json!(true))
+    );
+    assert_eq!(
+        (&said["exitCode"], &said["signal"]),
+        (&Value::Null, &json!("SIGTERM"))
+    );
+    wait_until("both are gone", || !is_running(&daemon, "sleep"));
+}
+
+#[test]
+fn cancelling_ends_all_that_was_started() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = client.begin(
+        "terminal_run",
+        &json!({ "cmd": "sleep 323 & sleep 324", "shell": true }),
+    );
+    wait_until("it runs", || is_running(&daemon, "sleep"));
+    client.notify(
+        "notifications/cancelled",
+        &json!({ "requestId": id, "reason": "enough" }),
+    );
+    wait_until("both are gone", || !is_running(&daemon, "sleep"));
+}
+
+fn is_running(home: &Home, program: &str) -> bool {
+    home.processes().into_iter().any(|pid| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.trim_end() == program
+    })
+}
+
+#[test]
+fn output_over_the_limit_is_named_and_can_be_read() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let said = client.call(
+        "terminal_run",
+        &json!({ "cmd": "seq", "args": ["1", "100000"], "maxOutputBytes": 1024 }),
+    );
+    assert_eq!(
+        (&said["ok"], &said["maxOutputExceeded"]),
+        (&json!(false), &json!(true))
+    );
+    let raw = said["stdout"]["raw"].as_str().unwrap();
+    assert!((1_000..=1_024).contains(&raw.len()), "{}", raw.len());
+    assert!(raw.starts_with("1\n2\n3\n"));
+    let omitted = &said["omitted"][0];
+    assert_eq!(omitted["stream"], "stdout", "{omitted}");
+    assert_eq!(omitted["from"], raw.len(), "{omitted}");
+    let rest = client.call(
+        "terminal_read",
+        &json!({ "sessionId": said["sessionId"], "since": omitted["from"], "maxLines": 10 }),
+    );
+    let joined = format!("{raw}{}", rest["output"].as_str().unwrap());
+    assert!(
+        joined.contains("\n280\n281\n282\n283\n284\n285\n"),
+        "{joined}"
+    );
+}
+
+#[test]
+fn what_is_dangerous_is_asked_about() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let risky = daemon.path("risky");
+    std::fs::create_dir(&risky).unwrap();
+    let arguments = json!({ "cmd": "rm", "args": ["-rf", risky] });
+    let asked = client.call("terminal_run", &arguments);
+    assert_eq!(asked["requires_confirmation"], true, "{asked}");
+    assert!(risky.exists());
+    let confirmed = termd_test_support::merged(&arguments, &json!({ "confirmed": true }));
+    assert_eq!(client.call("terminal_run", &confirmed)["ok"], true);
+    assert!(!risky.exists());
+}

@@ -1,0 +1,17 @@
+//! JSON that many requests are built from.
+
+use serde_json::{Value, json};
+
+/// The params of a shell script: `/bin/sh -c SCRIPT`.
+pub fn sh(script: &str) -> Value {
+    json!({ "command": "/bin/sh", "args": ["-c", script] })
+}
+
+/// An object with the members of both; where both have one, `more` wins.
+pub fn merged(base: &Value, more: &Value) -> Value {
+    let mut object = base.as_object().cloned().unwrap_or_default();
+    for (key, value) in more.as_object().into_iter().flatten() {
+        object.insert(key.clone(), value.clone());
+    }
+    Value::Object(object)
+}
