@@ -1,4 +1,4 @@
-//! The example agent, which gives each command so much time, between a client and `termctl acp`.
+//! The example agent, which gives each command a timeout, with a client and `termctl acp`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use termd_test_support::{DEADLINE, TestDaemon};
 
 use crate::harness::proxy::{nothing_is_left, records};
 
-/// The agent where Cargo has built it, or built now.
+/// The path of the example agent, which is built if it is missing.
 fn example() -> PathBuf {
     let termctl = PathBuf::from(env!("CARGO_BIN_EXE_termctl"));
     let built = termctl.with_file_name("examples").join("acp_agent");
@@ -37,11 +37,11 @@ fn example() -> PathBuf {
 /// A client of the example agent.
 struct Client {
     child: Child,
-    to: ChildStdin,
+    stdin: ChildStdin,
     lines: Receiver<Value>,
     last_id: u64,
-    /// What the agent has said so far.
-    said: String,
+    /// The agent's text so far.
+    printed: String,
 }
 
 impl Client {
@@ -56,39 +56,39 @@ impl Client {
             .spawn()
             .unwrap();
         let (to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let (tell, lines) = channel();
+        let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(from).lines().map_while(Result::ok) {
-                let _ = tell.send(serde_json::from_str(&line).unwrap());
+                let _ = sender.send(serde_json::from_str(&line).unwrap());
             }
         });
         Self {
             child,
-            to,
+            stdin: to,
             lines,
             last_id: 0,
-            said: String::new(),
+            printed: String::new(),
         }
     }
 
-    fn say(&mut self, message: &Value) {
-        writeln!(self.to, "{message}").unwrap();
+    fn send(&mut self, message: &Value) {
+        writeln!(self.stdin, "{message}").unwrap();
     }
 
     fn request(&mut self, method: &str, params: &Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         id
     }
 
-    /// The next message; what the agent says is kept.
+    /// The next message. The agent's text is collected.
     #[track_caller]
     fn next(&mut self) -> Value {
         let message = self.lines.recv_timeout(DEADLINE).expect("a message");
         let update = &message["params"]["update"];
         if update["sessionUpdate"] == "agent_message_chunk" {
-            self.said += update["content"]["text"].as_str().unwrap();
+            self.printed += update["content"]["text"].as_str().unwrap();
         }
         message
     }
@@ -120,7 +120,7 @@ fn each_prompt_runs_with_a_timeout() {
     let params = json!({ "cwd": daemon.user_home(), "mcpServers": [] });
     let session = client.ask("session/new", &params)["sessionId"].clone();
     let home = format!("{}\nexit code 0\n", daemon.user_home().display());
-    for (command, said) in [
+    for (command, expected) in [
         ("echo quick; exit 2", "quick\nexit code 2\n"),
         ("echo slow; sleep 1000", "slow\nkilled after 1.5s\n"),
         ("kill -KILL $$ || true", "not run: "),
@@ -129,7 +129,7 @@ fn each_prompt_runs_with_a_timeout() {
         let prompt = json!([{ "type": "text", "text": command }]);
         let params = json!({ "sessionId": session, "prompt": prompt });
         let prompted = client.request("session/prompt", &params);
-        if said.starts_with("not run") {
+        if expected.starts_with("not run") {
             let question = loop {
                 let message = client.next();
                 if message["method"] == "session/request_permission" {
@@ -138,22 +138,22 @@ fn each_prompt_runs_with_a_timeout() {
             };
             let rejected =
                 json!({ "outcome": { "outcome": "selected", "optionId": "reject_once" } });
-            client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": rejected }));
+            client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": rejected }));
         }
         assert_eq!(client.answer(prompted)["stopReason"], "end_turn");
-        let said_now = std::mem::take(&mut client.said);
-        assert!(said_now.starts_with(said), "{command}: {said_now}");
+        let output = std::mem::take(&mut client.printed);
+        assert!(output.starts_with(expected), "{command}: {output}");
     }
-    // A turn that is cancelled ends its command.
+    // Cancelling a turn ends its command.
     let prompt = json!([{ "type": "text", "text": "sleep 1000" }]);
     let params = json!({ "sessionId": session, "prompt": prompt });
     let prompted = client.request("session/prompt", &params);
     while client.next()["params"]["update"]["sessionUpdate"] != "tool_call" {}
     let cancel = json!({ "sessionId": session });
-    client.say(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": cancel }));
+    client.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": cancel }));
     assert_eq!(client.answer(prompted)["stopReason"], "cancelled");
     nothing_is_left(&daemon);
     assert_eq!(records(&daemon, "terminal.release").len(), 4);
-    drop(client.to);
+    drop(client.stdin);
     assert!(client.child.wait().unwrap().success());
 }

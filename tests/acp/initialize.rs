@@ -1,48 +1,52 @@
-//! `initialize`: what the agent hears of the client, and whose `terminal/*` are whose then.
+//! `initialize`: which capabilities the agent sees, and who answers `terminal/*` then.
 
 use serde_json::{Value, json};
 use termd_test_support::{Home, TestDaemon};
 
 use crate::harness::proxy::AcpProxy;
 
-/// Says `initialize` with these params, and gives what the agent has heard.
-fn heard(proxied: &mut AcpProxy, params: &str) -> String {
+/// Sends `initialize` with these params: the params that the agent receives.
+fn params_for_agent(proxy: &mut AcpProxy, params: &str) -> String {
     let line = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\",\"params\":{params}}}\n"
     );
-    proxied.client.write(line.as_bytes());
-    let heard = String::from_utf8(proxied.agent.raw().unwrap()).unwrap();
-    let heard = heard.strip_suffix("}\n").unwrap();
-    heard.split_once("\"params\":").unwrap().1.to_owned()
+    proxy.client.write(line.as_bytes());
+    let params_for_agent = String::from_utf8(proxy.agent.raw().unwrap()).unwrap();
+    let params_for_agent = params_for_agent.strip_suffix("}\n").unwrap();
+    params_for_agent
+        .split_once("\"params\":")
+        .unwrap()
+        .1
+        .to_owned()
 }
 
-/// Answers the `initialize` that [`heard`] said.
-fn answer(proxied: &mut AcpProxy, result: &Value) {
-    proxied.agent.answer(&json!({ "id": "i" }), result);
-    proxied
+/// Answers the `initialize` of [`params_for_agent`].
+fn answer(proxy: &mut AcpProxy, result: &Value) {
+    proxy.agent.answer(&json!({ "id": "i" }), result);
+    proxy
         .client
         .wait("the answer to initialize", |line| line["id"] == "i");
 }
 
-/// Whether a `terminal/create` of the agent's reaches the client; it is answered either way.
-fn reaches_the_client(proxied: &mut AcpProxy) -> bool {
-    let id = proxied.agent.request(
+/// Whether the client receives the agent's `terminal/create`. It is answered either way.
+fn reaches_the_client(proxy: &mut AcpProxy) -> bool {
+    let id = proxy.agent.request(
         "terminal/create",
         &json!({ "sessionId": "s", "command": "/bin/true" }),
     );
-    // The agent's next message is behind it.
-    proxied.agent.notify("_behind", &json!({}));
-    let first = proxied.client.wait("either", |line| {
+    // This message follows the request.
+    proxy.agent.notify("_behind", &json!({}));
+    let first = proxy.client.wait("either", |line| {
         line["method"] == "terminal/create" || line["method"] == "_behind"
     });
     let is_asked = first["method"] == "terminal/create";
     if is_asked {
         let answer = json!({ "terminalId": "the-clients" });
-        proxied.client.answer(&first, &answer);
+        proxy.client.answer(&first, &answer);
         let behind = |line: &Value| line["method"] == "_behind";
-        proxied.client.wait("what is behind", behind);
+        proxy.client.wait("what is behind", behind);
     }
-    let created = proxied.agent.answer_to(id);
+    let created = proxy.agent.answer_to(id);
     let terminal = created["result"]["terminalId"].as_str().unwrap();
     assert_eq!(terminal == "the-clients", is_asked);
     is_asked
@@ -83,11 +87,11 @@ fn a_client_without_terminals_is_one_that_has_them() {
         (r#"{"protocolVersion":"1","clientCapabilities":{}}"#, ""),
         ("[]", ""),
     ];
-    // The last initialize counts: one proxy hears them all.
-    let mut proxied = AcpProxy::spawn(&home, &[]);
+    // One proxy passes all of them, and the last `initialize` counts.
+    let mut proxy = AcpProxy::spawn(&home, &[]);
     for (params, want) in table {
         let want = if want.is_empty() { params } else { want };
-        assert_eq!(heard(&mut proxied, params), want);
+        assert_eq!(params_for_agent(&mut proxy, params), want);
     }
 }
 
@@ -96,10 +100,10 @@ fn taking_over_leaves_the_line_as_it_is() {
     let daemon = TestDaemon::start();
     let params = r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#;
     for (arguments, want) in [(&[][..], true), (&["--take-over"][..], false)] {
-        let mut proxied = AcpProxy::spawn(&daemon, arguments);
-        assert_eq!(heard(&mut proxied, params), params);
-        answer(&mut proxied, &json!({ "protocolVersion": 1 }));
-        assert_eq!(reaches_the_client(&mut proxied), want, "{arguments:?}");
+        let mut proxy = AcpProxy::spawn(&daemon, arguments);
+        assert_eq!(params_for_agent(&mut proxy, params), params);
+        answer(&mut proxy, &json!({ "protocolVersion": 1 }));
+        assert_eq!(reaches_the_client(&mut proxy), want, "{arguments:?}");
     }
 }
 
@@ -111,27 +115,31 @@ fn the_agents_version_decides() {
         (1, json!({ "protocolVersion": 0 }), true),
         (1, json!({ "protocolVersion": 2 }), true),
         (2, json!({ "protocolVersion": 2 }), true),
-        // A client that would have spoken version 2 was not presented as one with terminals.
+        // A client that offers version 2 is not presented as one with terminals.
         (2, json!({ "protocolVersion": 1 }), true),
     ];
-    let mut proxied = AcpProxy::spawn(&daemon, &["--take-over"]);
-    for (asked, answered, want) in table {
-        heard(
-            &mut proxied,
-            &json!({ "protocolVersion": asked }).to_string(),
+    let mut proxy = AcpProxy::spawn(&daemon, &["--take-over"]);
+    for (client_version, agent_version, want) in table {
+        params_for_agent(
+            &mut proxy,
+            &json!({ "protocolVersion": client_version }).to_string(),
         );
-        answer(&mut proxied, &answered);
-        assert_eq!(reaches_the_client(&mut proxied), want, "{asked} {answered}");
+        answer(&mut proxy, &agent_version);
+        assert_eq!(
+            reaches_the_client(&mut proxy),
+            want,
+            "{client_version} {agent_version}"
+        );
     }
 }
 
 #[test]
 fn both_names_are_in_the_audit() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
-    assert!(!reaches_the_client(&mut proxied));
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
+    assert!(!reaches_the_client(&mut proxy));
     let mut command = daemon.command(env!("CARGO_BIN_EXE_termctl"));
-    let said = command.args(["audit", "--json"]).output().unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
-    assert!(said.contains("an-agent 2 for a-client 1"), "{said}");
+    let records = command.args(["audit", "--json"]).output().unwrap();
+    let records = String::from_utf8(records.stdout).unwrap();
+    assert!(records.contains("an-agent 2 for a-client 1"), "{records}");
 }

@@ -1,4 +1,4 @@
-//! `termctl acp` end to end: the real binaries, with a test at both ends of the proxy.
+//! `termctl acp` end to end: the real binaries, with the test at both ends of the proxy.
 
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]

@@ -1,7 +1,7 @@
-//! Every kind of message that the proxy, or the daemon behind it, writes itself is ACP v1.
+//! The messages that the proxy, or the daemon behind it, writes itself are ACP v1.
 //!
-//! Each test's messages are held to the schema where the proxy ends ([`crate::harness::traffic_log`]); here all
-//! kinds are driven, and it is counted that none was left out.
+//! Each test checks its messages when the proxy ends (`harness::traffic_log`). These tests produce
+//! all kinds of messages and count that none is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::harness::schema::{Direction, assert_valid};
 
 const SESSION: &str = "s";
 
-/// What kind of message this is.
+/// The kind of a message.
 fn kind(message: &Value) -> String {
     if let Some(method) = message["method"].as_str() {
         let update = &message["params"]["update"];
@@ -34,20 +34,20 @@ fn kind(message: &Value) -> String {
     format!("result {}", names.join(" "))
 }
 
-fn kinds(proxied: &AcpProxy, to: Direction) -> BTreeSet<String> {
-    proxied.record.own_to(to).iter().map(kind).collect()
+fn kinds(proxy: &AcpProxy, to: Direction) -> BTreeSet<String> {
+    proxy.log.own_messages_to(to).iter().map(kind).collect()
 }
 
 #[track_caller]
-fn are_all(seen: &BTreeSet<String>, wanted: &[&str]) {
+fn assert_all_seen(seen: &BTreeSet<String>, wanted: &[&str]) {
     for wanted in wanted {
         assert!(seen.contains(*wanted), "{wanted} is not among {seen:#?}");
     }
 }
 
-fn create(proxied: &mut AcpProxy, script: &str) -> Value {
+fn create(proxy: &mut AcpProxy, script: &str) -> Value {
     let params = json!({ "sessionId": SESSION, "command": "/bin/sh", "args": ["-c", script] });
-    let created = proxied.agent.ask("terminal/create", &params);
+    let created = proxy.agent.ask("terminal/create", &params);
     let terminal = &created["result"]["terminalId"];
     assert!(terminal.is_string(), "{created}");
     terminal.clone()
@@ -57,38 +57,36 @@ fn named(terminal: &Value) -> Value {
     json!({ "sessionId": SESSION, "terminalId": terminal })
 }
 
-/// The agent tells of a tool call.
-fn tell(proxied: &mut AcpProxy, update: &Value) {
+/// Sends an update of a tool call as the agent.
+fn send_update(proxy: &mut AcpProxy, update: &Value) {
     let params = json!({ "sessionId": SESSION, "update": update });
-    proxied.agent.notify("session/update", &params);
+    proxy.agent.notify("session/update", &params);
 }
 
-/// A tool call that embeds a terminal, from its beginning to its end.
-fn show(proxied: &mut AcpProxy, call: &str, first: &str) {
-    let terminal = create(proxied, "echo one; read line; echo two");
+/// A tool call with an embedded terminal, from its start to its end.
+fn show(proxy: &mut AcpProxy, call: &str, first: &str) {
+    let terminal = create(proxy, "echo one; read line; echo two");
     let content = json!([{ "type": "terminal", "terminalId": terminal }]);
     let begun = json!({ "sessionUpdate": first, "toolCallId": call, "title": "a command",
         "kind": "execute", "status": "in_progress", "content": content });
     if first == "tool_call_update" {
-        tell(
-            proxied,
+        send_update(
+            proxy,
             &json!({ "sessionUpdate": "tool_call", "toolCallId": call, "title": "a command" }),
         );
     }
-    tell(proxied, &begun);
-    proxied.client.wait("its output", |line| {
+    send_update(proxy, &begun);
+    proxy.client.wait("its output", |line| {
         let update = &line["params"]["update"];
         update["toolCallId"] == call && update.to_string().contains("one")
     });
-    proxied.agent.ask("terminal/kill", &named(&terminal));
-    proxied
-        .agent
-        .ask("terminal/wait_for_exit", &named(&terminal));
-    proxied.agent.ask("terminal/release", &named(&terminal));
+    proxy.agent.ask("terminal/kill", &named(&terminal));
+    proxy.agent.ask("terminal/wait_for_exit", &named(&terminal));
+    proxy.agent.ask("terminal/release", &named(&terminal));
     let ended = json!({ "sessionUpdate": "tool_call_update", "toolCallId": call,
         "status": "completed", "content": content });
-    tell(proxied, &ended);
-    proxied.client.wait("its end", |line| {
+    send_update(proxy, &ended);
+    proxy.client.wait("its end", |line| {
         let update = &line["params"]["update"];
         update["toolCallId"] == call && update["status"] == "completed"
     });
@@ -97,19 +95,19 @@ fn show(proxied: &mut AcpProxy, call: &str, first: &str) {
 #[test]
 fn answers_and_errors() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::start(
+    let mut proxy = AcpProxy::start(
         &daemon,
         &["--session-mcp", "--max-terminals", "1"],
         &json!({}),
     );
-    proxied.session(SESSION, Path::new("/"));
-    are_all(
-        &kinds(&proxied, Direction::ToAgent),
+    proxy.session(SESSION, Path::new("/"));
+    assert_all_seen(
+        &kinds(&proxy, Direction::ToAgent),
         &["initialize", "session/new"],
     );
-    let terminal = create(&mut proxied, "echo hello; sleep 600");
+    let terminal = create(&mut proxy, "echo hello; sleep 600");
     let named = named(&terminal);
-    let agent = &mut proxied.agent;
+    let agent = &mut proxy.agent;
     let waiting = agent.request("terminal/wait_for_exit", &named);
     agent.notify("$/cancel_request", &json!({ "requestId": waiting }));
     assert_eq!(agent.answer_to(waiting)["error"]["code"], -32_800);
@@ -134,8 +132,8 @@ fn answers_and_errors() {
     assert_eq!(unknown["error"]["code"], -32_601);
     let missing = json!({ "sessionId": SESSION, "command": "/bin/true", "cwd": "/not/there" });
     assert!(agent.ask("terminal/create", &missing)["error"].is_object());
-    let seen = kinds(&proxied, Direction::ToAgent);
-    are_all(
+    let seen = kinds(&proxy, Direction::ToAgent);
+    assert_all_seen(
         &seen,
         &[
             "error -32800",
@@ -152,38 +150,38 @@ fn answers_and_errors() {
 #[test]
 fn questions_and_what_becomes_of_them() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
-    proxied.session(SESSION, Path::new("/"));
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
+    proxy.session(SESSION, Path::new("/"));
     let victim = daemon.path("victim");
     let dangerous = json!({ "sessionId": SESSION, "command": "rm", "args": ["-rf", victim] });
     let outcomes = [
         Some(json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } })),
         Some(json!({ "outcome": { "outcome": "selected", "optionId": "reject_once" } })),
         Some(json!({ "outcome": { "outcome": "cancelled" } })),
-        // Nobody waits for an answer any more.
+        // The question is cancelled.
         None,
     ];
     for outcome in outcomes {
-        let asked = proxied.agent.request("terminal/create", &dangerous);
-        let question = proxied.client.wait("the question", |line| {
+        let request = proxy.agent.request("terminal/create", &dangerous);
+        let question = proxy.client.wait("the question", |line| {
             line["method"] == "session/request_permission"
         });
         if let Some(outcome) = outcome {
-            proxied.client.answer(&question, &outcome);
+            proxy.client.answer(&question, &outcome);
         } else {
-            let params = json!({ "requestId": asked });
-            proxied.agent.notify("$/cancel_request", &params);
+            let params = json!({ "requestId": request });
+            proxy.agent.notify("$/cancel_request", &params);
             let cancelled = |line: &Value| line["method"] == "$/cancel_request";
-            proxied.client.wait("its withdrawal", cancelled);
+            proxy.client.wait("its withdrawal", cancelled);
         }
-        proxied.agent.answer_to(asked);
+        proxy.agent.answer_to(request);
         let call = &question["params"]["toolCall"]["toolCallId"];
-        proxied.client.wait("the tool call's end", |line| {
+        proxy.client.wait("the tool call's end", |line| {
             line["params"]["update"]["toolCallId"] == *call
         });
     }
-    are_all(
-        &kinds(&proxied, Direction::ToClient),
+    assert_all_seen(
+        &kinds(&proxy, Direction::ToClient),
         &[
             "session/request_permission",
             "session/update tool_call_update",
@@ -195,20 +193,20 @@ fn questions_and_what_becomes_of_them() {
 #[test]
 fn terminals_shown_as_text() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
-    proxied.session(SESSION, Path::new("/"));
-    show(&mut proxied, "a", "tool_call");
-    show(&mut proxied, "b", "tool_call_update");
-    let terminal = create(&mut proxied, "echo before the question");
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
+    proxy.session(SESSION, Path::new("/"));
+    show(&mut proxy, "a", "tool_call");
+    show(&mut proxy, "b", "tool_call_update");
+    let terminal = create(&mut proxy, "echo before the question");
     let params = json!({ "sessionId": SESSION,
         "toolCall": { "toolCallId": "c", "content": [{ "type": "terminal", "terminalId": terminal }] },
         "options": [{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }] });
-    proxied.agent.request("session/request_permission", &params);
-    proxied.client.wait("the question", |line| {
+    proxy.agent.request("session/request_permission", &params);
+    proxy.client.wait("the question", |line| {
         line["method"] == "session/request_permission" && line.to_string().contains("\"text\"")
     });
-    are_all(
-        &kinds(&proxied, Direction::ToClient),
+    assert_all_seen(
+        &kinds(&proxy, Direction::ToClient),
         &[
             "session/update tool_call",
             "session/update tool_call_update",
@@ -221,11 +219,11 @@ fn terminals_shown_as_text() {
 fn terminals_shown_by_meta() {
     let daemon = TestDaemon::start();
     let capabilities = json!({ "_meta": { "terminal_output": true } });
-    let mut proxied = AcpProxy::start(&daemon, &[], &capabilities);
-    proxied.session(SESSION, Path::new("/"));
-    show(&mut proxied, "a", "tool_call");
-    show(&mut proxied, "b", "tool_call_update");
-    let seen = kinds(&proxied, Direction::ToClient);
+    let mut proxy = AcpProxy::start(&daemon, &[], &capabilities);
+    proxy.session(SESSION, Path::new("/"));
+    show(&mut proxy, "a", "tool_call");
+    show(&mut proxy, "b", "tool_call_update");
+    let seen = kinds(&proxy, Direction::ToClient);
     for part in ["terminal_info", "terminal_output", "terminal_exit"] {
         assert!(
             seen.iter().any(|kind| kind.contains(part)),

@@ -1,4 +1,5 @@
-//! Sessions: where their commands run, what they leave, and `termctl mcp` among their MCP servers.
+//! Sessions: the directories of their commands, what they leave, and `termctl mcp` among their MCP
+//! servers.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -9,10 +10,10 @@ use termd_test_support::{Home, TestDaemon, wait_until};
 
 use crate::harness::proxy::AcpProxy;
 
-/// Where a command of this session runs that does not say where.
+/// The directory of a command of this session without a `cwd`.
 #[track_caller]
-fn pwd(proxied: &mut AcpProxy, session: &str) -> String {
-    let agent = &mut proxied.agent;
+fn pwd(proxy: &mut AcpProxy, session: &str) -> String {
+    let agent = &mut proxy.agent;
     let params = json!({ "sessionId": session, "command": "/bin/pwd" });
     let created = agent.ask("terminal/create", &params);
     let terminal = created["result"]["terminalId"].as_str();
@@ -28,20 +29,20 @@ fn pwd(proxied: &mut AcpProxy, session: &str) -> String {
         .to_owned()
 }
 
-/// Asks for a session, and lets the agent hear it.
-fn asked(proxied: &mut AcpProxy, method: &str, params: &Value) -> Value {
-    proxied.client.request(method, params);
-    proxied.agent.wait(method, |line| line["method"] == method)
+/// Sends a request of the client and waits until the agent has it.
+fn forward_request(proxy: &mut AcpProxy, method: &str, params: &Value) -> Value {
+    proxy.client.request(method, params);
+    proxy.agent.wait(method, |line| line["method"] == method)
 }
 
-/// Lets the agent answer, and the client hear it.
-fn answered(proxied: &mut AcpProxy, request: &Value, answer: &Value) {
+/// Sends the agent's answer and waits until the client has it.
+fn forward_answer(proxy: &mut AcpProxy, request: &Value, answer: &Value) {
     let mut line = json!({ "jsonrpc": "2.0", "id": request["id"] });
     line.as_object_mut()
         .unwrap()
         .extend(answer.as_object().unwrap().clone());
-    proxied.agent.say(&line);
-    proxied.client.wait("the answer", |line| {
+    proxy.agent.send(&line);
+    proxy.client.wait("the answer", |line| {
         line["id"] == request["id"] && line.get("method").is_none()
     });
 }
@@ -56,69 +57,70 @@ fn directory(daemon: &TestDaemon, name: &str) -> String {
 fn a_command_runs_where_its_session_works() {
     let daemon = TestDaemon::start();
     let (a, b) = (directory(&daemon, "a"), directory(&daemon, "b"));
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
-    proxied.session("one", Path::new(&a));
-    assert_eq!(pwd(&mut proxied, "one"), a);
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
+    proxy.session("one", Path::new(&a));
+    assert_eq!(pwd(&mut proxy, "one"), a);
 
-    // Loaded and resumed sessions are known before the agent has answered: it replays first.
+    // A loaded or resumed session is known before the agent answers, because the agent replays it
+    // first.
     for method in ["session/load", "session/resume"] {
         let params = json!({ "sessionId": method, "cwd": b, "mcpServers": [] });
-        let request = asked(&mut proxied, method, &params);
-        assert_eq!(pwd(&mut proxied, method), b, "{method}");
-        answered(&mut proxied, &request, &json!({ "result": {} }));
-        assert_eq!(pwd(&mut proxied, method), b, "{method}");
+        let request = forward_request(&mut proxy, method, &params);
+        assert_eq!(pwd(&mut proxy, method), b, "{method}");
+        forward_answer(&mut proxy, &request, &json!({ "result": {} }));
+        assert_eq!(pwd(&mut proxy, method), b, "{method}");
     }
-    assert_eq!(pwd(&mut proxied, "one"), a);
+    assert_eq!(pwd(&mut proxy, "one"), a);
 }
 
 #[test]
 fn a_session_that_has_no_name_yet_works_where_it_was_asked_for() {
     let daemon = TestDaemon::start();
     let (a, b) = (directory(&daemon, "a"), directory(&daemon, "b"));
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
-    proxied.session("one", Path::new(&a));
-    let request = asked(
-        &mut proxied,
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
+    proxy.session("one", Path::new(&a));
+    let request = forward_request(
+        &mut proxy,
         "session/new",
         &json!({ "cwd": b, "mcpServers": [] }),
     );
-    assert_eq!(pwd(&mut proxied, "two"), b);
-    assert_eq!(pwd(&mut proxied, "one"), a);
-    answered(
-        &mut proxied,
+    assert_eq!(pwd(&mut proxy, "two"), b);
+    assert_eq!(pwd(&mut proxy, "one"), a);
+    forward_answer(
+        &mut proxy,
         &request,
         &json!({ "result": { "sessionId": "two" } }),
     );
-    assert_eq!(pwd(&mut proxied, "two"), b);
+    assert_eq!(pwd(&mut proxy, "two"), b);
 }
 
 #[test]
 fn a_session_that_was_refused_is_forgotten() {
     let daemon = TestDaemon::start();
     let (a, b) = (directory(&daemon, "a"), directory(&daemon, "b"));
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
-    proxied.session("one", Path::new(&a));
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
+    proxy.session("one", Path::new(&a));
     let error = json!({ "error": { "code": -32_002, "message": "no such session" } });
     for session in ["one", "other"] {
         let params = json!({ "sessionId": session, "cwd": b, "mcpServers": [] });
-        let request = asked(&mut proxied, "session/load", &params);
-        answered(&mut proxied, &request, &error);
+        let request = forward_request(&mut proxy, "session/load", &params);
+        forward_answer(&mut proxy, &request, &error);
     }
-    assert_eq!(pwd(&mut proxied, "one"), a);
-    assert_ne!(pwd(&mut proxied, "other"), b);
+    assert_eq!(pwd(&mut proxy, "one"), a);
+    assert_ne!(pwd(&mut proxy, "other"), b);
 }
 
 #[test]
 fn what_a_closed_session_has_left_is_released() {
     let daemon = TestDaemon::start();
     let a = directory(&daemon, "a");
-    let mut proxied = AcpProxy::start(&daemon, &[], &json!({}));
+    let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
     for (session, method) in [("one", "session/close"), ("two", "session/delete")] {
-        proxied.session(session, Path::new(&a));
+        proxy.session(session, Path::new(&a));
         let params = json!({ "sessionId": session, "command": "sleep", "args": ["600"] });
-        let created = proxied.agent.ask("terminal/create", &params);
+        let created = proxy.agent.ask("terminal/create", &params);
         assert!(created["result"]["terminalId"].is_string(), "{created}");
-        let request = asked(&mut proxied, method, &json!({ "sessionId": session }));
+        let request = forward_request(&mut proxy, method, &json!({ "sessionId": session }));
         assert_eq!(
             daemon.client().ok("session.list", &json!({}))["terminals"]
                 .as_array()
@@ -126,7 +128,7 @@ fn what_a_closed_session_has_left_is_released() {
                 .len(),
             1
         );
-        answered(&mut proxied, &request, &json!({ "result": {} }));
+        forward_answer(&mut proxy, &request, &json!({ "result": {} }));
         wait_until("its terminal to be gone", || {
             let listed = daemon.client().ok("session.list", &json!({}));
             listed["terminals"].as_array().unwrap().is_empty()
@@ -134,25 +136,25 @@ fn what_a_closed_session_has_left_is_released() {
     }
 }
 
-/// Asks for a session with these params; what the agent hears of its MCP servers, raw.
-fn servers_heard(proxied: &mut AcpProxy, method: &str, params: &str) -> String {
+/// Creates a session with these params: the MCP servers that the agent receives, raw.
+fn servers_for_agent(proxy: &mut AcpProxy, method: &str, params: &str) -> String {
     let line =
         format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{params}}}\n");
-    proxied.client.write(line.as_bytes());
-    String::from_utf8(proxied.agent.raw().unwrap()).unwrap()
+    proxy.client.write(line.as_bytes());
+    String::from_utf8(proxy.agent.raw().unwrap()).unwrap()
 }
 
-/// A proxy whose two ends have agreed on a version, the agent with these capabilities.
-fn agreed(home: &Home, arguments: &[&str], version: u64, result: &Value) -> AcpProxy {
-    let mut proxied = AcpProxy::spawn(home, arguments);
+/// A proxy with this protocol version and these capabilities of the agent.
+fn initialized(home: &Home, arguments: &[&str], version: u64, result: &Value) -> AcpProxy {
+    let mut proxy = AcpProxy::spawn(home, arguments);
     let params = json!({ "protocolVersion": version });
-    let id = proxied.client.request("initialize", &params);
-    proxied
+    let id = proxy.client.request("initialize", &params);
+    proxy
         .agent
         .wait("initialize", |line| line["method"] == "initialize");
-    proxied.agent.answer(&json!({ "id": id }), result);
-    proxied.client.answer_to(id);
-    proxied
+    proxy.agent.answer(&json!({ "id": id }), result);
+    proxy.client.answer_to(id);
+    proxy
 }
 
 #[test]
@@ -163,7 +165,7 @@ fn the_mcp_server_is_added_and_nothing_else_is_touched() {
         json!({ "protocolVersion": 2, "capabilities": { "session": { "mcp": { "stdio": {} } } } });
     let v2_without = json!({ "protocolVersion": 2, "capabilities": { "session": { "mcp": {} } } });
     for (version, result, is_added) in [(1, v1, true), (2, v2, true), (2, v2_without, false)] {
-        let mut proxied = agreed(&home, &["--session-mcp"], version, &result);
+        let mut proxy = initialized(&home, &["--session-mcp"], version, &result);
         for method in [
             "session/new",
             "session/load",
@@ -189,14 +191,14 @@ fn the_mcp_server_is_added_and_nothing_else_is_touched() {
                 ),
             ];
             for (params, want) in table {
-                let heard = servers_heard(&mut proxied, method, params);
+                let servers = servers_for_agent(&mut proxy, method, params);
                 let envelope = |params: &str| {
                     format!(
                         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{params}}}\n"
                     )
                 };
                 if !is_added {
-                    assert_eq!(heard, envelope(params));
+                    assert_eq!(servers, envelope(params));
                     continue;
                 }
                 let (before, after) = want.split_once('@').unwrap();
@@ -206,11 +208,11 @@ fn the_mcp_server_is_added_and_nothing_else_is_touched() {
                     ),
                     format!("{after}}}\n"),
                 );
-                let added = heard
+                let added = servers
                     .strip_prefix(&before)
                     .and_then(|rest| rest.strip_suffix(&after));
                 let added: Value =
-                    serde_json::from_str(added.unwrap_or_else(|| panic!("{heard}"))).unwrap();
+                    serde_json::from_str(added.unwrap_or_else(|| panic!("{servers}"))).unwrap();
                 assert_eq!(added["name"], "termd");
                 assert_eq!(added["command"], env!("CARGO_BIN_EXE_termctl"));
                 assert_eq!(added["args"], json!(["mcp"]));
@@ -219,35 +221,31 @@ fn the_mcp_server_is_added_and_nothing_else_is_touched() {
             let named =
                 r#"{"sessionId":"s","cwd":"/","mcpServers":[{"name":"termd","command":"/x"}]}"#;
             for params in [named, r#"{"sessionId":"s","mcpServers":"none"}"#, "[]"] {
-                assert!(servers_heard(&mut proxied, method, params).contains(params));
+                assert!(servers_for_agent(&mut proxy, method, params).contains(params));
             }
         }
-        let other = servers_heard(&mut proxied, "session/prompt", r#"{"mcpServers":[]}"#);
+        let other = servers_for_agent(&mut proxy, "session/prompt", r#"{"mcpServers":[]}"#);
         assert!(other.contains(r#""mcpServers":[]"#), "{other}");
     }
-    let mut without = agreed(&home, &[], 1, &json!({ "protocolVersion": 1 }));
+    let mut without = initialized(&home, &[], 1, &json!({ "protocolVersion": 1 }));
     let params = r#"{"cwd":"/","mcpServers":[]}"#;
-    assert!(servers_heard(&mut without, "session/new", params).contains(params));
+    assert!(servers_for_agent(&mut without, "session/new", params).contains(params));
 }
 
 #[test]
 fn the_added_mcp_server_starts_and_reaches_the_same_daemon() {
     let daemon = TestDaemon::start();
-    let mut proxied = agreed(
+    let mut proxy = initialized(
         &daemon,
         &["--session-mcp"],
         1,
         &json!({ "protocolVersion": 1 }),
     );
-    let heard = servers_heard(
-        &mut proxied,
-        "session/new",
-        r#"{"cwd":"/","mcpServers":[]}"#,
-    );
-    let heard: Value = serde_json::from_str(&heard).unwrap();
-    let server = &heard["params"]["mcpServers"][0];
+    let servers = servers_for_agent(&mut proxy, "session/new", r#"{"cwd":"/","mcpServers":[]}"#);
+    let servers: Value = serde_json::from_str(&servers).unwrap();
+    let server = &servers["params"]["mcpServers"][0];
 
-    // As an agent starts it: with little more than what it is told to set.
+    // The environment of an agent's MCP server: little more than the listed variables.
     let mut command = Command::new(server["command"].as_str().unwrap());
     command.args(
         server["args"]

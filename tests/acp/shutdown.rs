@@ -1,4 +1,4 @@
-//! Ends: whoever goes first, the other side is told, and nothing of the agent is left.
+//! The end of either side: the other side learns of it, and no process of the agent is left.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,9 +11,8 @@ use termd_test_support::{Home, Process, wait_until};
 
 use crate::harness::proxy_process::{ProxyProcess, acp};
 
-/// Starts what is hard to end, says so in a line of JSON once all of it is ready, and goes on by
-/// itself: processes that ignore what can be ignored in sessions of their own, one of them
-/// without its parent, and one that is stopped.
+/// Starts processes that are hard to end, and prints a line of JSON when they are ready: in
+/// sessions of their own, ignoring signals, one without its parent, and one stopped.
 const STUBBORN: &str = r#"
     ignoring='trap "" TERM HUP INT QUIT; echo ready >>"$HOME/ready"; while :; do sleep 1; done'
     setsid sh -c "$ignoring" &
@@ -27,10 +26,10 @@ const STUBBORN: &str = r#"
 "#;
 
 fn stubborn(home: &Home, and_then: &str) -> ProxyProcess {
-    let mut started = ProxyProcess::script(home, &format!("{STUBBORN}{and_then}"));
-    assert_eq!(started.lines(1), b"{\"ready\":true}\n");
+    let mut proxy = ProxyProcess::script(home, &format!("{STUBBORN}{and_then}"));
+    assert_eq!(proxy.lines(1), b"{\"ready\":true}\n");
     assert!(home.processes().len() >= 6, "{:?}", home.processes());
-    started
+    proxy
 }
 
 #[track_caller]
@@ -66,9 +65,9 @@ fn the_exit_code_is_the_agents() {
     ];
     for (agent, code, stderr) in table {
         let agent: Vec<&str> = agent.iter().map(String::as_str).collect();
-        let mut started = ProxyProcess::agent(&home, &agent);
-        assert_eq!(started.rest(), b"", "{agent:?}");
-        let ended = started.ended();
+        let mut proxy = ProxyProcess::agent(&home, &agent);
+        assert_eq!(proxy.rest(), b"", "{agent:?}");
+        let ended = proxy.ended();
         assert_eq!(ended.code, Some(code), "{agent:?}: {}", ended.stderr);
         assert!(ended.stderr.starts_with(stderr), "{}", ended.stderr);
         assert!(ended.stderr.lines().count() <= 1, "{}", ended.stderr);
@@ -78,25 +77,25 @@ fn the_exit_code_is_the_agents() {
 #[test]
 fn after_the_clients_last_word_the_agent_has_its_own() {
     let home = Home::new();
-    let mut started = ProxyProcess::script(&home, r#"cat; echo '{"last":true}'; exit 3"#);
-    started.say(b"{\"first\":true}\n");
-    started.to = None;
-    assert_eq!(started.rest(), b"{\"first\":true}\n{\"last\":true}\n");
-    assert_eq!(started.ended().code, Some(3));
+    let mut proxy = ProxyProcess::script(&home, r#"cat; echo '{"last":true}'; exit 3"#);
+    proxy.send(b"{\"first\":true}\n");
+    proxy.stdin = None;
+    assert_eq!(proxy.rest(), b"{\"first\":true}\n{\"last\":true}\n");
+    assert_eq!(proxy.ended().code, Some(3));
     nothing_is_left(&home);
 }
 
 #[test]
 fn an_agent_that_stays_is_ended_after_a_while() {
     let home = Home::new();
-    let mut started = stubborn(&home, "trap '' TERM; while :; do sleep 1; done");
+    let mut proxy = stubborn(&home, "trap '' TERM; while :; do sleep 1; done");
     let begun = Instant::now();
-    started.to = None;
-    assert_eq!(started.ended().code, Some(143));
+    proxy.stdin = None;
+    assert_eq!(proxy.ended().code, Some(143));
     assert!(begun.elapsed() >= Duration::from_secs(2));
     nothing_is_left(&home);
     let ready = fs::read_to_string(home.user_home().join("ready")).unwrap();
-    // SIGTERM ends what was stopped: it does not run on.
+    // SIGTERM ends the stopped process before it continues.
     assert_eq!(ready.matches("woken").count(), 0);
 }
 
@@ -104,9 +103,9 @@ fn an_agent_that_stays_is_ended_after_a_while() {
 fn a_signal_ends_all_of_it() {
     for number in [Signal::TERM, Signal::INT, Signal::HUP] {
         let home = Home::new();
-        let started = stubborn(&home, "while :; do sleep 1; done");
-        signal(started.pid(), number);
-        assert_eq!(started.ended().code, Some(143), "{number:?}");
+        let proxy = stubborn(&home, "while :; do sleep 1; done");
+        signal(proxy.pid(), number);
+        assert_eq!(proxy.ended().code, Some(143), "{number:?}");
         nothing_is_left(&home);
     }
 }
@@ -116,37 +115,37 @@ fn an_agent_that_ends_by_itself_on_a_signal_says_how() {
     let home = Home::new();
     let script = r#"trap 'echo "{\"bye\":true}"; exit 5' TERM; echo '{"ready":true}'
         while :; do sleep 0.05; done"#;
-    let mut started = ProxyProcess::script(&home, script);
-    started.lines(1);
-    signal(started.pid(), Signal::TERM);
-    assert_eq!(started.rest(), b"{\"bye\":true}\n");
-    assert_eq!(started.ended().code, Some(5));
+    let mut proxy = ProxyProcess::script(&home, script);
+    proxy.lines(1);
+    signal(proxy.pid(), Signal::TERM);
+    assert_eq!(proxy.rest(), b"{\"bye\":true}\n");
+    assert_eq!(proxy.ended().code, Some(5));
 }
 
 #[test]
 fn a_killed_proxy_leaves_nothing() {
     let home = Home::new();
-    let started = stubborn(&home, "while :; do sleep 1; done");
-    signal(started.pid(), Signal::KILL);
+    let proxy = stubborn(&home, "while :; do sleep 1; done");
+    signal(proxy.pid(), Signal::KILL);
     nothing_is_left(&home);
-    // With all of its process group, as clients do it.
+    // Clients kill the whole process group.
     let home = Home::new();
-    let started = stubborn(&home, "while :; do sleep 1; done");
-    kill_process_group(Pid::from_raw(started.pid()).unwrap(), Signal::KILL).unwrap();
+    let proxy = stubborn(&home, "while :; do sleep 1; done");
+    kill_process_group(Pid::from_raw(proxy.pid()).unwrap(), Signal::KILL).unwrap();
     nothing_is_left(&home);
 }
 
 #[test]
 fn a_proxy_that_is_killed_at_once_leaves_nothing() {
     let home = Home::new();
-    // At any moment of its start, the supervisor's among them.
+    // Kills at different moments of the start, also while the supervisor starts.
     for wait_us in (0..20).map(|step| step * 400) {
-        let started = ProxyProcess::agent(&home, &["sleep", "1000"]);
+        let proxy = ProxyProcess::agent(&home, &["sleep", "1000"]);
         let until = Instant::now() + Duration::from_micros(wait_us);
         while Instant::now() < until {
             std::hint::spin_loop();
         }
-        signal(started.pid(), Signal::KILL);
+        signal(proxy.pid(), Signal::KILL);
     }
     nothing_is_left(&home);
 }
@@ -154,11 +153,11 @@ fn a_proxy_that_is_killed_at_once_leaves_nothing() {
 #[test]
 fn when_the_agent_ends_the_rest_of_it_does_and_all_it_said_arrives() {
     let home = Home::new();
-    // What ignores SIGTERM holds the agent's standard output.
-    let mut started = stubborn(&home, r#"echo '{"last":true}'; exit 4"#);
-    started.say(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n");
-    assert_eq!(started.rest(), b"{\"last\":true}\n");
-    assert_eq!(started.ended().code, Some(4));
+    // A process that ignores SIGTERM holds the agent's standard output.
+    let mut proxy = stubborn(&home, r#"echo '{"last":true}'; exit 4"#);
+    proxy.send(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n");
+    assert_eq!(proxy.rest(), b"{\"last\":true}\n");
+    assert_eq!(proxy.ended().code, Some(4));
     nothing_is_left(&home);
 }
 
@@ -166,23 +165,23 @@ fn when_the_agent_ends_the_rest_of_it_does_and_all_it_said_arrives() {
 fn a_long_last_word_arrives_whole() {
     let home = Home::new();
     let script = r#"printf '{"long":"'; head -c 3000000 /dev/zero | tr '\0' x; printf '"}'"#;
-    let mut started = ProxyProcess::script(&home, script);
-    let rest = started.rest();
+    let mut proxy = ProxyProcess::script(&home, script);
+    let rest = proxy.rest();
     assert_eq!(rest.len(), 3_000_011);
     assert!(rest.ends_with(b"x\"}"));
-    assert_eq!(started.ended().code, Some(0));
+    assert_eq!(proxy.ended().code, Some(0));
 }
 
 #[test]
 fn a_client_that_hears_no_more_ends_the_agent() {
     let home = Home::new();
-    let mut started = stubborn(
+    let mut proxy = stubborn(
         &home,
         r#"while echo '{"more":true}'; do sleep 0.01; done; exec sleep 1000"#,
     );
-    started.from = None;
-    // SIGTERM was ours; SIGPIPE, where it wrote once more before that, its own.
-    let code = started.ended().code;
+    proxy.stdout = None;
+    // SIGTERM from the proxy, or SIGPIPE if the agent wrote once more before it.
+    let code = proxy.ended().code;
     assert!(matches!(code, Some(141 | 143)), "{code:?}");
     nothing_is_left(&home);
 }
@@ -190,9 +189,9 @@ fn a_client_that_hears_no_more_ends_the_agent() {
 #[test]
 fn an_agent_that_says_no_more_is_ended() {
     let home = Home::new();
-    let mut started = ProxyProcess::script(&home, "exec >&-; exec sleep 1000");
-    assert_eq!(started.rest(), b"");
-    assert_eq!(started.ended().code, Some(143));
+    let mut proxy = ProxyProcess::script(&home, "exec >&-; exec sleep 1000");
+    assert_eq!(proxy.rest(), b"");
+    assert_eq!(proxy.ended().code, Some(143));
     nothing_is_left(&home);
 }
 
@@ -200,7 +199,7 @@ fn an_agent_that_says_no_more_is_ended() {
 fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
     let home = Home::new();
     let script = "ls /proc/$$/fd >&2; grep SigIgn /proc/$$/status >&2";
-    let said = |wrapper: &str, before: &[&str]| {
+    let printed_by = |wrapper: &str, before: &[&str]| {
         let output = home
             .command("/bin/sh")
             .args(["-c", wrapper, "sh"])
@@ -211,15 +210,15 @@ fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
             .unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
-    let ignored = |said: &str| {
-        let (descriptors, mask) = said.split_once("SigIgn:").unwrap();
+    let ignored = |printed: &str| {
+        let (descriptors, mask) = printed.split_once("SigIgn:").unwrap();
         let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
         (descriptors.to_owned(), mask)
     };
-    // Whatever descriptors this test itself was started with are there in both.
-    let (descriptors, _) = ignored(&said(r#"exec "$@""#, &[]));
+    // Both runs inherit the descriptors of the test itself.
+    let (descriptors, _) = ignored(&printed_by(r#"exec "$@""#, &[]));
     let ignoring = r#"trap "" HUP INT QUIT TERM USR1 CHLD; exec "$@""#;
-    let below = said(ignoring, &[env!("CARGO_BIN_EXE_termctl"), "acp", "--"]);
+    let below = printed_by(ignoring, &[env!("CARGO_BIN_EXE_termctl"), "acp", "--"]);
     let (below, mask) = ignored(&below);
     assert_eq!(below, descriptors);
     // signal(7): 1, 2, 3, 10, 15, 17.
@@ -229,7 +228,7 @@ fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
 
 #[test]
 fn a_termd_that_the_agent_has_started_lives_on() {
-    // Beside termctl, where it looks for it.
+    // termctl looks for termd beside itself.
     termd_test_support::termd_binary();
     let home = Home::new();
     let script = format!(
@@ -237,10 +236,10 @@ fn a_termd_that_the_agent_has_started_lives_on() {
         setsid sleep 1000 & echo '{{"ready":true}}'; cat"#,
         termctl = env!("CARGO_BIN_EXE_termctl")
     );
-    let mut started = ProxyProcess::script(&home, &script);
-    assert_eq!(started.lines(1), b"{\"ready\":true}\n");
-    signal(started.pid(), Signal::KILL);
-    let asked = |arguments: &[&str]| -> Value {
+    let mut proxy = ProxyProcess::script(&home, &script);
+    assert_eq!(proxy.lines(1), b"{\"ready\":true}\n");
+    signal(proxy.pid(), Signal::KILL);
+    let termctl_json = |arguments: &[&str]| -> Value {
         let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
         let output = command
             .args(["--json", "--no-start"])
@@ -257,13 +256,13 @@ fn a_termd_that_the_agent_has_started_lives_on() {
         })
     };
     wait_until("the agent has ended", || has_ended("acp-agent"));
-    let shown = asked(&["show", "kept"]);
+    let shown = termctl_json(&["show", "kept"]);
     assert!(shown.to_string().contains("running"), "{shown}");
     let sleeping = home.processes().into_iter().filter(|pid| {
         fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "sleep\n")
     });
     assert_eq!(sleeping.count(), 1, "the terminal's, and not the agent's");
-    let status = asked(&["status"]).to_string();
+    let status = termctl_json(&["status"]).to_string();
     let (_, keeper) = status.split_once("\"keeper_pid\":").expect(&status);
     let (keeper, _) = keeper.split_once([',', '}']).unwrap();
     let keeper = Process::expect(keeper.parse().unwrap());

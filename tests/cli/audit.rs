@@ -1,4 +1,4 @@
-//! `termctl audit`: exporting, following, and the chain beside what the journal was told of it.
+//! `termctl audit`: export, follow, and the comparison of the chain with the journal.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use termd_test_support::{Pty, TestDaemon, wait_until};
 
 use crate::termctl::{command, ok, termctl};
 
-/// A daemon in which some things were done.
+/// A daemon with several audit records.
 fn with_records() -> TestDaemon {
     let daemon = TestDaemon::start();
     for words in ["=1+1", "two, \"quoted\"", "three\u{1b}[31m\nlines"] {
@@ -64,7 +64,7 @@ fn an_export_has_every_record_once_oldest_first() {
     assert_eq!(both.code, Some(2), "{both:?}");
 }
 
-/// A pipe that is closed ends it, as it ends everything.
+/// The follower ends when its pipe is closed.
 #[test]
 fn following_prints_what_is_there_and_what_comes() {
     let daemon = with_records();
@@ -100,7 +100,7 @@ fn following_prints_what_is_there_and_what_comes() {
     following.wait().unwrap();
 }
 
-/// Lines as `journalctl -o json` prints them, of these records' heads.
+/// The journal's lines about these heads of the chain, as `journalctl -o json` prints them.
 fn journal(heads: &[(i64, &str)], database: &str) -> String {
     let uid = rustix::process::getuid().as_raw().to_string();
     let lines = heads.iter().map(|(seq, hash)| {
@@ -158,9 +158,9 @@ fn what_the_journal_knows_otherwise_is_named() {
         journal(&[(2, &wrong)], &database).replace("/usr/bin/termd", "/usr/bin/forger"),
         "not json\n{}\n".to_owned(),
     ] {
-        let said = verify(nothing);
-        assert_eq!(said.code, Some(5), "{said:?}");
-        assert!(said.out.contains("nothing shows"), "{said:?}");
+        let output = verify(nothing);
+        assert_eq!(output.code, Some(5), "{output:?}");
+        assert!(output.out.contains("nothing shows"), "{output:?}");
     }
     let json = termctl(
         &daemon,

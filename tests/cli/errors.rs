@@ -1,4 +1,4 @@
-//! What termctl says when it cannot: one line, and an exit code that a script can tell apart.
+//! Errors of termctl: one line, and an exit code for each kind.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -22,9 +22,9 @@ fn wrong_usage_is_2() {
         &["run", "--timeout", "soon", "--", "true"],
         &["create", "--env", "NOVALUE", "--", "true"],
     ] {
-        let said = termctl(&home, args);
-        assert_eq!(said.code, Some(2), "{args:?}: {said:?}");
-        assert!(!said.err.is_empty(), "{args:?}");
+        let output = termctl(&home, args);
+        assert_eq!(output.code, Some(2), "{args:?}: {output:?}");
+        assert!(!output.err.is_empty(), "{args:?}");
     }
     assert!(!home.socket().exists(), "no daemon was started for that");
     assert_eq!(termctl(&home, &["--help"]).code, Some(0));
@@ -43,10 +43,10 @@ fn no_such_terminal_is_3() {
         &["close", "nothing"],
         &["resize", "nothing", "80x24"],
     ] {
-        let said = termctl(&daemon, args);
-        assert_eq!(said.code, Some(3), "{args:?}: {said:?}");
-        said.assert_one_line();
-        assert!(said.err.contains("nothing"), "{said:?}");
+        let output = termctl(&daemon, args);
+        assert_eq!(output.code, Some(3), "{args:?}: {output:?}");
+        output.assert_one_line();
+        assert!(output.err.contains("nothing"), "{output:?}");
         let json = termctl(&daemon, &[&["--json"], args].concat());
         assert_eq!(json.code, Some(3));
         let error: Value = serde_json::from_str(&json.err).expect("JSON on standard error");
@@ -59,10 +59,13 @@ fn no_such_terminal_is_3() {
 fn a_command_that_cannot_start_says_why() {
     let daemon = TestDaemon::start();
     for verb in ["run", "create"] {
-        let said = termctl(&daemon, &[verb, "--", "no-such-command-anywhere", "x"]);
-        assert!(!matches!(said.code, Some(0 | 2 | 3 | 4)), "{said:?}");
-        said.assert_one_line();
-        assert!(said.err.contains("no-such-command-anywhere"), "{said:?}");
+        let output = termctl(&daemon, &[verb, "--", "no-such-command-anywhere", "x"]);
+        assert!(!matches!(output.code, Some(0 | 2 | 3 | 4)), "{output:?}");
+        output.assert_one_line();
+        assert!(
+            output.err.contains("no-such-command-anywhere"),
+            "{output:?}"
+        );
     }
 }
 
@@ -74,8 +77,8 @@ fn no_daemon_and_none_to_be_started_is_4() {
         &["--no-start", "run", "--", "true"],
         &["status"],
     ] {
-        let said = termctl(&home, args);
-        assert_eq!(said.code, Some(4), "{args:?}: {said:?}");
+        let output = termctl(&home, args);
+        assert_eq!(output.code, Some(4), "{args:?}: {output:?}");
     }
     assert!(home.processes().is_empty(), "one was started");
 }
@@ -84,29 +87,29 @@ fn no_daemon_and_none_to_be_started_is_4() {
 fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
     let home = Home::new();
     let mut list = command(&home, &["list"]);
-    let said = TermctlOutput::of(
+    let output = TermctlOutput::of(
         &list
             .env("TERMD_BIN", "/nonexistent/termd")
             .output()
             .unwrap(),
     );
-    assert_eq!(said.code, Some(4), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("/nonexistent/termd"), "{said:?}");
+    assert_eq!(output.code, Some(4), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("/nonexistent/termd"), "{output:?}");
 
     home.configure("nonsense = true\n");
-    let said = termctl(&home, &["list"]);
-    assert_eq!(said.code, Some(4), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("config.toml:1:1: "), "{said:?}");
+    let output = termctl(&home, &["list"]);
+    assert_eq!(output.code, Some(4), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("config.toml:1:1: "), "{output:?}");
 
     let home = Home::new();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o777)).unwrap();
-    let said = termctl(&home, &["list"]);
-    assert_eq!(said.code, Some(4), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("run/termd"), "{said:?}");
+    let output = termctl(&home, &["list"]);
+    assert_eq!(output.code, Some(4), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("run/termd"), "{output:?}");
 }
 
 #[test]
@@ -115,20 +118,20 @@ fn something_else_at_the_sockets_place_is_4() {
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     fs::write(home.socket(), "a file").unwrap();
-    let said = termctl(&home, &["list"]);
-    assert_eq!(said.code, Some(4), "{said:?}");
-    said.assert_one_line();
+    let output = termctl(&home, &["list"]);
+    assert_eq!(output.code, Some(4), "{output:?}");
+    output.assert_one_line();
     assert_eq!(fs::read(home.socket()).unwrap(), b"a file");
 }
 
-/// A stale socket is no daemon: one is started.
+/// Nobody listens on a stale socket, so a daemon is started.
 #[test]
 fn a_stale_socket_does_not_hinder_a_start() {
     let home = Home::new();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     drop(UnixListener::bind(home.socket()).unwrap());
-    let said = termctl(&home, &["list"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = termctl(&home, &["list"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     crate::daemon::start::stop(&home);
 }

@@ -1,4 +1,4 @@
-//! `termctl` end to end: the real binaries, as a shell and as a person at a tty use them.
+//! `termctl` end to end: the real binaries, used from a shell and at a person's tty.
 
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]

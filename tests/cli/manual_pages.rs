@@ -1,4 +1,4 @@
-//! What termctl says of itself to shells and to man(1); no daemon is needed, and none is started.
+//! Completions for shells and man pages, for which no daemon is started.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

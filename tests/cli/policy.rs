@@ -1,4 +1,4 @@
-//! The gate as a person and a script meet it.
+//! `termctl policy`, and the gate as seen from the command line.
 
 use serde_json::Value;
 use termd_test_support::{Home, TestDaemon};
@@ -37,17 +37,17 @@ fn check_prints_the_verdict_and_exits_with_0() {
 #[test]
 fn a_refusal_says_what_why_and_how_to_go_on() {
     let daemon = TestDaemon::start();
-    let said = termctl(&daemon, &["create", "--", "sh", "-c", "kill -9 $$"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let output = termctl(&daemon, &["create", "--", "sh", "-c", "kill -9 $$"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
-        said.err.contains("kill -9") && said.err.contains("--confirmed"),
-        "{said:?}"
+        output.err.contains("kill -9") && output.err.contains("--confirmed"),
+        "{output:?}"
     );
-    let said = termctl(
+    let output = termctl(
         &daemon,
         &["run", "--confirmed", "--", "sh", "-c", "kill -9 $$"],
     );
-    assert_eq!(said.code, Some(137), "{said:?}");
+    assert_eq!(output.code, Some(137), "{output:?}");
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn send_asks_for_a_line_and_not_for_its_beginning() {
     let daemon = TestDaemon::start();
     let id = ok(&daemon, &["create", "--", "sh"]);
     ok(&daemon, &["send", &id, "rm -r"]);
-    let said = termctl(&daemon, &["send", &id, "f /nonexistent/x", "--enter"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let output = termctl(&daemon, &["send", &id, "f /nonexistent/x", "--enter"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
     ok(
         &daemon,
         &["send", "--confirmed", &id, "f /nonexistent/x", "--enter"],
@@ -79,10 +79,13 @@ env = { set = { CI = '1' } }
 #[test]
 fn check_says_which_rule_why_and_what_it_would_run_under() {
     let daemon = TestDaemon::configured(POLICY);
-    let said = ok(&daemon, &["policy", "check", "--", "terraform", "plan"]);
-    assert!(said.starts_with("safe; is forbidden (rule 1)\n"), "{said}");
-    assert!(said.contains("rule 1 (line 1) fits"), "{said}");
-    assert!(said.contains("config.toml:1"), "{said}");
+    let output = ok(&daemon, &["policy", "check", "--", "terraform", "plan"]);
+    assert!(
+        output.starts_with("safe; is forbidden (rule 1)\n"),
+        "{output}"
+    );
+    assert!(output.contains("rule 1 (line 1) fits"), "{output}");
+    assert!(output.contains("config.toml:1"), "{output}");
     let check = [
         "policy",
         "check",
@@ -93,7 +96,7 @@ fn check_says_which_rule_why_and_what_it_would_run_under() {
         "--line",
         "cargo build",
     ];
-    let said = ok(&daemon, &check);
+    let output = ok(&daemon, &check);
     for expected in [
         "config.toml:4",
         "profile  build",
@@ -101,12 +104,12 @@ fn check_says_which_rule_why_and_what_it_would_run_under() {
         "sandbox  workspace",
         "CI",
     ] {
-        assert!(said.contains(expected), "{expected}: {said}");
+        assert!(output.contains(expected), "{expected}: {output}");
     }
-    let said = ok(&daemon, &["policy", "check", "--line", "cargo build"]);
+    let output = ok(&daemon, &["policy", "check", "--line", "cargo build"]);
     assert!(
-        said.contains("no rule fits") && !said.contains("profile"),
-        "{said}"
+        output.contains("no rule fits") && !output.contains("profile"),
+        "{output}"
     );
     let json = termctl(
         &daemon,
@@ -120,7 +123,7 @@ fn check_says_which_rule_why_and_what_it_would_run_under() {
     );
     assert_eq!(json["rule_at"][1], 4, "{json}");
 
-    // Another file, before it is in force.
+    // A table is checked against a file that is not in force.
     let other = daemon.path("other.toml");
     std::fs::write(
         &other,
@@ -128,12 +131,15 @@ fn check_says_which_rule_why_and_what_it_would_run_under() {
     )
     .unwrap();
     let other = other.to_str().unwrap();
-    let said = ok(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
-    assert!(said.contains("asks first (rule 1)"), "{said}");
+    let output = ok(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
+    assert!(output.contains("asks first (rule 1)"), "{output}");
     std::fs::write(other, "[policy]\nruels = []\n").unwrap();
-    let said = termctl(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    assert!(said.err.contains(":2:1: unknown field `ruels`"), "{said:?}");
+    let output = termctl(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
+    assert_ne!(output.code, Some(0), "{output:?}");
+    assert!(
+        output.err.contains(":2:1: unknown field `ruels`"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -151,23 +157,24 @@ fn a_table_of_expectations_is_compared() {
         format!("{good}[[case]]\nline = 'ls'\neffect = 'deny'\n"),
     )
     .unwrap();
-    let said = termctl(&daemon, &["policy", "test", path]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let output = termctl(&daemon, &["policy", "test", path]);
+    assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
-        said.out
+        output
+            .out
             .contains("table.toml:16: ls\n- effect = deny\n+ effect = allow\n"),
-        "{said:?}"
+        "{output:?}"
     );
-    assert!(said.out.ends_with("3 passed, 1 failed\n"), "{said:?}");
+    assert!(output.out.ends_with("3 passed, 1 failed\n"), "{output:?}");
     let json = termctl(&daemon, &["--json", "policy", "test", path]);
     assert_eq!(
         (json.code, &json.json()["failed"][0]["line"]),
         (Some(1), &16.into())
     );
     std::fs::write(&table, "[[case]]\nline = 'ls'\n").unwrap();
-    let said = termctl(&daemon, &["policy", "test", path]);
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.err.contains("table.toml:1: "), "{said:?}");
+    let output = termctl(&daemon, &["policy", "test", path]);
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert!(output.err.contains("table.toml:1: "), "{output:?}");
 }
 
 #[test]
@@ -191,11 +198,18 @@ fn status_names_the_file_that_is_not_in_force() {
     let approved = line(&status, "approved.toml").unwrap();
     assert!(approved.contains("approved.toml:2:1: "), "{status}");
     assert_eq!(line(&status, "config.toml"), None, "{status}");
-    let told = termctl(&daemon, &["status", "--json"]).json();
-    assert!(told["daemon"]["approved_fault"].is_string(), "{told}");
-    assert_eq!(told["daemon"].get("config_fault"), None, "{told}");
+    let status_json = termctl(&daemon, &["status", "--json"]).json();
+    assert!(
+        status_json["daemon"]["approved_fault"].is_string(),
+        "{status_json}"
+    );
+    assert_eq!(
+        status_json["daemon"].get("config_fault"),
+        None,
+        "{status_json}"
+    );
 
-    // Both are bad: each has its line.
+    // Two bad files have a line each.
     daemon.configure("kill_grace_ms = \n");
     daemon.replace_server();
     let status = ok(&daemon, &["status"]);
@@ -203,7 +217,7 @@ fn status_names_the_file_that_is_not_in_force() {
     let config = line(&status, "config.toml").unwrap();
     assert!(config.contains("config.toml:1:"), "{status}");
 
-    // What is mended is in force after the next reload.
+    // A repaired file is in force after the next reload.
     daemon.configure("kill_grace_ms = 300\n");
     std::fs::remove_file(daemon.path("config/termd/approved.toml")).unwrap();
     daemon.replace_server();

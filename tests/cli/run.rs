@@ -1,4 +1,4 @@
-//! `termctl run`: a command's output and exit code, as if it had been run by the shell itself.
+//! `termctl run`: the output and exit code of a command, as from the shell.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -23,32 +23,32 @@ fn exit_codes_and_signals_are_passed_on() {
         ("kill -KILL $$", 137),
         ("kill -TERM $$", 143),
     ] {
-        let said = termctl(&daemon, &["run", "--confirmed", "--", "sh", "-c", script]);
-        assert_eq!(said.code, Some(code), "{script}: {said:?}");
-        assert_eq!(said.out, "", "{script}");
+        let output = termctl(&daemon, &["run", "--confirmed", "--", "sh", "-c", script]);
+        assert_eq!(output.code, Some(code), "{script}: {output:?}");
+        assert_eq!(output.out, "", "{script}");
     }
 }
 
 #[test]
 fn output_is_streamed_whole_with_the_programs_line_ends() {
     let daemon = TestDaemon::start();
-    let said = termctl(&daemon, &["run", "--", "printf", "a\\nb\\r\\nc"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(0), "a\nb\nc"));
+    let output = termctl(&daemon, &["run", "--", "printf", "a\\nb\\r\\nc"]);
+    assert_eq!((output.code, output.out.as_str()), (Some(0), "a\nb\nc"));
     let bar = "\\033[32m10%%\\r\\033[K100%%\\033[m\\n";
-    let said = termctl(&daemon, &["run", "--", "printf", bar]);
-    assert_eq!(said.out, "100%\n");
-    let said = termctl(&daemon, &["run", "--raw", "--", "printf", "a\\nb"]);
-    assert_eq!(said.out, "a\r\nb");
-    let said = termctl(&daemon, &["run", "--", "seq", "1", "300000"]);
+    let output = termctl(&daemon, &["run", "--", "printf", bar]);
+    assert_eq!(output.out, "100%\n");
+    let output = termctl(&daemon, &["run", "--raw", "--", "printf", "a\\nb"]);
+    assert_eq!(output.out, "a\r\nb");
+    let output = termctl(&daemon, &["run", "--", "seq", "1", "300000"]);
     let expected: String = (1..=300_000).map(|n| format!("{n}\n")).collect();
     assert!(
-        said.out == expected,
+        output.out == expected,
         "{} of {} bytes",
-        said.out.len(),
+        output.out.len(),
         expected.len()
     );
-    let said = termctl(&daemon, &["run", "echo a && echo b"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(0), "a\nb\n"));
+    let output = termctl(&daemon, &["run", "echo a && echo b"]);
+    assert_eq!((output.code, output.out.as_str()), (Some(0), "a\nb\n"));
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn output_comes_while_the_command_runs() {
         .unwrap();
     assert_eq!(&first, b"first\n");
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
-    let said = TermctlOutput::of(&child.wait_with_output().unwrap());
-    assert_eq!(said.code, Some(0));
-    assert!(said.out.ends_with("last\n"), "{said:?}");
+    let output = TermctlOutput::of(&child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0));
+    assert!(output.out.ends_with("last\n"), "{output:?}");
 }
 
 #[test]
@@ -91,32 +91,35 @@ fn the_callers_directory_and_environment_are_the_commands() {
         &["run", "--env", "B=2", "--", "sh", "-c", "pwd; echo $A$B"],
     );
     command.env("A", "1").current_dir(daemon.path("bin"));
-    let said = TermctlOutput::of(&command.output().unwrap());
-    assert_eq!(said.out, format!("{}\n12\n", daemon.path("bin").display()));
+    let output = TermctlOutput::of(&command.output().unwrap());
+    assert_eq!(
+        output.out,
+        format!("{}\n12\n", daemon.path("bin").display())
+    );
 }
 
 #[test]
 fn a_timeout_ends_the_command_and_exits_with_124() {
     let daemon = TestDaemon::start();
     let script = "echo \"pid $$;\"; exec sleep 1000";
-    let said = termctl(
+    let output = termctl(
         &daemon,
         &["run", "--timeout", "300ms", "--", "sh", "-c", script],
     );
-    assert_eq!(said.code, Some(124), "{said:?}");
+    assert_eq!(output.code, Some(124), "{output:?}");
     assert!(
-        said.out.starts_with("pid "),
-        "what it said is still shown: {said:?}"
+        output.out.starts_with("pid "),
+        "what it said is still shown: {output:?}"
     );
-    let pid = said.out[4..].split(';').next().unwrap().parse().unwrap();
+    let pid = output.out[4..].split(';').next().unwrap().parse().unwrap();
     wait_until("the command has ended", || {
         Process::open(pid).is_none_or(|process| !process.is_alive())
     });
-    let said = termctl(
+    let output = termctl(
         &daemon,
         &["run", "--timeout", "60s", "--", "sh", "-c", "exit 5"],
     );
-    assert_eq!(said.code, Some(5));
+    assert_eq!(output.code, Some(5));
 }
 
 #[test]
@@ -139,12 +142,12 @@ fn the_terminal_is_closed_after_it_unless_kept() {
 #[test]
 fn json_is_one_object_at_the_end() {
     let daemon = TestDaemon::start();
-    let said = termctl(
+    let output = termctl(
         &daemon,
         &["run", "--json", "--", "sh", "-c", "echo hello; exit 6"],
     );
-    assert_eq!(said.code, Some(6));
-    let result = said.json();
+    assert_eq!(output.code, Some(6));
+    let result = output.json();
     assert!(
         result["id"]
             .as_str()
@@ -154,7 +157,7 @@ fn json_is_one_object_at_the_end() {
     assert!(result.to_string().contains("\"exit_code\":6"), "{result}");
 }
 
-/// The state of the one terminal that there is.
+/// The only terminal of the daemon.
 fn only_terminal(daemon: &TestDaemon) -> serde_json::Value {
     let page = daemon
         .client()
@@ -162,7 +165,7 @@ fn only_terminal(daemon: &TestDaemon) -> serde_json::Value {
     page["terminals"][0].clone()
 }
 
-/// Starts `termctl run` of a script that says its pid, and holds the command's process.
+/// Starts `termctl run` of a script that prints its pid: termctl and the command's process.
 pub(crate) fn running(daemon: &TestDaemon, args: &[&str]) -> (std::process::Child, Process) {
     let all = [
         &["run"],
@@ -174,18 +177,18 @@ pub(crate) fn running(daemon: &TestDaemon, args: &[&str]) -> (std::process::Chil
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     let mut byte = [0];
-    while !said.ends_with(b";") {
+    while !output.ends_with(b";") {
         child
             .stdout
             .as_mut()
             .unwrap()
             .read_exact(&mut byte)
             .unwrap();
-        said.push(byte[0]);
+        output.push(byte[0]);
     }
-    let text = String::from_utf8(said).unwrap();
+    let text = String::from_utf8(output).unwrap();
     let pid = text
         .trim_start_matches("pid ")
         .trim_end_matches(';')
@@ -205,7 +208,7 @@ fn signals_to_termctl_end_the_command() {
     }
 }
 
-/// Even a termctl that had no say in it takes its terminal with it, unless that is kept.
+/// A killed termctl takes its terminal with it, unless the terminal is kept.
 #[test]
 fn a_killed_termctl_ends_its_command_unless_kept() {
     let daemon = TestDaemon::start();
@@ -241,7 +244,7 @@ fn closed_standard_output_ends_the_command() {
     });
 }
 
-/// Ctrl-C at the person's tty becomes Ctrl-C at the command's tty.
+/// Ctrl-C at the person's tty is Ctrl-C at the command's tty.
 #[test]
 fn control_c_at_the_tty_reaches_the_command() {
     let daemon = TestDaemon::start();

@@ -1,4 +1,4 @@
-//! `termctl send`: keys by name, secrets, and what is refused.
+//! `termctl send`: keys by name, secrets, and refusals.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use termd_test_support::{Pty, TestDaemon, wait_until};
 
 use crate::termctl::{TermctlOutput, command, ok, termctl};
 
-/// A terminal that runs this script and has said `ready`.
+/// A terminal whose script has printed `ready`: its id.
 #[track_caller]
 fn ready(daemon: &TestDaemon, script: &str) -> String {
     let id = ok(daemon, &["create", "--", "sh", "-c", script]);
@@ -17,7 +17,7 @@ fn ready(daemon: &TestDaemon, script: &str) -> String {
     id
 }
 
-/// Runs `termctl` with this on its standard input.
+/// Runs `termctl` with this standard input.
 #[track_caller]
 fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> TermctlOutput {
     let mut child = command(daemon, args)
@@ -26,7 +26,7 @@ fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> TermctlOutput 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Refused at once, it may have ended without reading.
+    // A refused termctl may end without reading.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     TermctlOutput::of(&child.wait_with_output().unwrap())
 }
@@ -53,10 +53,10 @@ fn keys_are_sent_by_name() {
         "{shown}"
     );
 
-    let said = termctl(&daemon, &["send", &id, "--key", "nokey"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("page-up, page-down"), "{said:?}");
+    let output = termctl(&daemon, &["send", &id, "--key", "nokey"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("page-up, page-down"), "{output:?}");
 }
 
 #[test]
@@ -67,18 +67,22 @@ fn a_secret_comes_from_standard_input_and_goes_only_where_it_is_awaited() {
         "stty -echo; echo ready; read p; stty echo; echo len ${#p}; read q; echo got $q",
     );
     let args = ["send", &id, "--secret", "--enter"];
-    let said = with_stdin(&daemon, &args, "hunter2é\n");
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let output = with_stdin(&daemon, &args, "hunter2é\n");
+    assert_eq!(
+        (output.code, output.err.as_str()),
+        (Some(0), ""),
+        "{output:?}"
+    );
     wait_until("it was taken", || {
         ok(&daemon, &["read", &id]).contains("len")
     });
 
-    let said = with_stdin(&daemon, &args, "hunter2é\n");
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("does not wait for a secret") && !said.err.contains("hunter2"));
-    let said = with_stdin(&daemon, &[&args[..], &["--force"]].concat(), "open\n");
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = with_stdin(&daemon, &args, "hunter2é\n");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("does not wait for a secret") && !output.err.contains("hunter2"));
+    let output = with_stdin(&daemon, &[&args[..], &["--force"]].concat(), "open\n");
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
     let shown = ok(&daemon, &["read", &id]);
     assert!(
@@ -86,8 +90,8 @@ fn a_secret_comes_from_standard_input_and_goes_only_where_it_is_awaited() {
         "{shown}"
     );
 
-    let said = termctl(&daemon, &["send", &id, "--secret", "text"]);
-    assert_eq!(said.code, Some(2), "{said:?}");
+    let output = termctl(&daemon, &["send", &id, "--secret", "text"]);
+    assert_eq!(output.code, Some(2), "{output:?}");
 }
 
 #[test]
@@ -95,10 +99,10 @@ fn a_line_that_would_be_cut_is_refused() {
     let daemon = TestDaemon::start();
     let id = ready(&daemon, "echo ready; cat > /dev/null");
     let long = "x".repeat(4_096);
-    let said = termctl(&daemon, &["send", &id, &long]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("4095 bytes"), "{said:?}");
+    let output = termctl(&daemon, &["send", &id, &long]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("4095 bytes"), "{output:?}");
     ok(&daemon, &["send", &id, "--force", &long]);
 }
 

@@ -1,4 +1,4 @@
-//! `termctl setup` in a home of its own: which files it writes, and which it leaves alone.
+//! `termctl setup`: the files that it writes and those that it leaves alone.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -17,7 +17,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// Names in a folder, in order.
+/// The names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries
@@ -37,12 +37,12 @@ fn the_clients_that_are_there_are_set_up_once_and_taken_out_again() {
     let codex = home.user_home().join(".codex/config.toml");
     fs::create_dir_all(home.path("config/zed")).unwrap();
 
-    let said = termctl(&home, &["setup"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = termctl(&home, &["setup"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     for client in ["claude-code: set up (", "codex: set up (", "zed: set up ("] {
-        assert!(said.out.contains(client), "{said:?}");
+        assert!(output.out.contains(client), "{output:?}");
     }
-    assert_eq!(said.out.lines().count(), 3, "{said:?}");
+    assert_eq!(output.out.lines().count(), 3, "{output:?}");
 
     let value = read_json(&claude);
     assert_eq!(value["numStartups"], 7);
@@ -88,7 +88,7 @@ fn the_clients_that_are_there_are_set_up_once_and_taken_out_again() {
 #[test]
 fn a_named_client_is_set_up_with_tools_a_name_and_variables() {
     let home = Home::new();
-    let said = termctl(
+    let output = termctl(
         &home,
         &[
             "setup",
@@ -102,7 +102,7 @@ fn a_named_client_is_set_up_with_tools_a_name_and_variables() {
             "TERMD_ROWS=50",
         ],
     );
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     let entry = &read_json(&home.user_home().join(".cursor/mcp.json"))["mcpServers"]["shells"];
     assert_eq!(entry["args"], json!(["mcp", "--tools", "session,terminal"]));
     assert_eq!(entry["env"], json!({ "TERMD_ROWS": "50" }));
@@ -122,28 +122,28 @@ fn a_project_s_file_is_for_all_who_have_the_project() {
         ("claude-code", ".mcp.json", "mcpServers"),
         ("vscode", ".vscode/mcp.json", "servers"),
     ] {
-        let said = run(client);
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let output = run(client);
+        assert_eq!(output.code, Some(0), "{output:?}");
         let path = project.join(file);
         assert!(read_json(&path)[container]["termd"].is_object());
         assert_eq!(mode(&path) & 0o600, 0o600);
     }
-    let said = run("windsurf");
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
+    let output = run("windsurf");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
 }
 
 #[test]
 fn printing_writes_nothing() {
     let home = Home::new();
     let before = names(&home.user_home());
-    let said = termctl(&home, &["setup", "--client", "vscode", "--print"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = termctl(&home, &["setup", "--client", "vscode", "--print"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
-        said.json()["servers"]["termd"].is_object(),
-        "standard output is the file: {said:?}"
+        output.json()["servers"]["termd"].is_object(),
+        "standard output is the file: {output:?}"
     );
-    assert!(said.err.contains("Code/User/mcp.json"), "{said:?}");
+    assert!(output.err.contains("Code/User/mcp.json"), "{output:?}");
     assert_eq!(names(&home.user_home()), before);
     let none = termctl(&home, &["setup"]);
     assert_eq!(none.code, Some(2), "no client is there: {none:?}");
@@ -156,14 +156,14 @@ fn a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done() {
     let gemini = home.user_home().join(".gemini/settings.json");
     fs::write(&gemini, "{\n  \"a\": 1\n  \"b\": 2\n}\n").unwrap();
     fs::create_dir_all(home.user_home().join(".cursor")).unwrap();
-    let said = termctl(&home, &["setup"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
+    let output = termctl(&home, &["setup"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
     assert!(
-        said.err.contains("settings.json:2:9: expected comma"),
-        "{said:?}"
+        output.err.contains("settings.json:2:9: expected comma"),
+        "{output:?}"
     );
-    assert!(said.out.contains("cursor: set up"), "{said:?}");
+    assert!(output.out.contains("cursor: set up"), "{output:?}");
     assert_eq!(names(&home.user_home().join(".gemini")), ["settings.json"]);
     assert_eq!(
         fs::read_to_string(&gemini).unwrap(),
@@ -171,11 +171,11 @@ fn a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done() {
     );
 
     fs::write(&gemini, b"{\"a\": \"\xff\"}").unwrap();
-    let said = termctl(&home, &["setup", "--client", "gemini"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let output = termctl(&home, &["setup", "--client", "gemini"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
-        said.err.contains("settings.json:1:8: not UTF-8"),
-        "{said:?}"
+        output.err.contains("settings.json:1:8: not UTF-8"),
+        "{output:?}"
     );
 }
 
@@ -189,8 +189,8 @@ fn a_link_stays_a_link() {
     fs::create_dir(home.user_home().join(".cursor")).unwrap();
     let link = home.user_home().join(".cursor/mcp.json");
     symlink(&real, &link).unwrap();
-    let said = termctl(&home, &["setup", "--client", "cursor"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = termctl(&home, &["setup", "--client", "cursor"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert_eq!(fs::read_link(&link).unwrap(), real);
     assert!(read_json(&real)["mcpServers"]["termd"].is_object());
     assert_eq!(

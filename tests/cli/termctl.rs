@@ -1,4 +1,4 @@
-//! Running `termctl` in a home and looking at what it said.
+//! Runs of `termctl` in a home.
 
 use std::ffi::OsStr;
 use std::process::{Command, Output, Stdio};
@@ -6,10 +6,10 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use termd_test_support::{Home, termd_binary};
 
-/// What a run of `termctl` said and how it ended.
+/// The output and the exit of a run of `termctl`.
 #[derive(Debug)]
 pub(crate) struct TermctlOutput {
-    /// Its exit code; none if a signal ended it.
+    /// The exit code, or `None` after a signal.
     pub(crate) code: Option<i32>,
     /// Standard output.
     pub(crate) out: String,
@@ -18,7 +18,7 @@ pub(crate) struct TermctlOutput {
 }
 
 impl TermctlOutput {
-    /// Of a child's output.
+    /// The output of a child.
     pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code(),
@@ -33,7 +33,7 @@ impl TermctlOutput {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Standard error is one line for a person.
+    /// Checks that standard error is one line for a person.
     #[track_caller]
     pub(crate) fn assert_one_line(&self) {
         assert_eq!(self.err.trim_end().lines().count(), 1, "{}", self.err);
@@ -43,7 +43,7 @@ impl TermctlOutput {
 
 /// `termctl` with these arguments, in this home.
 pub(crate) fn command<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
-    // The daemon's binary must be there for a start on demand.
+    // The start on demand needs the daemon's binary.
     termd_binary();
     let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
     command.args(args).stdin(Stdio::null());
@@ -55,10 +55,10 @@ pub(crate) fn termctl<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> TermctlOutput
     TermctlOutput::of(&command(home, args).output().unwrap())
 }
 
-/// Runs `termctl` to its end, which must be good; its standard output without the last newline.
+/// Runs `termctl`, which must succeed: standard output without the last newline.
 #[track_caller]
 pub(crate) fn ok<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> String {
-    let said = termctl(home, args);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    said.out.trim_end().to_owned()
+    let output = termctl(home, args);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    output.out.trim_end().to_owned()
 }

@@ -1,5 +1,5 @@
-//! `create --idle-timeout`, `create --scrollback`, `close --eof`, what ends a command, and what `show`
-//! says of them.
+//! `create --idle-timeout`, `create --scrollback`, `close --eof`, limits that end a command, and
+//! what `show` prints of them.
 
 use serde_json::json;
 use termd_test_support::TestDaemon;
@@ -34,17 +34,17 @@ fn an_idle_terminal_is_closed_and_show_says_why() {
     let shown = ok(&daemon, &["show", &id]);
     assert_eq!(fact(&shown, "state"), "closed");
     assert_eq!(fact(&shown, "closed by"), "its idle timeout");
-    let said = termctl(&daemon, &["send", &id, "x"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
+    let output = termctl(&daemon, &["send", &id, "x"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
     let why = "closed after 1 s without activity";
-    assert!(said.err.contains(why), "{said:?}");
+    assert!(output.err.contains(why), "{output:?}");
 }
 
 #[test]
 fn idle_timeouts_are_durations() {
     let daemon = TestDaemon::start();
-    let asked = [
+    let args = [
         "create",
         "--json",
         "--idle-timeout",
@@ -53,16 +53,13 @@ fn idle_timeouts_are_durations() {
         "sleep",
         "9",
     ];
-    assert_eq!(
-        termctl(&daemon, &asked).json()["idle_timeout_ms"],
-        1_800_000
-    );
-    let said = termctl(
+    assert_eq!(termctl(&daemon, &args).json()["idle_timeout_ms"], 1_800_000);
+    let output = termctl(
         &daemon,
         &["create", "--idle-timeout", "0.5", "--", "sleep", "9"],
     );
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("idle_timeout_ms"), "{said:?}");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.err.contains("idle_timeout_ms"), "{output:?}");
 }
 
 #[test]
@@ -76,9 +73,9 @@ fn close_by_end_of_file_passes_on_the_commands_own_exit_code() {
         let script = "echo ready; cat; exit 4";
         let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
         daemon.client().wait_for_text(&id, "ready");
-        let said = termctl(&daemon, &[args, &[&id]].concat()).json();
-        let exit = &said["result"]["exit_status"]["exit_code"];
-        assert_eq!(*exit, code, "{args:?}: {said}");
+        let output = termctl(&daemon, &[args, &[&id]].concat()).json();
+        let exit = &output["result"]["exit_status"]["exit_code"];
+        assert_eq!(*exit, code, "{args:?}: {output}");
     }
 }
 
@@ -86,7 +83,7 @@ fn close_by_end_of_file_passes_on_the_commands_own_exit_code() {
 fn scrollback_is_as_long_as_asked() {
     let daemon = TestDaemon::start();
     for (lines, kept) in [("0", 0), ("7", 7)] {
-        let asked = [
+        let args = [
             "create",
             "--rows",
             "24",
@@ -96,7 +93,7 @@ fn scrollback_is_as_long_as_asked() {
             "seq",
             "100",
         ];
-        let id = ok(&daemon, &asked);
+        let id = ok(&daemon, &args);
         ok(&daemon, &["wait", &id]);
         let screen = termctl(&daemon, &["screen", "--json", &id]).json();
         assert_eq!(screen["scrollback_rows"], kept);

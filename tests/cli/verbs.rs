@@ -1,5 +1,5 @@
-//! `create`, `read`, `wait`, `send`, `kill`, `close`, `list`, `show`, `resize`, `status`, `audit`:
-//! what a script sees.
+//! The verbs of scripts: `create`, `read`, `wait`, `send`, `kill`, `close`, `list`, `show`,
+//! `resize`, `status`, `audit`.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use termd_test_support::{TestDaemon, wait_until};
 
 use crate::termctl::{TermctlOutput, command, ok, termctl};
 
-/// The documented example: a terminal used from a shell script, line by line.
+/// The documented example of a terminal in a shell script.
 #[test]
 fn a_shell_script_uses_a_terminal() {
     let daemon = TestDaemon::start();
@@ -31,11 +31,11 @@ fn a_shell_script_uses_a_terminal() {
     );
     let mut shell = daemon.command("/bin/sh");
     shell.args(["-c", script]).env("PATH", path);
-    let said = TermctlOutput::of(&shell.output().unwrap());
+    let output = TermctlOutput::of(&shell.output().unwrap());
     assert_eq!(
-        (said.code, said.out.as_str()),
+        (output.code, output.out.as_str()),
         (Some(0), "started\nexit code 143\n"),
-        "{said:?}"
+        "{output:?}"
     );
 }
 
@@ -100,9 +100,9 @@ fn read_starts_where_it_is_told() {
         (&["--raw"], "one\r\ntwo\r\nthree\r\nfour\r\n"),
     ] {
         let all = [&["read", &id], args].concat();
-        let said = termctl(&daemon, &all);
+        let output = termctl(&daemon, &all);
         assert_eq!(
-            (said.code, said.out.as_str()),
+            (output.code, output.out.as_str()),
             (Some(0), expected),
             "{args:?}"
         );
@@ -144,12 +144,12 @@ fn read_gives_a_pipe_plain_text() {
 fn read_gives_large_output_whole() {
     let daemon = TestDaemon::start();
     let id = ok(&daemon, &["create", "--", "seq", "1", "400000"]);
-    let said = termctl(&daemon, &["read", "--follow", &id]);
+    let output = termctl(&daemon, &["read", "--follow", &id]);
     let expected: String = (1..=400_000).map(|n| format!("{n}\n")).collect();
     assert!(
-        said.out == expected,
+        output.out == expected,
         "{} of {} bytes",
-        said.out.len(),
+        output.out.len(),
         expected.len()
     );
     assert!(termctl(&daemon, &["read", &id]).out == expected);
@@ -169,12 +169,12 @@ fn follow_goes_on_until_the_exit() {
         ok(&daemon, &["read", &id]).contains("one")
     });
     ok(&daemon, &["send", "--enter", &id]);
-    let said = TermctlOutput::of(&child.unwrap().wait_with_output().unwrap());
-    assert_eq!(said.code, Some(0));
+    let output = TermctlOutput::of(&child.unwrap().wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0));
     assert!(
-        said.out.starts_with("one\n") && said.out.ends_with("two\n"),
+        output.out.starts_with("one\n") && output.out.ends_with("two\n"),
         "{:?}",
-        said.out
+        output.out
     );
 }
 
@@ -192,8 +192,12 @@ fn wait_passes_on_the_exit_code() {
             &daemon,
             &["create", "--confirmed", "--", "sh", "-c", script],
         );
-        let said = termctl(&daemon, &["wait", &id]);
-        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{script}");
+        let output = termctl(&daemon, &["wait", &id]);
+        assert_eq!(
+            (output.code, output.out.as_str()),
+            (Some(code), ""),
+            "{script}"
+        );
     }
     let id = ok(&daemon, &["create", "--", "sleep", "1000"]);
     assert_eq!(
@@ -233,9 +237,9 @@ fn send_types() {
     let id = ok(&daemon, &["create", "--", "sleep", "1000"]);
     ok(&daemon, &["send", "--ctrl", "c", &id]);
     assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(130));
-    let said = termctl(&daemon, &["send", &id, "x"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
+    let output = termctl(&daemon, &["send", &id, "x"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
 }
 
 #[test]
@@ -306,7 +310,7 @@ fn list_and_show_tell_what_there_is() {
     for text in [running.as_str(), "a label", "sleep"] {
         assert!(shown.contains(text), "{text:?} is not in\n{shown}");
     }
-    // A hundred and more are listed whole.
+    // More than one page is listed whole.
     for _ in 0..110 {
         daemon
             .client()
@@ -368,13 +372,13 @@ fn audit_lists_filters_and_verifies() {
     );
     assert_eq!(one.code, Some(0));
     assert!(one.out.contains("termctl"), "who did it: {}", one.out);
-    let said = termctl(&daemon, &["audit", "verify"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = termctl(&daemon, &["audit", "verify"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     let verdict = termctl(&daemon, &["audit", "verify", "--json"]).json();
     assert!(verdict["checked"].as_u64().unwrap() >= 2, "{verdict}");
 }
 
-/// No control character of a label, an argument or a path reaches a person's tty.
+/// Control characters of labels, arguments and paths are escaped for a person's tty.
 #[test]
 fn control_characters_are_escaped() {
     let daemon = TestDaemon::start();
@@ -382,9 +386,9 @@ fn control_characters_are_escaped() {
     let directory = daemon.path("dir\u{1b}[31m");
     std::fs::create_dir(&directory).unwrap();
     let mut create = command(&daemon, &["create", "--", "sleep", "1000", evil]);
-    let said = TermctlOutput::of(&create.current_dir(&directory).output().unwrap());
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let id = said.out.trim();
+    let output = TermctlOutput::of(&create.current_dir(&directory).output().unwrap());
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let id = output.out.trim();
     for args in [
         &["list"][..],
         &["list", "--all"],
@@ -392,21 +396,21 @@ fn control_characters_are_escaped() {
         &["audit"],
         &["status"],
     ] {
-        let said = termctl(&daemon, args);
+        let output = termctl(&daemon, args);
         let controls = |text: &str| {
             text.chars()
                 .any(|c| c.is_control() && c != '\n' || c == '\u{202e}')
         };
         assert!(
-            !controls(&said.out) && !controls(&said.err),
-            "{args:?}: {said:?}"
+            !controls(&output.out) && !controls(&output.err),
+            "{args:?}: {output:?}"
         );
-        assert_eq!(said.code, Some(0));
+        assert_eq!(output.code, Some(0));
     }
-    let said = termctl(&daemon, &["create", "--label", "\u{1b}[31m", "--", "true"]);
-    assert_ne!(said.code, Some(0));
-    assert!(!said.err.contains('\u{1b}'), "{said:?}");
-    let said = termctl(&daemon, &["show", "\u{1b}[31m"]);
-    assert_eq!(said.code, Some(3));
-    assert!(!said.err.contains('\u{1b}'), "{said:?}");
+    let output = termctl(&daemon, &["create", "--label", "\u{1b}[31m", "--", "true"]);
+    assert_ne!(output.code, Some(0));
+    assert!(!output.err.contains('\u{1b}'), "{output:?}");
+    let output = termctl(&daemon, &["show", "\u{1b}[31m"]);
+    assert_eq!(output.code, Some(3));
+    assert!(!output.err.contains('\u{1b}'), "{output:?}");
 }

@@ -1,5 +1,5 @@
-//! What has been done to other terminals, multiplexers and container engines: each ends in an
-//! error, or in nothing. docs/testing.md names all such attacks with their tests.
+//! Attacks that succeeded against other terminals, multiplexers and container engines. Each ends in
+//! an error here, or in nothing. docs/testing.md lists them with their tests.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -9,8 +9,8 @@ use termd_test_support::{TestDaemon, sh};
 
 use crate::gate::judgement::shell;
 
-/// The most that a server may take after an attack on its memory, in bytes: some terminals with
-/// their full scrollback, in a build without optimisation.
+/// The most memory of a server after an attack, in bytes: several terminals with a full scrollback,
+/// in a build without optimization.
 const MOST_RSS_BYTES: u64 = 400 << 20;
 
 fn still_serves(daemon: &TestDaemon) {
@@ -22,7 +22,7 @@ fn still_serves(daemon: &TestDaemon) {
     assert_eq!((code, text.trim_end()), (Some(0), "fine"));
 }
 
-/// GNU screen's and tmux's names became paths (CVE-2023-42456 in sudo-rs).
+/// Names of GNU screen and tmux became paths (CVE-2023-42456 in sudo-rs).
 #[test]
 fn names_are_no_paths() {
     let daemon = TestDaemon::start();
@@ -53,8 +53,8 @@ fn names_are_no_paths() {
     still_serves(&daemon);
 }
 
-/// GNU screen had its terminals open to all for a moment (CVE-2025-46802): here the first thing
-/// that runs in one looks.
+/// GNU screen's terminals were open to all users for a moment (CVE-2025-46802). The first command
+/// in a terminal looks at its mode.
 #[test]
 fn a_pty_is_never_open_to_others() {
     let daemon = TestDaemon::start();
@@ -67,13 +67,13 @@ fn a_pty_is_never_open_to_others() {
             .split_once(' ')
             .expect("a mode and an owner");
         let mode = u32::from_str_radix(mode, 8).unwrap();
-        // The group is tty's, which writes messages (mesg(1)) and reads nothing.
+        // The group is `tty`, which may write messages (mesg(1)) and read nothing.
         assert_eq!(mode & 0o057, 0, "{mode:o}");
         assert_eq!(owner, uid.to_string());
     }
 }
 
-/// containerd listened where every user of the host could reach it (CVE-2020-15257).
+/// containerd listened where every user of the host could connect (CVE-2020-15257).
 #[test]
 fn nothing_listens_on_an_abstract_socket() {
     let daemon = TestDaemon::start();
@@ -86,7 +86,7 @@ fn nothing_listens_on_an_abstract_socket() {
             Some((fields.next()?, fields.next()?))
         })
         .collect();
-    let mut ours = 0;
+    let mut sockets = 0;
     let info = client.ok("daemon.info", &Value::Null);
     for pid in [&info["keeper_pid"], &info["server_pid"]] {
         for entry in fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten() {
@@ -99,11 +99,11 @@ fn nothing_listens_on_an_abstract_socket() {
             let inode = metadata.ino().to_string();
             for (_, name) in named.iter().filter(|(number, _)| *number == inode) {
                 assert!(name.starts_with('/'), "{name}");
-                ours += 1;
+                sockets += 1;
             }
         }
     }
-    assert!(ours > 0, "not even the socket was found");
+    assert!(sockets > 0, "not even the socket was found");
 }
 
 /// systemd-journald and others crashed on long command lines (CVE-2018-16864).
@@ -127,22 +127,22 @@ fn huge_arguments_and_environments_are_answered() {
     still_serves(&daemon);
 }
 
-/// Combining characters (CVE-2021-26937, -27135), pictures (CVE-2022-24130), titles and strings
-/// without an end, and output without one (CVE-2022-1708).
+/// Combining characters (CVE-2021-26937, -27135), pictures (CVE-2022-24130), unterminated titles
+/// and strings, and endless output (CVE-2022-1708).
 #[test]
 fn what_a_terminal_is_flooded_with_is_bounded() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     for script in [
-        // 1 MB of combining characters on one cell, and one by one on many.
+        // 1 MB of combining characters on one cell, then three on each of many cells.
         r"printf a; yes $(printf '\314\201%.0s' $(seq 1000)) | tr -d '\n' | head -c 1000000",
         r"yes $(printf 'e\314\201\314\202\314\203%.0s' $(seq 500)) | head -c 1000000",
-        // Sixel: raster attributes of terabytes, repeats, and no end.
+        // Sixel with raster attributes of terabytes, repeats, and no end.
         r#"printf '\033Pq"1;1;999999999;999999999#0;2;0;0;0!999999999~-'; yes '!99999999~-' | head -c 1000000"#,
-        // OSC and DCS without an end; titles pushed and never popped.
+        // OSC and DCS without an end, and titles that are pushed and never popped.
         r"printf '\033]0;'; yes title | tr -d '\n' | head -c 2000000",
         r"yes $(printf '\033]2;x%.0s\007\033[22t' $(seq 100)) | head -c 1000000",
-        // Parameters without an end, and rows and columns of billions.
+        // Endless parameters, and rows and columns in the billions.
         r"printf '\033['; yes '9;' | tr -d '\n' | head -c 1000000; printf '\033[999999999;999999999H\033[999999999@\033[999999999L\033[999999999b\033[8;99999;99999t'",
     ] {
         let (code, _) = agent.run(&sh(script));
@@ -175,7 +175,7 @@ fn what_a_terminal_prints_or_is_called_is_in_no_log() {
     );
 }
 
-/// An agent's deny rules that were asked about the first 50 commands of a line alone.
+/// The deny rules of an agent were applied to the first 50 commands of a line only.
 #[test]
 fn a_forbidden_command_behind_many_others_does_not_run() {
     let daemon =
@@ -195,15 +195,15 @@ fn a_forbidden_command_behind_many_others_does_not_run() {
             &json!({ "command": "sh", "args": ["-c", line] }),
         );
     }
-    // It cannot be confirmed either, where it was seen.
+    // A denied command cannot be confirmed.
     let line = format!("{}{touch}", "true; ".repeat(60));
     let params = json!({ "command": line, "confirmed": true });
     assert_eq!(client.err("session.create", &params).code, -32012);
     assert!(!witness.exists());
 }
 
-/// What separates commands for the shell and not for who reads them: a carriage return; bytes that
-/// are no character, which the shell's line editor deletes as one.
+/// Bytes that separate or join commands for the shell but not for a reader: a carriage return, and
+/// invalid UTF-8, which the shell's line editor deletes as one character.
 #[test]
 fn bytes_that_the_shell_takes_otherwise_hide_no_command() {
     let daemon = TestDaemon::start();
@@ -221,7 +221,7 @@ fn bytes_that_the_shell_takes_otherwise_hide_no_command() {
     client.send_text(&id, "cd \"$HOME\"\r");
     let text = json!({ "id": id, "text": "echo a\rrm -rf never\r" });
     assert_eq!(client.err("session.send", &text).code, -32011);
-    // `r`, the first byte of three, DEL, `m -rf never`.
+    // `r`, the first byte of a three-byte character, DEL, and `m -rf never`.
     let data = json!({ "id": id, "data": "cuZ/bSAtcmYgbmV2ZXIN" });
     assert_eq!(client.err("session.send", &data).code, -32011);
     assert!(victim.exists());

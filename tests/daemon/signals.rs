@@ -1,4 +1,4 @@
-//! SIGTERM, SIGINT and SIGHUP to the daemon, and SIGKILL to either half of it.
+//! SIGTERM, SIGINT and SIGHUP to the daemon, and SIGKILL to the keeper or the server.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use termd_test_support::{
     Process, RawClient, TestDaemon, merged, processes_with_environment, sh, wait_until,
 };
 
-/// A terminal whose shell and two children run; their processes.
+/// A terminal with a shell and two children: its id and these processes.
 fn busy_terminal(daemon: &TestDaemon) -> (String, Vec<Process>) {
     let mut agent = daemon.agent();
     let script = "setsid sleep 1000 & echo \"pid $!;\"; sleep 1001 & echo \"pid $!;\"; \
@@ -80,12 +80,12 @@ fn a_second_sigterm_ends_it_at_once() {
         "{:?}",
         begin.elapsed()
     );
-    // The keeper does not wait for it.
+    // The keeper does not wait for the server.
     server.wait_for_end();
     processes[0].wait_for_end();
 }
 
-/// While it stops, what cannot be served is refused in words.
+/// A daemon that is stopping refuses new terminals with an error.
 #[test]
 fn a_stopping_daemon_starts_nothing_more() {
     let mut daemon = TestDaemon::configured("kill_grace_ms = 3000\n");
@@ -103,12 +103,12 @@ fn a_stopping_daemon_starts_nothing_more() {
     error.assert_is(-32010, "unavailable");
     daemon.signal(Signal::TERM);
     daemon.wait_exit();
-    // The keeper does not wait for it.
+    // The keeper does not wait for the server.
     server.wait_for_end();
     processes[0].wait_for_end();
 }
 
-/// Asks until a new server answers; its connection.
+/// Waits until a new server answers: a connection to it.
 fn next_server(daemon: &TestDaemon, old: &Process) -> RawClient {
     old.wait_for_end();
     let mut client = daemon.client();
@@ -140,7 +140,7 @@ fn the_server_is_replaced_and_terminals_live_on() {
         let mut client = next_server(&daemon, &server);
         let mut after = client.ok("session.show", &json!({ "id": "kept" }));
         after["end"] = before["end"].clone();
-        // It has printed since, and the next server counts from its own start.
+        // The terminal has printed since, and the next server counts from its own start.
         assert!(after["last_activity_ms"].as_i64() >= before["last_activity_ms"].as_i64());
         after["last_activity_ms"] = before["last_activity_ms"].clone();
         assert_eq!(after, before, "round {round}");
@@ -161,7 +161,7 @@ fn the_server_is_replaced_and_terminals_live_on() {
     }
 }
 
-/// ACP's view survives as well: session, limit, released ids.
+/// The session, the limit and released ids of ACP survive as well.
 #[test]
 fn acp_goes_on_with_the_next_server() {
     let daemon = TestDaemon::start();
@@ -198,7 +198,7 @@ fn acp_goes_on_with_the_next_server() {
     agent.release(&id);
 }
 
-/// A client that asks while there is no server waits in the backlog and is answered.
+/// A request that is made while there is no server waits in the backlog.
 #[test]
 fn a_request_made_while_the_server_is_away_is_answered_by_the_next() {
     let daemon = TestDaemon::start();
@@ -209,20 +209,20 @@ fn a_request_made_while_the_server_is_away_is_answered_by_the_next() {
     }
 }
 
-/// The keeper dying takes the server and the terminals with it: nothing is left behind.
+/// The server and the terminals end with the keeper.
 #[test]
 fn a_killed_keeper_leaves_nothing_running() {
     let mut daemon = TestDaemon::start();
     let (id, processes) = busy_terminal(&daemon);
     let server = daemon.server();
-    // Its record is in the database once its output is.
+    // The terminal's record is in the database once its output is.
     let mut client = daemon.client();
     client.wait_until_stored();
     daemon.signal(Signal::KILL);
     daemon.wait_exit();
     server.wait_for_end();
-    // The terminal hung up: what is in its session ends by that; what left it is not the
-    // kernel's to find, and is ended here.
+    // The hang-up ends the processes of the terminal's session. The kernel does not find those that
+    // left it, so the test ends them.
     for process in &processes {
         process.signal(Signal::KILL);
     }

@@ -1,4 +1,4 @@
-//! While there is no server: children end, input comes, clients wait.
+//! While there is no server: children end, input arrives, and clients wait.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use termd_test_support::{RawClient, SESSION, TestDaemon, sh, wait_until};
 
 use crate::{Fault, rounds};
 
-/// Children that wait for a gate of their own, which opens while no server is there.
+/// The children wait for a file, which is created while there is no server.
 #[test]
 fn a_child_that_ended_in_the_gap_is_known_with_its_exit_and_all_it_said() {
     for round in 0..rounds() {
@@ -42,19 +42,19 @@ fn a_child_that_ended_in_the_gap_is_known_with_its_exit_and_all_it_said() {
         fs::write(&gate, "").unwrap();
         let mut client = daemon.client();
         let lines: String = (1..=3000).fold(String::new(), |all, n| all + &format!("{n}\n"));
-        for ((id, (_, exit)), said) in ids.iter().zip(&scripts).zip(["last-words", &lines, ""]) {
+        for ((id, (_, exit)), output) in ids.iter().zip(&scripts).zip(["last-words", &lines, ""]) {
             let result = client.ok("session.wait", &json!({ "id": id }));
             assert_eq!(result["exit_status"], *exit, "round {round}");
             assert_eq!(
                 String::from_utf8_lossy(&client.transcript(id)),
-                said,
+                output,
                 "round {round}"
             );
         }
     }
 }
 
-/// The keeper is stopped meanwhile, so that the gap is as long as the children need.
+/// The keeper is stopped, so that the gap is as long as the children need.
 #[test]
 fn however_long_the_gap_is() {
     let daemon = TestDaemon::start();
@@ -70,7 +70,7 @@ fn however_long_the_gap_is() {
     daemon.keeper().stop();
     server.signal(rustix::process::Signal::KILL);
     fs::write(&gate, "").unwrap();
-    // It cannot be reaped while the keeper is stopped: it is seen to end as a zombie.
+    // The stopped keeper cannot reap the child, so its end shows as a zombie.
     wait_until("the child has ended", || {
         termd_test_support::process_state(child.pid).as_deref() == Some("Z")
     });
@@ -80,7 +80,6 @@ fn however_long_the_gap_is() {
     assert!(agent.text(&id).ends_with("out"), "{}", agent.text(&id));
 }
 
-/// Keys pressed while the server is away arrive once, in order.
 #[test]
 fn input_sent_while_the_server_is_away_arrives() {
     let daemon = TestDaemon::start();
@@ -102,7 +101,7 @@ fn input_sent_while_the_server_is_away_arrives() {
         };
         fault.strike(&daemon);
         let text = format!("{round:09};");
-        // The socket is the keeper's: this waits in its backlog for the next server.
+        // The keeper owns the socket: the connection waits in its backlog for the next server.
         let mut client: RawClient = daemon.client();
         let result = client.send_text(&id, &text);
         assert_eq!(result["sent"], 10);
@@ -112,8 +111,8 @@ fn input_sent_while_the_server_is_away_arrives() {
     assert_eq!(fs::read_to_string(copy).unwrap(), expected);
 }
 
-/// An ACP conversation, each of these requests to a server that began after the one before it was
-/// killed. There are few: the keeper's back-off grows with each death.
+/// Each request of an ACP conversation goes to another server, the one before it having been
+/// killed. They are few, because the keeper's back-off grows with each death.
 #[test]
 fn every_request_of_a_conversation_survives_its_servers_death() {
     let daemon = TestDaemon::start();
@@ -140,8 +139,7 @@ fn every_request_of_a_conversation_survives_its_servers_death() {
     );
 }
 
-/// A server that cannot stay up is started again with pauses, not in a hot loop, and the
-/// terminals outlive all of it.
+/// A server that cannot stay up is started again with pauses, and the terminals outlive it.
 #[test]
 fn terminals_outlive_a_row_of_deaths() {
     let daemon = TestDaemon::start();

@@ -1,4 +1,4 @@
-//! Under flood: what a child wrote and what the transcript holds are the same bytes.
+//! A flood of output: the transcript holds exactly the bytes that the child wrote.
 
 use std::fs;
 use std::path::Path;
@@ -8,16 +8,16 @@ use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
 
 use crate::{Fault, rounds};
 
-/// Lines that a writer prints: about 16 MB, of lengths that look random and are known. Less than
-/// that can be over before the first strike.
+/// The number of lines: about 16 MB of pseudo-random lengths. Less can be over before the first
+/// fault.
 const LINES: u32 = 100_000;
-/// How often the server goes while one writer writes.
+/// The number of faults during one flood.
 const STRIKES: u32 = 3;
-/// Output between two strikes, at least.
+/// The least output between two faults, in bytes.
 const BETWEEN: u64 = 200_000;
 
-/// A writer: numbered lines of pseudo-random length with a checksum, to the terminal and, by its
-/// own hand, to a file. It waits once for a newline, so that it is not done before it is watched.
+/// A script that prints numbered lines of pseudo-random length with a checksum, to the terminal and
+/// to a file. It waits for a newline first, so that it does not end before the test looks.
 fn writer(seed: u32, copy: &Path, exit_code: u32) -> String {
     format!(
         "stty raw -echo; echo ready; head -c 1 >/dev/null; \
@@ -31,13 +31,14 @@ fn writer(seed: u32, copy: &Path, exit_code: u32) -> String {
     )
 }
 
-/// The end of a terminal's output, by whichever server there is now.
+/// The end of a terminal's output and whether it runs, by whichever server answers.
 fn output_end(daemon: &TestDaemon, id: &str) -> (u64, bool) {
     loop {
         let mut client = daemon.client();
-        let asked = client.try_send("session.show", &json!({ "id": id }));
-        // Otherwise the server that we were connected to is gone; the next one takes us.
-        if let Ok(answer) = asked.and_then(|request| client.try_answer(request)) {
+        let sent = client.try_send("session.show", &json!({ "id": id }));
+        // An error means that the server of this connection is gone. The next server takes the next
+        // connection.
+        if let Ok(answer) = sent.and_then(|request| client.try_answer(request)) {
             let info = &answer["result"];
             let running = info["state"] == "running";
             let end = info["end"].as_u64().unwrap_or_else(|| panic!("{answer}"));
@@ -46,13 +47,13 @@ fn output_end(daemon: &TestDaemon, id: &str) -> (u64, bool) {
     }
 }
 
-/// Reads a whole transcript from the server that is there now.
+/// The whole transcript of a terminal, by a new connection.
 fn transcript(daemon: &TestDaemon, id: &str) -> Vec<u8> {
     let mut client: RawClient = daemon.client();
     client.transcript(id)
 }
 
-/// Where two byte strings part, for a failure that can be looked into.
+/// Compares two byte strings, and shows where they differ.
 #[track_caller]
 fn assert_same(transcript: &[u8], copy: &[u8], context: &str) {
     if transcript == copy {
@@ -111,7 +112,7 @@ fn flood(fault: Fault) {
         assert_eq!(result["exit_status"], expected, "{context}");
         let written = [b"ready\n".to_vec(), fs::read(&copy).unwrap()].concat();
         assert_same(&transcript(&daemon, &id), &written, &context);
-        // And once more by a server that has none of it in memory.
+        // The next server has none of the output in memory.
         fault.strike(&daemon);
         assert_same(&transcript(&daemon, &id), &written, &context);
         let verdict = daemon.client().ok("audit.verify", &Value::Null);
@@ -129,7 +130,7 @@ fn no_byte_is_lost_when_the_server_is_replaced_under_flood() {
     flood(Fault::Replace);
 }
 
-/// Several terminals at once, and the whole daemon restarted at the end.
+/// Several terminals at once, and a restart of the whole daemon at the end.
 #[test]
 fn many_floods_at_once_survive_too() {
     const TERMINALS: u32 = 6;
@@ -141,7 +142,7 @@ fn many_floods_at_once_survive_too() {
                 format!("stty raw -echo; head -c 1 >/dev/null; seq {number}000000 {number}200000");
             let info = client.ok("session.create", &sh(&script));
             let first = u64::from(number) * 1_000_000;
-            // seq(1) prints what `number` is read as: 000000 is 0.
+            // seq(1) reads 000000 as 0.
             let lines: String = (first..=first + 200_000).fold(String::new(), |mut all, n| {
                 all += &n.to_string();
                 all.push('\n');

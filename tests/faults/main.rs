@@ -1,7 +1,7 @@
-//! The server dies, again and again, in the middle of its work: no byte, no exit code and no key
-//! pressed is lost.
+//! The server dies in the middle of its work, again and again: no byte, no exit code and no key is
+//! lost.
 //!
-//! `TERMD_FAULT_ROUNDS` sets how often; CI does a handful.
+//! `TERMD_FAULT_ROUNDS` sets how often.
 
 // A test fails by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
@@ -14,7 +14,7 @@ mod screen;
 
 use termd_test_support::TestDaemon;
 
-/// How often each fault is made where `TERMD_FAULT_ROUNDS` does not say.
+/// How often each fault is made without `TERMD_FAULT_ROUNDS`.
 const DEFAULT_ROUNDS: u32 = 5;
 
 /// How often each fault is made.
@@ -24,17 +24,17 @@ fn rounds() -> u32 {
         .unwrap_or(DEFAULT_ROUNDS)
 }
 
-/// How a server is made to go.
+/// A way to end the server.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
-    /// SIGKILL to the server: it has no say in it.
+    /// SIGKILL to the server.
     Kill,
-    /// SIGHUP to the keeper: the server hands over.
+    /// SIGHUP to the keeper: the server hands over to the next one.
     Replace,
 }
 
 impl Fault {
-    /// Makes the server go, and waits until it is gone; the next one may not be there yet.
+    /// Ends the server. The next one may not be there yet.
     #[track_caller]
     fn strike(self, daemon: &TestDaemon) {
         match self {

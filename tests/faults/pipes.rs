@@ -1,5 +1,5 @@
-//! Commands on pipes: the server dies in the middle of a flood of both, and no byte is lost, comes
-//! twice, or is taken for the other stream's.
+//! Commands on pipes: the server dies while both streams are flooded. No byte is lost, comes twice
+//! or moves to the other stream.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,13 +8,13 @@ use termd_test_support::{TestDaemon, merged, sh, wait_until};
 
 use crate::{Fault, rounds};
 
-/// How often the server goes while both are written.
+/// The number of faults during one flood.
 const STRIKES: u32 = 4;
-/// Output between two strikes, at least.
+/// The least output between two faults, in bytes.
 const BETWEEN: u64 = 500_000;
 
-/// Numbered lines to both at once, in writes of many lengths, each as fast as it is taken; each
-/// line says where it was meant to go.
+/// Writes numbered lines to both streams at once, in writes of many lengths. Each line names its
+/// stream.
 const WRITER: &str = r#"
 import sys, os, threading
 gate = sys.argv[1]
@@ -39,8 +39,8 @@ os._exit(9)
 fn end_of(daemon: &TestDaemon, id: &str) -> (u64, bool) {
     loop {
         let mut client = daemon.client();
-        let asked = client.try_send("session.show", &json!({ "id": id }));
-        if let Ok(answer) = asked.and_then(|request| client.try_answer(request)) {
+        let sent = client.try_send("session.show", &json!({ "id": id }));
+        if let Ok(answer) = sent.and_then(|request| client.try_answer(request)) {
             let info = &answer["result"];
             let end = info["end"].as_u64().unwrap_or_else(|| panic!("{answer}"));
             return (end, info["state"] == "running");
@@ -63,7 +63,7 @@ fn whole(daemon: &TestDaemon, id: &str, stream: &str) -> Vec<u8> {
     }
 }
 
-/// Each line in its turn, and none of the other's.
+/// Checks that each line of a stream is there, in order, and none of the other stream.
 #[track_caller]
 fn assert_whole(bytes: &[u8], name: &str, context: &str) {
     let mut expected = 0_u32;
@@ -123,7 +123,7 @@ fn flood(fault: Fault) {
             assert_whole(&out, "out", &context);
             assert_whole(&err, "err", &context);
             assert_eq!((out.len() + err.len()) as u64, result["end"], "{context}");
-            // And once more by a server that has none of it in memory.
+            // The next server has none of the output in memory.
             fault.strike(&daemon);
         }
         let verdict = daemon.client().ok("audit.verify", &Value::Null);

@@ -1,4 +1,5 @@
-//! The server dies while a quota rolls: head and tail are exact, and the gap is told.
+//! The server dies while output is dropped for a quota: head and tail are exact, and the gap is
+//! reported.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,25 +8,25 @@ use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
 
 use crate::{Fault, rounds};
 
-/// What a writer prints, in bytes: lines of eight.
+/// The output of the writer, in bytes: lines of eight.
 const BYTES: u64 = 12 << 20;
-/// How often the server goes meanwhile.
+/// The number of faults during the flood.
 const STRIKES: u64 = 3;
 /// The quota, in bytes.
 const QUOTA: u64 = 1 << 20;
 
-/// The end of a terminal's output, by whichever server there is now.
+/// The end of a terminal's output, by whichever server answers.
 fn output_end(daemon: &TestDaemon, id: &str) -> u64 {
     loop {
         let mut client = daemon.client();
-        let asked = client.try_send("session.show", &json!({ "id": id }));
-        if let Ok(answer) = asked.and_then(|request| client.try_answer(request)) {
+        let sent = client.try_send("session.show", &json!({ "id": id }));
+        if let Ok(answer) = sent.and_then(|request| client.try_answer(request)) {
             return answer["result"]["end"].as_u64().unwrap();
         }
     }
 }
 
-/// One page from an offset: where it begins, its bytes, and what it says of a gap.
+/// One page from an offset: its start, its bytes and its gap.
 fn page(client: &mut RawClient, id: &str, since: u64) -> (u64, Vec<u8>, Value) {
     let page = client.ok(
         "session.read",
@@ -35,7 +36,7 @@ fn page(client: &mut RawClient, id: &str, since: u64) -> (u64, Vec<u8>, Value) {
     (page["start"].as_u64().unwrap(), bytes, page["gap"].clone())
 }
 
-/// Whether these bytes are those at this offset: eight digits' lines, numbered.
+/// Checks that these are the bytes of numbered lines at this offset.
 fn assert_exact(start: u64, bytes: &[u8]) {
     let first = usize::try_from((8 - start % 8) % 8).unwrap();
     let lines = bytes.get(first..).unwrap_or_default().chunks_exact(8);
@@ -60,14 +61,14 @@ fn flood(fault: Fault) {
                 output_end(&daemon, &id) > strike * BYTES / (STRIKES + 2)
             });
             fault.strike(&daemon);
-            // Reading goes on over the gap, whoever answers.
+            // Reading goes on behind the gap, whichever server answers.
             let mut client = daemon.client();
             let (start, bytes, gap) = page(&mut client, &id, QUOTA / 2);
             assert_exact(start, &bytes);
             if start > QUOTA / 2 {
                 assert_eq!(gap["end"], start, "{gap}");
             } else {
-                // The store may be behind.
+                // The database may lag behind.
                 assert_eq!(gap, Value::Null);
             }
         }
@@ -82,9 +83,9 @@ fn flood(fault: Fault) {
             );
             records["records"] != json!([])
         });
-        // It waits for what is queued for the database.
+        // The list comes from the database, behind everything else that is queued for it.
         client.ok("session.list", &json!({ "scope": "all" }));
-        // And by a server that has none of it in memory.
+        // The next server has none of the output in memory.
         fault.strike(&daemon);
         let mut client = daemon.client();
         let (start, head, gap) = page(&mut client, &id, 0);
@@ -96,11 +97,12 @@ fn flood(fault: Fault) {
         assert!(head.len() as u64 + tail.len() as u64 <= QUOTA);
         assert!(tail.len() as u64 > QUOTA / 2, "{gap}");
         let shown = client.ok("session.show", &json!({ "id": id }));
-        let told = json!([{ "start": QUOTA / 4, "end": start, "cause": "terminal_quota" }]);
-        assert_eq!(shown["gaps"], told);
-        // The whole screen, made of what is left: the last rows.
+        let expected_gaps =
+            json!([{ "start": QUOTA / 4, "end": start, "cause": "terminal_quota" }]);
+        assert_eq!(shown["gaps"], expected_gaps);
+        // The screen is made of the kept output: the last rows.
         let screen = client.ok("session.screen", &json!({ "id": id, "format": "text" }));
-        // One of them may be cut in two by the right margin.
+        // The right margin may cut one of the rows in two.
         let last = (1..=3).filter(|n| {
             screen
                 .to_string()
@@ -112,8 +114,8 @@ fn flood(fault: Fault) {
             &json!({ "filter": { "action": "limit.reached" } }),
         );
         let records = reached["records"].as_array().unwrap().len() as u64;
-        // It is told before the gap is in the database: a server that was killed between the two
-        // is followed by one that tells it again.
+        // The limit is reported before the gap is in the database, so a server that takes over in
+        // between reports it again.
         let most = match fault {
             Fault::Kill => 1 + STRIKES,
             Fault::Replace => 1,

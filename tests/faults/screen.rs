@@ -1,4 +1,4 @@
-//! The screen that a new server makes is the one that the old one had.
+//! The next server makes the same screen as the one before it.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use termd_test_support::{RawClient, TestDaemon, sh, wait_until};
 
 use crate::{Fault, rounds};
 
-/// Output of the noisy shell, in lines of 60 bytes: more than two checkpoints' worth.
+/// The output of the noisy shell, in lines of 60 bytes: more than two checkpoints' worth.
 const NOISY_LINES: u32 = 45_000;
 
-/// A terminal whose script says `ready`, then does `first`, and for each line that it is sent the
-/// next of `rest`. Each part ends with a mark that a test waits for.
+/// A terminal whose script prints `ready`, then does the first part, and the next part for each
+/// line of input. Each part ends with a title that the test waits for.
 fn terminal(client: &mut RawClient, parts: &[&str]) -> String {
     let mut script = String::from("stty -echo; printf ready; ");
     for (number, part) in parts.iter().enumerate() {
@@ -25,7 +25,7 @@ fn terminal(client: &mut RawClient, parts: &[&str]) -> String {
     id
 }
 
-/// Waits by the title, which no sequence that is cut is in the way of.
+/// Waits for a title, which works inside an unfinished sequence as well.
 fn wait_for_part(client: &mut RawClient, id: &str, number: usize) {
     let title = format!("part {number}");
     wait_until(&title, || {
@@ -39,7 +39,7 @@ fn go_on(client: &mut RawClient, id: &str, number: usize) {
     wait_for_part(client, id, number);
 }
 
-/// All there is of a screen, but for how its changes are counted.
+/// The whole screen, without the members that count changes.
 fn whole_screen(daemon: &TestDaemon, id: &str) -> Value {
     let params = json!({ "id": id, "from_row": -10_000 });
     let mut screen = daemon.client().ok("session.screen", &params);
@@ -51,7 +51,8 @@ fn whole_screen(daemon: &TestDaemon, id: &str) -> Value {
     screen
 }
 
-/// What makes somebody's tty go on from here: it holds what the screen does not show.
+/// The sequence that makes another tty go on from here. It holds the state that the screen does not
+/// show.
 fn continuation(daemon: &TestDaemon, id: &str) -> Value {
     let params = json!({ "id": id, "format": "attach" });
     let screen = daemon.client().ok("session.screen", &params);
@@ -88,7 +89,7 @@ fn faults(round: u32) -> &'static [Fault] {
     }
 }
 
-/// Strikes, and looks whether the screen is the same.
+/// Makes each fault and compares the screen before and after it.
 #[track_caller]
 fn strike_and_compare(daemon: &TestDaemon, id: &str, faults: &[Fault], context: &str) {
     let (before, going_on) = (whole_screen(daemon, id), continuation(daemon, id));
@@ -121,8 +122,8 @@ fn a_long_scrollback_is_the_same_after_a_fault() {
     }
 }
 
-/// As an editor leaves it in the middle of its work: the alternate screen, margins, an SGR and a
-/// character set in force, tab stops, a saved cursor, modes.
+/// The state of an editor in the middle of its work: the alternate screen, margins, an SGR and a
+/// character set, tab stops, a saved cursor, modes.
 #[test]
 fn a_full_screen_program_goes_on_after_a_fault() {
     for round in 0..rounds() {
@@ -138,7 +139,7 @@ fn a_full_screen_program_goes_on_after_a_fault() {
         ];
         let id = terminal(&mut client, &parts);
         strike_and_compare(&daemon, &id, faults(round), "in it");
-        // What follows depends on the state that is not seen: it is as without a fault.
+        // The later output depends on hidden state. It is the same as without a fault.
         let untouched = terminal(&mut daemon.client(), &parts);
         for (number, context) in [(1, "scrolled in it"), (2, "left it")] {
             for id in [&id, &untouched] {
@@ -202,7 +203,7 @@ fn a_size_that_was_there_for_a_moment_leaves_what_it_left() {
     strike_and_compare(&daemon, &id, &[Fault::Replace], "and more");
 }
 
-/// Output that stopped in a sequence or in a character; the rest comes after the fault.
+/// Output stops inside a sequence or a character, and the rest comes after the fault.
 #[test]
 fn what_was_cut_is_put_together() {
     for (head, tail, look) in [
@@ -248,13 +249,13 @@ fn what_was_cut_is_put_together() {
     }
 }
 
-/// Under output: the screen of a flood that went on through the faults is that of one without.
+/// The screen of a flood with faults is that of a flood without.
 #[test]
 fn a_flood_ends_in_the_same_screen() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let gate = daemon.path("gate");
-    // However slow we are, it is not over before the first strike.
+    // The flood waits, so that it is not over before the first fault.
     let flood = format!(
         "i=0; while [ $i -lt 80000 ]; do \
          [ $i != 60000 ] || until [ -e '{}' ]; do sleep 0.01; done; \
@@ -262,17 +263,17 @@ fn a_flood_ends_in_the_same_screen() {
         gate.display()
     );
     let parts = ["", &flood];
-    let (struck, untouched) = (terminal(&mut client, &parts), terminal(&mut client, &parts));
+    let (interrupted, untouched) = (terminal(&mut client, &parts), terminal(&mut client, &parts));
     std::fs::write(&gate, "").unwrap();
     go_on(&mut client, &untouched, 1);
     let expected = whole_screen(&daemon, &untouched);
     std::fs::remove_file(&gate).unwrap();
-    client.send_text(&struck, "\n");
+    client.send_text(&interrupted, "\n");
     let mut last = 0;
     for fault in [Fault::Kill, Fault::Replace, Fault::Kill] {
         let mut is_over = false;
         wait_until("the flood goes on", || {
-            let params = json!({ "id": struck, "to_row": 0 });
+            let params = json!({ "id": interrupted, "to_row": 0 });
             let screen = daemon.client().ok("session.screen", &params);
             is_over = screen["title"] == "part 1";
             let end = screen["end"].as_u64().unwrap();
@@ -286,12 +287,12 @@ fn a_flood_ends_in_the_same_screen() {
         fault.strike(&daemon);
         std::fs::write(&gate, "").unwrap();
     }
-    wait_for_part(&mut daemon.client(), &struck, 1);
-    let now = whole_screen(&daemon, &struck);
+    wait_for_part(&mut daemon.client(), &interrupted, 1);
+    let now = whole_screen(&daemon, &interrupted);
     assert_same_screen(&now, &expected, "after the flood");
 }
 
-/// A viewer's count of changes is from the server before: it is told of what comes all the same.
+/// A viewer's change count comes from the server before. It still gets every later change.
 #[test]
 fn a_viewer_goes_on_over_a_fault() {
     for fault in [Fault::Kill, Fault::Replace] {

@@ -1,4 +1,4 @@
-//! An MCP client that knows lines of JSON and nothing cleverer.
+//! An MCP client in lines of JSON.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -9,36 +9,36 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use termd_test_support::{DEADLINE, Deadline, Home, Process};
 
-/// The era without `initialize`.
+/// The protocol version without `initialize`.
 pub(crate) const STATELESS: &str = "2026-07-28";
 
-/// One `termctl mcp`, and what it has said.
+/// A `termctl mcp` and its messages.
 #[derive(Debug)]
 pub(crate) struct McpClient {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
-    /// Said, and not asked for yet.
-    kept: VecDeque<Value>,
+    /// Messages that no call has returned yet.
+    unclaimed: VecDeque<Value>,
     next_id: u64,
-    /// What each request says of the client, in the era that wants it.
+    /// The client's part of `_meta` in each request, in the stateless version.
     meta: Option<Value>,
 }
 
 impl McpClient {
-    /// Starts it, and says nothing yet.
+    /// Starts the server and sends nothing.
     pub(crate) fn spawn(home: &Home, arguments: &[&str], env: &[(&str, &str)]) -> Self {
         let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
         command.arg("mcp").args(arguments).envs(env.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (tell, lines) = channel();
+        let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
                 let value = serde_json::from_str(&line)
                     .unwrap_or_else(|error| panic!("stdout carries MCP alone: {error}: {line}"));
-                if tell.send(value).is_err() {
+                if sender.send(value).is_err() {
                     return;
                 }
             }
@@ -47,18 +47,18 @@ impl McpClient {
             stdin: child.stdin.take(),
             child,
             lines,
-            kept: VecDeque::new(),
+            unclaimed: VecDeque::new(),
             next_id: 1,
             meta: None,
         }
     }
 
-    /// A client of 2025-11-25 that has introduced itself.
+    /// An initialized client of version 2025-11-25.
     pub(crate) fn start(home: &Home) -> Self {
         Self::start_with(home, &[], &json!({}))
     }
 
-    /// The same with variables, and with these capabilities.
+    /// The same with these variables and capabilities.
     pub(crate) fn start_with(home: &Home, env: &[(&str, &str)], capabilities: &Value) -> Self {
         let mut client = Self::spawn(home, &[], env);
         let answer = client.ask(
@@ -74,7 +74,7 @@ impl McpClient {
         client
     }
 
-    /// A client of 2026-07-28, with these capabilities.
+    /// A client of version 2026-07-28 with these capabilities.
     pub(crate) fn stateless(home: &Home, capabilities: &Value) -> Self {
         let mut client = Self::spawn(home, &[], &[]);
         client.meta = Some(json!({
@@ -85,22 +85,24 @@ impl McpClient {
         client
     }
 
-    /// Its process.
+    /// The server's process.
     pub(crate) fn process(&self) -> Process {
         Process::expect(self.child.id().into())
     }
 
-    /// Sends a line as it is.
-    pub(crate) fn say(&mut self, line: &str) {
+    /// Sends a line.
+    pub(crate) fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     pub(crate) fn notify(&mut self, method: &str, params: &Value) {
-        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
+        self.send_line(
+            &json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string(),
+        );
     }
 
-    /// Sends a request, and does not wait for its answer.
+    /// Sends a request: its id.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -111,18 +113,18 @@ impl McpClient {
             }
         }
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.say(&request.to_string());
+        self.send_line(&request.to_string());
         id
     }
 
-    /// The first message that is wanted, now or until the deadline.
+    /// The first message that passes `wanted`. Others are kept.
     #[track_caller]
     pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let found = self.wait_within(DEADLINE, wanted);
-        found.unwrap_or_else(|| panic!("never came: {what}; there is {:#?}", self.kept))
+        found.unwrap_or_else(|| panic!("never came: {what}; there is {:#?}", self.unclaimed))
     }
 
-    /// The same, or none.
+    /// The same, or `None` after this time.
     pub(crate) fn wait_within(
         &mut self,
         time: Duration,
@@ -130,15 +132,15 @@ impl McpClient {
     ) -> Option<Value> {
         let deadline = Deadline::after(time);
         loop {
-            if let Some(position) = self.kept.iter().position(&wanted) {
-                return self.kept.remove(position);
+            if let Some(position) = self.unclaimed.iter().position(&wanted) {
+                return self.unclaimed.remove(position);
             }
-            self.kept
+            self.unclaimed
                 .push_back(self.lines.recv_timeout(deadline.left()).ok()?);
         }
     }
 
-    /// The answer to a request.
+    /// The answer to the request with this id.
     #[track_caller]
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         self.wait("an answer", |message| {
@@ -146,14 +148,14 @@ impl McpClient {
         })
     }
 
-    /// A request and its answer.
+    /// Sends a request: the answer.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         self.answer(id)
     }
 
-    /// Calls a tool, and does not wait for its answer.
+    /// Sends a call of a tool: the request's id.
     pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.request(
             "tools/call",
@@ -161,7 +163,7 @@ impl McpClient {
         )
     }
 
-    /// A tool's whole result, with text and structure the same.
+    /// Calls a tool: the whole result, whose text and structure must be equal.
     #[track_caller]
     pub(crate) fn result(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.begin(tool, arguments);
@@ -175,7 +177,7 @@ impl McpClient {
         result
     }
 
-    /// What a tool says when it goes well.
+    /// Calls a tool, which must succeed: the structured content.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let result = self.result(tool, arguments);
@@ -183,7 +185,7 @@ impl McpClient {
         result["structuredContent"].clone()
     }
 
-    /// A tool's error: its type and its message.
+    /// Calls a tool, which must fail: the type and the message of the error.
     #[track_caller]
     pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> (String, String) {
         let result = self.result(tool, arguments);
@@ -193,19 +195,19 @@ impl McpClient {
         (text("type"), text("message"))
     }
 
-    /// A terminal with this command; its id.
+    /// A terminal with this command: its id.
     #[track_caller]
     pub(crate) fn create(&mut self, command: &str) -> String {
         let created = self.call("session_create", &json!({ "command": command }));
         created["session_id"].as_str().unwrap().to_owned()
     }
 
-    /// Ends stdin.
+    /// Closes the server's stdin.
     pub(crate) fn hang_up(&mut self) {
         self.stdin = None;
     }
 
-    /// Waits for its end; how long that took, and how it ended.
+    /// Waits for the end of the server: how long that took, and its status.
     #[track_caller]
     pub(crate) fn wait_exit(&mut self) -> (Duration, std::process::ExitStatus) {
         let begun = Instant::now();

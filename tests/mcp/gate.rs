@@ -1,4 +1,5 @@
-//! What the gate asks reaches the person: by elicitation where the client has it, else in the answer.
+//! The gate's questions reach the person: by elicitation where the client supports it, else in the
+//! result.
 
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon};
@@ -19,17 +20,17 @@ fn run() -> Value {
 fn a_client_without_elicitation_is_told_to_ask() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
-    let said = client.call("session_exec", &run());
-    assert_eq!(said["requires_confirmation"], true, "{said}");
-    assert_eq!(said["success"], false);
+    let result = client.call("session_exec", &run());
+    assert_eq!(result["requires_confirmation"], true, "{result}");
+    assert_eq!(result["success"], false);
     assert!(
-        said["command"].as_str().unwrap().contains(DANGEROUS),
-        "{said}"
+        result["command"].as_str().unwrap().contains(DANGEROUS),
+        "{result}"
     );
     let mut confirmed = run();
     confirmed["confirmed"] = true.into();
-    let said = client.call("session_exec", &confirmed);
-    assert_eq!(said["output"], "ran\n", "{said}");
+    let result = client.call("session_exec", &confirmed);
+    assert_eq!(result["output"], "ran\n", "{result}");
 }
 
 #[test]
@@ -40,8 +41,8 @@ fn the_gate_can_be_switched_off_and_patterns_be_added() {
     assert_eq!(client.call("session_exec", &run())["output"], "ran\n");
     let more = [("TERMINAL_MCP_DANGEROUS_PATTERNS", r"\bdeploy\b")];
     let mut client = McpClient::start_with(&daemon, &more, &json!({}));
-    let said = client.call("session_exec", &json!({ "exec": "echo deploy" }));
-    assert_eq!(said["requires_confirmation"], true, "{said}");
+    let result = client.call("session_exec", &json!({ "exec": "echo deploy" }));
+    assert_eq!(result["requires_confirmation"], true, "{result}");
 }
 
 #[test]
@@ -64,8 +65,9 @@ fn a_client_with_elicitation_is_asked_by_it() {
         if ran {
             result["content"] = json!({});
         }
-        client
-            .say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string());
+        client.send_line(
+            &json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string(),
+        );
         let answer = client.answer(call)["result"].clone();
         assert_eq!(answer["isError"], !ran, "{answer}");
         if !ran {
@@ -74,7 +76,7 @@ fn a_client_with_elicitation_is_asked_by_it() {
     }
 }
 
-/// The one question that waits.
+/// The only pending question.
 fn pending(person: &mut RawClient) -> Value {
     let listed = person.ok("approval.list", &json!({}));
     let listed = listed["approvals"].as_array().unwrap().clone();
@@ -86,18 +88,21 @@ fn pending(person: &mut RawClient) -> Value {
 fn a_person_may_answer_through_termd() {
     let daemon = TestDaemon::start();
     let mut person = daemon.client();
-    // Where the client cannot ask: the call is made again.
+    // A client without elicitation makes the call again.
     let mut client = McpClient::start(&daemon);
-    let said = client.call("session_exec", &run());
+    let result = client.call("session_exec", &run());
     let id = pending(&mut person)["id"].as_str().unwrap().to_owned();
-    let message = said["message"].as_str().unwrap();
-    assert!(message.contains(&format!("termctl approve {id}")), "{said}");
+    let message = result["message"].as_str().unwrap();
+    assert!(
+        message.contains(&format!("termctl approve {id}")),
+        "{result}"
+    );
     person.ok(
         "approval.answer",
         &json!({ "id": id, "decision": "approve" }),
     );
     assert_eq!(client.call("session_exec", &run())["output"], "ran\n");
-    // Where it can, the question is withdrawn, and the call goes on.
+    // With elicitation the question is withdrawn and the call goes on.
     let mut client = McpClient::start_with(&daemon, &[], &forms());
     let call = client.begin("session_exec", &run());
     let question = client.wait("a question", |message| {
@@ -127,7 +132,9 @@ fn what_is_declined_here_is_denied_there() {
     });
     let id = pending(&mut person)["id"].clone();
     let result = json!({ "action": "decline" });
-    client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string());
+    client.send_line(
+        &json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string(),
+    );
     assert_eq!(client.answer(call)["result"]["isError"], true);
     let known = person.ok("approval.wait", &json!({ "id": id }));
     assert_eq!(known["state"], "denied");
@@ -139,9 +146,9 @@ fn a_stateless_client_is_asked_for_input_and_calls_again() {
     let mut client = McpClient::stateless(&daemon, &forms());
     let call = json!({ "name": "session_exec", "arguments": run() });
     for (action, ran) in [("accept", true), ("decline", false)] {
-        let asked = client.ask("tools/call", &call)["result"].clone();
-        assert_eq!(asked["resultType"], "input_required", "{asked}");
-        let requests = asked["inputRequests"].as_object().unwrap();
+        let result = client.ask("tools/call", &call)["result"].clone();
+        assert_eq!(result["resultType"], "input_required", "{result}");
+        let requests = result["inputRequests"].as_object().unwrap();
         let (key, _) = requests.iter().next().unwrap();
         let mut again = call.clone();
         again["inputResponses"] = json!({ key: { "action": action } });

@@ -1,4 +1,4 @@
-//! Which limit ended a program: every tool that tells of an exit tells it, by the same word.
+//! The limit that ended a program: each tool that reports an exit names it by the same member.
 
 use serde_json::{Value, json};
 use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
@@ -6,7 +6,7 @@ use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon
 use crate::client::McpClient;
 use crate::smart_terminal::start::{client as terminal_client, exec, start};
 
-/// The member that each tool's schema of results has.
+/// Checks that the output schema of each of these tools has the member.
 #[track_caller]
 fn assert_listed(client: &mut McpClient, name: &str, tools: &[&str]) {
     let listed = client.ask("tools/list", &json!({}));
@@ -42,36 +42,36 @@ fn sessions_tell_which_limit_ended_them() {
         (OVER_FILE_BYTES, "file_bytes", json!(153), Value::Null),
         (OVER_CPU_TIME, "cpu_time", Value::Null, json!("SIGXCPU")),
     ] {
-        let said = client.call("session_exec", &json!({ "exec": script }));
-        assert_eq!(said["end_cause"], cause, "{said}");
+        let result = client.call("session_exec", &json!({ "exec": script }));
+        assert_eq!(result["end_cause"], cause, "{result}");
         assert_eq!(
-            (&said["exit_code"], &said["signal"]),
+            (&result["exit_code"], &result["signal"]),
             (&code, &signal),
-            "{said}"
+            "{result}"
         );
-        // It is closed by now: its record still tells.
-        let closed = json!({ "session_id": said["session_id"] });
+        // The record of the closed terminal still names the limit.
+        let closed = json!({ "session_id": result["session_id"] });
         let read = client.call("session_read", &closed);
         assert_eq!(read["end_cause"], cause, "{read}");
         let closed = client.call("session_close", &closed);
         assert_eq!(closed["end_cause"], cause, "{closed}");
     }
     let id = client.create("bash --norc --noprofile");
-    let said = client.call(
+    let result = client.call(
         "session_interact",
         &json!({ "session_id": id, "input": format!("exec bash -c '{OVER_FILE_BYTES}'"), "wait_for": "never" }),
     );
-    assert_eq!(said["end_cause"], "file_bytes", "{said}");
+    assert_eq!(result["end_cause"], "file_bytes", "{result}");
     let listed = client.call("session_list", &json!({}));
     let listed = entry(&listed, "session_id", &id);
     assert_eq!(listed["end_cause"], "file_bytes", "{listed}");
     for tool in ["session_read", "session_close"] {
-        let said = client.call(tool, &json!({ "session_id": id }));
-        assert_eq!(said["end_cause"], "file_bytes", "{tool}: {said}");
+        let result = client.call(tool, &json!({ "session_id": id }));
+        assert_eq!(result["end_cause"], "file_bytes", "{tool}: {result}");
     }
-    // What no limit has ended names none.
-    let said = client.call("session_exec", &json!({ "exec": "exit 3" }));
-    assert_eq!(said.get("end_cause"), None, "{said}");
+    // Without a limit there is no cause.
+    let result = client.call("session_exec", &json!({ "exec": "exit 3" }));
+    assert_eq!(result.get("end_cause"), None, "{result}");
 }
 
 #[test]
@@ -88,12 +88,12 @@ fn terminals_tell_which_limit_ended_them() {
     assert_listed(&mut client, "endCause", &tools);
     for (script, cause) in [(OVER_FILE_BYTES, "file_bytes"), (OVER_CPU_TIME, "cpu_time")] {
         let run = json!({ "cmd": script, "shell": true });
-        let said = client.call("terminal_run", &run);
-        assert_eq!(said["endCause"], cause, "{said}");
-        assert_eq!(said["ok"], false);
+        let result = client.call("terminal_run", &run);
+        assert_eq!(result["endCause"], cause, "{result}");
+        assert_eq!(result["ok"], false);
     }
-    let said = client.call("terminal_run", &json!({ "cmd": "false" }));
-    assert_eq!(said.get("endCause"), None, "{said}");
+    let result = client.call("terminal_run", &json!({ "cmd": "false" }));
+    assert_eq!(result.get("endCause"), None, "{result}");
 
     let id = start(&mut client);
     let ran = exec(

@@ -1,4 +1,4 @@
-//! `termctl mcp` end to end: the real binaries, spoken to in JSON lines as an MCP client does.
+//! `termctl mcp` end to end: the real binaries, with a client that sends lines of JSON.
 
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]

@@ -1,4 +1,4 @@
-//! Both eras, what is told of the tools, and lines that are no messages.
+//! Both protocol versions, the list of tools, and lines that are no messages.
 
 use serde_json::{Value, json};
 use termd_test_support::{Home, TestDaemon};
@@ -45,11 +45,11 @@ fn the_stateless_era_is_served_without_initialize() {
         .unwrap();
     assert!(versions.contains(&STATELESS.into()), "{discovered}");
     let id = client.create("cat");
-    let said = client.call(
+    let result = client.call(
         "session_interact",
         &json!({ "session_id": id, "input": "hi", "wait_for": "hi" }),
     );
-    assert_eq!(said["matched"], true, "{said}");
+    assert_eq!(result["matched"], true, "{result}");
     let info = daemon.client().ok("session.show", &json!({ "id": id }));
     assert_eq!(info["owner"]["front"], "mcp");
     assert_eq!(info["owner"]["client"], "a-test 1");
@@ -76,12 +76,12 @@ fn lines_that_are_no_messages_are_answered_and_do_no_harm() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
     let error = |code: i64| move |message: &Value| message["error"]["code"] == code;
-    client.say("{ not json");
+    client.send_line("{ not json");
     client.wait("a parse error", error(-32700));
-    client.say("[1, 2]");
+    client.send_line("[1, 2]");
     client.wait("an invalid request", error(-32600));
-    client.say("");
-    client.say(&"x".repeat(9 << 20));
+    client.send_line("");
+    client.send_line(&"x".repeat(9 << 20));
     client.wait("a refusal of its length", error(-32600));
     let answer = client.ask("no/such/method", &json!({}));
     assert_eq!(answer["error"]["code"], -32601, "{answer}");

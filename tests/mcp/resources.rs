@@ -1,4 +1,4 @@
-//! Terminals as resources: listed, read, subscribed to in both eras' ways.
+//! Terminals as resources: listed, read and subscribed to, in both protocol versions.
 
 use serde_json::{Value, json};
 use termd_test_support::TestDaemon;
@@ -57,10 +57,10 @@ fn a_subscriber_with_initialize_is_told() {
         "session_send",
         &json!({ "session_id": id, "input": "news" }),
     );
-    let told = client.wait("an update", |message| {
+    let update = client.wait("an update", |message| {
         message["method"] == "notifications/resources/updated"
     });
-    assert_eq!(told["params"]["uri"], uri);
+    assert_eq!(update["params"]["uri"], uri);
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn a_stateless_listener_is_told() {
         "session_send",
         &json!({ "session_id": id, "input": "news" }),
     );
-    let told = client.wait("an update", is("notifications/resources/updated"));
-    assert_eq!(told["params"]["uri"], uri);
+    let update = client.wait("an update", is("notifications/resources/updated"));
+    assert_eq!(update["params"]["uri"], uri);
     client.create("cat");
     client.wait(
         "the list has changed",

@@ -1,4 +1,4 @@
-//! The daemon's server is killed or replaced: the client does not notice.
+//! A change of the daemon's server, which the client does not notice.
 
 use serde_json::json;
 use termd_test_support::TestDaemon;
@@ -29,11 +29,11 @@ fn a_wait_goes_on_with_the_next_server_and_the_session_too() {
             answer["result"]["structuredContent"]["matched"], true,
             "{answer}"
         );
-        let said = client.call(
+        let result = client.call(
             "session_interact",
             &json!({ "session_id": id, "input": "again", "wait_for": "again" }),
         );
-        assert_eq!(said["matched"], true, "{said}");
+        assert_eq!(result["matched"], true, "{result}");
     }
 }
 

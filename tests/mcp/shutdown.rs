@@ -1,4 +1,4 @@
-//! The end of stdin and SIGTERM end the server at once, and no terminal but those that asked for it.
+//! The end of stdin and SIGTERM end the MCP server at once, and no terminals but those tied to it.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use termd_test_support::{TestDaemon, wait_until};
 
 use crate::client::McpClient;
 
-/// rmcp would drain for 5 s, clients kill after 2 s; an idle process needs milliseconds.
+/// rmcp would drain for 5 s, and clients kill after 2 s. An idle process needs milliseconds.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 fn state(daemon: &TestDaemon, id: &str) -> Value {
@@ -71,8 +71,8 @@ fn requests_piped_in_are_answered_before_it_ends() {
     write!(stdin, "{initialize}\n{list}\n").unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(said.lines().count(), 2, "{said}");
+    let result = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(result.lines().count(), 2, "{result}");
 }
 
 #[test]
@@ -86,6 +86,6 @@ fn settings_that_make_no_sense_are_told_before_anything_is_served() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("TERMINAL_MCP_DEFAULT_ROWS"), "{said}");
+    let result = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(result.contains("TERMINAL_MCP_DEFAULT_ROWS"), "{result}");
 }

@@ -1,4 +1,4 @@
-//! The audit chain's head in the journal.
+//! The head of the audit chain in the journal.
 
 use std::io::{self, Write as _};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::installed::{install, text};
 use crate::machine::Machine;
 
-/// The chain's head is in the journal, and what was cut off or forged since is found out by it.
+/// A comparison with the journal finds records that were removed or forged.
 #[test]
 fn the_journal_knows_the_end_of_the_audit_chain() {
     let Some(installed) = install() else { return };
@@ -25,14 +25,14 @@ fn the_journal_knows_the_end_of_the_audit_chain() {
             .machine
             .as_user(&[&termctl, "audit", "verify", "--journal"])
     };
-    // At the stop the head is told, whatever minute it is.
+    // The head is logged at the stop, whatever the time.
     installed.ok(&["systemctl", "--user", "stop", "termd.service"]);
     installed.machine.as_root(&["journalctl", "--sync"]);
     let whole = verify();
     assert_eq!(whole.status.code(), Some(0), "{}", text(&whole));
     assert!(text(&whole).contains("all agree"), "{}", text(&whole));
 
-    // Anybody of this user can say the same fields, and not that they were termd.
+    // Any process of this user can log the same fields, but not as termd.
     let forged = format!(
         "printf 'MESSAGE_ID={}\\nTERMD_AUDIT_SEQ=999999\\nTERMD_AUDIT_HASH=aa\\n\
          TERMD_DATABASE={database}\\nMESSAGE=x\\n' | logger --journald",
@@ -48,7 +48,7 @@ fn the_journal_knows_the_end_of_the_audit_chain() {
         text(&forged)
     );
 
-    // The end of the chain is cut off while nobody looks: the file is whole in itself.
+    // The end of the chain is removed while no daemon runs. The file alone looks whole.
     installed.ok(&["systemctl", "--user", "stop", "termd.service"]);
     let cut = "DROP TRIGGER audit_is_dropped_by_retention_alone; \
                DELETE FROM audit WHERE seq > 3;";

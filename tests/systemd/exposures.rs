@@ -1,5 +1,5 @@
-//! What `systemd-analyze security` finds fault with in the unit, and docs/security.md, which gives the
-//! reason for each: neither may name what the other does not.
+//! The findings of `systemd-analyze security` for the unit, and docs/security.md with a reason for
+//! each: both must name the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The settings that a row of the table is about: names that end with `=`.
+/// The settings that a row of the table names: words that end with `=`.
 fn named_in_docs(docs: &str) -> BTreeSet<String> {
     let section = docs
         .split("\n## ")
@@ -23,9 +23,9 @@ fn named_in_docs(docs: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// What `systemd-analyze` found; else why there is nothing, in its own words where it has some: it
-/// may be missing, too old to check units offline (before systemd 250), or not run here (it needs a
-/// directory to write to, which User Mode Linux on a read-only root has not).
+/// The findings of `systemd-analyze`, or why there are none. The program may be missing, too old
+/// for units offline (before systemd 250), or unable to run here: it needs a directory to write to,
+/// which User Mode Linux on a read-only root lacks.
 fn table(analyzed: io::Result<Output>) -> Result<Vec<Value>, String> {
     let output = analyzed.map_err(|error| format!("systemd-analyze does not run: {error}"))?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
@@ -67,12 +67,12 @@ fn each_exposure_of_the_unit_has_its_reason_in_the_docs() {
     let found = match table(analyzed) {
         Ok(found) => found,
         Err(why) => {
-            // Past the test harness's capture: a skipped test must be heard of.
+            // Written past the capture of the test harness, so that a skipped test is noticed.
             let _ = writeln!(io::stderr(), "SKIP exposures: {why}");
             return;
         }
     };
-    // A setting with several checks is exposed where one of them fails.
+    // A setting with several checks is exposed if one of them fails.
     let mut exposed: BTreeMap<String, bool> = BTreeMap::new();
     for check in &found {
         let name = check["name"].as_str().expect("a name");
@@ -90,7 +90,7 @@ fn each_exposure_of_the_unit_has_its_reason_in_the_docs() {
         unexplained.is_empty(),
         "no reason is given for {unexplained:?}"
     );
-    // What an older or newer systemd does not check is no fault of the page.
+    // Checks that this version of systemd lacks are no fault of the page.
     let mended: Vec<&String> = explained
         .iter()
         .filter(|name| exposed.contains_key(*name) && !failing(name))

@@ -1,4 +1,4 @@
-//! A machine with termd installed, and what tests ask it.
+//! A machine with termd installed, and helpers for its tests.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::machine::{BootError, Machine};
 
-/// For what comes by itself within a second or two.
+/// How long to wait for what takes a second or two.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
-/// Set to 1: where there is no machine, the tests fail.
+/// If this variable is 1, the tests fail where there is no machine.
 const REQUIRE: &str = "TERMD_REQUIRE_SYSTEMD";
 
-/// A machine with termd installed, and the turn to use one: one machine at a time.
+/// A machine with termd installed. There is one machine at a time.
 pub(crate) struct Installed {
     pub(crate) machine: Machine,
     _turn: MutexGuard<'static, ()>,
 }
 
-/// Boots a machine with termd installed; `None` (said on stderr) where this computer cannot.
+/// Boots a machine with termd installed. `None` where this computer cannot; the reason is printed.
 pub(crate) fn install() -> Option<Installed> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ pub(crate) fn install() -> Option<Installed> {
                 std::env::var_os(REQUIRE).is_none(),
                 "no machine to test on: {reason}"
             );
-            // Past the test harness's capture: a skipped test must be heard of.
+            // Written past the capture of the test harness, so that a skipped test is noticed.
             let _ = writeln!(io::stderr(), "SKIP systemd: {reason}");
             None
         }
@@ -44,7 +44,7 @@ pub(crate) fn install() -> Option<Installed> {
     }
 }
 
-/// What `cargo install` and two `cp` leave in a home.
+/// Installs termd into a home, like `cargo install` and two `cp`.
 fn put_termd_into(home: &Path) -> io::Result<()> {
     let bin = home.join(".cargo/bin");
     fs::create_dir_all(&bin)?;
@@ -61,7 +61,7 @@ fn put_termd_into(home: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// termctl beside termd; built when only this crate's tests were asked for.
+/// The termctl beside termd, built if only this crate's tests were requested.
 fn termctl() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -90,7 +90,7 @@ fn termctl() -> &'static Path {
 }
 
 impl Installed {
-    /// Runs a program as the user and returns its output; it must succeed.
+    /// Runs a program as the user, which must succeed: its output.
     pub(crate) fn ok(&self, argv: &[&str]) -> String {
         let output = self.machine.as_user(argv);
         assert!(
@@ -106,7 +106,7 @@ impl Installed {
         self.ok(&["systemctl", "--user", "enable", "--now", "termd.socket"]);
     }
 
-    /// termctl, which must not start a termd beside systemd's.
+    /// Runs termctl, which must not start a termd beside systemd's.
     pub(crate) fn termctl(&self, arguments: &[&str]) -> String {
         self.ok(&[&["termctl", "--no-start"], arguments].concat())
     }
@@ -130,7 +130,8 @@ impl Installed {
         number(&self.termctl_json(&["show", terminal]), "pid")
     }
 
-    /// Starts a terminal that repeats each line it is sent behind `got `; waits until it listens.
+    /// Starts a terminal that prints `got ` and each line of input, and waits until it is ready:
+    /// its id.
     pub(crate) fn create_repeater(&self) -> String {
         let script = r#"echo listening; while read -r line; do echo "got $line"; done"#;
         let id = self
@@ -141,14 +142,14 @@ impl Installed {
         id
     }
 
-    /// Waits for this text in a terminal's output.
+    /// Waits for this text in the output of a terminal.
     pub(crate) fn read_until(&self, terminal: &str, wanted: &str) {
         wait_until(&format!("`{wanted}` in {terminal}"), || {
             self.termctl(&["read", terminal]).contains(wanted)
         });
     }
 
-    /// The terminal takes a line and answers it.
+    /// Checks that the terminal takes a line and answers it.
     pub(crate) fn assert_answers(&self, terminal: &str, line: &str) {
         self.termctl(&["send", terminal, "--enter", line]);
         self.read_until(terminal, &format!("got {line}"));
@@ -161,7 +162,7 @@ impl Installed {
             .success()
     }
 
-    /// What the user's journal has of termd's unit, whoever wrote it.
+    /// The entries about termd's unit in the user's journal, whoever wrote them.
     pub(crate) fn journal(&self) -> String {
         let output = self
             .machine
@@ -170,7 +171,7 @@ impl Installed {
     }
 }
 
-/// Asks until it is so. Each question starts a process, so this neither sleeps nor spins.
+/// Asks until the condition holds. Each question starts a process, so the loop does not spin.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !is_so() {
@@ -178,7 +179,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The number under this key, wherever it stands.
+/// The number under this key, wherever it is in the value.
 pub(crate) fn number(value: &Value, key: &str) -> i64 {
     fn find(value: &Value, key: &str) -> Option<i64> {
         match value {

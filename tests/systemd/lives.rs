@@ -1,4 +1,4 @@
-//! Terminals over what systemd does to termd: reload, a killed server, stop.
+//! Terminals survive what systemd does to termd: a reload, a killed server, a stop.
 
 use crate::installed::{install, wait_until};
 
@@ -26,7 +26,7 @@ fn what_systemd_tells_termd_reaches_no_terminal() {
             "{name} in the daemon: {told}"
         );
     }
-    // With the daemon's environment, as an ACP agent's terminal has it, and with termctl's own.
+    // With the daemon's environment, as in an ACP agent's terminal, and with termctl's own.
     let request = concat!(
         r#"{"jsonrpc":"2.0","id":1,"method":"session.create","#,
         r#""params":{"command":"env","args":["-u","X"],"label":"inherits"}}"#
@@ -115,7 +115,7 @@ fn stopping_the_unit_ends_the_terminals_and_keeps_their_record() {
     assert_eq!(property("ExecMainStatus"), "0");
     assert_eq!(property("ActiveState"), "inactive");
 
-    // The socket still listens: the next daemon knows what the last one had.
+    // The socket still listens, and the next daemon knows the terminals of the last one.
     let output = installed.termctl(&["read", &terminal]);
     assert!(output.contains("listening"), "{output}");
     assert_eq!(property("ActiveState"), "active");

@@ -1,11 +1,12 @@
-//! A machine of the test's own: a real systemd as PID 1 in private namespaces, on an overlay of
-//! the root file system, with one lingering user who has a real `systemctl --user`.
+//! A machine for tests: a real systemd as PID 1 in private namespaces, on an overlay of the root
+//! file system, with one lingering user who has a real `systemctl --user`.
 //!
-//! Promises that nothing of it is left when it is dropped: its processes end with its PID 1, its
-//! mounts with their namespace, its files with a tmpfs, and its cgroup is removed here. Where the
-//! machine that runs the test lacks something for it, [`Machine::boot`] says what.
+//! Nothing of the machine is left when it is dropped. Its processes end with its PID 1, its mounts
+//! with their namespace and its files with a tmpfs; its cgroup is removed here. Where this computer
+//! lacks something, [`Machine::boot`] says what.
 //!
-//! **Invariant:** knows nothing of termd; what is installed into the user's home is the caller's.
+//! **Invariant:** the module knows nothing of termd. The caller installs what is in the user's
+//! home.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,42 +20,42 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
-/// The lingering user; nobody the real machine has.
+/// The lingering user, who does not exist on the real machine.
 const USER: &str = "termd-tester";
-/// Boots take a third of a second; a loaded machine may take its time.
+/// A boot takes a third of a second, and more on a loaded machine.
 const BOOT_DEADLINE: Duration = Duration::from_mins(1);
 /// For one command inside, in seconds, as timeout(1) takes it.
 const COMMAND_DEADLINE_SECONDS: &str = "60";
-/// For the kernel to let go of the cgroups after the last process in them has ended.
+/// How long the kernel may need to release the cgroups after the end of their last process.
 const CGROUP_DEADLINE: Duration = Duration::from_secs(10);
-/// Between two looks at something that has no event.
+/// The pause between two looks at a condition without an event.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Before the process id in the name of a machine's cgroup.
+/// The prefix of a machine's cgroup, before the process id.
 const CGROUP_PREFIX: &str = "termd-test.";
 
 /// Why there is no machine.
 #[derive(Debug)]
 pub(crate) enum BootError {
-    /// This computer lacks something: the tests are skipped.
+    /// This computer lacks something, so the tests are skipped.
     Unable(String),
-    /// It should have booted and did not.
+    /// The machine should have booted and did not.
     Failed(String),
 }
 
 /// A booted machine. Dropping it removes it.
 pub(crate) struct Machine {
-    /// `unshare`, which waits for PID 1; gone when every process of the machine is.
+    /// `unshare`, which waits for PID 1. It ends after every process of the machine.
     supervisor: Child,
-    /// The machine's PID 1, as seen from here.
+    /// The machine's PID 1, as seen from outside.
     pid1: Option<Pid>,
     cgroup: PathBuf,
-    /// The user's id inside.
+    /// The user's id inside the machine.
     uid: String,
     state: TempDir,
 }
 
 impl Machine {
-    /// Boots a machine whose user's home holds what `install` puts into the directory it is given.
+    /// Boots a machine. `install` fills the home of its user.
     pub(crate) fn boot(install: impl FnOnce(&Path) -> io::Result<()>) -> Result<Self, BootError> {
         let cgroup_root = look_for_what_is_needed().map_err(BootError::Unable)?;
         remove_what_crashed_runs_left(&cgroup_root);
@@ -86,7 +87,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Runs a program inside as the lingering user, with the environment of a login.
+    /// Runs a program as the lingering user, with the environment of a login.
     pub(crate) fn as_user<S: AsRef<OsStr>>(&self, argv: &[S]) -> Output {
         let runtime = format!("XDG_RUNTIME_DIR=/run/user/{}", self.uid);
         let bus = format!(
@@ -118,7 +119,7 @@ impl Machine {
         run(self.inside().args(argv))
     }
 
-    /// The user's home, as the machine sees it.
+    /// The user's home, as seen inside the machine.
     pub(crate) fn home() -> PathBuf {
         Path::new("/home").join(USER)
     }
@@ -135,7 +136,7 @@ impl Machine {
         command
     }
 
-    /// PID 1 says READY=1 on its `NOTIFY_SOCKET` when everything it was to start is started.
+    /// Waits until PID 1 sends READY=1 to its `NOTIFY_SOCKET`: everything is started.
     fn wait_until_booted(&mut self, notify: &UnixDatagram) -> Result<(), BootError> {
         let set_up = self.state.path().join("share/set-up");
         let failed = |what: String| BootError::Failed(what);
@@ -148,9 +149,9 @@ impl Machine {
             if self.pid1.is_none() {
                 self.pid1 = only_child(&self.supervisor);
                 if self.pid1.is_some() {
-                    // Its cgroup is the root of the machine's: where a process is left in it beside
-                    // PID 1, which goes to one of its own, the kernel hands no controller down. What
-                    // needs one says so.
+                    // Its cgroup is the root of the machine's. The kernel delegates no controllers
+                    // as long as a process is in it beside PID 1, which moves to a cgroup of its
+                    // own. Tests that need controllers check for them.
                     let _ = take_back(&self.supervisor);
                 }
             }
@@ -163,7 +164,7 @@ impl Machine {
             }
             if let Ok(Some(status)) = self.supervisor.try_wait() {
                 let log = self.log();
-                // Until boot.sh is through, it is this computer that refuses something.
+                // Before boot.sh is done, a failure means that this computer refuses something.
                 return Err(if set_up.exists() {
                     failed(format!("systemd ended ({status}):\n{log}"))
                 } else {
@@ -192,7 +193,7 @@ impl Machine {
         }
     }
 
-    /// Lingering starts it as well; starting it again waits until it is up.
+    /// Lingering starts the user manager as well. Starting it again waits until it runs.
     fn start_user_manager(&self) -> Result<(), BootError> {
         let unit = format!("user@{}.service", self.uid);
         let output = self.as_root(&["systemctl", "start", &unit]);
@@ -214,8 +215,8 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // The end of PID 1 is the end of its namespace: the kernel kills what is left in it, and
-        // reports PID 1 dead only after that.
+        // The end of PID 1 ends its namespace. The kernel kills the remaining processes and only
+        // then reports the end of PID 1.
         match self.pid1 {
             Some(pid) => drop(kill_process(pid, Signal::KILL)),
             None => drop(self.supervisor.kill()),
@@ -234,7 +235,7 @@ impl Drop for Machine {
     }
 }
 
-/// What this computer must have; the cgroup2 mount, or what is missing.
+/// Looks for what this computer must have: the cgroup2 mount, or what is missing.
 fn look_for_what_is_needed() -> Result<PathBuf, String> {
     if !geteuid().is_root() {
         return Err("needs root".to_owned());
@@ -307,7 +308,7 @@ fn prepare_state(install: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<Te
 }
 
 fn make_cgroup(root: &Path) -> io::Result<PathBuf> {
-    // Two machines of one test process must not share one.
+    // Two machines of one test process need different cgroups.
     let name = tempfile::Builder::new()
         .prefix(&format!("{CGROUP_PREFIX}{}.", std::process::id()))
         .tempdir_in(root)?;
@@ -320,7 +321,7 @@ fn start_supervisor(state: &Path, cgroup: &Path) -> io::Result<Child> {
     Command::new("sh")
         .args(["-c", r#"echo $$ >"$0/cgroup.procs" && exec "$@""#])
         .arg(cgroup)
-        // Killing the test kills the machine.
+        // The machine ends with the test.
         .args(["setpriv", "--pdeathsig", "KILL", "--"])
         .args([
             "unshare",
@@ -345,11 +346,11 @@ fn start_supervisor(state: &Path, cgroup: &Path) -> io::Result<Child> {
 fn only_child(parent: &Child) -> Option<Pid> {
     let id = parent.id();
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
-    // Before `unshare` is executed there are none.
+    // Before `unshare` is executed there are no children.
     Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
 }
 
-/// Moves a process to where this one is; its cgroup namespace stays what it is.
+/// Moves a process into the cgroup of this one. Its cgroup namespace stays the same.
 fn take_back(process: &Child) -> io::Result<()> {
     let own = fs::read_to_string("/proc/self/cgroup")?;
     let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
@@ -371,7 +372,7 @@ fn remove_cgroup(cgroup: &Path) -> io::Result<()> {
     fs::remove_dir(cgroup)
 }
 
-/// A test killed by SIGKILL could not remove its cgroup; its process id is in the name.
+/// Removes the cgroups of tests that were killed by SIGKILL. Their process ids are in the names.
 fn remove_what_crashed_runs_left(cgroup_root: &Path) {
     for entry in fs::read_dir(cgroup_root).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,11 +1,11 @@
-//! What a scope adds to a start.
+//! The cost of a scope.
 
 use std::io::{self, Write};
 
 use super::scopes::configured;
 
-/// Starts the two requests' commands in turns, which what else the computer does slows down alike;
-/// prints the median of each in milliseconds.
+/// Starts the commands of the two requests in turns, so that other load slows both down. It prints
+/// the median of each in milliseconds.
 const MEASURE: &str = r#"
 use IO::Socket::UNIX; use Time::HiRes qw(time);
 my $daemon = IO::Socket::UNIX->new(shift) or die; my @took;
@@ -18,7 +18,7 @@ for (1 .. 41) {
 printf '%.1f bare, %.1f in a scope', map { (sort { $a <=> $b } @$_)[20] } @took;
 "#;
 
-/// Printed, for docs/policy.md.
+/// The figures are printed for docs/policy.md.
 #[test]
 fn what_a_scope_costs() {
     let Some((installed, has_all)) = configured() else {

@@ -1,9 +1,9 @@
-//! Commands in scopes of their own: what holds, what the kernel kills in one, and what becomes of a
-//! scope when its terminal, the server or the service ends.
+//! Commands in scopes of their own: limits, what the kernel kills in a scope, and the end of a
+//! scope with its terminal, the server or the service.
 //!
-//! Limits need the memory, cpu and pids controllers in the unified hierarchy. Where another one has
-//! them, what can be tested is that this is said; `tests/systemd/in-uml.sh` runs all of it on a
-//! kernel of its own.
+//! Limits need the memory, cpu and pids controllers in the unified hierarchy. Where another
+//! hierarchy has them, the tests check that this is reported. `tests/systemd/in-uml.sh` runs all of
+//! them on a kernel of its own.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::installed::{DEADLINE, Installed, install, text, wait_until};
 
-/// What each profile is for stands in the test that uses it.
+/// The test that uses a profile says what it is for.
 const CONFIG: &str = r#"
 [[policy.rules]]
 program = "perl"
@@ -46,10 +46,10 @@ best_effort = true
 limits = { tasks = 20 }
 "#;
 
-/// Takes what it is told to in MiB, and touches it. A shell may have it in single quotes.
+/// Allocates this many MiB and touches them. A shell can quote it with single quotes.
 const EATER: &str = "$| = 1; my $x = q(x) x ($ARGV[0] * 1048576); print q(ate); sleep 100";
 
-/// A machine with that configuration; whether its kernel gives it the controllers.
+/// A machine with that configuration, and whether its kernel gives it the controllers.
 pub(super) fn configured() -> Option<(Installed, bool)> {
     let installed = install()?;
     let write = "mkdir -p ~/.config/termd && printf %s \"$1\" >~/.config/termd/config.toml";
@@ -65,7 +65,7 @@ pub(super) fn configured() -> Option<(Installed, bool)> {
     Some((installed, has_all))
 }
 
-/// The same, where the limits can hold; else a loud skip.
+/// The same, where the limits can hold. Prints why the test is skipped elsewhere.
 fn with_controllers(test: &str) -> Option<Installed> {
     let (installed, has_all) = configured()?;
     if !has_all {
@@ -90,7 +90,7 @@ impl Installed {
         shown.get("terminal").cloned().unwrap_or(shown)
     }
 
-    /// A file of the cgroup that a terminal's root is in.
+    /// A file of the cgroup of a terminal's root process.
     fn cgroup_file(&self, id: &str, file: &str) -> String {
         let path = format!("{}/{file}", self.cgroup(id));
         self.ok(&["cat", &path]).trim().to_owned()
@@ -101,7 +101,7 @@ impl Installed {
         format!("/sys/fs/cgroup{}", listed.trim().trim_start_matches("0::"))
     }
 
-    /// The scopes of terminals that systemd knows.
+    /// The scopes of terminals, by systemd.
     fn scopes(&self) -> String {
         let list = "systemctl --user list-units --all --plain --no-legend 'termd-*.scope'";
         self.ok(&["sh", "-c", list])
@@ -147,7 +147,7 @@ fn a_limit_that_cannot_hold_is_refused_and_named_unless_best_effort() {
             .as_user(&["termctl", "--no-start", "create", "--", "perl"]);
         assert!(text(&refused).contains("memory_max"), "{}", text(&refused));
     }
-    // What was refused and what has ended has left no scope behind.
+    // Refused and ended commands leave no scope behind.
     wait_until("no scope is left", || installed.scopes().trim().is_empty());
 }
 
@@ -156,7 +156,7 @@ fn without_a_user_manager_it_is_refused_and_said() {
     let Some((installed, _)) = configured() else {
         return;
     };
-    // A daemon beside the unit's, on directories of its own, that reaches no bus.
+    // A second daemon, with directories of its own and without a bus.
     let script = "export XDG_RUNTIME_DIR=$(mktemp -d) XDG_STATE_HOME=$(mktemp -d) \
         DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere; chmod 700 $XDG_RUNTIME_DIR; \
         termctl create -- perl; echo code $?; termctl create -- stat -f /; \
@@ -169,7 +169,7 @@ fn without_a_user_manager_it_is_refused_and_said() {
     assert!(said.contains("\"io_weight\""), "best effort: {said}");
 }
 
-/// Where the kernel has no controller for it the command is in its scope all the same.
+/// Where the kernel has no controller for a limit, the command is in a scope all the same.
 #[test]
 fn a_sandboxed_command_cannot_leave_its_scope() {
     let Some((installed, _)) = configured() else {
@@ -189,7 +189,7 @@ fn a_sandboxed_command_cannot_leave_its_scope() {
     let (said, scoped) = say("dash");
     assert!(scoped && said.contains("bus hidden"), "{said}");
     assert!(said.contains("kept") && !said.contains("moved"), "{said}");
-    // The same in none could.
+    // Without a scope the same command succeeds.
     let (said, scoped) = say("sh");
     assert!(!scoped && said.contains("bus there"), "{said}");
     assert!(said.contains("moved"), "{said}");
@@ -237,11 +237,11 @@ fn a_scope_holds_and_goes_with_its_terminal() {
             .find_map(|line| line.strip_prefix("nr_throttled "));
         throttled.expect("the controller's part of it") != "0"
     });
-    // The server is replaced, by a signal and by force: the scope stands and the terminal answers.
+    // The server is replaced by a signal and by force. The scope stays, and the terminal answers.
     installed.replace_server(&["systemctl", "--user", "reload", "termd.service"]);
     installed.replace_server(&["kill", "-9", &installed.server_pid().to_string()]);
     assert_eq!(installed.cgroup_file(&id, "pids.max"), "20");
-    // It leaves session, parents and environment behind, and is ended by its cgroup.
+    // The process leaves its session, its parents and its environment. The cgroup still finds it.
     let away = "env -i setsid --fork sleep 4711; echo a''way";
     installed.termctl(&["send", "--enter", "--confirmed", &id, away]);
     installed.read_until(&id, "away");
@@ -262,7 +262,7 @@ fn what_takes_too_much_memory_ends_alone_and_says_so() {
     };
     let neighbour = installed.create(&["perl", "-e", EATER, "8"]);
     installed.read_until(&neighbour, "ate");
-    // More than once: systemd and termd race for the cgroup's last words.
+    // Several rounds, because systemd and termd race for the cgroup's last events.
     for _ in 0..5 {
         let id = installed.create(&["perl", "-e", EATER, "200"]);
         wait_until("the eater has ended", || {
@@ -278,7 +278,8 @@ fn what_takes_too_much_memory_ends_alone_and_says_so() {
         audit.contains("limit.reached") && audit.contains("out_of_memory"),
         "{audit}"
     );
-    // A command of a shell: the shell lives on, and it is told; by a server that has taken it over.
+    // A command of a shell is killed: the shell lives on, and a server that has taken it over
+    // reports the limit.
     let shell = installed.create(&["bash"]);
     installed.replace_server(&["systemctl", "--user", "reload", "termd.service"]);
     let records = || installed.audit().matches("\"limit.reached\"").count();
@@ -295,22 +296,21 @@ fn what_takes_too_much_memory_ends_alone_and_says_so() {
     let facts = installed.facts(&shell);
     assert_eq!(facts["state"], "running", "{facts}");
     assert!(facts["end_cause"].is_null(), "{facts}");
-    // Or the shell itself.
+    // The shell itself is killed.
     let line = format!("exec perl -e '{EATER}' 200");
     installed.termctl(&["send", "--enter", "--confirmed", &shell, &line]);
     wait_until("it is its end", || {
         installed.facts(&shell)["end_cause"] == "out_of_memory"
     });
-    // A kill by somebody else is no lack of memory, also beside one.
+    // A kill by somebody else does not count as a lack of memory, also beside one.
     installed.termctl(&["kill", "--signal", "SIGKILL", &neighbour]);
-    // It exits as the command did.
+    // termctl exits like the command.
     installed.machine.as_user(&["termctl", "wait", &neighbour]);
     let facts = installed.facts(&neighbour);
     assert_eq!(facts["exit_status"]["signal"], "SIGKILL", "{facts}");
     assert!(facts["end_cause"].is_null(), "{facts}");
 }
 
-/// As docs/policy.md tells an administrator to.
 #[test]
 fn a_disks_weight_holds_where_io_is_delegated() {
     let Some(installed) = with_controllers("a_disks_weight_holds_where_io_is_delegated") else {
@@ -327,7 +327,7 @@ fn a_disks_weight_holds_where_io_is_delegated() {
         "{}",
         text(&done)
     );
-    // The kernel has the controller, but weights only with CONFIG_BLK_CGROUP_IOCOST.
+    // The kernel has the controller, but weights need CONFIG_BLK_CGROUP_IOCOST.
     let weights = ["sh", "-c", "ls /sys/fs/cgroup/*/io.weight"];
     if !installed.machine.as_root(&weights).status.success() {
         let _ = writeln!(
@@ -374,7 +374,7 @@ fn no_scope_outlives_its_service() {
     installed.ok(&["kill", "-9", &keeper]);
     wait_until("the command has ended", || !installed.is_alive(pid));
     wait_until("the scope is gone", || installed.scopes().trim().is_empty());
-    // And by an ordinary stop, at the keeper's own pace.
+    // An ordinary stop, at the keeper's own pace.
     wait_until("it serves again", || {
         installed
             .machine

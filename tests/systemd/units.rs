@@ -1,4 +1,4 @@
-//! The units: that they are sound, what starts termd, and what keeps it running.
+//! The units: that they are valid, what starts termd, and what keeps it running.
 
 use crate::installed::{install, number, text, wait_until};
 use crate::machine::Machine;
@@ -39,7 +39,7 @@ fn the_first_connect_starts_termd_and_its_log_is_in_the_journal() {
     let keeper_pid = number(&installed.termctl_json(&["status"]), "keeper_pid");
     assert_eq!(main_pid, keeper_pid.to_string());
 
-    // The word that is printed stands in no argument.
+    // No argument contains the printed word.
     let said = installed.termctl(&["run", "--", "sh", "-c", "printf '%s%s\\n' xyl ophone"]);
     assert_eq!(said, "xylophone\n");
     wait_until(
@@ -78,7 +78,7 @@ fn termd_feeds_the_watchdog() {
     installed.ok(&["systemctl", "--user", "daemon-reload"]);
     installed.enable_socket();
     installed.termctl(&["list"]);
-    // Fed for twice as long as a daemon that does not feed it would live.
+    // The watchdog is fed for twice the time after which it would kill the daemon.
     let mut seen = std::collections::BTreeSet::new();
     wait_until("the watchdog is fed again and again", || {
         seen.insert(installed.property("termd.service", "WatchdogTimestampMonotonic"));

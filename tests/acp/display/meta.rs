@@ -1,4 +1,4 @@
-//! By `_meta`.
+//! Terminals shown by `_meta`.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::tool_calls::{ToolCallSession, embedded};
 
-fn scene() -> ToolCallSession {
+fn session() -> ToolCallSession {
     ToolCallSession::start(&[], &json!({ "_meta": { "terminal_output": true } }))
 }
 
-/// What updates say that a terminal has printed, together.
+/// The output of a terminal in these updates.
 fn printed(updates: &[Value], terminal: &str) -> String {
     let outputs = updates
         .iter()
@@ -28,41 +28,42 @@ fn has_exit(update: &Value) -> bool {
 
 #[test]
 fn a_terminal_is_announced_and_told_of_line_by_line() {
-    let mut scene = scene();
-    let mut printer = scene.printer("exit 3");
+    let mut session = session();
+    let mut printer = session.printer("exit 3");
     let terminal = printer.terminal.clone();
     let content = json!([embedded(&terminal)]);
-    scene.tell(
+    session.send_update(
         "tool_call",
         "c",
         &json!({ "title": "run", "content": content, "_meta": { "mine": [1.50] } }),
     );
-    let told = scene.next();
-    let cwd = scene.daemon.user_home();
-    assert_eq!(told["content"], content);
+    let update = session.next();
+    let cwd = session.daemon.user_home();
+    assert_eq!(update["content"], content);
     assert_eq!(
-        told["_meta"],
+        update["_meta"],
         json!({
             "mine": [1.5],
             "terminal_info": { "terminal_id": terminal, "cwd": cwd },
         })
     );
     printer.print("one\n");
-    let mut all = scene.until(|update| printed(std::slice::from_ref(update), &terminal) == "one\n");
+    let mut all =
+        session.until(|update| printed(std::slice::from_ref(update), &terminal) == "one\n");
     printer.print("tw");
-    all.extend(scene.until(|update| printed(std::slice::from_ref(update), &terminal) == "tw"));
-    // Once announced, it is not announced again: a client would make it an empty one.
-    scene.tell(
+    all.extend(session.until(|update| printed(std::slice::from_ref(update), &terminal) == "tw"));
+    // A second announcement would make the client show an empty terminal.
+    session.send_update(
         "tool_call",
         "c",
         &json!({ "title": "run", "content": content }),
     );
-    let again = scene.until(|update| update["sessionUpdate"] == "tool_call");
+    let again = session.until(|update| update["sessionUpdate"] == "tool_call");
     assert!(again.last().unwrap().get("_meta").is_none(), "{again:#?}");
     all.extend(again);
     printer.print("o\n");
     printer.end();
-    all.extend(scene.until(has_exit));
+    all.extend(session.until(has_exit));
     assert_eq!(printed(&all, &terminal), "one\ntwo\n");
     let exit = all.pop().unwrap();
     let want = json!({ "terminal_id": terminal, "exit_code": 3, "signal": null });
@@ -70,43 +71,45 @@ fn a_terminal_is_announced_and_told_of_line_by_line() {
     assert_eq!(exit["toolCallId"], "c");
     assert_eq!(exit["sessionUpdate"], "tool_call_update");
     assert!(exit.get("status").is_none() && exit.get("content").is_none());
-    scene.terminal("release", &terminal);
-    scene.tell("tool_call_update", "c", &json!({ "status": "completed" }));
-    assert_eq!(scene.next()["status"], "completed");
-    assert_eq!(scene.until_now(), Vec::<Value>::new());
+    session.terminal("release", &terminal);
+    session.send_update("tool_call_update", "c", &json!({ "status": "completed" }));
+    assert_eq!(session.next()["status"], "completed");
+    assert_eq!(session.until_now(), Vec::<Value>::new());
 }
 
 #[test]
 fn all_of_it_goes_before_completed() {
-    let mut scene = scene();
+    let mut session = session();
     for round in 0..5 {
         let call = format!("c-{round}");
-        let terminal = scene.sh("seq 1 20000; kill -TERM $$");
-        scene.tell(
+        let terminal = session.sh("seq 1 20000; kill -TERM $$");
+        session.send_update(
             "tool_call",
             &call,
             &json!({ "title": "run", "content": [embedded(&terminal)] }),
         );
-        scene.terminal("wait_for_exit", &terminal);
-        scene.terminal("release", &terminal);
-        scene.tell("tool_call_update", &call, &json!({ "status": "completed" }));
-        let updates = scene.until(|update| update["status"] == "completed");
-        let told = printed(&updates, &terminal);
-        assert!(told.ends_with('\n'));
-        let lines = told.lines().map(|line| line.parse::<u32>().unwrap());
-        assert!(lines.eq(1..=20_000), "{told}");
+        session.terminal("wait_for_exit", &terminal);
+        session.terminal("release", &terminal);
+        session.send_update("tool_call_update", &call, &json!({ "status": "completed" }));
+        let updates = session.until(|update| update["status"] == "completed");
+        let printed_lines = printed(&updates, &terminal);
+        assert!(printed_lines.ends_with('\n'));
+        let lines = printed_lines
+            .lines()
+            .map(|line| line.parse::<u32>().unwrap());
+        assert!(lines.eq(1..=20_000), "{printed_lines}");
         let exit = &updates[updates.len() - 2]["_meta"]["terminal_exit"];
         let signal = json!({ "terminal_id": terminal, "exit_code": null, "signal": "SIGTERM" });
         assert_eq!(*exit, signal);
     }
-    assert_eq!(scene.until_now(), Vec::<Value>::new());
+    assert_eq!(session.until_now(), Vec::<Value>::new());
 }
 
 #[test]
 fn where_it_comes_later_the_tool_call_is_said_again_before() {
-    let mut scene = scene();
-    let terminal = scene.sh("echo hello");
-    scene.terminal("wait_for_exit", &terminal);
+    let mut session = session();
+    let terminal = session.sh("echo hello");
+    session.terminal("wait_for_exit", &terminal);
     let call = json!({
         "title": "run",
         "kind": "execute",
@@ -114,13 +117,13 @@ fn where_it_comes_later_the_tool_call_is_said_again_before() {
         "rawInput": { "command": "echo hello" },
         "_meta": { "mine": 1 },
     });
-    scene.tell("tool_call", "c", &call);
-    scene.next();
+    session.send_update("tool_call", "c", &call);
+    session.next();
     let content = json!([embedded(&terminal)]);
     let more = json!({ "status": "completed", "content": content, "_meta": { "x": 2 } });
-    scene.tell("tool_call_update", "c", &more);
-    let updates = scene.until(|update| update["status"] == "completed");
-    let info = json!({ "terminal_id": terminal, "cwd": scene.daemon.user_home() });
+    session.send_update("tool_call_update", "c", &more);
+    let updates = session.until(|update| update["status"] == "completed");
+    let info = json!({ "terminal_id": terminal, "cwd": session.daemon.user_home() });
     assert_eq!(
         updates[0],
         json!({
@@ -144,16 +147,16 @@ fn where_it_comes_later_the_tool_call_is_said_again_before() {
 
 #[test]
 fn two_terminals_of_one_call_are_both_announced() {
-    let mut scene = scene();
-    let (a, b) = (scene.sh("echo a"), scene.sh("echo b; exit 2"));
+    let mut session = session();
+    let (a, b) = (session.sh("echo a"), session.sh("echo b; exit 2"));
     let content = json!([embedded(&a), embedded(&b), embedded(&a)]);
-    scene.tell(
+    session.send_update(
         "tool_call",
         "c",
         &json!({ "title": "t", "content": content }),
     );
-    let mut updates = scene.until(has_exit);
-    updates.extend(scene.until(has_exit));
+    let mut updates = session.until(has_exit);
+    updates.extend(session.until(has_exit));
     let infos = updates.iter().filter_map(|update| {
         let info = update["_meta"]["terminal_info"]["terminal_id"].as_str()?;
         Some((update["sessionUpdate"].as_str()?, info))
@@ -170,16 +173,16 @@ fn two_terminals_of_one_call_are_both_announced() {
 
 #[test]
 fn a_flood_is_told_of_ten_times_a_second_at_the_most_and_in_part() {
-    let mut scene = scene();
-    let terminal = scene.sh("yes | head -c 4000000; echo; echo the end");
+    let mut session = session();
+    let terminal = session.sh("yes | head -c 4000000; echo; echo the end");
     let since = Instant::now();
-    scene.tell(
+    session.send_update(
         "tool_call",
         "c",
         &json!({ "title": "flood", "content": [embedded(&terminal)] }),
     );
-    let updates = scene.until(has_exit);
-    // The call itself; what is left when it ends comes at once.
+    let updates = session.until(has_exit);
+    // The call itself, ten updates a second, and the rest at the end.
     let most = since.elapsed().as_millis() / 100 + 12;
     assert!(updates.len() as u128 <= most, "{} > {most}", updates.len());
     let all = printed(&updates, &terminal);
@@ -187,14 +190,14 @@ fn a_flood_is_told_of_ten_times_a_second_at_the_most_and_in_part() {
     let mut left_out = 0;
     let mut lines = 0;
     for line in all.lines() {
-        if let Some(said) = line.strip_prefix('[') {
-            let bytes = said.split(' ').next().unwrap();
+        if let Some(omitted) = line.strip_prefix('[') {
+            let bytes = omitted.split(' ').next().unwrap();
             left_out += bytes.parse::<usize>().unwrap();
         } else if line == "y" {
             lines += 1;
         }
     }
-    // On the tty a line of it is three bytes; a line is cut where some are left out.
+    // A line is three bytes on the tty. The line next to an omission may be cut.
     let told_of = left_out + lines * 3;
     assert!((5_900_000..6_000_100).contains(&told_of), "{told_of}");
     assert!(left_out > 0);
@@ -202,41 +205,41 @@ fn a_flood_is_told_of_ten_times_a_second_at_the_most_and_in_part() {
 
 #[test]
 fn a_server_that_is_replaced_is_gone_on_with_and_no_line_comes_twice() {
-    let mut scene = scene();
-    let mut printer = scene.printer("exit 0");
+    let mut session = session();
+    let mut printer = session.printer("exit 0");
     let terminal = printer.terminal.clone();
-    scene.tell(
+    session.send_update(
         "tool_call",
         "c",
         &json!({ "title": "t", "content": [embedded(&terminal)] }),
     );
     printer.print("before\n");
-    let mut all = scene.until(|update| !update["_meta"]["terminal_output"].is_null());
-    scene.daemon.server().signal(Signal::KILL);
+    let mut all = session.until(|update| !update["_meta"]["terminal_output"].is_null());
+    session.daemon.server().signal(Signal::KILL);
     printer.print("after\n");
     printer.end();
-    all.extend(scene.until(has_exit));
+    all.extend(session.until(has_exit));
     assert_eq!(printed(&all, &terminal), "before\nafter\n");
 }
 
 #[test]
 fn a_command_that_still_runs_in_a_completed_call_goes_on_where_it_is_shown_again() {
-    let mut scene = scene();
-    let mut printer = scene.printer("exit 0");
+    let mut session = session();
+    let mut printer = session.printer("exit 0");
     let terminal = printer.terminal.clone();
     let call = json!({ "title": "t", "content": [embedded(&terminal)] });
-    scene.tell("tool_call", "c", &call);
+    session.send_update("tool_call", "c", &call);
     printer.print("ready\n");
-    scene.printed(&terminal, "ready");
-    scene.tell("tool_call_update", "c", &json!({ "status": "completed" }));
-    let updates = scene.until(|update| update["status"] == "completed");
+    session.printed(&terminal, "ready");
+    session.send_update("tool_call_update", "c", &json!({ "status": "completed" }));
+    let updates = session.until(|update| update["status"] == "completed");
     assert_eq!(printed(&updates, &terminal), "ready\n");
     printer.print("a request\n");
-    scene.printed(&terminal, "a request");
-    assert_eq!(scene.until_now(), Vec::<Value>::new());
-    scene.tell("tool_call", "d", &call);
+    session.printed(&terminal, "a request");
+    assert_eq!(session.until_now(), Vec::<Value>::new());
+    session.send_update("tool_call", "d", &call);
     printer.end();
-    let updates = scene.until(has_exit);
+    let updates = session.until(has_exit);
     assert!(updates.iter().all(|update| update["toolCallId"] == "d"));
     assert_eq!(printed(&updates, &terminal), "a request\n");
 }

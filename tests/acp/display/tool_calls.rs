@@ -1,4 +1,4 @@
-//! A session in which tool calls are told of, and commands that print what the test says.
+//! An ACP session with tool calls, and commands whose output the test writes.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -9,17 +9,17 @@ use termd_test_support::{TestDaemon, wait_until};
 
 use crate::harness::proxy::AcpProxy;
 
-/// The ACP session.
+/// The ACP session's id.
 pub(super) const SESSION: &str = "s-1";
 
-/// A proxy in a session.
+/// A proxy with a session.
 pub(super) struct ToolCallSession {
-    pub(super) proxied: AcpProxy,
+    pub(super) proxy: AcpProxy,
     pub(super) daemon: TestDaemon,
     fifos: u32,
 }
 
-/// A command that prints what is written here, and ends when this does.
+/// A command that prints what the test writes to it. It ends when this is dropped.
 pub(super) struct Printer {
     pub(super) terminal: String,
     to: File,
@@ -30,7 +30,7 @@ impl Printer {
         self.to.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Ends; the terminal's id.
+    /// Ends the command: the terminal's id.
     pub(super) fn end(self) -> String {
         self.terminal
     }
@@ -42,56 +42,54 @@ impl ToolCallSession {
     }
 
     pub(super) fn start_on(daemon: TestDaemon, arguments: &[&str], capabilities: &Value) -> Self {
-        let mut proxied = AcpProxy::start(&daemon, arguments, capabilities);
-        proxied.session(SESSION, &daemon.user_home());
+        let mut proxy = AcpProxy::start(&daemon, arguments, capabilities);
+        proxy.session(SESSION, &daemon.user_home());
         Self {
-            proxied,
+            proxy,
             daemon,
             fifos: 0,
         }
     }
 
-    /// Ends the proxy; the daemon goes on.
+    /// Ends the proxy and keeps the daemon.
     pub(super) fn end(self) -> TestDaemon {
         let Self {
-            mut proxied,
-            daemon,
-            ..
+            mut proxy, daemon, ..
         } = self;
-        proxied.client.close();
-        proxied.wait_exit();
+        proxy.client.close();
+        proxy.wait_exit();
         daemon
     }
 
-    /// What runs a shell script; its terminal.
+    /// Runs a shell script: its terminal.
     pub(super) fn sh(&mut self, script: &str) -> String {
         let params = json!({ "sessionId": SESSION, "command": "/bin/sh", "args": ["-c", script] });
-        let created = self.proxied.agent.ask("terminal/create", &params);
+        let created = self.proxy.agent.ask("terminal/create", &params);
         let terminal = created["result"]["terminalId"].as_str();
         terminal.unwrap_or_else(|| panic!("{created}")).to_owned()
     }
 
-    /// A command that prints what the test says, and then does this.
+    /// A command that prints what the test writes, and then runs `then`.
     pub(super) fn printer(&mut self, then: &str) -> Printer {
         self.fifos += 1;
         let fifo = self.daemon.path(format!("fifo-{}", self.fifos));
         mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         let terminal = self.sh(&format!("cat '{}'; {then}", fifo.display()));
-        // Waits for the reader.
+        // Opening waits for the reader.
         let to = OpenOptions::new().write(true).open(&fifo).unwrap();
         Printer { terminal, to }
     }
 
-    /// `terminal/METHOD` of a terminal; the result.
+    /// `terminal/METHOD` for a terminal: the result.
     pub(super) fn terminal(&mut self, method: &str, terminal: &str) -> Value {
         let params = json!({ "sessionId": SESSION, "terminalId": terminal });
         let method = format!("terminal/{method}");
-        let mut answer = self.proxied.agent.ask(&method, &params);
+        let mut answer = self.proxy.agent.ask(&method, &params);
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].take()
     }
 
-    /// Waits until a terminal's output holds this, as the agent sees it.
+    /// Waits until the agent can read this text from a terminal.
     pub(super) fn printed(&mut self, terminal: &str, text: &str) {
         wait_until(text, || {
             let output = self.terminal("output", terminal);
@@ -99,29 +97,29 @@ impl ToolCallSession {
         });
     }
 
-    /// The agent tells of a tool call.
-    pub(super) fn tell(&mut self, kind: &str, call: &str, more: &Value) {
+    /// Sends the client an update of a tool call.
+    pub(super) fn send_update(&mut self, kind: &str, call: &str, more: &Value) {
         let mut update = json!({ "sessionUpdate": kind, "toolCallId": call });
         update
             .as_object_mut()
             .unwrap()
             .extend(more.as_object().unwrap().clone());
         let params = json!({ "sessionId": SESSION, "update": update });
-        self.proxied.agent.notify("session/update", &params);
+        self.proxy.agent.notify("session/update", &params);
     }
 
-    /// The next update that the client is sent, whosever it is.
+    /// The next update that the client receives.
     #[track_caller]
     pub(super) fn next(&mut self) -> Value {
         let mut line = self
-            .proxied
+            .proxy
             .client
             .wait("an update", |line| line["method"] == "session/update");
         assert_eq!(line["params"]["sessionId"], SESSION);
         line["params"]["update"].take()
     }
 
-    /// The updates up to the first that is wanted, which is the last of them.
+    /// The updates up to and with the first that passes `wanted`.
     #[track_caller]
     pub(super) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut updates = Vec::new();
@@ -135,27 +133,27 @@ impl ToolCallSession {
         }
     }
 
-    /// What the client was sent until now, and the agent has not said: a message passes all the way
-    /// to tell.
+    /// The updates so far that the proxy itself has sent. A further update marks the end, because
+    /// messages keep their order.
     pub(super) fn until_now(&mut self) -> Vec<Value> {
-        self.tell("tool_call", "fence", &json!({ "title": "fence" }));
+        self.send_update("tool_call", "fence", &json!({ "title": "fence" }));
         let mut updates = self.until(|update| update["toolCallId"] == "fence");
         updates.pop();
         updates
     }
 }
 
-/// A terminal, as an agent embeds it.
+/// The content entry of an embedded terminal.
 pub(super) fn embedded(terminal: &str) -> Value {
     json!({ "type": "terminal", "terminalId": terminal })
 }
 
-/// Text, as an agent adds it.
+/// The content entry of a text.
 pub(super) fn text(text: &str) -> Value {
     json!({ "type": "content", "content": { "type": "text", "text": text } })
 }
 
-/// The text of an entry of an update's content.
+/// The text of a content entry of an update.
 #[track_caller]
 pub(super) fn shown(update: &Value, entry: usize) -> &str {
     let text = &update["content"][entry]["content"]["text"];

@@ -13,68 +13,68 @@ use termd_test_support::DEADLINE;
 use super::schema::Direction;
 use super::traffic_log::TrafficLog;
 
-/// One end of the proxy, as lines.
+/// One end of the proxy, in lines of JSON.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    to: Option<File>,
-    /// Who is to read what this side writes.
+    writer: Option<File>,
+    /// The direction of what this peer writes.
     direction: Direction,
-    record: Arc<TrafficLog>,
+    log: Arc<TrafficLog>,
     lines: Receiver<Vec<u8>>,
-    /// Read, and not asked for yet.
-    kept: VecDeque<Value>,
+    /// Messages that no call has returned yet.
+    unclaimed: VecDeque<Value>,
     next_id: u64,
 }
 
 impl Peer {
     pub(super) fn new(
         direction: Direction,
-        record: &Arc<TrafficLog>,
-        to: Option<File>,
-        from: impl Read + Send + 'static,
+        log: &Arc<TrafficLog>,
+        writer: Option<File>,
+        reader: impl Read + Send + 'static,
     ) -> Self {
-        let (tell, lines) = channel();
-        let seen = Arc::clone(record);
+        let (sender, lines) = channel();
+        let thread_log = Arc::clone(log);
         std::thread::spawn(move || {
-            let mut from = BufReader::new(from);
+            let mut reader = BufReader::new(reader);
             let mut line = Vec::new();
-            while let Ok(1..) = from.read_until(b'\n', &mut line) {
-                seen.received(direction.other(), &line);
-                if tell.send(std::mem::take(&mut line)).is_err() {
+            while let Ok(1..) = reader.read_until(b'\n', &mut line) {
+                thread_log.record_receipt(direction.other(), &line);
+                if sender.send(std::mem::take(&mut line)).is_err() {
                     return;
                 }
             }
         });
         Self {
-            to,
+            writer,
             direction,
-            record: Arc::clone(record),
+            log: Arc::clone(log),
             lines,
-            kept: VecDeque::new(),
+            unclaimed: VecDeque::new(),
             next_id: 1,
         }
     }
 
     /// Writes bytes as they are.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
-        self.record.writes(self.direction, bytes);
-        self.to.as_mut().unwrap().write_all(bytes).unwrap();
+        self.log.record_write(self.direction, bytes);
+        self.writer.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
-    /// Says a message.
-    pub(crate) fn say(&mut self, message: &Value) {
+    /// Sends a message.
+    pub(crate) fn send(&mut self, message: &Value) {
         self.write(format!("{message}\n").as_bytes());
     }
 
-    /// Sends a request, and does not wait for its answer; its id.
+    /// Sends a request: its id.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         id
     }
 
-    /// Sends a request and waits for its answer, whole.
+    /// Sends a request: the whole answer.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
@@ -83,15 +83,15 @@ impl Peer {
 
     /// Sends a notification.
     pub(crate) fn notify(&mut self, method: &str, params: &Value) {
-        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Answers a request with a result.
+    /// Answers a request with this result.
     pub(crate) fn answer(&mut self, request: &Value, result: &Value) {
-        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+        self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     }
 
-    /// Waits for the answer to a request of this side's.
+    /// The answer to the request with this id.
     #[track_caller]
     pub(crate) fn answer_to(&mut self, id: u64) -> Value {
         self.wait(&format!("the answer to {id}"), |line| {
@@ -99,7 +99,7 @@ impl Peer {
         })
     }
 
-    /// The next line as it came, none of those asked for by meaning before; `None` at the end.
+    /// The next line that no call of `wait` has read; `None` at the end.
     #[track_caller]
     pub(crate) fn raw(&mut self) -> Option<Vec<u8>> {
         match self.lines.recv_timeout(DEADLINE) {
@@ -109,21 +109,21 @@ impl Peer {
         }
     }
 
-    /// The first message that is wanted, now or until the deadline; those before it are kept.
+    /// The first message that passes `wanted`. Others are kept.
     #[track_caller]
     pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let found = self.wait_within(DEADLINE, wanted);
-        found.unwrap_or_else(|| panic!("never came: {what}; there is {:#?}", self.kept))
+        found.unwrap_or_else(|| panic!("never came: {what}; there is {:#?}", self.unclaimed))
     }
 
-    /// The same, or none.
+    /// The same, or `None` after this time.
     pub(crate) fn wait_within(
         &mut self,
         time: Duration,
         wanted: impl Fn(&Value) -> bool,
     ) -> Option<Value> {
-        if let Some(position) = self.kept.iter().position(&wanted) {
-            return self.kept.remove(position);
+        if let Some(position) = self.unclaimed.iter().position(&wanted) {
+            return self.unclaimed.remove(position);
         }
         let deadline = Instant::now() + time;
         loop {
@@ -134,12 +134,12 @@ impl Peer {
             if wanted(&value) {
                 return Some(value);
             }
-            self.kept.push_back(value);
+            self.unclaimed.push_back(value);
         }
     }
 
-    /// Ends what this side says.
+    /// Closes the stream to the proxy.
     pub(crate) fn close(&mut self) {
-        self.to = None;
+        self.writer = None;
     }
 }

@@ -22,12 +22,12 @@ use super::traffic_log::TrafficLog;
 /// The session that most tests speak in.
 pub(crate) const SESSION: &str = "sess_1";
 
-/// What the agent's process runs: its input to one FIFO, the other FIFO to its output.
-/// `$1` and `$2` are the FIFOs. It ends when the test closes the second, with code 7. (A
-/// shell gives what it starts in the background no input of its own: hence descriptor 3.)
+/// The agent's process: it copies its input to the FIFO `$1` and the FIFO `$2` to its output. It
+/// ends with code 7 when the test closes the second FIFO. A shell gives background processes no
+/// input, hence descriptor 3.
 const RELAY: &str = r#"exec 3<&0; cat <&3 >"$1" & exec 0<&- 3<&-; cat <"$2"; exit 7"#;
 
-/// The proxy between them.
+/// A running proxy and its two ends.
 #[derive(Debug)]
 pub(crate) struct AcpProxy {
     child: Child,
@@ -35,13 +35,13 @@ pub(crate) struct AcpProxy {
     pub(crate) client: Peer,
     /// The agent's end.
     pub(crate) agent: Peer,
-    /// What has passed, and what the proxy itself has said.
-    pub(crate) record: Arc<TrafficLog>,
+    /// Everything that has passed, and the proxy's own messages.
+    pub(crate) log: Arc<TrafficLog>,
     _fifos: TempDir,
 }
 
 impl AcpProxy {
-    /// Starts `termctl acp ARGUMENTS -- AGENT`; nothing is said yet.
+    /// Starts `termctl acp ARGUMENTS -- AGENT` and sends nothing.
     pub(crate) fn spawn(home: &Home, arguments: &[&str]) -> Self {
         let fifos = tempfile::tempdir().unwrap();
         let (input, output) = (fifos.path().join("input"), fifos.path().join("output"));
@@ -54,32 +54,33 @@ impl AcpProxy {
             .args(["--", "/bin/sh", "-c", RELAY, "agent"])
             .args([&input, &output]);
         let mut child = started(&mut command);
-        let record = Arc::new(TrafficLog::default());
+        let log = Arc::new(TrafficLog::default());
         let client = Peer::new(
             Direction::ToAgent,
-            &record,
+            &log,
             child
                 .stdin
                 .take()
                 .map(|stdin| File::from(std::os::fd::OwnedFd::from(stdin))),
             child.stdout.take().unwrap(),
         );
-        // Opening waits for the relay to open the same FIFO's other end.
-        let from = opened(OpenOptions::new().read(true), &input);
-        let to = opened(OpenOptions::new().write(true), &output);
+        // Opening waits until the relay opens the other end of the FIFO.
+        let reader = open_fifo(OpenOptions::new().read(true), &input);
+        let writer = open_fifo(OpenOptions::new().write(true), &output);
         Self {
             child,
             client,
-            agent: Peer::new(Direction::ToClient, &record, Some(to), from),
-            record,
+            agent: Peer::new(Direction::ToClient, &log, Some(writer), reader),
+            log,
             _fifos: fifos,
         }
     }
 
-    /// The same, initialized as version 1 by a client of these capabilities, which has no terminals.
+    /// Starts a proxy and initializes it as version 1, with a client of these capabilities and no
+    /// terminals.
     pub(crate) fn start(home: &Home, arguments: &[&str], capabilities: &Value) -> Self {
-        let mut proxied = Self::spawn(home, arguments);
-        let id = proxied.client.request(
+        let mut proxy = Self::spawn(home, arguments);
+        let id = proxy.client.request(
             "initialize",
             &json!({
                 "protocolVersion": 1,
@@ -87,11 +88,11 @@ impl AcpProxy {
                 "clientInfo": { "name": "a-client", "version": "1" },
             }),
         );
-        let asked = proxied
+        let request = proxy
             .agent
             .wait("initialize", |line| line["method"] == "initialize");
-        proxied.agent.answer(
-            &asked,
+        proxy.agent.answer(
+            &request,
             &json!({
                 "protocolVersion": 1,
                 "agentCapabilities": {},
@@ -99,30 +100,31 @@ impl AcpProxy {
                 "authMethods": [],
             }),
         );
-        proxied.client.answer_to(id);
-        proxied
+        proxy.client.answer_to(id);
+        proxy
     }
 
-    /// A session in this directory.
+    /// Creates a session in this directory.
     pub(crate) fn session(&mut self, session: &str, cwd: &Path) {
         let id = self
             .client
             .request("session/new", &json!({ "cwd": cwd, "mcpServers": [] }));
-        let asked = self
+        let request = self
             .agent
             .wait("session/new", |line| line["method"] == "session/new");
-        self.agent.answer(&asked, &json!({ "sessionId": session }));
+        self.agent
+            .answer(&request, &json!({ "sessionId": session }));
         self.client.answer_to(id);
     }
 
-    /// Initialized, with one session.
+    /// Starts and initializes a proxy with one session.
     pub(crate) fn with_session(daemon: &TestDaemon, arguments: &[&str]) -> Self {
-        let mut proxied = Self::start(daemon, arguments, &json!({}));
-        proxied.session(SESSION, &daemon.user_home());
-        proxied
+        let mut proxy = Self::start(daemon, arguments, &json!({}));
+        proxy.session(SESSION, &daemon.user_home());
+        proxy
     }
 
-    /// What must succeed: the result.
+    /// A call of the agent's that must succeed: the result.
     #[track_caller]
     pub(crate) fn ok(&mut self, method: &str, params: &Value) -> Value {
         let answer = self.agent.ask(method, params);
@@ -130,13 +132,13 @@ impl AcpProxy {
         answer["result"].clone()
     }
 
-    /// What must fail.
+    /// A call of the agent's that must fail: the error.
     #[track_caller]
     pub(crate) fn err(&mut self, method: &str, params: &Value) -> RpcError {
         RpcError::of(&self.agent.ask(method, params))
     }
 
-    /// A new terminal's id.
+    /// `terminal/create`: the id.
     #[track_caller]
     pub(crate) fn create(&mut self, params: &Value) -> String {
         let params = merged(&json!({ "sessionId": SESSION }), params);
@@ -144,26 +146,26 @@ impl AcpProxy {
         created["terminalId"].as_str().unwrap().to_owned()
     }
 
-    /// A new terminal that runs a shell script.
+    /// `terminal/create` of a shell script: the id.
     #[track_caller]
     pub(crate) fn script(&mut self, script: &str) -> String {
         self.create(&sh(script))
     }
 
-    /// What was printed so far.
+    /// The output of a terminal so far.
     #[track_caller]
     pub(crate) fn text(&mut self, id: &str) -> String {
         let output = self.ok("terminal/output", &named(id));
         output["output"].as_str().unwrap().to_owned()
     }
 
-    /// `terminal/wait_for_exit`.
+    /// `terminal/wait_for_exit`: the result.
     #[track_caller]
     pub(crate) fn exit(&mut self, id: &str) -> Value {
         self.ok("terminal/wait_for_exit", &named(id))
     }
 
-    /// Waits until this was printed.
+    /// Waits until the output of a terminal holds this text.
     #[track_caller]
     pub(crate) fn wait_for_text(&mut self, id: &str, text: &str) {
         wait_until(text, || self.text(id).contains(text));
@@ -174,7 +176,7 @@ impl AcpProxy {
         Process::expect(self.child.id().into())
     }
 
-    /// Waits until the proxy has ended.
+    /// Waits for the end of the proxy.
     #[track_caller]
     pub(crate) fn wait_exit(&mut self) -> ExitStatus {
         self.process().wait_for_end();
@@ -186,8 +188,7 @@ impl Drop for AcpProxy {
     fn drop(&mut self) {
         self.client.close();
         self.agent.close();
-        // Left alone, it ends all that it has started, and then itself; a test that fails does not
-        // leave it the time.
+        // The proxy ends what it has started and then itself. A failed test does not wait for that.
         if let Some(process) = Process::open(self.child.id().cast_signed()) {
             if std::thread::panicking() {
                 process.signal(rustix::process::Signal::TERM);
@@ -196,7 +197,7 @@ impl Drop for AcpProxy {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let wrong = self.record.wrong();
+        let wrong = self.log.violations();
         if !std::thread::panicking() {
             assert!(wrong.is_empty(), "not ACP v1:\n{}", wrong.join("\n\n"));
         }
@@ -211,12 +212,13 @@ fn started(command: &mut Command) -> Child {
         .unwrap()
 }
 
-/// Opens a FIFO; the relay that never opened its end is a failure, not a hang.
-fn opened(options: &mut OpenOptions, path: &Path) -> File {
-    let (tell, told) = channel();
+/// Opens a FIFO. It fails, and does not hang, where the relay never opens its end.
+fn open_fifo(options: &mut OpenOptions, path: &Path) -> File {
+    let (sender, receiver) = channel();
     let (options, path) = (options.clone(), path.to_owned());
-    std::thread::spawn(move || tell.send(options.open(path)));
-    told.recv_timeout(DEADLINE)
+    std::thread::spawn(move || sender.send(options.open(path)));
+    receiver
+        .recv_timeout(DEADLINE)
         .expect("the relay never opened its FIFO")
         .unwrap()
 }
@@ -226,7 +228,7 @@ pub(crate) fn named(id: &str) -> Value {
     json!({ "sessionId": SESSION, "terminalId": id })
 }
 
-/// The daemon's terminals of a scope.
+/// The daemon's terminals of this scope.
 pub(crate) fn listed(daemon: &TestDaemon, scope: &str) -> Vec<Value> {
     let page = daemon
         .client()
@@ -234,13 +236,13 @@ pub(crate) fn listed(daemon: &TestDaemon, scope: &str) -> Vec<Value> {
     page["terminals"].as_array().unwrap().clone()
 }
 
-/// Waits until none of the daemon's terminals is open.
+/// Waits until the daemon has no open terminal.
 #[track_caller]
 pub(crate) fn nothing_is_left(daemon: &TestDaemon) {
     wait_until("no terminal is left", || listed(daemon, "open").is_empty());
 }
 
-/// All records of this action, newest first.
+/// The daemon's audit records of this action, newest first.
 pub(crate) fn records(daemon: &TestDaemon, action: &str) -> Vec<Value> {
     let filter = json!({ "filter": { "action": action } });
     let page = daemon.client().ok("audit.list", &filter);

@@ -1,4 +1,4 @@
-//! `termctl acp` with a real program as its agent, and the client's end as bare bytes.
+//! `termctl acp` with a real program as its agent, and the client's end as bytes.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,23 +9,23 @@ use std::sync::mpsc::{Receiver, channel};
 
 use termd_test_support::{DEADLINE, Deadline, Home, Process, children_of};
 
-/// A proxy, and its client's ends.
+/// A proxy and the client's ends of its streams.
 #[derive(Debug)]
 pub(crate) struct ProxyProcess {
     child: Child,
-    /// Its standard input; taken to close it.
-    pub(crate) to: Option<File>,
+    /// Standard input. A test takes it to close it.
+    pub(crate) stdin: Option<File>,
     /// Its standard output.
-    pub(crate) from: Option<ChildStdout>,
+    pub(crate) stdout: Option<ChildStdout>,
     errors: Receiver<Vec<u8>>,
 }
 
-/// How it ended.
+/// How a proxy ended.
 #[derive(Debug)]
 pub(crate) struct ProxyExit {
-    /// The proxy's exit code; none: a signal.
+    /// The exit code, or `None` after a signal.
     pub(crate) code: Option<i32>,
-    /// All of its standard error, the agent's among it.
+    /// Standard error of the proxy and the agent.
     pub(crate) stderr: String,
 }
 
@@ -36,16 +36,16 @@ pub(crate) fn acp(home: &Home) -> Command {
     command
 }
 
-/// Reads to the end, in a thread: a deadline is the receiver's.
-fn gathered(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (tell, told) = channel();
+/// Reads to the end in a thread, so that the receiver can have a deadline.
+fn read_in_thread(mut reader: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut all = Vec::new();
-        // What cannot be read any more has ended.
-        let _ = from.read_to_end(&mut all);
-        let _ = tell.send(all);
+        // A read error counts as the end.
+        let _ = reader.read_to_end(&mut all);
+        let _ = sender.send(all);
     });
-    told
+    receiver
 }
 
 impl ProxyProcess {
@@ -60,24 +60,24 @@ impl ProxyProcess {
             .spawn()
             .unwrap();
         Self {
-            to: child.stdin.take().map(|stdin| OwnedFd::from(stdin).into()),
-            from: child.stdout.take(),
-            errors: gathered(child.stderr.take().unwrap()),
+            stdin: child.stdin.take().map(|stdin| OwnedFd::from(stdin).into()),
+            stdout: child.stdout.take(),
+            errors: read_in_thread(child.stderr.take().unwrap()),
             child,
         }
     }
 
-    /// The same with a shell script.
+    /// The same with a shell script as the agent.
     pub(crate) fn script(home: &Home, script: &str) -> Self {
         Self::agent(home, &["/bin/sh", "-c", script])
     }
 
-    /// The proxy.
+    /// The proxy's pid.
     pub(crate) fn pid(&self) -> i32 {
         self.child.id().cast_signed()
     }
 
-    /// The agent's process, once it is there.
+    /// The pid of the agent, once it runs.
     pub(crate) fn agent_pid(&self, name: &str) -> i32 {
         let mut found = None;
         termd_test_support::wait_until("the agent runs", || {
@@ -91,39 +91,39 @@ impl ProxyProcess {
         found.unwrap()
     }
 
-    /// Writes what the client says.
-    pub(crate) fn say(&mut self, bytes: &[u8]) {
-        self.to.as_mut().unwrap().write_all(bytes).unwrap();
+    /// Writes bytes to the proxy.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
-    /// Reads so many lines.
+    /// Reads this many lines.
     #[track_caller]
     pub(crate) fn lines(&mut self, count: usize) -> Vec<u8> {
-        let mut from = self.from.take().unwrap();
-        let (tell, told) = channel();
+        let mut reader = self.stdout.take().unwrap();
+        let (sender, receiver) = channel();
         std::thread::spawn(move || {
             let (mut all, mut byte) = (Vec::new(), [0]);
             let mut left = count;
-            while left > 0 && matches!(from.read(&mut byte), Ok(1)) {
+            while left > 0 && matches!(reader.read(&mut byte), Ok(1)) {
                 all.extend_from_slice(&byte);
                 left -= usize::from(byte == *b"\n");
             }
-            let _ = tell.send((all, from));
+            let _ = sender.send((all, reader));
         });
-        let (all, from) = told.recv_timeout(DEADLINE).expect("no line came");
-        self.from = Some(from);
+        let (all, reader) = receiver.recv_timeout(DEADLINE).expect("no line came");
+        self.stdout = Some(reader);
         all
     }
 
-    /// All that is still to be read of standard output.
+    /// The rest of standard output.
     #[track_caller]
     pub(crate) fn rest(&mut self) -> Vec<u8> {
-        let rest = gathered(self.from.take().unwrap());
+        let rest = read_in_thread(self.stdout.take().unwrap());
         rest.recv_timeout(DEADLINE * 3)
             .expect("standard output never ended")
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the proxy.
     #[track_caller]
     pub(crate) fn ended(mut self) -> ProxyExit {
         assert!(
@@ -142,7 +142,7 @@ impl ProxyProcess {
 
 impl Drop for ProxyProcess {
     fn drop(&mut self) {
-        // It ends when all of its agent has; it may have ended already.
+        // The proxy ends after its agent. It may have ended already.
         if let Some(process) = Process::open(self.child.id().cast_signed()) {
             process.signal(rustix::process::Signal::TERM);
             process.ends_by(termd_test_support::Deadline::after(DEADLINE));

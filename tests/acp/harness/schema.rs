@@ -1,8 +1,7 @@
-//! ACP's own JSON Schema, version 1, and whether a message is what it says.
+//! ACP's JSON Schema, version 1.
 //!
-//! The schema lets a message have members that it does not name; what termd itself writes has none
-//! such (but in `_meta`): the definitions of [`CLOSED`] are closed here, so that a misspelled
-//! optional member is seen.
+//! The schema allows members that it does not name. termd writes none (apart from `_meta`), so the
+//! definitions of [`CLOSED`] are closed here and a misspelled optional member is found.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,9 +9,9 @@ use std::sync::LazyLock;
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
 
-/// What a message's definition is found below.
+/// The base address of the definitions.
 const PLACE: &str = "https://agentclientprotocol.com/schema.v1.json";
-/// What termd writes whole, and nobody else has a say in.
+/// Definitions of what termd writes alone.
 const CLOSED: [&str; 10] = [
     "CreateTerminalResponse",
     "TerminalOutputResponse",
@@ -26,10 +25,10 @@ const CLOSED: [&str; 10] = [
     "Error",
 ];
 
-/// Methods of drafts that this schema does not know, and what they are like there.
+/// Methods of drafts that the schema lacks, and the methods that they resemble.
 const DRAFTS: [(&str, &str); 1] = [("session/fork", "session/new")];
 
-/// Who reads a message.
+/// The reader of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     ToClient,
@@ -37,7 +36,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// As the schema names who answers a method.
+    /// The schema's word for the party that answers a method.
     fn side(self) -> &'static str {
         match self {
             Self::ToClient => "client",
@@ -45,7 +44,7 @@ impl Direction {
         }
     }
 
-    /// Who reads the answer.
+    /// The reader of the answer.
     pub(crate) fn other(self) -> Self {
         match self {
             Self::ToClient => Self::ToAgent,
@@ -54,7 +53,7 @@ impl Direction {
     }
 }
 
-/// What a definition is for.
+/// The part of a method that a definition describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Params,
@@ -63,7 +62,7 @@ enum Part {
 
 struct Schema {
     schemas: Schemas,
-    /// By who answers the method, and the method.
+    /// By the answering party, the method, and the part.
     methods: HashMap<(String, String, Part), SchemaIndex>,
     error: SchemaIndex,
     id: SchemaIndex,
@@ -123,25 +122,25 @@ impl Schema {
     }
 }
 
-/// Whether this is a message of ACP v1 to that side; `asked` is the method of the request that it
-/// answers, if it is an answer. A method that begins with `_` may have any params.
+/// Whether this is a message of ACP v1 to that reader. `answered_method` is the method that an
+/// answer belongs to. A method that begins with `_` may have any params.
 pub(crate) fn validate(
     direction: Direction,
     message: &Value,
-    asked: Option<&str>,
+    answered_method: Option<&str>,
 ) -> Result<(), String> {
     let schema = &*SCHEMA;
     if message["jsonrpc"] != "2.0" {
         return Err("jsonrpc is not \"2.0\"".to_owned());
     }
-    // The id of what is answered is the asker's affair: it is said again as it was.
-    if asked.is_none()
+    // An answer repeats the id of its request, whatever its type.
+    if answered_method.is_none()
         && let Some(id) = message.get("id")
     {
         schema.check(schema.id, id)?;
     }
     let Some(method) = message.get("method") else {
-        return validate_answer(direction, message, asked);
+        return validate_answer(direction, message, answered_method);
     };
     let method = method.as_str().ok_or("a method that is no string")?;
     only(message, &["jsonrpc", "id", "method", "params"])?;
@@ -163,7 +162,7 @@ pub(crate) fn validate(
 fn validate_answer(
     direction: Direction,
     message: &Value,
-    asked: Option<&str>,
+    answered_method: Option<&str>,
 ) -> Result<(), String> {
     only(message, &["jsonrpc", "id", "result", "error"])?;
     match (
@@ -173,7 +172,7 @@ fn validate_answer(
     ) {
         (Some(_), None, Some(error)) => SCHEMA.check(SCHEMA.error, error),
         (Some(_), Some(result), None) => {
-            let method = asked.ok_or("answers nothing that was asked")?;
+            let method = answered_method.ok_or("answers no request")?;
             match SCHEMA.method(direction.other(), method, Part::Result) {
                 Some(index) => SCHEMA.check(index, result),
                 None if method.starts_with('_') => Ok(()),
@@ -192,10 +191,10 @@ fn only(message: &Value, names: &[&str]) -> Result<(), String> {
     }
 }
 
-/// The same, and a failure is the test's.
+/// Fails the test unless the message is valid.
 #[track_caller]
-pub(crate) fn assert_valid(direction: Direction, message: &Value, asked: Option<&str>) {
-    if let Err(error) = validate(direction, message, asked) {
+pub(crate) fn assert_valid(direction: Direction, message: &Value, answered_method: Option<&str>) {
+    if let Err(error) = validate(direction, message, answered_method) {
         panic!("{error}\nin {message}");
     }
 }
@@ -236,9 +235,9 @@ fn messages_as_the_page_of_the_protocol_shows_them_are_valid() {
 #[test]
 fn what_is_wrong_is_seen() {
     use Direction::{ToAgent, ToClient};
-    let asked = Some("terminal/output");
+    let output = Some("terminal/output");
     let table = [
-        (ToAgent, asked, json!({ "id": 1, "result": {} }), "jsonrpc"),
+        (ToAgent, output, json!({ "id": 1, "result": {} }), "jsonrpc"),
         (
             ToAgent,
             None,
@@ -247,25 +246,25 @@ fn what_is_wrong_is_seen() {
         ),
         (
             ToAgent,
-            asked,
+            output,
             json!({ "jsonrpc": "2.0", "result": {} }),
             "neither",
         ),
         (
             ToAgent,
-            asked,
+            output,
             json!({ "jsonrpc": "2.0", "id": 1, "result": { "output": "" } }),
             "truncated",
         ),
         (
             ToAgent,
-            asked,
+            output,
             json!({ "jsonrpc": "2.0", "id": 1, "result": { "output": "", "truncated": false, "exit": 1 } }),
             "exit",
         ),
         (
             ToAgent,
-            asked,
+            output,
             json!({ "jsonrpc": "2.0", "id": 1, "result": { "output": "", "truncated": false, "exitStatus": { "exitCode": -1 } } }),
             "exitCode",
         ),
@@ -277,13 +276,13 @@ fn what_is_wrong_is_seen() {
         ),
         (
             ToAgent,
-            asked,
+            output,
             json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": 1.5, "message": "" } }),
             "code",
         ),
         (
             ToAgent,
-            asked,
+            output,
             json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": 1 } }),
             "message",
         ),
@@ -329,8 +328,8 @@ fn what_is_wrong_is_seen() {
             "requestId",
         ),
     ];
-    for (direction, asked, message, want) in table {
-        let error = validate(direction, &message, asked).unwrap_err();
+    for (direction, answered_method, message, want) in table {
+        let error = validate(direction, &message, answered_method).unwrap_err();
         assert!(error.contains(want), "{message}: {error}");
     }
 }

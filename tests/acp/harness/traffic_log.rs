@@ -1,8 +1,7 @@
-//! All that passes a proxy, so that what it says itself is told from what it passes on, and is held
-//! to ACP's schema in every test.
+//! Everything that passes a proxy. The proxy's own messages are recognized and checked against
+//! ACP's schema in every test.
 //!
-//! What one side receives and the other has not written, byte for byte, is the proxy's own: written
-//! or changed by it.
+//! A line that one end receives and the other has not written, byte for byte, is the proxy's own.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,10 +12,10 @@ use serde_json::Value;
 
 use crate::harness::schema::{Direction, validate};
 
-/// Longer lines are passed on or not, but not looked into.
+/// Longer lines are not parsed.
 const MAX_READ_BYTES: usize = 1 << 20;
 
-/// What has passed between two sides.
+/// The traffic between the two ends of a proxy.
 #[derive(Debug, Default)]
 pub(crate) struct TrafficLog {
     state: Mutex<State>,
@@ -24,22 +23,22 @@ pub(crate) struct TrafficLog {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Written by a side and not received by the other yet; by who is to read it.
+    /// How often a line was written and not received yet, by its reader and hash.
     written: HashMap<(Direction, u64), usize>,
-    /// The half of a line that a side has written; by who is to read it.
+    /// An unfinished line, by its reader.
     half: HashMap<Direction, Vec<u8>>,
-    /// Requests without an answer: by who answers, and the id.
-    asked: HashMap<(Direction, String), Vec<String>>,
-    /// Another version than 1 is spoken: its messages are not version 1's.
+    /// The methods of unanswered requests, by the answering party and the id.
+    open_requests: HashMap<(Direction, String), Vec<String>>,
+    /// Whether another version than 1 is spoken, whose messages are not checked.
     is_other_version: bool,
-    /// The proxy's own messages, in their order.
-    own: Vec<(Direction, Value)>,
-    wrong: Vec<String>,
+    /// The proxy's own messages in order.
+    own_messages: Vec<(Direction, Value)>,
+    violations: Vec<String>,
 }
 
 impl TrafficLog {
-    /// A side is about to write this.
-    pub(crate) fn writes(&self, to: Direction, bytes: &[u8]) {
+    /// Records bytes that are about to be written.
+    pub(crate) fn record_write(&self, to: Direction, bytes: &[u8]) {
         let mut state = self.lock();
         let mut lines = state.half.remove(&to).unwrap_or_default();
         lines.extend_from_slice(bytes);
@@ -52,33 +51,36 @@ impl TrafficLog {
         state.half.insert(to, lines);
     }
 
-    /// A side has received this line.
-    pub(crate) fn received(&self, by: Direction, line: &[u8]) {
+    /// Records a received line.
+    pub(crate) fn record_receipt(&self, by: Direction, line: &[u8]) {
         let mut state = self.lock();
         if let Some(count) = state.written.get_mut(&(by, hash(line)))
             && *count > 0
         {
             *count -= 1;
-            state.note(by, line);
+            state.note_passed(by, line);
             return;
         }
-        // The last line that was written has no end.
+        // The last line was written without a newline.
         if state.half.get(&by).is_some_and(|half| half == line) {
             return;
         }
-        state.own(by, line);
+        state.record_own(by, line);
     }
 
-    /// The proxy's own messages to one side until now.
-    pub(crate) fn own_to(&self, to: Direction) -> Vec<Value> {
+    /// The proxy's own messages to this reader so far.
+    pub(crate) fn own_messages_to(&self, to: Direction) -> Vec<Value> {
         let state = self.lock();
-        let own = state.own.iter().filter(|(direction, _)| *direction == to);
-        own.map(|(_, message)| message.clone()).collect()
+        let own_messages = state
+            .own_messages
+            .iter()
+            .filter(|(direction, _)| *direction == to);
+        own_messages.map(|(_, message)| message.clone()).collect()
     }
 
-    /// What the proxy has said that is not ACP v1.
-    pub(crate) fn wrong(&self) -> Vec<String> {
-        self.lock().wrong.clone()
+    /// The proxy's own messages that are not ACP v1.
+    pub(crate) fn violations(&self) -> Vec<String> {
+        self.lock().violations.clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -93,61 +95,64 @@ impl State {
         if message["method"] == "initialize" {
             self.is_other_version = message["params"]["protocolVersion"] != 1;
         }
-        // Noted here, not where it is received: the proxy may answer it itself.
+        // The request is noted when it is written, because the proxy may answer it itself.
         if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
             let key = (to, id.to_string());
-            self.asked.entry(key).or_default().push(method.to_owned());
+            self.open_requests
+                .entry(key)
+                .or_default()
+                .push(method.to_owned());
         }
     }
 
-    /// A message that was passed on: an answer's request is done.
-    fn note(&mut self, by: Direction, line: &[u8]) {
+    /// Notes a passed message: an answer ends its request.
+    fn note_passed(&mut self, by: Direction, line: &[u8]) {
         if let Some(message) = read(line)
             && message.get("method").is_none()
         {
-            self.answered(by, &message);
+            self.take_request(by, &message);
         }
     }
 
-    fn own(&mut self, by: Direction, line: &[u8]) {
+    fn record_own(&mut self, by: Direction, line: &[u8]) {
         if line.len() > MAX_READ_BYTES {
             return;
         }
         let Some(message) = read(line) else {
-            // A number that serde_json's own cannot hold is JSON, and was somebody else's.
+            // JSON with a number that serde_json cannot hold was written by a peer.
             if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
                 return;
             }
             let line = String::from_utf8_lossy(line);
-            self.wrong.push(format!("not JSON, {by:?}: {line}"));
+            self.violations.push(format!("not JSON, {by:?}: {line}"));
             return;
         };
-        let asked = if message.get("method").is_some() {
+        let request = if message.get("method").is_some() {
             None
         } else {
-            self.answered(by, &message)
+            self.take_request(by, &message)
         };
-        // What it asks itself is to be answered too.
+        // The proxy's own requests are answered as well.
         if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
             let key = (by, id.to_string());
-            let asked = self.asked.entry(key).or_default();
-            if asked.is_empty() {
-                asked.push(method.to_owned());
+            let requests = self.open_requests.entry(key).or_default();
+            if requests.is_empty() {
+                requests.push(method.to_owned());
             }
         }
         if !self.is_other_version
-            && let Err(error) = validate(by, &message, asked.as_deref())
+            && let Err(error) = validate(by, &message, request.as_deref())
         {
-            self.wrong.push(format!("{error}\n{by:?}: {message}"));
+            self.violations.push(format!("{error}\n{by:?}: {message}"));
         }
-        self.own.push((by, message));
+        self.own_messages.push((by, message));
     }
 
-    /// The method that this answers.
-    fn answered(&mut self, by: Direction, message: &Value) -> Option<String> {
+    /// Takes the method of the request that this message answers.
+    fn take_request(&mut self, by: Direction, message: &Value) -> Option<String> {
         let key = (by.other(), message.get("id")?.to_string());
-        let asked = self.asked.get_mut(&key)?;
-        (!asked.is_empty()).then(|| asked.remove(0))
+        let requests = self.open_requests.get_mut(&key)?;
+        (!requests.is_empty()).then(|| requests.remove(0))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Transparency: a conversation that has every method of ACP v1 in it, byte for byte both ways.
+//! A conversation with every method of ACP v1 passes byte for byte in both directions.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use termd_test_support::{Home, TestDaemon};
 
 use crate::harness::proxy::AcpProxy;
 
-/// One message a line, with who says it; the message itself is what passes, byte for byte.
+/// One message a line, with its sender. The member `message` is what passes.
 const CONVERSATION: &str = include_str!("conversation.jsonl");
 
-/// Every `x-method` of ACP v1's schema, and who is asked or told.
+/// Every `x-method` of ACP v1's schema, and its receiver.
 const METHODS: [(&str, Party); 25] = [
     ("authenticate", Party::Agent),
     ("initialize", Party::Agent),
@@ -49,7 +49,7 @@ enum Party {
 }
 
 #[derive(Debug, Deserialize)]
-struct Said<'a> {
+struct RecordedMessage<'a> {
     from: Party,
     #[serde(borrow)]
     message: &'a RawValue,
@@ -57,15 +57,15 @@ struct Said<'a> {
 
 fn conversation() -> impl Iterator<Item = (Party, &'static str, Value)> {
     CONVERSATION.lines().map(|line| {
-        let said: Said<'_> = serde_json::from_str(line).unwrap();
-        let value = serde_json::from_str(said.message.get()).unwrap();
-        (said.from, said.message.get(), value)
+        let message: RecordedMessage<'_> = serde_json::from_str(line).unwrap();
+        let value = serde_json::from_str(message.message.get()).unwrap();
+        (message.from, message.message.get(), value)
     })
 }
 
 #[test]
 fn the_conversation_has_every_method() {
-    let said: HashSet<(String, Party)> = conversation()
+    let methods: HashSet<(String, Party)> = conversation()
         .filter_map(|(from, text, _)| {
             let message: Value = serde_json::from_str(text).unwrap();
             let to = match from {
@@ -76,50 +76,50 @@ fn the_conversation_has_every_method() {
         })
         .collect();
     for (method, to) in METHODS {
-        assert!(said.contains(&(method.to_owned(), to)), "{method}");
+        assert!(methods.contains(&(method.to_owned(), to)), "{method}");
     }
 }
 
 #[test]
 fn it_passes_byte_for_byte_to_a_client_that_has_terminals() {
     let home = Home::new();
-    let mut proxied = AcpProxy::spawn(&home, &[]);
+    let mut proxy = AcpProxy::spawn(&home, &[]);
     for (from, text, _) in conversation() {
         let line = format!("{text}\n");
-        let (says, hears) = match from {
-            Party::Client => (&mut proxied.client, &mut proxied.agent),
-            Party::Agent => (&mut proxied.agent, &mut proxied.client),
+        let (says, receiver) = match from {
+            Party::Client => (&mut proxy.client, &mut proxy.agent),
+            Party::Agent => (&mut proxy.agent, &mut proxy.client),
         };
         says.write(line.as_bytes());
-        let heard = String::from_utf8(hears.raw().unwrap()).unwrap();
-        assert_eq!(heard, line);
+        let received = String::from_utf8(receiver.raw().unwrap()).unwrap();
+        assert_eq!(received, line);
     }
-    // Nothing was asked of a daemon.
+    // No daemon was started.
     assert!(!home.socket().exists());
 }
 
 #[test]
 fn where_terminals_are_answered_here_all_else_passes() {
-    // Connected to in the background, once the agent has agreed.
+    // The proxy connects in the background after `initialize`.
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::spawn(&daemon, &[]);
+    let mut proxy = AcpProxy::spawn(&daemon, &[]);
     for (from, text, value) in conversation() {
         let method = value["method"].as_str().unwrap_or_default();
         let is_own = method.starts_with("terminal/")
             || value["id"].as_str().is_some_and(|id| id.starts_with("t-"))
-            // A tool call that embeds a terminal, and what follows of it, is shown by us.
+            // The proxy itself shows a tool call that embeds a terminal.
             || value["params"]["update"]["toolCallId"] == "call_2";
         if is_own {
             continue;
         }
-        let (says, hears) = match from {
-            Party::Client => (&mut proxied.client, &mut proxied.agent),
-            Party::Agent => (&mut proxied.agent, &mut proxied.client),
+        let (says, receiver) = match from {
+            Party::Client => (&mut proxy.client, &mut proxy.agent),
+            Party::Agent => (&mut proxy.agent, &mut proxy.client),
         };
-        // The client of this one has no terminals, and the agent is told that it has.
+        // The client has no terminals, and the agent is told that it has.
         let without = text.replacen("\"terminal\":true", "\"terminal\":false", 1);
         says.write(format!("{without}\n").as_bytes());
-        let heard = String::from_utf8(hears.raw().unwrap()).unwrap();
-        assert_eq!(heard, format!("{text}\n"));
+        let received = String::from_utf8(receiver.raw().unwrap()).unwrap();
+        assert_eq!(received, format!("{text}\n"));
     }
 }

@@ -1,5 +1,5 @@
-//! What is left of an agent's terminals when its session, one side, the proxy or the daemon's server
-//! ends.
+//! What is left of an agent's terminals at the end of its session, of one side, of the proxy, or of
+//! the server.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -8,7 +8,8 @@ use termd_test_support::{TestDaemon, merged, sh, wait_until};
 use crate::harness::proxy::AcpProxy;
 use crate::harness::proxy::{SESSION, listed, named, nothing_is_left};
 
-/// Waits until an agent is gone whose proxy was killed: its supervisor ends it, and then itself.
+/// Waits for the end of an agent whose proxy was killed. Its supervisor ends the agent and then
+/// itself.
 #[track_caller]
 fn agents_are_gone(daemon: &TestDaemon) {
     let is_supervisor = |pid: &i32| {
@@ -23,22 +24,22 @@ fn agents_are_gone(daemon: &TestDaemon) {
 #[test]
 fn a_session_that_is_closed_takes_its_terminals_along() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    proxied.session("sess_2", &daemon.user_home());
-    let id = proxied.script("sleep 1000");
-    proxied.script("true");
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    proxy.session("sess_2", &daemon.user_home());
+    let id = proxy.script("sleep 1000");
+    proxy.script("true");
     let other = merged(&sh("sleep 1000"), &json!({ "sessionId": "sess_2" }));
-    let other = proxied.ok("terminal/create", &other)["terminalId"].clone();
-    let waiting = proxied.agent.request("terminal/wait_for_exit", &named(&id));
-    let closing = proxied
+    let other = proxy.ok("terminal/create", &other)["terminalId"].clone();
+    let waiting = proxy.agent.request("terminal/wait_for_exit", &named(&id));
+    let closing = proxy
         .client
         .request("session/close", &json!({ "sessionId": SESSION }));
-    let asked = proxied
+    let request = proxy
         .agent
         .wait("close", |line| line["method"] == "session/close");
-    proxied.agent.answer(&asked, &json!({}));
-    proxied.client.answer_to(closing);
-    let exit = proxied.agent.answer_to(waiting);
+    proxy.agent.answer(&request, &json!({}));
+    proxy.client.answer_to(closing);
+    let exit = proxy.agent.answer_to(waiting);
     assert!(exit["result"]["signal"].is_string(), "{exit}");
     wait_until("the other session's terminal alone is left", || {
         let open = listed(&daemon, "open");
@@ -46,29 +47,29 @@ fn a_session_that_is_closed_takes_its_terminals_along() {
     });
 }
 
-/// One way to end it.
+/// A way to end the proxy.
 type End = fn(&mut AcpProxy);
 
 #[test]
 fn nothing_is_left_when_a_side_or_the_proxy_ends() {
     let daemon = TestDaemon::start();
     let ends: [(&str, End); 4] = [
-        ("the client says no more", |proxied| proxied.client.close()),
-        ("the agent says no more", |proxied| proxied.agent.close()),
-        ("SIGTERM", |proxied| proxied.process().signal(Signal::TERM)),
-        ("SIGKILL", |proxied| proxied.process().signal(Signal::KILL)),
+        ("the client says no more", |proxy| proxy.client.close()),
+        ("the agent says no more", |proxy| proxy.agent.close()),
+        ("SIGTERM", |proxy| proxy.process().signal(Signal::TERM)),
+        ("SIGKILL", |proxy| proxy.process().signal(Signal::KILL)),
     ];
     for (what, end) in ends {
-        let mut proxied = AcpProxy::with_session(&daemon, &[]);
-        proxied.script("sleep 1000");
-        proxied.script("true");
-        proxied.script("trap '' TERM HUP; while :; do sleep 1; done");
-        end(&mut proxied);
+        let mut proxy = AcpProxy::with_session(&daemon, &[]);
+        proxy.script("sleep 1000");
+        proxy.script("true");
+        proxy.script("trap '' TERM HUP; while :; do sleep 1; done");
+        end(&mut proxy);
         if what == "the client says no more" {
-            // As an agent does that hears of it.
-            proxied.agent.close();
+            // An agent that learns of the end closes its side.
+            proxy.agent.close();
         }
-        proxied.wait_exit();
+        proxy.wait_exit();
         eprintln!("ended: {what}");
         nothing_is_left(&daemon);
         agents_are_gone(&daemon);
@@ -82,44 +83,44 @@ fn calls_go_on_with_the_next_server() {
         TestDaemon::kill_server as fn(&TestDaemon),
         TestDaemon::replace_server,
     ] {
-        let mut proxied = AcpProxy::with_session(&daemon, &[]);
-        let id = proxied.script("while ! [ -e go ]; do sleep 0.01; done; echo done; exit 4");
+        let mut proxy = AcpProxy::with_session(&daemon, &[]);
+        let id = proxy.script("while ! [ -e go ]; do sleep 0.01; done; echo done; exit 4");
         let waits: Vec<u64> = (0..3)
-            .map(|_| proxied.agent.request("terminal/wait_for_exit", &named(&id)))
+            .map(|_| proxy.agent.request("terminal/wait_for_exit", &named(&id)))
             .collect();
-        proxied.text(&id);
+        proxy.text(&id);
         replace(&daemon);
         let go = daemon.user_home().join("go");
         std::fs::write(&go, "").unwrap();
         for wait in waits {
-            let answer = proxied.agent.answer_to(wait);
+            let answer = proxy.agent.answer_to(wait);
             assert_eq!(answer["result"]["exitCode"], 4, "{answer}");
         }
-        assert_eq!(proxied.text(&id), "done\n");
+        assert_eq!(proxy.text(&id), "done\n");
         std::fs::remove_file(go).unwrap();
-        let next = proxied.script("sleep 1000");
-        proxied.ok("terminal/release", &named(&next));
-        proxied.ok("terminal/release", &named(&id));
+        let next = proxy.script("sleep 1000");
+        proxy.ok("terminal/release", &named(&next));
+        proxy.ok("terminal/release", &named(&id));
     }
 }
 
-/// Else the next server would end the terminals of an agent that asks for nothing for a while.
+/// Otherwise the next server would end the terminals of an agent that is idle for a while.
 #[test]
 fn the_next_server_knows_whose_the_terminals_are_before_anything_is_asked() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    // One whose command has ended is tied, too, and nobody waits for it.
-    let exited = proxied.script("true");
-    proxied.exit(&exited);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    // An exited terminal is tied to the connection as well.
+    let exited = proxy.script("true");
+    proxy.exit(&exited);
     let connections = |count: u64| {
         daemon.client().ok("daemon.stats", &Value::Null)["connections"]
             .as_u64()
             .is_some_and(|now| now >= count)
     };
     daemon.replace_server();
-    // Its own, and the one that the terminal is tied to.
+    // One connection of the test, and the one that the terminals are tied to.
     wait_until("the proxy is connected again", || connections(2));
-    proxied.process().signal(Signal::KILL);
+    proxy.process().signal(Signal::KILL);
     nothing_is_left(&daemon);
     agents_are_gone(&daemon);
 }

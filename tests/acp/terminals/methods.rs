@@ -1,4 +1,4 @@
-//! `terminal/*` from the agent: every method, and whatever an agent does wrong.
+//! `terminal/*` from the agent: every method, and every mistake of an agent.
 
 use serde_json::{Value, json};
 use termd_test_support::{Process, TestDaemon, merged, sh, wait_until};
@@ -9,51 +9,51 @@ use crate::harness::proxy::{SESSION, listed, named, records};
 #[test]
 fn every_method_and_meta_untouched() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let meta = json!({ "x": [1, null, "é"], "termd": { "rows": 5, "confirmed": true } });
     let request = merged(
         &sh("echo out; exit 3"),
         &json!({ "sessionId": SESSION, "_meta": meta }),
     );
-    let created = proxied.ok("terminal/create", &request);
+    let created = proxy.ok("terminal/create", &request);
     assert_eq!(created["_meta"], meta);
     let id = created["terminalId"].as_str().unwrap();
     let with_meta = merged(&named(id), &json!({ "_meta": { "y": 1 } }));
     assert_eq!(
-        proxied.ok("terminal/wait_for_exit", &with_meta),
+        proxy.ok("terminal/wait_for_exit", &with_meta),
         json!({ "exitCode": 3, "signal": null, "_meta": { "y": 1 } })
     );
     assert_eq!(
-        proxied.ok("terminal/output", &with_meta),
+        proxy.ok("terminal/output", &with_meta),
         json!({ "output": "out\n", "truncated": false,
                 "exitStatus": { "exitCode": 3, "signal": null },
                 "_meta": { "y": 1, "termd": { "start": 0, "end": 5 } } })
     );
     assert_eq!(
-        proxied.ok("terminal/kill", &with_meta),
+        proxy.ok("terminal/kill", &with_meta),
         json!({ "_meta": { "y": 1 } })
     );
     assert_eq!(
-        proxied.ok("terminal/release", &with_meta),
+        proxy.ok("terminal/release", &with_meta),
         json!({ "_meta": { "y": 1 } })
     );
-    let plain = proxied.script("true");
-    assert_eq!(proxied.ok("terminal/kill", &named(&plain)), json!({}));
-    assert_eq!(proxied.ok("terminal/release", &named(&plain)), json!({}));
+    let plain = proxy.script("true");
+    assert_eq!(proxy.ok("terminal/kill", &named(&plain)), json!({}));
+    assert_eq!(proxy.ok("terminal/release", &named(&plain)), json!({}));
     let no_object = merged(&sh("true"), &json!({ "sessionId": SESSION, "_meta": "x" }));
-    let created = proxied.ok("terminal/create", &no_object);
+    let created = proxy.ok("terminal/create", &no_object);
     assert_eq!(created.get("_meta"), None, "{created}");
 }
 
 #[test]
-// One table.
+// The cases are one table.
 #[allow(clippy::too_many_lines)]
 fn misuse_is_told_in_the_daemons_words() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    let id = proxied.script("sleep 1000");
-    let released = proxied.script("true");
-    proxied.ok("terminal/release", &named(&released));
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    let id = proxy.script("sleep 1000");
+    let released = proxy.script("true");
+    proxy.ok("terminal/release", &named(&released));
     let created = |more: Value| merged(&json!({ "sessionId": SESSION, "command": "true" }), &more);
     let file = daemon.path("file");
     std::fs::write(&file, "").unwrap();
@@ -189,7 +189,7 @@ fn misuse_is_told_in_the_daemons_words() {
     ];
     for (method, params, want) in table {
         let shown: String = params.to_string().chars().take(200).collect();
-        let error = proxied.err(method, &params);
+        let error = proxy.err(method, &params);
         assert_eq!(
             (error.code, error.kind()),
             want,
@@ -201,26 +201,26 @@ fn misuse_is_told_in_the_daemons_words() {
         1,
         "refused creates change nothing"
     );
-    let directory = proxied.err("terminal/create", &created(json!({ "cwd": "/no/such" })));
+    let directory = proxy.err("terminal/create", &created(json!({ "cwd": "/no/such" })));
     assert_eq!(directory.data["field"], "cwd", "{directory:?}");
 }
 
 #[test]
 fn limits_of_output_are_the_agents() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     for (limit, want) in [
         (json!(0), ("", true)),
         (json!(4), ("def\n", true)),
         (json!(null), ("abcdef\n", false)),
         (json!(u64::MAX), ("abcdef\n", false)),
     ] {
-        let id = proxied.create(&merged(
+        let id = proxy.create(&merged(
             &sh("echo abcdef"),
             &json!({ "outputByteLimit": limit }),
         ));
-        proxied.exit(&id);
-        let output = proxied.ok("terminal/output", &named(&id));
+        proxy.exit(&id);
+        let output = proxy.ok("terminal/output", &named(&id));
         assert_eq!(output["output"], want.0, "{limit}");
         assert_eq!(output["truncated"], want.1, "{limit}");
     }
@@ -249,30 +249,30 @@ fn a_terminal_is_this_proxys_alone() {
 #[test]
 fn output_is_whole_right_after_the_wait() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let want: String = (1..=5_000).map(|number| format!("{number}\n")).collect();
     for _ in 0..10 {
-        let id = proxied.script("seq 1 5000");
-        let waiting = proxied.agent.request("terminal/wait_for_exit", &named(&id));
-        proxied.agent.answer_to(waiting);
-        assert!(proxied.text(&id) == want, "output is not whole");
-        proxied.ok("terminal/release", &named(&id));
+        let id = proxy.script("seq 1 5000");
+        let waiting = proxy.agent.request("terminal/wait_for_exit", &named(&id));
+        proxy.agent.answer_to(waiting);
+        assert!(proxy.text(&id) == want, "output is not whole");
+        proxy.ok("terminal/release", &named(&id));
     }
 }
 
 #[test]
 fn a_hundred_waits_at_once_and_each_outlives_the_release() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    let id = proxied.script("trap '' HUP; echo ready; sleep 1000");
-    proxied.wait_for_text(&id, "ready");
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    let id = proxy.script("trap '' HUP; echo ready; sleep 1000");
+    proxy.wait_for_text(&id, "ready");
     let waits: Vec<u64> = (0..100)
-        .map(|_| proxied.agent.request("terminal/wait_for_exit", &named(&id)))
+        .map(|_| proxy.agent.request("terminal/wait_for_exit", &named(&id)))
         .collect();
-    // Nothing waits behind them, and none of them is overtaken by the release.
-    proxied.ok("terminal/release", &named(&id));
+    // The waits block nothing, and the release does not overtake them.
+    proxy.ok("terminal/release", &named(&id));
     for wait in waits {
-        let answer = proxied.agent.answer_to(wait);
+        let answer = proxy.agent.answer_to(wait);
         assert!(answer["result"]["signal"].is_string(), "{answer}");
     }
 }
@@ -280,38 +280,38 @@ fn a_hundred_waits_at_once_and_each_outlives_the_release() {
 #[test]
 fn kill_ends_the_whole_tree_and_the_id_stays() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    let id = proxied.script("setsid sleep 1000 & echo \"pid $!;\"; sleep 1001");
-    proxied.wait_for_text(&id, ";");
-    let text = proxied.text(&id);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    let id = proxy.script("setsid sleep 1000 & echo \"pid $!;\"; sleep 1001");
+    proxy.wait_for_text(&id, ";");
+    let text = proxy.text(&id);
     let pid = text.trim().trim_start_matches("pid ").trim_end_matches(';');
     let process = Process::expect(pid.parse().unwrap());
-    proxied.ok("terminal/kill", &named(&id));
+    proxy.ok("terminal/kill", &named(&id));
     process.wait_for_end();
-    assert_eq!(proxied.exit(&id)["signal"], "SIGTERM");
-    assert_eq!(proxied.text(&id), text);
-    proxied.ok("terminal/kill", &named(&id));
-    proxied.ok("terminal/release", &named(&id));
+    assert_eq!(proxy.exit(&id)["signal"], "SIGTERM");
+    assert_eq!(proxy.text(&id), text);
+    proxy.ok("terminal/kill", &named(&id));
+    proxy.ok("terminal/release", &named(&id));
 }
 
 #[test]
 fn a_wait_is_cancelled_by_its_id_whatever_its_type() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    let id = proxied.script("sleep 1000");
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    let id = proxy.script("sleep 1000");
     for request in [json!("a"), json!(-7), json!(null)] {
         let wait = json!({ "jsonrpc": "2.0", "id": request, "method": "terminal/wait_for_exit",
                            "params": named(&id) });
-        // Two in flight with one id: both are answered.
+        // Two requests with the same id are both answered.
         for count in [1, 2] {
             for _ in 0..count {
-                proxied.agent.say(&wait);
+                proxy.agent.send(&wait);
             }
-            proxied
+            proxy
                 .agent
                 .notify("$/cancel_request", &json!({ "requestId": request }));
             for _ in 0..count {
-                let answer = proxied.agent.wait("an answer", |line| {
+                let answer = proxy.agent.wait("an answer", |line| {
                     line["id"] == request && line.get("error").is_some()
                 });
                 assert_eq!(answer["error"]["code"], -32800, "{answer}");
@@ -320,10 +320,10 @@ fn a_wait_is_cancelled_by_its_id_whatever_its_type() {
         }
     }
     assert_eq!(listed(&daemon, "running").len(), 1);
-    // One that is not ours is the client's.
+    // A request that the proxy has not answered itself belongs to the client.
     let theirs = json!({ "requestId": "fs-1" });
-    proxied.agent.notify("$/cancel_request", &theirs);
-    let passed = proxied
+    proxy.agent.notify("$/cancel_request", &theirs);
+    let passed = proxy
         .client
         .wait("the cancel", |line| line["method"] == "$/cancel_request");
     assert_eq!(passed["params"], theirs);
@@ -332,21 +332,21 @@ fn a_wait_is_cancelled_by_its_id_whatever_its_type() {
 #[test]
 fn a_create_that_is_cancelled_leaves_no_terminal() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let params = merged(&sh("sleep 1000"), &json!({ "sessionId": SESSION }));
     let mut cancelled = 0;
     for round_trips in 0..30 {
-        let id = proxied.agent.request("terminal/create", &params);
-        // Cancelled before it begins, while it runs, and when it is done.
+        let id = proxy.agent.request("terminal/create", &params);
+        // The cancellation comes before, during and after the create.
         for _ in 0..round_trips {
-            proxied.err("terminal/output", &named("term_aaaaaaaaaaaa"));
+            proxy.err("terminal/output", &named("term_aaaaaaaaaaaa"));
         }
-        proxied
+        proxy
             .agent
             .notify("$/cancel_request", &json!({ "requestId": id }));
-        let answer = proxied.agent.answer_to(id);
+        let answer = proxy.agent.answer_to(id);
         if let Some(terminal) = answer["result"]["terminalId"].as_str() {
-            proxied.ok("terminal/release", &named(terminal));
+            proxy.ok("terminal/release", &named(terminal));
         } else {
             assert_eq!(answer["error"]["code"], -32800, "{answer}");
             cancelled += 1;
@@ -359,10 +359,10 @@ fn a_create_that_is_cancelled_leaves_no_terminal() {
 #[test]
 fn the_audit_names_both_sides() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    let id = proxied.script("sleep 1000");
-    proxied.ok("terminal/kill", &named(&id));
-    proxied.ok("terminal/release", &named(&id));
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    let id = proxy.script("sleep 1000");
+    proxy.ok("terminal/kill", &named(&id));
+    proxy.ok("terminal/release", &named(&id));
     for action in ["terminal.create", "terminal.kill", "terminal.release"] {
         let record = &records(&daemon, action)[0];
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Where the gate says confirm, the client's person is asked.
+//! `session/request_permission`: the gate's questions go to the client.
 
 use std::path::{Path, PathBuf};
 
@@ -17,10 +17,10 @@ fn dangerous(daemon: &TestDaemon, name: &str) -> (PathBuf, Value) {
     (victim, params)
 }
 
-/// The question that has come to the client.
+/// The question that the client receives.
 #[track_caller]
-fn question(proxied: &mut AcpProxy) -> Value {
-    proxied.client.wait("a question", |line| {
+fn question(proxy: &mut AcpProxy) -> Value {
+    proxy.client.wait("a question", |line| {
         line["method"] == "session/request_permission"
     })
 }
@@ -29,11 +29,11 @@ fn outcome(option: &str) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
 }
 
-/// The tool call of a question is closed in this way.
+/// Checks that the tool call of a question ends with this status.
 #[track_caller]
-fn is_closed(proxied: &mut AcpProxy, question: &Value, status: &str) {
+fn assert_tool_call_ends(proxy: &mut AcpProxy, question: &Value, status: &str) {
     let tool_call = &question["params"]["toolCall"]["toolCallId"];
-    let update = proxied.client.wait("the tool call's end", |line| {
+    let update = proxy.client.wait("the tool call's end", |line| {
         line["params"]["update"]["toolCallId"] == *tool_call
     });
     assert_eq!(
@@ -44,27 +44,27 @@ fn is_closed(proxied: &mut AcpProxy, question: &Value, status: &str) {
     );
 }
 
-/// Runs a terminal that was allowed to its end.
+/// Waits for the end of an allowed command, which removes the file.
 #[track_caller]
-fn ran(proxied: &mut AcpProxy, answer: &Value, victim: &Path) {
+fn wait_for_removal(proxy: &mut AcpProxy, answer: &Value, victim: &Path) {
     let id = answer["result"]["terminalId"].as_str();
     let id = id.unwrap_or_else(|| panic!("{answer}"));
-    assert_eq!(proxied.exit(id)["exitCode"], 0);
+    assert_eq!(proxy.exit(id)["exitCode"], 0);
     assert!(!victim.exists());
 }
 
 #[test]
 fn a_question_says_what_and_why_and_once_is_once() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let (victim, params) = dangerous(&daemon, "victim");
     for _ in 0..2 {
         std::fs::write(&victim, "").unwrap();
-        let create = proxied.agent.request("terminal/create", &params);
-        let asked = question(&mut proxied);
-        let tool_call = &asked["params"]["toolCall"];
+        let create = proxy.agent.request("terminal/create", &params);
+        let request = question(&mut proxy);
+        let tool_call = &request["params"]["toolCall"];
         let line = format!("rm -f {}", victim.display());
-        assert_eq!(asked["params"]["sessionId"], SESSION);
+        assert_eq!(request["params"]["sessionId"], SESSION);
         assert_eq!(tool_call["title"], json!(line));
         assert_eq!(
             (&tool_call["kind"], &tool_call["status"]),
@@ -75,23 +75,23 @@ fn a_question_says_what_and_why_and_once_is_once() {
         assert_eq!(tool_call["rawInput"]["cwd"], json!(daemon.user_home()));
         let text = tool_call["content"][0]["content"]["text"].as_str().unwrap();
         assert!(text.contains("rm -f") && text.contains(&line), "{text}");
-        let options = asked["params"]["options"].as_array().unwrap();
+        let options = request["params"]["options"].as_array().unwrap();
         let kinds: Vec<_> = options.iter().map(|option| &option["kind"]).collect();
         assert_eq!(kinds, ["allow_once", "allow_always", "reject_once"]);
         assert_eq!(options[1]["name"], "Allow this command for this session");
-        // While the person thinks, everything else passes.
-        proxied.script("true");
-        let other = proxied.client.request("_x/y", &json!({}));
-        let passed = proxied
+        // Everything else passes while the question is open.
+        proxy.script("true");
+        let other = proxy.client.request("_x/y", &json!({}));
+        let passed = proxy
             .agent
             .wait("the request", |line| line["method"] == "_x/y");
-        proxied.agent.answer(&passed, &json!({}));
-        proxied.client.answer_to(other);
+        proxy.agent.answer(&passed, &json!({}));
+        proxy.client.answer_to(other);
         assert!(victim.exists());
-        proxied.client.answer(&asked, &outcome("allow_once"));
-        is_closed(&mut proxied, &asked, "completed");
-        let answer = proxied.agent.answer_to(create);
-        ran(&mut proxied, &answer, &victim);
+        proxy.client.answer(&request, &outcome("allow_once"));
+        assert_tool_call_ends(&mut proxy, &request, "completed");
+        let answer = proxy.agent.answer_to(create);
+        wait_for_removal(&mut proxy, &answer, &victim);
     }
     let created = records(&daemon, "terminal.create");
     let outcomes: Vec<_> = created
@@ -112,30 +112,30 @@ fn a_question_says_what_and_why_and_once_is_once() {
 #[test]
 fn always_is_this_command_in_this_session() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
-    proxied.session("sess_2", &daemon.user_home());
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    proxy.session("sess_2", &daemon.user_home());
     let (victim, params) = dangerous(&daemon, "victim");
-    let create = proxied.agent.request("terminal/create", &params);
-    let asked = question(&mut proxied);
-    proxied.client.answer(&asked, &outcome("allow_always"));
-    let answer = proxied.agent.answer_to(create);
-    ran(&mut proxied, &answer, &victim);
+    let create = proxy.agent.request("terminal/create", &params);
+    let request = question(&mut proxy);
+    proxy.client.answer(&request, &outcome("allow_always"));
+    let answer = proxy.agent.answer_to(create);
+    wait_for_removal(&mut proxy, &answer, &victim);
     std::fs::write(&victim, "").unwrap();
-    let answer = proxied.agent.ask("terminal/create", &params);
-    ran(&mut proxied, &answer, &victim);
+    let answer = proxy.agent.ask("terminal/create", &params);
+    wait_for_removal(&mut proxy, &answer, &victim);
     for more in [
         json!({ "args": ["-f", "another"] }),
         json!({ "cwd": daemon.path("state") }),
         json!({ "env": [{ "name": "A", "value": "1" }] }),
         json!({ "sessionId": "sess_2" }),
     ] {
-        let create = proxied
+        let create = proxy
             .agent
             .request("terminal/create", &merged(&params, &more));
-        let asked = question(&mut proxied);
-        proxied.client.answer(&asked, &outcome("reject_once"));
+        let request = question(&mut proxy);
+        proxy.client.answer(&request, &outcome("reject_once"));
         assert_eq!(
-            RpcError::of(&proxied.agent.answer_to(create)).code,
+            RpcError::of(&proxy.agent.answer_to(create)).code,
             -32012,
             "{more}"
         );
@@ -145,10 +145,10 @@ fn always_is_this_command_in_this_session() {
 #[test]
 fn what_is_not_allowed_does_not_run() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let (victim, params) = dangerous(&daemon, "victim");
     let line = format!("rm -f {}", victim.display());
-    for (answer, said) in [
+    for (answer, reason) in [
         (outcome("reject_once"), "the person rejected it"),
         (outcome("nonsense"), "the person rejected it"),
         (json!({}), "the person rejected it"),
@@ -157,37 +157,37 @@ fn what_is_not_allowed_does_not_run() {
             "cancelled",
         ),
     ] {
-        let create = proxied.agent.request("terminal/create", &params);
-        let asked = question(&mut proxied);
-        proxied.client.answer(&asked, &answer);
-        let error = RpcError::of(&proxied.agent.answer_to(create));
+        let create = proxy.agent.request("terminal/create", &params);
+        let request = question(&mut proxy);
+        proxy.client.answer(&request, &answer);
+        let error = RpcError::of(&proxy.agent.answer_to(create));
         error.assert_is(-32012, "rejected");
         assert!(
-            error.message.contains(said) && error.message.contains(&line),
+            error.message.contains(reason) && error.message.contains(&line),
             "{error:?}"
         );
         assert_eq!(error.data["command"], json!(line));
         assert!(error.data["reason"].as_str().unwrap().contains("rm -f"));
-        is_closed(&mut proxied, &asked, "failed");
-        // Late, and once more: nobody's.
-        proxied.client.answer(&asked, &outcome("allow_once"));
+        assert_tool_call_ends(&mut proxy, &request, "failed");
+        // A late answer and a second answer are ignored.
+        proxy.client.answer(&request, &outcome("allow_once"));
     }
-    // A client that cannot ask: the gate's own error.
-    let create = proxied.agent.request("terminal/create", &params);
-    let asked = question(&mut proxied);
-    proxied
+    // A client that cannot ask gets the gate's error.
+    let create = proxy.agent.request("terminal/create", &params);
+    let request = question(&mut proxy);
+    proxy
         .client
-        .say(&json!({ "jsonrpc": "2.0", "id": asked["id"],
+        .send(&json!({ "jsonrpc": "2.0", "id": request["id"],
         "error": { "code": -32601, "message": "Method not found" } }));
-    let error = RpcError::of(&proxied.agent.answer_to(create));
+    let error = RpcError::of(&proxy.agent.answer_to(create));
     error.assert_is(-32011, "confirmation_required");
     assert!(error.message.contains("cannot ask"), "{error:?}");
     assert_eq!(error.data["command"], json!(line));
-    is_closed(&mut proxied, &asked, "failed");
+    assert_tool_call_ends(&mut proxy, &request, "failed");
     assert!(victim.exists() && listed(&daemon, "all").is_empty());
-    // The late answers have not come to the agent: the next that comes is the answer to this.
-    proxied.client.notify("_x/after", &json!({}));
-    let after = proxied.agent.wait("a message", |line| {
+    // The agent gets none of the late answers: the next message is this one.
+    proxy.client.notify("_x/after", &json!({}));
+    let after = proxy.agent.wait("a message", |line| {
         assert!(!line["id"].is_string(), "not the agent's: {line}");
         line["method"] == "_x/after"
     });
@@ -197,18 +197,18 @@ fn what_is_not_allowed_does_not_run() {
 #[test]
 fn an_agent_does_not_confirm_itself() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let (victim, params) = dangerous(&daemon, "victim");
     for meta in [
         json!({ "termd": { "confirmed": true } }),
         json!({ "termd": { "confirmed": "yes" } }),
     ] {
         let params = merged(&params, &json!({ "_meta": meta }));
-        let create = proxied.agent.request("terminal/create", &params);
-        let asked = question(&mut proxied);
-        proxied.client.answer(&asked, &outcome("reject_once"));
+        let create = proxy.agent.request("terminal/create", &params);
+        let request = question(&mut proxy);
+        proxy.client.answer(&request, &outcome("reject_once"));
         assert_eq!(
-            RpcError::of(&proxied.agent.answer_to(create)).kind(),
+            RpcError::of(&proxy.agent.answer_to(create)).kind(),
             "rejected"
         );
     }
@@ -219,64 +219,64 @@ fn an_agent_does_not_confirm_itself() {
 fn a_rule_that_denies_is_not_asked_about() {
     let daemon =
         TestDaemon::configured("[[policy.rules]]\neffect = \"deny\"\nprogram = \"whoami\"\n");
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let params = json!({ "sessionId": SESSION, "command": "whoami" });
-    let error = proxied.err("terminal/create", &params);
+    let error = proxy.err("terminal/create", &params);
     error.assert_is(-32012, "denied");
     assert_eq!(error.data["rule"], 1);
-    let asked = |line: &Value| line["method"] == "session/request_permission";
-    proxied.agent.notify("_x/after", &json!({}));
-    proxied.client.wait("what the agent said", |line| {
-        assert!(!asked(line), "{line}");
+    let request = |line: &Value| line["method"] == "session/request_permission";
+    proxy.agent.notify("_x/after", &json!({}));
+    proxy.client.wait("what the agent said", |line| {
+        assert!(!request(line), "{line}");
         line["method"] == "_x/after"
     });
 }
 
-/// One way to end it.
+/// A way to end the question.
 type End = fn(&mut AcpProxy, u64);
 
 #[test]
 fn a_question_is_withdrawn_when_nobody_waits_for_it() {
     let daemon = TestDaemon::start();
     let ends: [(&str, End); 4] = [
-        ("the agent cancels", |proxied, create| {
-            proxied
+        ("the agent cancels", |proxy, create| {
+            proxy
                 .agent
                 .notify("$/cancel_request", &json!({ "requestId": create }));
-            let answer = RpcError::of(&proxied.agent.answer_to(create));
+            let answer = RpcError::of(&proxy.agent.answer_to(create));
             assert_eq!(answer.code, -32800, "{answer:?}");
         }),
-        ("the session is closed", |proxied, create| {
+        ("the session is closed", |proxy, create| {
             let params = json!({ "sessionId": SESSION });
-            proxied.client.request("session/close", &params);
-            let asked = proxied
+            proxy.client.request("session/close", &params);
+            let request = proxy
                 .agent
                 .wait("close", |line| line["method"] == "session/close");
-            proxied.agent.answer(&asked, &json!({}));
-            let answer = RpcError::of(&proxied.agent.answer_to(create));
+            proxy.agent.answer(&request, &json!({}));
+            let answer = RpcError::of(&proxy.agent.answer_to(create));
             assert_eq!(answer.code, -32800, "{answer:?}");
         }),
-        ("the agent ends", |proxied, _| proxied.agent.close()),
-        ("SIGTERM", |proxied, _| {
-            proxied.process().signal(Signal::TERM);
+        ("the agent ends", |proxy, _| proxy.agent.close()),
+        ("SIGTERM", |proxy, _| {
+            proxy.process().signal(Signal::TERM);
         }),
     ];
     let (victim, params) = dangerous(&daemon, "victim");
     for (what, end) in ends {
-        let mut proxied = AcpProxy::with_session(&daemon, &[]);
-        let create = proxied.agent.request("terminal/create", &params);
-        let asked = question(&mut proxied);
-        end(&mut proxied, create);
+        let mut proxy = AcpProxy::with_session(&daemon, &[]);
+        let create = proxy.agent.request("terminal/create", &params);
+        let request = question(&mut proxy);
+        end(&mut proxy, create);
         eprintln!("withdrawn: {what}");
-        let withdrawn = proxied.client.wait("the withdrawal", |line| {
+        let withdrawn = proxy.client.wait("the withdrawal", |line| {
             line["method"] == "$/cancel_request"
         });
         assert_eq!(
             withdrawn["params"],
-            json!({ "requestId": asked["id"] }),
+            json!({ "requestId": request["id"] }),
             "{what}"
         );
-        is_closed(&mut proxied, &asked, "failed");
+        assert_tool_call_ends(&mut proxy, &request, "failed");
     }
     assert!(victim.exists());
     nothing_is_left(&daemon);
@@ -285,34 +285,34 @@ fn a_question_is_withdrawn_when_nobody_waits_for_it() {
 #[test]
 fn session_cancel_passes_and_the_clients_cancelled_is_a_no() {
     let daemon = TestDaemon::start();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let (victim, params) = dangerous(&daemon, "victim");
-    let create = proxied.agent.request("terminal/create", &params);
-    let asked = question(&mut proxied);
-    proxied
+    let create = proxy.agent.request("terminal/create", &params);
+    let request = question(&mut proxy);
+    proxy
         .client
         .notify("session/cancel", &json!({ "sessionId": SESSION }));
-    proxied
+    proxy
         .client
-        .answer(&asked, &json!({ "outcome": { "outcome": "cancelled" } }));
-    proxied
+        .answer(&request, &json!({ "outcome": { "outcome": "cancelled" } }));
+    proxy
         .agent
         .wait("the cancel", |line| line["method"] == "session/cancel");
     assert_eq!(
-        RpcError::of(&proxied.agent.answer_to(create)).kind(),
+        RpcError::of(&proxy.agent.answer_to(create)).kind(),
         "rejected"
     );
     assert!(victim.exists());
-    // Its place is free, and the session goes on.
-    let id = proxied.script("true");
-    proxied.ok("terminal/release", &named(&id));
+    // The question no longer counts, and the session goes on.
+    let id = proxy.script("true");
+    proxy.ok("terminal/release", &named(&id));
 }
 
 #[test]
 fn a_person_may_answer_through_termd() {
     let daemon = TestDaemon::start();
     let mut person = daemon.client();
-    let mut proxied = AcpProxy::with_session(&daemon, &[]);
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let (victim, params) = dangerous(&daemon, "victim");
     let mut pending = || {
         let listed = person.ok("approval.list", &json!({}));
@@ -320,27 +320,27 @@ fn a_person_may_answer_through_termd() {
         let is_pending = |info: &&Value| info["state"] == "pending";
         listed.iter().find(is_pending).unwrap()["id"].clone()
     };
-    // Approved there: the question here is withdrawn, and the terminal is made.
-    let create = proxied.agent.request("terminal/create", &params);
-    let asked = question(&mut proxied);
+    // An approval elsewhere withdraws the question, and the terminal is created.
+    let create = proxy.agent.request("terminal/create", &params);
+    let request = question(&mut proxy);
     let id = pending();
     let answer = json!({ "id": id, "decision": "approve" });
     daemon.client().ok("approval.answer", &answer);
-    let answer = proxied.agent.answer_to(create);
-    ran(&mut proxied, &answer, &victim);
-    proxied.client.wait("the question is withdrawn", |line| {
-        line["method"] == "$/cancel_request" && line["params"]["requestId"] == asked["id"]
+    let answer = proxy.agent.answer_to(create);
+    wait_for_removal(&mut proxy, &answer, &victim);
+    proxy.client.wait("the question is withdrawn", |line| {
+        line["method"] == "$/cancel_request" && line["params"]["requestId"] == request["id"]
     });
-    is_closed(&mut proxied, &asked, "completed");
-    // Rejected here: denied there.
+    assert_tool_call_ends(&mut proxy, &request, "completed");
+    // A rejection here denies the daemon's question.
     std::fs::write(&victim, "").unwrap();
-    let create = proxied.agent.request("terminal/create", &params);
-    let asked = question(&mut proxied);
+    let create = proxy.agent.request("terminal/create", &params);
+    let request = question(&mut proxy);
     let id = pending();
-    proxied.client.answer(&asked, &outcome("reject_once"));
-    let rejected = RpcError::of(&proxied.agent.answer_to(create));
+    proxy.client.answer(&request, &outcome("reject_once"));
+    let rejected = RpcError::of(&proxy.agent.answer_to(create));
     assert_eq!(rejected.kind(), "rejected", "{rejected:?}");
-    is_closed(&mut proxied, &asked, "failed");
+    assert_tool_call_ends(&mut proxy, &request, "failed");
     let known = daemon.client().ok("approval.wait", &json!({ "id": id }));
     assert_eq!(known["state"], "denied");
     assert!(victim.exists());

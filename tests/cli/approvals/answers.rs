@@ -1,4 +1,4 @@
-//! `termctl approvals`, `approve` and `deny`: a person's side of the gate.
+//! `termctl approvals`, `approve` and `deny`: a person answers the gate's questions.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -8,7 +8,8 @@ use termd_test_support::{Pty, RawClient, TestDaemon, sh};
 
 use crate::termctl::{TermctlOutput, command, ok, termctl};
 
-/// An agent that wants to remove a directory: its connection, what it asks for, and the question.
+/// An agent's call that would remove a directory: its connection, the call's params, and the id of
+/// the question.
 fn question(daemon: &TestDaemon) -> (RawClient, Value, String) {
     let mut agent = daemon.client();
     agent.ok(
@@ -31,8 +32,11 @@ fn a_person_sees_questions_and_answers_them() {
     let shown = ok(&daemon, &["approvals"]);
     assert!(shown.contains(&id) && shown.contains("rm -r"), "{shown}");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
-    let said = ok(&daemon, &["approve", &id]);
-    assert!(said.starts_with(&format!("{id} approved: rm -r")), "{said}");
+    let output = ok(&daemon, &["approve", &id]);
+    assert!(
+        output.starts_with(&format!("{id} approved: rm -r")),
+        "{output}"
+    );
     let late = termctl(&daemon, &["deny", &id]);
     assert_eq!(late.code, Some(1));
     assert!(late.err.contains("approved already"), "{late:?}");
@@ -47,22 +51,22 @@ fn a_person_sees_questions_and_answers_them() {
 fn what_is_no_question_is_said() {
     let daemon = TestDaemon::start();
     for (id, code) in [("aaaaaa", 3), ("nonsense", 2), ("", 2), ("../etc", 2)] {
-        let said = termctl(&daemon, &["deny", id]);
-        assert_eq!(said.code, Some(code), "{id}: {said:?}");
+        let output = termctl(&daemon, &["deny", id]);
+        assert_eq!(output.code, Some(code), "{id}: {output:?}");
     }
 }
 
 #[test]
 fn a_refusal_names_the_question() {
     let daemon = TestDaemon::start();
-    let said = termctl(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
-    assert_eq!(said.code, Some(1));
+    let output = termctl(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
+    assert_eq!(output.code, Some(1));
     let listed = ok(&daemon, &["approvals", "--json"]);
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let id = listed[0]["id"].as_str().unwrap();
     assert!(
-        said.err.contains(&format!("termctl approve {id}")),
-        "{said:?}"
+        output.err.contains(&format!("termctl approve {id}")),
+        "{output:?}"
     );
     ok(&daemon, &["approve", id]);
     ok(&daemon, &["create", "--", "rm", "-r", "/nowhere/at/all"]);
@@ -92,7 +96,7 @@ fn what_runs_in_an_agents_terminal_may_not_answer() {
     let daemon = TestDaemon::start();
     let (mut agent, _params, id) = question(&daemon);
     let termctl = env!("CARGO_BIN_EXE_termctl");
-    // Its environment tells where it is; and where that was taken away, its parents do.
+    // The environment names the terminal. Without the variable the process's parents do.
     for script in [
         format!("{termctl} approve {id}; echo code $?"),
         format!("env -u TERMD_TERMINAL {termctl} approve {id}; echo code $?"),
@@ -119,19 +123,19 @@ fn what_runs_in_an_agents_terminal_may_not_answer() {
 fn always_by_termctl_lets_it_run_from_then_on() {
     let daemon = TestDaemon::start();
     let (mut agent, params, id) = question(&daemon);
-    let said = ok(&daemon, &["approve", "--always", &id]);
+    let output = ok(&daemon, &["approve", "--always", &id]);
     let file = daemon.path("config/termd/approved.toml");
     assert!(
-        said.contains(&format!("; always, by {}:", file.display())),
-        "{said}"
+        output.contains(&format!("; always, by {}:", file.display())),
+        "{output}"
     );
-    let number: usize = said.rsplit(':').next().unwrap().parse().unwrap();
+    let number: usize = output.rsplit(':').next().unwrap().parse().unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.lines().nth(number - 1), Some("[[rules]]"), "{text}");
     for _ in 0..3 {
         agent.ok("session.create", &params);
     }
-    // It is for that very command.
+    // The rule is for the same command only.
     let other = json!({ "command": "rm", "args": ["-r", daemon.path("state/other")] });
     let refused = agent.err("session.create", &other);
     assert_eq!(refused.kind(), "confirmation_required", "{refused:?}");
@@ -150,12 +154,12 @@ fn always_says_where_it_is_only_once() {
     let params = json!({ "command": "true" });
     let refused = agent.err("session.create", &params);
     let id = refused.data["approval"].as_str().unwrap().to_owned();
-    let said = termctl(&daemon, &["approve", "--always", &id]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    said.assert_one_line();
+    let output = termctl(&daemon, &["approve", "--always", &id]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    output.assert_one_line();
     assert!(
-        said.err.contains(&format!("{id} is approved once: ")),
-        "{said:?}"
+        output.err.contains(&format!("{id} is approved once: ")),
+        "{output:?}"
     );
     assert!(!daemon.path("config/termd/approved.toml").exists());
     agent.ok("session.create", &params);
@@ -171,14 +175,17 @@ fn the_first_answer_wins() {
     ] {
         let (mut agent, params, id) = question(&daemon);
         ok(&daemon, &[first, &id]);
-        let said = termctl(&daemon, &[late, &id]);
-        assert_eq!(said.code, Some(1), "{said:?}");
-        said.assert_one_line();
-        assert!(said.err.contains(&format!("{state} already")), "{said:?}");
+        let output = termctl(&daemon, &[late, &id]);
+        assert_eq!(output.code, Some(1), "{output:?}");
+        output.assert_one_line();
+        assert!(
+            output.err.contains(&format!("{state} already")),
+            "{output:?}"
+        );
         let ran = agent.request("session.create", &params);
         assert_eq!(ran.is_ok(), first == "approve", "{ran:?}");
     }
-    // All at once: one of them has answered, and what happens is what that one said.
+    // Of several answers at once one counts, and the call ends as that one says.
     let (mut agent, params, id) = question(&daemon);
     let answers: Vec<_> = ["approve", "deny", "approve", "deny"]
         .map(|verb| {
@@ -193,7 +200,7 @@ fn the_first_answer_wins() {
         .collect();
     let taken: Vec<_> = answers
         .iter()
-        .filter(|(_, said)| said.code == Some(0))
+        .filter(|(_, output)| output.code == Some(0))
         .collect();
     assert_eq!(taken.len(), 1, "{answers:?}");
     let ran = agent.request("session.create", &params);
@@ -217,7 +224,7 @@ fn what_nobody_answers_in_time_is_denied() {
     let late = termctl(&daemon, &["approve", &id]);
     assert_eq!(late.code, Some(1), "{late:?}");
     assert!(late.err.contains("expired"), "{late:?}");
-    // Nothing has run; the same call asks anew.
+    // Nothing has run. The same call makes a new question.
     assert!(daemon.path("state/victim").exists());
     let refused = agent.err("session.create", &params);
     assert_eq!(refused.kind(), "confirmation_required", "{refused:?}");

@@ -1,5 +1,5 @@
-//! A desktop for `termctl approvals --notify`: a bus of its own, and a server of notifications on it
-//! that shows nothing, tells what it was asked, and answers as a person would.
+//! A desktop for `termctl approvals --notify`: a D-Bus bus, and a notification server that shows
+//! nothing, records its requests, and answers as a person would.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,20 +18,20 @@ use zbus::{Connection, Message, MessageStream};
 
 const SERVICE: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
-/// Why a notification has gone: a person put it away, or a call did.
+/// The reasons for which a notification is closed: by a person, or by a call.
 const DISMISSED: u32 = 2;
 const BY_A_CALL: u32 = 3;
 
-/// A bus that nobody else is on, and that starts nobody: whoever is on it was put there.
+/// A bus with no other peers, which starts no services.
 #[derive(Debug)]
 pub(crate) struct Bus {
     daemon: Child,
-    /// Where it listens, for `DBUS_SESSION_BUS_ADDRESS`.
+    /// The address for `DBUS_SESSION_BUS_ADDRESS`.
     pub(crate) address: String,
 }
 
 impl Bus {
-    /// Starts one; none where there is no dbus-daemon to start.
+    /// Starts a bus. `None` where there is no dbus-daemon.
     pub(crate) fn start(home: &Home) -> Option<Self> {
         let socket = home.path("run/bus-of-the-test");
         let config = home.path("bus.conf");
@@ -51,8 +51,8 @@ impl Bus {
             .spawn()
             .ok()?;
         let mut address = String::new();
-        let mut said = BufReader::new(daemon.stdout.take().unwrap());
-        said.read_line(&mut address).unwrap();
+        let mut output = BufReader::new(daemon.stdout.take().unwrap());
+        output.read_line(&mut address).unwrap();
         let address = address.trim().to_owned();
         assert!(!address.is_empty(), "dbus-daemon told no address");
         Some(Self { daemon, address })
@@ -61,123 +61,123 @@ impl Bus {
 
 impl Drop for Bus {
     fn drop(&mut self) {
-        // Where it has ended already, it ended before the test.
+        // It may have ended already.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }
 }
 
-/// What the server was asked.
+/// A request to the server.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// What it can do.
+pub(crate) enum Request {
+    /// `GetCapabilities`.
     Capabilities,
-    /// To show this.
+    /// `Notify`.
     Notify(Notice),
-    /// To take this one away.
+    /// `CloseNotification`.
     Close(u32),
 }
 
-/// One notification.
+/// A notification.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) id: u32,
     pub(crate) summary: String,
     pub(crate) body: String,
-    /// The actions' keys.
+    /// The keys of the actions.
     pub(crate) keys: Vec<String>,
 }
 
-/// A server of notifications (Desktop Notifications Specification 1.2).
+/// A notification server (Desktop Notifications Specification 1.2).
 #[derive(Debug)]
 pub(crate) struct Server {
     runtime: Runtime,
     bus: Connection,
-    asked: Receiver<Asked>,
-    /// What a person has put away: a call that closes one of these again says nothing new.
-    put_away: RefCell<HashSet<u32>>,
+    request: Receiver<Request>,
+    /// Notifications that a person has dismissed. A later call that closes one of them is ignored.
+    dismissed: RefCell<HashSet<u32>>,
 }
 
 impl Server {
-    /// Takes the name on this bus, and says that it can do this.
+    /// Takes the service's name on this bus and announces these capabilities.
     pub(crate) fn start(bus: &Bus, capabilities: &[&str]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .unwrap();
-        let (tell, asked) = channel();
+        let (sender, request) = channel();
         let capabilities: Vec<String> = capabilities.iter().map(ToString::to_string).collect();
         let bus = runtime.block_on(async {
             let builder = zbus::connection::Builder::address(bus.address.as_str());
             let bus = builder.build().await.unwrap();
             let calls = MessageStream::from(&bus);
             bus.request_name(SERVICE).await.unwrap();
-            tokio::spawn(serve(bus.clone(), calls, capabilities, tell));
+            tokio::spawn(serve(bus.clone(), calls, capabilities, sender));
             bus
         });
         Self {
             runtime,
             bus,
-            asked,
-            put_away: RefCell::default(),
+            request,
+            dismissed: RefCell::default(),
         }
     }
 
-    fn is_news(&self, asked: &Asked) -> bool {
-        !matches!(asked, Asked::Close(id) if self.put_away.borrow().contains(id))
+    fn is_news(&self, request: &Request) -> bool {
+        !matches!(request, Request::Close(id) if self.dismissed.borrow().contains(id))
     }
 
-    /// The next thing that it is asked.
+    /// The next request.
     #[track_caller]
-    pub(crate) fn next(&self) -> Asked {
+    pub(crate) fn next(&self) -> Request {
         loop {
-            let asked = self.asked.recv_timeout(DEADLINE);
-            let asked = asked.expect("the server of notifications is asked");
-            if self.is_news(&asked) {
-                return asked;
+            let request = self.request.recv_timeout(DEADLINE);
+            let request = request.expect("the server of notifications is asked");
+            if self.is_news(&request) {
+                return request;
             }
         }
     }
 
-    /// The next thing, which must be a notification.
+    /// The next request, which must be a notification.
     #[track_caller]
     pub(crate) fn notice(&self) -> Notice {
         match self.next() {
-            Asked::Notify(notice) => notice,
+            Request::Notify(notice) => notice,
             other => panic!("not a notification: {other:?}"),
         }
     }
 
-    /// Nothing that it was asked is left over.
+    /// Checks that no request is left.
     #[track_caller]
-    pub(crate) fn assert_asked_no_more(&self) {
-        let left: Vec<Asked> = self
-            .asked
+    pub(crate) fn assert_no_more_requests(&self) {
+        let left: Vec<Request> = self
+            .request
             .try_iter()
             .filter(|it| self.is_news(it))
             .collect();
         assert_eq!(left, []);
     }
 
-    /// A person presses a button; as servers do, the notification goes with that.
+    /// Presses a button. The notification is closed by that, as by real servers.
     pub(crate) fn press(&self, id: u32, key: &str) {
-        self.put_away.borrow_mut().insert(id);
-        self.tell("ActionInvoked", &(id, key));
+        self.dismissed.borrow_mut().insert(id);
+        self.sender("ActionInvoked", &(id, key));
         self.dismiss(id);
     }
 
-    /// A person takes a notification away.
+    /// Dismisses a notification.
     pub(crate) fn dismiss(&self, id: u32) {
-        self.put_away.borrow_mut().insert(id);
-        self.tell("NotificationClosed", &(id, DISMISSED));
+        self.dismissed.borrow_mut().insert(id);
+        self.sender("NotificationClosed", &(id, DISMISSED));
     }
 
-    fn tell<B: serde::Serialize + zbus::DynamicType>(&self, signal: &str, body: &B) {
-        let told = self
+    fn sender<B: serde::Serialize + zbus::DynamicType>(&self, signal: &str, body: &B) {
+        let emitted = self
             .bus
             .emit_signal(None::<&str>, PATH, SERVICE, signal, body);
-        self.runtime.block_on(told).unwrap();
+        self.runtime.block_on(emitted).unwrap();
     }
 }
 
@@ -185,7 +185,7 @@ async fn serve(
     bus: Connection,
     mut calls: MessageStream,
     capabilities: Vec<String>,
-    tell: Sender<Asked>,
+    sender: Sender<Request>,
 ) {
     let mut last_id = 0;
     while let Some(Ok(call)) = calls.next().await {
@@ -193,15 +193,15 @@ async fn serve(
         if call.message_type() != Type::MethodCall {
             continue;
         }
-        let asked = match header.member().map(MemberName::as_str) {
+        let request = match header.member().map(MemberName::as_str) {
             Some("GetCapabilities") => {
                 bus.reply(&header, &capabilities).await.unwrap();
-                Asked::Capabilities
+                Request::Capabilities
             }
             Some("Notify") => {
                 last_id += 1;
                 bus.reply(&header, &last_id).await.unwrap();
-                Asked::Notify(notice(&call, last_id))
+                Request::Notify(notice(&call, last_id))
             }
             Some("CloseNotification") => {
                 let id: u32 = call.body().deserialize().unwrap();
@@ -210,11 +210,11 @@ async fn serve(
                 bus.emit_signal(None::<&str>, PATH, SERVICE, "NotificationClosed", &closed)
                     .await
                     .unwrap();
-                Asked::Close(id)
+                Request::Close(id)
             }
             other => panic!("the server of notifications was asked {other:?}"),
         };
-        if tell.send(asked).is_err() {
+        if sender.send(request).is_err() {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! `termctl approvals --notify`: questions on a desktop, which is a real bus with a real peer on it.
+//! `termctl approvals --notify`: the gate's questions as desktop notifications, on a real bus.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use termd_test_support::{Process, RawClient, TestDaemon, skip, wait_until};
 
-use super::desktop::{Asked, Bus, Server};
+use super::desktop::{Bus, Request, Server};
 use crate::termctl::{TermctlOutput, command, ok};
 
-/// What the notifications can do of most desktops.
+/// The capabilities of most desktops.
 const USUAL: [&str; 3] = ["actions", "body", "body-markup"];
 
 /// A daemon, a desktop, and `termctl approvals --notify` between them.
@@ -26,19 +26,19 @@ struct Desk {
 /// The running `termctl`.
 struct Notifier {
     child: Child,
-    said: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Drop for Notifier {
     fn drop(&mut self) {
-        // Where it has ended already, the test has looked at how.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Desk {
-    /// All of it; none, and why is said, where there is no bus to be had.
+    /// Starts all of them. Where there is no bus it prints why the test is skipped.
     fn start(test: &str, config: &str, capabilities: &[&str]) -> Option<Self> {
         let daemon = TestDaemon::configured(&format!("kill_grace_ms = 300\n{config}"));
         let Some(bus) = Bus::start(&daemon) else {
@@ -58,10 +58,10 @@ impl Desk {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let said = BufReader::new(child.stdout.take().unwrap());
-        assert_eq!(server.next(), Asked::Capabilities);
+        let output = BufReader::new(child.stdout.take().unwrap());
+        assert_eq!(server.next(), Request::Capabilities);
         Some(Self {
-            notifier: Notifier { child, said },
+            notifier: Notifier { child, output },
             server,
             _bus: bus,
             agent,
@@ -77,20 +77,20 @@ impl Desk {
         (victim, params)
     }
 
-    /// The agent asks for that: the question's id.
+    /// Makes the agent's call, which the gate refuses: the question's id.
     fn ask(&mut self, params: &Value) -> String {
         let error = self.agent.err("session.create", params);
         error.data["approval"].as_str().unwrap().to_owned()
     }
 
-    /// The line in which the watcher tells what came of an answer: then the daemon has it.
-    fn told(&mut self) -> String {
+    /// The next line of the watcher. It reports an answer that the daemon has taken.
+    fn watcher_line(&mut self) -> String {
         let mut line = String::new();
-        self.notifier.said.read_line(&mut line).unwrap();
+        self.notifier.output.read_line(&mut line).unwrap();
         line
     }
 
-    /// The agent's call goes through, and does what it says.
+    /// Checks that the agent's call is allowed and removes the directory.
     fn assert_runs(&mut self, victim: &Path, params: &Value) {
         self.agent.ok("session.create", params);
         wait_until("it is removed", || !victim.exists());
@@ -111,13 +111,16 @@ fn a_button_lets_it_run_once() {
     assert!(notice.body.contains(shown), "no markup: {notice:?}");
     assert_eq!(notice.keys, ["once", "always", "deny"]);
     desk.server.press(notice.id, "once");
-    assert!(desk.told().starts_with(&format!("{id} approved: rm -r")));
+    assert!(
+        desk.watcher_line()
+            .starts_with(&format!("{id} approved: rm -r"))
+    );
     desk.assert_runs(&victim, &params);
-    // It was for once: the same is asked about again.
+    // The approval was for one call: the next is asked about.
     std::fs::create_dir_all(&victim).unwrap();
     assert_ne!(desk.ask(&params), id);
     assert_ne!(desk.server.notice().id, notice.id);
-    desk.server.assert_asked_no_more();
+    desk.server.assert_no_more_requests();
 }
 
 #[test]
@@ -128,14 +131,17 @@ fn a_button_denies() {
     let (victim, params) = desk.removal("victim");
     let id = desk.ask(&params);
     let notice = desk.server.notice();
-    // What no button of ours says, and a notification that is not ours, answer nothing.
+    // An unknown action and an unknown notification answer nothing.
     desk.server.press(notice.id + 1, "once");
     desk.server.press(notice.id, "deny");
-    assert!(desk.told().starts_with(&format!("{id} denied: rm -r")));
+    assert!(
+        desk.watcher_line()
+            .starts_with(&format!("{id} denied: rm -r"))
+    );
     let refused = desk.agent.err("session.create", &params);
     assert_eq!(refused.kind(), "rejected", "{refused:?}");
     assert!(victim.exists());
-    desk.server.assert_asked_no_more();
+    desk.server.assert_no_more_requests();
 }
 
 #[test]
@@ -147,16 +153,19 @@ fn a_button_lets_it_run_for_always() {
     let id = desk.ask(&params);
     let notice = desk.server.notice();
     desk.server.press(notice.id, "always");
-    let told = desk.told();
-    assert!(told.starts_with(&format!("{id} approved: ")), "{told}");
-    assert!(told.contains("; always, by "), "{told}");
+    let watcher_line = desk.watcher_line();
+    assert!(
+        watcher_line.starts_with(&format!("{id} approved: ")),
+        "{watcher_line}"
+    );
+    assert!(watcher_line.contains("; always, by "), "{watcher_line}");
     for _ in 0..3 {
         desk.assert_runs(&victim, &params);
         std::fs::create_dir_all(&victim).unwrap();
     }
     let file = desk.daemon.path("config/termd/approved.toml");
     assert!(std::fs::read_to_string(file).unwrap().contains("victim"));
-    desk.server.assert_asked_no_more();
+    desk.server.assert_no_more_requests();
 }
 
 #[test]
@@ -168,13 +177,13 @@ fn what_is_answered_elsewhere_is_taken_away() {
         let (_, params) = desk.removal(verb);
         let id = desk.ask(&params);
         let notice = desk.server.notice();
-        let said = ok(&desk.daemon, &[verb, &id]);
-        assert!(said.contains(state), "{said}");
-        assert_eq!(desk.server.next(), Asked::Close(notice.id));
-        // A button pressed at that very moment is too late, and does no harm.
+        let output = ok(&desk.daemon, &[verb, &id]);
+        assert!(output.contains(state), "{output}");
+        assert_eq!(desk.server.next(), Request::Close(notice.id));
+        // A button pressed at the same moment comes too late and does no harm.
         desk.server.press(notice.id, "once");
     }
-    desk.server.assert_asked_no_more();
+    desk.server.assert_no_more_requests();
 }
 
 #[test]
@@ -186,7 +195,7 @@ fn what_nobody_answers_in_time_is_taken_away() {
     let (victim, params) = desk.removal("victim");
     let id = desk.ask(&params);
     let notice = desk.server.notice();
-    assert_eq!(desk.server.next(), Asked::Close(notice.id));
+    assert_eq!(desk.server.next(), Request::Close(notice.id));
     let all = ok(&desk.daemon, &["approvals", "--all", "--json"]);
     let all: Value = serde_json::from_str(&all).unwrap();
     assert_eq!(
@@ -216,16 +225,16 @@ fn more_than_fit_come_as_the_others_go() {
         assert!(next.body.contains(name), "{next:?}");
     };
     ok(&desk.daemon, &["deny", &ids[5]]);
-    assert_eq!(desk.server.next(), Asked::Close(notices[5].id));
+    assert_eq!(desk.server.next(), Request::Close(notices[5].id));
     next_is(&desk, "victim-8-");
-    // The watcher has seen them all by now. One that is put away makes room without anything having
-    // changed in the daemon.
+    // The watcher has seen all questions by now. A dismissed notification makes space for another,
+    // although nothing has changed in the daemon.
     desk.server.dismiss(notices[3].id);
     next_is(&desk, "victim-9-");
-    // So does one that is answered; and what was put away stays away.
+    // So does an answered one. A dismissed notification does not come back.
     desk.server.press(notices[0].id, "deny");
     next_is(&desk, "victim-10-");
-    desk.server.assert_asked_no_more();
+    desk.server.assert_no_more_requests();
 }
 
 #[test]
@@ -256,7 +265,7 @@ fn a_watcher_that_ends_takes_its_notifications_away() {
     desk.ask(&params);
     let notice = desk.server.notice();
     Process::expect(desk.notifier.child.id().into()).signal(Signal::TERM);
-    assert_eq!(desk.server.next(), Asked::Close(notice.id));
+    assert_eq!(desk.server.next(), Request::Close(notice.id));
     assert_eq!(desk.notifier.child.wait().unwrap().code(), Some(0));
 }
 
@@ -272,11 +281,14 @@ fn without_a_desktop_one_line_says_what_is_missing() {
     };
     let nowhere = format!("unix:path={}", daemon.path("run/no-bus").display());
     for address in ["", &nowhere, "nonsense"] {
-        let said = run(address);
-        assert_eq!(said.code, Some(1), "{said:?}");
-        said.assert_one_line();
-        assert!(said.err.contains("no session bus"), "{said:?}");
-        assert!(said.err.contains("run it in a desktop session"), "{said:?}");
+        let output = run(address);
+        assert_eq!(output.code, Some(1), "{output:?}");
+        output.assert_one_line();
+        assert!(output.err.contains("no session bus"), "{output:?}");
+        assert!(
+            output.err.contains("run it in a desktop session"),
+            "{output:?}"
+        );
     }
     let Some(bus) = Bus::start(&daemon) else {
         skip(
@@ -285,9 +297,9 @@ fn without_a_desktop_one_line_says_what_is_missing() {
         );
         return;
     };
-    let said = run(&bus.address);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.assert_one_line();
-    assert!(said.err.contains("no notification server"), "{said:?}");
-    assert!(said.err.contains("start dunst or mako"), "{said:?}");
+    let output = run(&bus.address);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
+    assert!(output.err.contains("no notification server"), "{output:?}");
+    assert!(output.err.contains("start dunst or mako"), "{output:?}");
 }

@@ -1,5 +1,5 @@
-//! What a person who attaches sees. The person's tty is a terminal of termd's too, so that what is
-//! on it can be compared: the same screen as that of the terminal attached to.
+//! The screen of an attached person. The person's tty is a terminal of termd as well, so its screen
+//! can be compared with that of the attached terminal.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,8 @@ use termd_test_support::{RawClient, TestDaemon, sh, wait_until};
 
 use crate::termctl::{command, ok, termctl};
 
-/// A terminal that does a part of its script for each line it is sent, and says so in its title.
+/// A terminal that runs the next part of its script for each line of input, and then sets its
+/// title.
 fn terminal(daemon: &TestDaemon, parts: &[&str]) -> String {
     let mut script = String::from("stty -echo; ");
     for (number, part) in parts.iter().enumerate() {
@@ -34,7 +35,8 @@ fn wait_for_title(client: &mut RawClient, id: &str, title: &str) {
     });
 }
 
-/// A tty of this size with a shell on it that runs `termctl attach`, and then says that it is done.
+/// A terminal of this size, as a person's tty, whose shell runs `termctl attach` and then reports
+/// its exit.
 fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
     let attach = command(daemon, &[&["attach"], args].concat());
     let mut create = json!({
@@ -55,7 +57,7 @@ fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
     daemon.client().create_terminal(&create)
 }
 
-/// What is seen of a screen, and what decides how the next key is written.
+/// The visible part of a screen, and the modes that decide how keys are written.
 fn seen(client: &mut RawClient, id: &str) -> Value {
     let screen = client.ok("session.screen", &json!({ "id": id }));
     let rows = screen["lines"].as_array().unwrap().iter();
@@ -114,7 +116,7 @@ fn a_shell_is_drawn_at_once_and_goes_on() {
     wait_until_same(&daemon, &one, &id, "at once");
     go_on(&daemon, &id, 1);
     wait_until_same(&daemon, &one, &id, "live");
-    // A second person comes in the middle: the look and the margins in force are not seen.
+    // A second person attaches meanwhile. The current style and margins are invisible.
     let other = person(&daemon, 80, 24, &[&id]);
     wait_until_same(&daemon, &other, &id, "the other, at once");
     go_on(&daemon, &id, 2);
@@ -140,7 +142,7 @@ fn a_full_screen_program_is_drawn_and_leaves_to_the_primary_screen() {
     }
 }
 
-/// The rest of the sequence comes live: it is no text.
+/// The rest of the sequence comes while attached. It must not be shown as text.
 #[test]
 fn output_that_is_cut_in_a_sequence_goes_on_whole() {
     for (head, tail) in [
@@ -188,7 +190,7 @@ fn the_terminal_takes_the_size_and_is_drawn_in_it() {
     wait_until_same(&daemon, &one, &id, "and on");
 }
 
-/// The latest one's size is the terminal's; whoever has another tty sees a part, and keeps up.
+/// The terminal has the size of the newest tty. Another tty shows a part of it and stays current.
 #[test]
 fn two_people_with_ttys_of_two_sizes_see_it_both() {
     let daemon = TestDaemon::start();
@@ -207,7 +209,7 @@ fn two_people_with_ttys_of_two_sizes_see_it_both() {
         let text = screen["rendering"].as_str().unwrap();
         screen["cols"] == 80 && text.starts_with("1\n2\n3\n4\n5\nmore of it\n\n")
     });
-    // Its tty changes: the terminal is as large again, and the output comes as it is.
+    // A resize of the person's tty gives the terminal that size again.
     client.ok(
         "session.resize",
         &json!({ "id": one, "cols": 90, "rows": 20 }),
@@ -215,7 +217,7 @@ fn two_people_with_ttys_of_two_sizes_see_it_both() {
     wait_until_same(&daemon, &one, &id, "the one again");
 }
 
-/// On the way out everything that a program may leave on is off, and what was there is there.
+/// Detaching resets each mode that a program may leave on.
 #[test]
 fn detaching_leaves_the_tty_clean() {
     let daemon = TestDaemon::start();
@@ -249,7 +251,7 @@ fn detaching_leaves_the_tty_clean() {
     );
 }
 
-/// A program that asks is answered by its terminal, and not by the tty of whoever looks on.
+/// The terminal answers a program's questions. The ttys of attached people do not.
 #[test]
 fn a_program_that_asks_is_answered_once_with_somebody_attached() {
     let daemon = TestDaemon::start();
@@ -265,14 +267,14 @@ fn a_program_that_asks_is_answered_once_with_somebody_attached() {
     wait_until_same(&daemon, &one, id, "attached");
     wait_until_same(&daemon, &other, id, "attached too");
     send(&daemon, id, "\n");
-    let said = daemon.client().wait_for_text(id, "asked");
+    let output = daemon.client().wait_for_text(id, "asked");
     for answer in ["033[1;1R", "033[?2026;", "033]11;rgb:", "033P>|"] {
-        assert_eq!(said.matches(answer).count(), 1, "{answer}: {said}");
+        assert_eq!(output.matches(answer).count(), 1, "{answer}: {output}");
     }
     wait_until_same(&daemon, &one, id, "after it");
 }
 
-/// Too small a tty, and no say in the size: the part with the cursor.
+/// A watcher whose tty is too small sees the part with the cursor.
 #[test]
 fn a_watcher_with_a_smaller_tty_sees_where_the_cursor_is() {
     let daemon = TestDaemon::start();
@@ -303,7 +305,7 @@ fn a_watcher_with_a_smaller_tty_sees_where_the_cursor_is() {
     shows("TOP left", "far");
     let info = daemon.client().ok("session.show", &json!({ "id": id }));
     assert_eq!((&info["cols"], &info["rows"]), (&json!(80), &json!(24)));
-    // It ends with what it watches.
+    // The watcher ends with the command.
     go_on_to_the_end(&daemon, &id);
     daemon.client().wait_for_text(&watcher, "done 0");
 }
@@ -328,22 +330,22 @@ fn screen_and_screenshot_of_a_real_terminal() {
     assert_eq!(rows, "6\n7");
     let html = ok(&daemon, &["screen", "--format", "html", &id]);
     assert!(html.contains("red</span>"), "{html}");
-    let said = termctl(
+    let output = termctl(
         &daemon,
         &["screen", "--wait-change", "--timeout", "100ms", &id],
     );
-    assert_eq!(said.code, Some(124));
+    assert_eq!(output.code, Some(124));
     for (name, begins) in [
         ("x.png", &b"\x89PNG\r\n"[..]),
         ("x.svg", b"<svg"),
         ("x.html", b"<!DOCTYPE html>"),
     ] {
         let file = daemon.path(name);
-        let said = termctl(
+        let output = termctl(
             &daemon,
             &["screenshot", "--json", &id, "-o", file.to_str().unwrap()],
         );
-        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(output.code, Some(0), "{output:?}");
         let bytes = std::fs::read(&file).unwrap();
         assert!(
             bytes
@@ -351,9 +353,9 @@ fn screen_and_screenshot_of_a_real_terminal() {
                 .starts_with(&begins.to_ascii_lowercase()),
             "{name}"
         );
-        assert_eq!(said.json()["bytes"], bytes.len(), "{name}");
+        assert_eq!(output.json()["bytes"], bytes.len(), "{name}");
     }
-    let said = termctl(&daemon, &["screenshot", &id, "-o", "x.pdf"]);
-    assert_eq!(said.code, Some(2), "{said:?}");
-    said.assert_one_line();
+    let output = termctl(&daemon, &["screenshot", &id, "-o", "x.pdf"]);
+    assert_eq!(output.code, Some(2), "{output:?}");
+    output.assert_one_line();
 }

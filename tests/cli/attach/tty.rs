@@ -1,4 +1,4 @@
-//! `termctl attach` at a person's tty: in, out, and the tty as it was afterwards.
+//! `termctl attach` at a person's tty: input, output, and the tty's modes afterwards.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::termctl::{command, ok, termctl};
 /// The byte of the default detach key, ctrl-].
 const DETACH: [u8; 1] = [0x1d];
 
-/// A terminal that echoes lines in capitals, and says so when it is ready.
+/// A terminal that prints `ready`, and `GOT` with each line of input.
 fn shouting(daemon: &TestDaemon) -> String {
     let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done; exit 6";
     let id = ok(daemon, &["create", "--", "sh", "-c", script]);
@@ -79,7 +79,6 @@ fn attach_ends_with_the_command_and_restores_the_tty() {
     assert_eq!(pty.modes(), before);
 }
 
-/// The tty is restored also when the daemon goes away for good.
 #[test]
 fn a_stopped_daemon_restores_the_tty() {
     let daemon = TestDaemon::start();
@@ -163,7 +162,7 @@ fn another_detach_key_may_be_chosen() {
         &["attach", "--detach-key", "ctrl-q", &id],
     ));
     pty.read_until("ready");
-    // The default key is then a key like any other.
+    // The default detach key is an ordinary key then.
     pty.write([0x1d, b'x', b'\r']);
     pty.read_until("GOT \u{1d}x");
     pty.write([0x11]);
@@ -190,9 +189,9 @@ fn keys_go_to_the_program_as_they_are() {
 fn without_a_tty_attach_says_so() {
     let daemon = TestDaemon::start();
     let id = shouting(&daemon);
-    let said = termctl(&daemon, &["attach", &id]);
-    assert_ne!(said.code, Some(0));
-    said.assert_one_line();
+    let output = termctl(&daemon, &["attach", &id]);
+    assert_ne!(output.code, Some(0));
+    output.assert_one_line();
     let mut pty = Pty::open(80, 24);
     let mut child = pty.spawn(&command(&daemon, &["attach", "nothing"]));
     assert_eq!(pty.wait(&mut child).code(), Some(3));

@@ -1,4 +1,4 @@
-//! The server is replaced while termctl talks to it: it goes on where it was.
+//! A change of the server while termctl talks to it: termctl continues where it was.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -24,11 +24,11 @@ fn run_goes_on_with_the_next_server() {
     daemon
         .client()
         .ok("session.send", &json!({ "id": "r", "text": "\n" }));
-    let said = TermctlOutput::of(&child.wait_with_output().unwrap());
+    let output = TermctlOutput::of(&child.wait_with_output().unwrap());
     assert_eq!(
-        (said.code, said.out.as_str()),
+        (output.code, output.out.as_str()),
         (Some(5), "two\n"),
-        "{said:?}"
+        "{output:?}"
     );
 }
 
@@ -66,14 +66,14 @@ fn wait_and_follow_go_on_with_the_next_server() {
     daemon.kill_server();
     daemon.signal(Signal::HUP);
     daemon.client().send_text(&id, "\n");
-    let said = TermctlOutput::of(&follow.wait_with_output().unwrap());
+    let output = TermctlOutput::of(&follow.wait_with_output().unwrap());
     assert_eq!(
-        (said.code, said.out.as_str()),
+        (output.code, output.out.as_str()),
         (Some(0), "two\n"),
-        "{said:?}"
+        "{output:?}"
     );
-    let said = TermctlOutput::of(&wait.wait_with_output().unwrap());
-    assert_eq!(said.code, Some(44), "{said:?}");
+    let output = TermctlOutput::of(&wait.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(44), "{output:?}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn attach_goes_on_with_the_next_server() {
     pty.write("first\r");
     pty.read_until("GOT first");
     daemon.kill_server();
-    // What is typed into the gap may be lost; a person sees that, and types it again.
+    // Input typed into the gap may be lost. A person sees that and types it again.
     wait_until("the next server takes what is typed", || {
         pty.write("second\r");
         pty.read_now().contains("GOT second")

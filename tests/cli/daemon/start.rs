@@ -1,4 +1,5 @@
-//! The daemon started on demand: by the first who needs it, once, and to outlive them.
+//! The start of the daemon on demand: by the first command that needs it, and once. The daemon
+//! outlives the command.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -9,7 +10,7 @@ use termd_test_support::{DEADLINE, Deadline, Home, Process, RawClient, wait_read
 
 use crate::termctl::{TermctlOutput, command, ok, termctl};
 
-/// The keeper's process of the daemon in this home.
+/// The keeper of the daemon in this home.
 fn keeper(home: &Home) -> Process {
     let mut client = RawClient::connect(&home.socket());
     let info = client.ok("daemon.info", &Value::Null);
@@ -27,9 +28,9 @@ pub(crate) fn stop(home: &Home) {
 #[test]
 fn the_main_job_from_nothing() {
     let home = Home::new();
-    let said = termctl(&home, &["run", "--", "echo", "hello"]);
+    let output = termctl(&home, &["run", "--", "echo", "hello"]);
     assert_eq!(
-        (said.code, said.out.as_str(), said.err.as_str()),
+        (output.code, output.out.as_str(), output.err.as_str()),
         (Some(0), "hello\n", "")
     );
     let id = ok(&home, &["create", "--", "sleep", "1000"]);
@@ -42,7 +43,7 @@ fn the_main_job_from_nothing() {
     stop(&home);
 }
 
-/// Its session is its own, so that the end of a shell or of an MCP client is not its end.
+/// The daemon has a session of its own, so the end of a shell or an MCP client does not end it.
 #[test]
 fn the_daemon_has_a_session_of_its_own() {
     let home = Home::new();
@@ -77,12 +78,12 @@ fn many_at_once_start_one() {
         })
         .collect();
     for (n, child) in children.into_iter().enumerate() {
-        let said = TermctlOutput::of(&child.wait_with_output().unwrap());
+        let output = TermctlOutput::of(&child.wait_with_output().unwrap());
         assert_eq!(
-            (said.code, said.out),
+            (output.code, output.out),
             (Some(0), format!("{n}\n")),
             "{}",
-            said.err
+            output.err
         );
     }
     stop(&home);
@@ -92,15 +93,15 @@ fn many_at_once_start_one() {
 #[test]
 fn the_daemon_holds_none_of_the_callers_descriptors() {
     let home = Home::new();
-    // `output()` reads both pipes to their end, which comes only when nobody holds them.
+    // `output()` reads both pipes until no process holds them.
     let mut list = command(&home, &["list"]);
-    let said = TermctlOutput::of(&list.output().unwrap());
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = TermctlOutput::of(&list.output().unwrap());
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(keeper(&home).is_alive());
     stop(&home);
 }
 
-/// Nor a pipe beyond the standard three that a shell let it inherit: its reader waits for the end.
+/// The same for a further pipe that the shell has passed on.
 #[test]
 fn the_daemon_holds_no_pipe_that_it_inherited() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! The server is there and does not answer: `termctl run` still ends when it is told to.
+//! A server that does not answer: `termctl run` still ends on a signal.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use termd_test_support::{Deadline, Process, TestDaemon, wait_until};
 use crate::run::running;
 use crate::termctl::command;
 
-/// What termctl gives a close, and room for a machine that is busy. It is far below what it gives
-/// a call, and what the keeper gives a silent server.
+/// More than the time limit of termctl for a close, with reserve for a busy machine. It is far
+/// below the limits for a call and for a silent server.
 const BOUND: Duration = Duration::from_secs(10);
-/// Below what termctl gives a close.
+/// Less than the time limit of termctl for a close.
 const AT_ONCE: Duration = Duration::from_millis(1_700);
 
-/// A server that is stopped for as long as this lives.
+/// A server that is stopped until this is dropped.
 struct Silenced(Process);
 
 impl Silenced {
@@ -32,7 +32,7 @@ impl Drop for Silenced {
     }
 }
 
-/// Waits for termctl's end, which must come within this time; its exit code.
+/// Waits for the end of termctl, at most this long: its exit code.
 #[track_caller]
 fn ends_within(mut child: Child, time: Duration) -> Option<i32> {
     let ended = Process::expect(child.id().into()).ends_by(Deadline::after(time));
@@ -68,7 +68,7 @@ fn a_second_signal_ends_it_at_once() {
     process.signal(Signal::TERM);
     process.signal(Signal::HUP);
     let code = ends_within(child, AT_ONCE.saturating_sub(begun.elapsed()));
-    // Which of two signals is seen first is the kernel's choice.
+    // The kernel decides which of two pending signals is delivered first.
     assert!(matches!(code, Some(129 | 143)), "{code:?}");
     drop(silenced);
     command.wait_for_end();
@@ -94,7 +94,7 @@ fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
-/// Whether a process has a handler for a signal; `SigCgt` of `proc_pid_status(5)`.
+/// Whether a process has a handler for a signal (`SigCgt` of `proc_pid_status(5)`).
 fn catches(pid: i32, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

@@ -1,4 +1,4 @@
-//! What `termctl show` and `termctl read` tell of output that is not kept.
+//! What `termctl show` and `termctl read` print about output that was dropped.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,12 +7,12 @@ use termd_test_support::{TestDaemon, merged, sh, wait_until};
 
 use crate::termctl::{TermctlOutput, ok, termctl};
 
-/// What is printed, in bytes: lines of eight.
+/// The size of the output, in bytes: lines of eight.
 const BYTES: u64 = 2 << 20;
-/// How much of it is kept, at the most.
+/// The quota, in bytes.
 const QUOTA: u64 = 256 << 10;
 
-/// A terminal that printed more than its quota: its id, and from where to where nothing is kept.
+/// A terminal whose output exceeded its quota, and the range that was dropped.
 struct Flooded {
     daemon: TestDaemon,
     id: String,
@@ -25,7 +25,7 @@ impl Flooded {
         Self::with(QUOTA, "seq -w 0 9999999")
     }
 
-    /// By the first [`BYTES`] of what this prints.
+    /// Floods a terminal with the first [`BYTES`] of what this script prints.
     fn with(quota: u64, prints: &str) -> Self {
         let daemon = TestDaemon::configured(&format!(
             "kill_grace_ms = 300\n[store]\nterminal_quota = {quota}\n\
@@ -36,10 +36,10 @@ impl Flooded {
         let params = merged(&sh(&script), &json!({ "output_byte_limit": 65_536 }));
         let id = client.create_terminal(&params);
         client.ok("session.wait", &json!({ "id": id }));
-        // A burst is stored when it is over, and only then does its middle go.
+        // The middle of a burst is dropped only after the burst is stored.
         let (mut start, mut end) = (0, 0);
         wait_until("no more than the quota is kept", || {
-            // Asked first: what is told of the gap afterwards is then the last word.
+            // The stats come first, so the gap that is shown afterwards is final.
             let stats = client.ok("daemon.stats", &json!({}));
             let is_stored = stats["unstored_bytes"] == 0;
             let shown = client.ok("session.show", &json!({ "id": id }));
@@ -63,7 +63,7 @@ impl Flooded {
         json!({ "start": self.start, "end": self.end, "cause": "terminal_quota" })
     }
 
-    /// The one line that says it to a person.
+    /// The line about the gap for a person.
     fn note(&self) -> String {
         format!(
             "termctl: output from offset {} to {} is no longer kept (store.terminal_quota)\n",
@@ -71,20 +71,20 @@ impl Flooded {
         )
     }
 
-    /// `termctl read` of it with these options.
+    /// `termctl read` of the terminal with these options.
     fn read(&self, options: &[&str]) -> TermctlOutput {
         let arguments = [&["read"], options, &[self.id.as_str()]].concat();
-        let said = termctl(&self.daemon, &arguments);
-        assert_eq!(said.code, Some(0), "{said:?}");
-        said
+        let output = termctl(&self.daemon, &arguments);
+        assert_eq!(output.code, Some(0), "{output:?}");
+        output
     }
 
-    /// What is kept of what was printed from this offset on.
+    /// The kept lines from this offset on.
     fn kept_from(&self, from: u64) -> String {
         self.kept_of(from, |number| format!("{number:07}\n"))
     }
 
-    /// The same where its lines are these.
+    /// The same for lines of another shape.
     fn kept_of(&self, from: u64, line: impl Fn(u64) -> String) -> String {
         let lines: String = (0..BYTES / 8).map(line).collect();
         let part = |from: u64, to: u64| {
@@ -113,14 +113,14 @@ fn show_names_what_is_not_kept() {
 #[test]
 fn read_says_once_what_is_not_kept() {
     let flooded = Flooded::start();
-    // Exact, as plain text, and while it is followed.
+    // Exact bytes, plain text, and following.
     for options in [&["--raw"][..], &[], &["--follow"]] {
-        let said = flooded.read(options);
-        assert_eq!(said.err, flooded.note(), "{options:?}");
+        let output = flooded.read(options);
+        assert_eq!(output.err, flooded.note(), "{options:?}");
         assert!(
-            said.out == flooded.kept_from(0),
+            output.out == flooded.kept_from(0),
             "{options:?}: {}",
-            said.out.len()
+            output.out.len()
         );
     }
     let object = flooded.read(&["--json"]).json();
@@ -132,38 +132,43 @@ fn read_says_once_what_is_not_kept() {
     assert!(object["text"] == flooded.kept_from(0).as_str());
 }
 
-/// What is behind the gap is longer than a page, and none of it is text.
+/// The output behind the gap is longer than a page and holds no text.
 #[test]
 fn a_gap_without_text_behind_it_is_said_too() {
-    // Of four bytes each, so that the gap cuts none.
+    // Sequences of four bytes, so that the gap cuts none.
     let flooded = Flooded::with(1 << 20, r"echo top; yes $(printf '\033[0m') | tr -d '\n'");
     for options in [&["--follow"][..], &[]] {
-        let said = flooded.read(options);
-        assert_eq!(said.err, flooded.note(), "{options:?}");
-        assert_eq!(said.out, "top\n", "{options:?}");
+        let output = flooded.read(options);
+        assert_eq!(output.err, flooded.note(), "{options:?}");
+        assert_eq!(output.out, "top\n", "{options:?}");
     }
 }
 
-/// Plain text is read again from where an escape sequence began that is cut.
+/// Where the gap cuts an escape sequence, plain text is read again from the start of the sequence.
 #[test]
 fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
-    // Of three bytes, which no block's end is a multiple of together with the first line.
+    // Sequences of three bytes. With the first line no end of a block falls between two.
     let flooded = Flooded::with(1 << 20, r"echo head; yes $(printf '\033[m') | tr -d '\n'");
     for options in [&["--follow"][..], &[]] {
         assert_eq!(flooded.read(options).err, flooded.note(), "{options:?}");
     }
 }
 
-/// Lines of nine bytes, which no block ends with: half a line before the gap and half behind it.
+/// Lines of nine bytes, which do not end with a block: half a line is before the gap and half
+/// behind it.
 #[test]
 fn half_a_line_before_a_gap_is_read_as_what_follows_is() {
     let flooded = Flooded::with(QUOTA, "seq -w 0 99999999");
     let kept = flooded.kept_of(0, |number| format!("{number:08}\n"));
     for options in [&["--raw"][..], &[], &["--follow"]] {
-        let said = flooded.read(options);
-        assert_eq!(said.err, flooded.note(), "{options:?}");
-        let length = said.out.len();
-        assert!(said.out == kept, "{options:?}: {length} of {}", kept.len());
+        let output = flooded.read(options);
+        assert_eq!(output.err, flooded.note(), "{options:?}");
+        let length = output.out.len();
+        assert!(
+            output.out == kept,
+            "{options:?}: {length} of {}",
+            kept.len()
+        );
     }
 }
 
@@ -172,9 +177,9 @@ fn a_read_from_within_what_is_not_kept_begins_behind_it() {
     let flooded = Flooded::start();
     for since in [flooded.start, flooded.start + 8, flooded.end - 1] {
         let since = since.to_string();
-        let said = flooded.read(&["--raw", "--since", &since]);
-        assert_eq!(said.err, flooded.note(), "{since}");
-        assert!(said.out == flooded.kept_from(flooded.end), "{since}");
+        let output = flooded.read(&["--raw", "--since", &since]);
+        assert_eq!(output.err, flooded.note(), "{since}");
+        assert!(output.out == flooded.kept_from(flooded.end), "{since}");
         let object = flooded.read(&["--json", "--raw", "--since", &since]).json();
         assert_eq!(object["start"], flooded.end, "{since}");
         assert_eq!(object["gaps"], json!([flooded.gap()]), "{since}");
@@ -184,7 +189,7 @@ fn a_read_from_within_what_is_not_kept_begins_behind_it() {
             "{since}"
         );
     }
-    // Before it and behind it, nothing is said but what is so.
+    // A read before or behind the gap does not mention it.
     let behind = flooded.read(&["--raw", "--since", &flooded.end.to_string()]);
     assert_eq!(behind.err, "");
     let before = flooded.read(&["--raw", "--since", "0", "--bytes", "16"]);

@@ -1,4 +1,4 @@
-//! `history`, and `read --command`: what was run, and what it printed.
+//! `history` and `read --command`: commands and their output.
 
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, wait_until};
@@ -18,13 +18,13 @@ fn history_lists_and_searches_and_read_prints_one() {
     let runs = ok(&daemon, &["create", "--", "sleep", "1000"]);
 
     let numbers = |args: &[&str]| -> Vec<(String, Value, Value)> {
-        let said = termctl(&daemon, &[&["history", "--json"], args].concat()).json();
-        let commands = said.as_array().unwrap();
-        let told = |it: &Value| {
+        let output = termctl(&daemon, &[&["history", "--json"], args].concat()).json();
+        let commands = output.as_array().unwrap();
+        let row_of = |it: &Value| {
             let terminal = it["terminal"].as_str().unwrap().to_owned();
             (terminal, it["number"].clone(), it["exit_code"].clone())
         };
-        commands.iter().map(told).collect()
+        commands.iter().map(row_of).collect()
     };
     let row = |id: &str, code: Value| (id.to_owned(), json!(0), code);
     let (first, second, third) = (
@@ -56,8 +56,8 @@ fn history_lists_and_searches_and_read_prints_one() {
     );
 
     for number in ["0", "-1"] {
-        let said = termctl(&daemon, &["read", &good, "--command", number]);
-        assert_eq!((said.code, said.out.as_str()), (Some(0), "one\ntwo\n"));
+        let output = termctl(&daemon, &["read", &good, "--command", number]);
+        assert_eq!((output.code, output.out.as_str()), (Some(0), "one\ntwo\n"));
     }
     let bytes = termctl(&daemon, &["read", &good, "--command", "0", "--bytes", "4"]);
     assert_eq!(bytes.out, "one\n");

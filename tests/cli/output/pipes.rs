@@ -1,4 +1,4 @@
-//! `--pipes`: standard output and error apart, in `run`, `create` and `read`.
+//! `--pipes`: standard output and standard error apart, in `run`, `create` and `read`.
 
 use std::io::Read;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! `terminal/create`: what runs, and what is refused before anything runs.
+//! `terminal/create`: how a command is run, and what is refused before anything runs.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -56,7 +56,7 @@ fn argv_is_run_untouched() {
     all.extend(args.map(str::to_owned));
     let expected: String = args.iter().map(|arg| format!("[{arg}]")).collect();
     let params = json!({ "command": "printf", "args": all });
-    // The terminal's own line discipline leaves all of these as they are.
+    // The terminal's line discipline changes none of these characters.
     assert_eq!(agent.run(&params), (Some(0), expected));
 }
 
@@ -100,7 +100,7 @@ fn cwd_is_where_the_command_starts_and_home_without_it() {
         let (_, text) = agent.run(&json!({ "command": "pwd", "cwd": cwd }));
         assert_eq!(text.trim_end(), expected.to_str().unwrap());
     }
-    // A relative program with a slash in it is one of that directory.
+    // A relative program with a slash in it is looked up in that directory.
     fs::write(daemon.path("else where/here"), "#!/bin/sh\necho here\n").unwrap();
     fs::set_permissions(
         daemon.path("else where/here"),
@@ -111,7 +111,6 @@ fn cwd_is_where_the_command_starts_and_home_without_it() {
     assert_eq!(agent.run(&params).1, "here\n");
 }
 
-/// A command that cannot start: a typed error at create, and nothing left of it.
 #[test]
 fn a_command_that_cannot_start_is_a_typed_error_and_leaves_nothing() {
     let home = Home::new();
@@ -120,7 +119,7 @@ fn a_command_that_cannot_start_is_a_typed_error_and_leaves_nothing() {
     let bad_interpreter = home.install("bad", "#!/no/such/interpreter\n");
     let daemon = TestDaemon::start_in(home);
     let mut agent = daemon.agent();
-    // A first terminal, so that whatever a daemon opens once is open.
+    // The first terminal opens the descriptors that a daemon opens only once.
     agent.run(&json!({ "command": "true" }));
     let server = daemon.server().pid;
     let keeper = daemon.keeper_pid();
@@ -326,7 +325,6 @@ fn meta_passes_through_untouched() {
     }
 }
 
-/// The id is there at once, not when the command is done.
 #[test]
 fn create_answers_before_the_command_ends() {
     let daemon = TestDaemon::start();

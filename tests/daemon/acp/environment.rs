@@ -1,11 +1,11 @@
-//! What a command finds: its environment, its terminal, its descriptors, its signals.
+//! The environment, terminal, descriptors and signals that a command starts with.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 use termd_test_support::{Agent, Home, TestDaemon, sh};
 
-/// What a supervisor says to its daemon and must not reach the daemon's children.
+/// Variables of a supervisor for its daemon, which must not reach the daemon's children.
 const NOT_FOR_CHILDREN: [(&str, &str); 8] = [
     ("NOTIFY_SOCKET", "/nonexistent/notify"),
     ("LISTEN_FDNAMES", "termd.socket"),
@@ -36,7 +36,7 @@ fn the_environment_is_the_daemons_with_few_additions() {
     ]);
     let daemon = TestDaemon::start_with(Home::new(), &env);
     let mut agent = daemon.agent();
-    // Plain text has no NUL.
+    // In plain text there would be no NUL.
     let raw = json!({ "termd": { "output": "raw" } });
     let params = json!({ "command": "env", "args": ["-0"], "_meta": raw });
     let id = agent.create(&params);
@@ -59,7 +59,7 @@ fn the_environment_is_the_daemons_with_few_additions() {
     for (name, _) in NOT_FOR_CHILDREN {
         assert!(!seen.contains_key(name), "{name} reached a child");
     }
-    // And no more by default.
+    // Nothing else is added by default.
     let known = [
         "PAGER",
         "GIT_PAGER",
@@ -104,7 +104,6 @@ fn the_requests_environment_wins() {
     }
 }
 
-/// A terminal inside a terminal knows its own id, whatever the request says.
 #[test]
 fn the_id_in_the_environment_cannot_be_forged() {
     let daemon = TestDaemon::start();
@@ -154,7 +153,7 @@ fn the_terminal_is_80_by_24_and_the_commands_own() {
 fn a_child_has_three_descriptors_and_no_more() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
-    // Others that a leak would show.
+    // Other terminals, whose descriptors a leak would show.
     for _ in 0..3 {
         agent.create(&json!({ "command": "sleep", "args": ["1000"] }));
     }
@@ -176,8 +175,8 @@ fn a_child_has_three_descriptors_and_no_more() {
 
 #[test]
 fn signals_limits_and_umask_are_as_a_login_has_them() {
-    /// What glibc keeps to itself: whoever was started by its `posix_spawn(3)` ignores both, and
-    /// no program can change that through its libc.
+    /// The signals that glibc keeps to itself. A process started by its `posix_spawn(3)` ignores
+    /// both, and no program can change that through its libc.
     const GLIBC_INTERNAL: u64 = 1 << 31 | 1 << 32;
     let daemon = TestDaemon::start();
     let login = std::process::Command::new("sh")

@@ -1,5 +1,5 @@
-//! ACP's page "Terminals": every example on it, verbatim but for the terminal's id, which the
-//! daemon chooses.
+//! Every example of ACP's page "Terminals", verbatim but for the terminal's id, which the daemon
+//! chooses.
 
 use std::fs;
 use std::path::Path;
@@ -120,10 +120,10 @@ const RELEASE_ANSWER: &str = r#"{
   "result": {}
 }"#;
 
-/// The page's terminal id, in place of which the daemon's own stands.
+/// The page's terminal id. The daemon's own id replaces it.
 const PAGE_ID: &str = "term_xyz789";
 
-/// What the page's `npm` prints; it fails if the page's request did not reach it as it stands.
+/// The page's `npm`. It fails unless the page's request reached it unchanged.
 const NPM: &str = r#"#!/bin/sh
 [ "$*" = "test --coverage" ] && [ "$NODE_ENV" = test ] && [ "$PWD" = /home/user/project ] || exit 9
 echo "Running tests..."
@@ -131,63 +131,63 @@ echo "Running tests..."
 echo "✓ All tests passed (42 total)"
 "#;
 
-/// The page's directory, made for a test and taken away after it, one test at a time.
+/// The page's directory. It is created for a test and removed after it, one test at a time.
 struct ProjectDirectory {
-    made: Vec<&'static str>,
+    created: Vec<&'static str>,
 }
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 impl ProjectDirectory {
     fn make() -> Option<Self> {
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for folder in ["/home/user", "/home/user/project"] {
             if !Path::new(folder).is_dir() {
                 fs::create_dir_all(folder).ok()?;
-                made.push(folder);
+                created.push(folder);
             }
         }
-        Some(Self { made })
+        Some(Self { created })
     }
 }
 
 impl Drop for ProjectDirectory {
     fn drop(&mut self) {
-        for folder in self.made.iter().rev() {
+        for folder in self.created.iter().rev() {
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// The example as one line, about this terminal.
+/// An example as one line, with this terminal's id.
 fn line(example: &str, id: &str) -> String {
     example.replace('\n', " ").replace(PAGE_ID, id) + "\n"
 }
 
-/// Sends an example and holds the answer against the page's; `_meta` may be added to it.
+/// Sends an example and compares the answer with the page's, apart from `_meta`.
 #[track_caller]
 fn check(client: &mut RawClient, request: &str, answer: &str, id: &str) {
     client.send_raw(line(request, id).as_bytes());
-    let mut said: Value = serde_json::from_str(&client.read_line()).unwrap();
-    if let Some(result) = said["result"].as_object_mut() {
+    let mut result: Value = serde_json::from_str(&client.read_line()).unwrap();
+    if let Some(result) = result["result"].as_object_mut() {
         result.remove("_meta");
     }
     let expected: Value = serde_json::from_str(&line(answer, id)).unwrap();
-    assert_eq!(said, expected);
+    assert_eq!(result, expected);
 }
 
-/// Sends the page's `terminal/create`; the id in the answer.
+/// Sends the page's `terminal/create`: the id in the answer.
 #[track_caller]
 fn create(client: &mut RawClient) -> String {
     client.send_raw(line(CREATE, PAGE_ID).as_bytes());
-    let mut said: Value = serde_json::from_str(&client.read_line()).unwrap();
-    let id = said["result"]["terminalId"]
+    let mut answer: Value = serde_json::from_str(&client.read_line()).unwrap();
+    let id = answer["result"]["terminalId"]
         .as_str()
         .expect("a terminalId")
         .to_owned();
-    said["result"]["terminalId"] = json!(PAGE_ID);
+    answer["result"]["terminalId"] = json!(PAGE_ID);
     let expected: Value = serde_json::from_str(CREATED).unwrap();
-    assert_eq!(said, expected);
+    assert_eq!(answer, expected);
     id
 }
 
@@ -216,12 +216,12 @@ fn every_example_on_the_page_works_verbatim() {
     check(&mut client, RELEASE, RELEASE_ANSWER, &id);
     for request in [OUTPUT, WAIT, KILL, RELEASE] {
         client.send_raw(line(request, &id).as_bytes());
-        let said: Value = serde_json::from_str(&client.read_line()).unwrap();
-        assert_eq!(said["error"]["code"], -32002, "{said}");
+        let answer: Value = serde_json::from_str(&client.read_line()).unwrap();
+        assert_eq!(answer["error"]["code"], -32002, "{answer}");
     }
 }
 
-/// The page's "Building a Timeout": wait and timer race, then kill, output, release.
+/// The page's "Building a Timeout": a wait and a timer race, then kill, output and release.
 #[test]
 fn the_timeout_recipe_on_the_page_works() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -255,16 +255,15 @@ fn the_timeout_recipe_on_the_page_works() {
     );
 
     client.send_raw(line(OUTPUT, &id).as_bytes());
-    let said: Value = serde_json::from_str(&client.read_line()).unwrap();
-    assert_eq!(said["result"]["output"], "Running tests...\n");
+    let result: Value = serde_json::from_str(&client.read_line()).unwrap();
+    assert_eq!(result["result"]["output"], "Running tests...\n");
     assert_eq!(
-        said["result"]["exitStatus"],
+        result["result"]["exitStatus"],
         json!({ "exitCode": null, "signal": "SIGTERM" })
     );
     check(&mut client, RELEASE, RELEASE_ANSWER, &id);
 }
 
-/// Before its command has exited, the page's `terminal/output` has no exit status.
 #[test]
 fn a_running_command_has_no_exit_status() {
     let daemon = TestDaemon::start();

@@ -1,4 +1,4 @@
-//! `terminal/kill`: the whole tree ends, wherever in it a process hides; the id stays.
+//! `terminal/kill`: the whole process tree ends, and the id stays.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use termd_test_support::{
     Agent, DEADLINE, Deadline, Process, TestDaemon, children_of, process_state, sh, wait_until,
 };
 
-/// Kills, and asserts that each of the processes ends.
+/// Kills a terminal and checks that each of these processes ends.
 #[track_caller]
 fn kill_and_see_ended(agent: &mut Agent, id: &str, processes: &[Process]) {
     assert!(
@@ -34,7 +34,7 @@ fn a_killed_command_ended_by_sigterm_and_its_output_stays() {
         result["exitStatus"],
         json!({ "exitCode": null, "signal": "SIGTERM" })
     );
-    // Again, and once more: no error.
+    // A repeated kill is no error.
     agent.kill(&id);
     agent.kill(&id);
     assert_eq!(agent.wait(&id), (None, Some("SIGTERM".to_owned())));
@@ -62,7 +62,7 @@ fn a_command_that_handles_sigterm_ends_its_own_way() {
     assert!(agent.text(&id).ends_with("bye\n"));
 }
 
-/// Every way out of the command's own process group that a shell script knows.
+/// Each script leaves the command's process group in another way.
 #[test]
 fn the_whole_tree_ends() {
     let daemon = TestDaemon::start();
@@ -141,12 +141,12 @@ fn what_ignores_sigterm_is_killed_after_the_grace() {
     );
 }
 
-/// The root has exited; what it left behind is still this terminal's.
+/// A process that outlives the root still belongs to the terminal.
 #[test]
 fn kill_reaches_what_an_exited_command_left_behind() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
-    // The kernel hangs up what is in the foreground when the root exits; these do not mind.
+    // The kernel hangs up the foreground group when the root exits. These processes ignore that.
     let script = "trap '' HUP; setsid sleep 1000 >/dev/null 2>&1 & echo \"pid $!;\"; \
                   nohup sleep 1001 >/dev/null 2>&1 & echo \"pid $!;\"; exit 3";
     let id = agent.script(script);
@@ -156,7 +156,6 @@ fn kill_reaches_what_an_exited_command_left_behind() {
     assert_eq!(agent.wait(&id), (Some(3), None), "the exit status stays");
 }
 
-/// One terminal's end is not another's.
 #[test]
 fn a_neighbour_is_left_alone() {
     let daemon = TestDaemon::start();
@@ -188,7 +187,6 @@ fn no_zombie_stays() {
     });
 }
 
-/// Interrupts reach the command as the tty sends them.
 #[test]
 fn a_typed_interrupt_reaches_the_foreground_group() {
     let daemon = TestDaemon::start();

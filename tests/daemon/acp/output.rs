@@ -1,10 +1,10 @@
-//! `terminal/output`: the text up to now, cut from the front, never inside a character, and whole
-//! as soon as the exit is told.
+//! `terminal/output`: the text so far, cut from the front between characters, and complete as soon
+//! as the exit is reported.
 
 use serde_json::{Value, json};
 use termd_test_support::{Agent, TestDaemon, merged, sh, wait_until};
 
-/// `printf FORMAT` with a limit, run to its end.
+/// The output of `printf FORMAT` with a limit.
 fn printed(agent: &mut Agent, format: &str, limit: Option<u64>) -> Value {
     let id = agent.create(&json!({ "command": "printf", "args": [format],
                                    "outputByteLimit": limit }));
@@ -30,7 +30,7 @@ fn line_ends_are_the_programs_own() {
             "{format:?}"
         );
     }
-    // A program that turned the translation off gets its bytes through as well.
+    // A program that switched the translation off has its bytes passed through as well.
     let (_, text) = agent.run(&sh("stty -onlcr; printf 'a\\nb\\r\\n'"));
     assert_eq!(text.replace("\r\n", "\n"), "a\nb\n");
 }
@@ -47,7 +47,7 @@ fn output_is_plain_text() {
     assert_eq!(result["_meta"]["termd"]["start"], 0);
 }
 
-/// `_meta` of the creation keeps the escapes.
+/// A terminal created with `_meta.termd.output` raw keeps the escape sequences.
 #[test]
 fn escape_sequences_stay_where_they_were_asked_for() {
     let daemon = TestDaemon::start();
@@ -67,7 +67,7 @@ fn escape_sequences_stay_where_they_were_asked_for() {
     assert_eq!(error.data["field"], "_meta.termd.output");
 }
 
-/// A thousand states of a bar are one line, and the limit counts on that.
+/// A thousand states of a progress bar are one line. The limit counts that line.
 #[test]
 fn a_progress_bar_is_its_last_state() {
     let daemon = TestDaemon::start();
@@ -82,13 +82,13 @@ fn a_progress_bar_is_its_last_state() {
         let text = "begin\nstep 1000 of 1000 ###############\nend\n";
         assert_eq!(result["output"], text, "limit {limit}");
         assert_eq!(result["truncated"], false, "limit {limit}");
-        // Asked for again, and by offsets: the exact output is all there.
+        // A second read, and a read by offsets: the exact output is all there.
         assert_eq!(agent.output(&id)["output"], text);
         assert!(agent.transcript(&id).len() > 30_000);
     }
 }
 
-/// Polled while it grows, the text is what it would be in one go; a prompt is there at once.
+/// Polled output equals the output read at once, and a prompt is in it immediately.
 #[test]
 fn polling_sees_the_screen_as_it_stands() {
     let daemon = TestDaemon::start();
@@ -122,7 +122,7 @@ fn the_limit_keeps_the_last_bytes() {
     }
 }
 
-/// Whatever the limit: as many whole characters from the end as fit.
+/// The output is as many whole characters from the end as fit.
 #[test]
 fn the_limit_never_cuts_a_character() {
     let daemon = TestDaemon::start();
@@ -154,7 +154,7 @@ fn lines_are_cut_to_the_limit_too() {
     assert_eq!(result["truncated"], true);
 }
 
-/// Zero keeps nothing; it is no "default".
+/// Zero means no output, not the default.
 #[test]
 fn a_limit_of_zero_keeps_nothing() {
     let daemon = TestDaemon::start();
@@ -224,7 +224,7 @@ fn invalid_bytes_are_shown_as_replacement_characters() {
     }
 }
 
-/// Half of a character is not shown while its other half may come.
+/// The start of a character is not shown while the rest of it may still come.
 #[test]
 fn an_incomplete_last_character_is_held_back_while_the_command_runs() {
     let daemon = TestDaemon::start();
@@ -238,12 +238,12 @@ fn an_incomplete_last_character_is_held_back_while_the_command_runs() {
     assert_eq!(result["_meta"]["termd"], json!({ "start": 0, "end": 1 }));
     agent.send_text(&id, "\n");
     agent.wait(&id);
-    // The newline that was typed is not echoed, but ICANON's own echo of it may be (ECHONL is off).
+    // The typed newline is not echoed, because ECHONL is off.
     let result = agent.output(&id);
     assert_eq!(result["output"], "a✓b");
 }
 
-/// The answer may be as long as the limit asks.
+/// The answer may be as long as the limit allows.
 #[test]
 fn an_answer_of_64_mib() {
     const LIMIT: usize = 64 << 20;
@@ -266,7 +266,7 @@ fn an_answer_of_64_mib() {
     );
 }
 
-/// Whoever is told of the exit reads all output before it, at once, every time.
+/// A client that knows of the exit can read all output before it, at once and every time.
 #[test]
 fn output_is_whole_right_after_wait_for_exit() {
     let daemon = TestDaemon::start();
@@ -274,7 +274,8 @@ fn output_is_whole_right_after_wait_for_exit() {
     let expected: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
     for round in 0..50 {
         let id = agent.create(&json!({ "command": "seq", "args": ["1", "20000"] }));
-        // Both are on their way before the exit: the answer to the second may not be early.
+        // The wait is under way before the exit. Its answer must not come before the output is
+        // complete.
         let wait = agent.send("terminal/wait_for_exit", &Agent::named(&id));
         assert_eq!(agent.answer(wait)["result"]["exitCode"], 0);
         let result = agent.output(&id);
@@ -288,7 +289,7 @@ fn output_is_whole_right_after_wait_for_exit() {
     }
 }
 
-/// An agent that polls by its last offset finds out what it missed.
+/// An agent that polls by offset learns what it missed.
 #[test]
 fn offsets_tell_a_poller_where_it_is() {
     let daemon = TestDaemon::start();

@@ -1,4 +1,4 @@
-//! `terminal/release`: the command ends, the id dies for ACP, the record stays for people.
+//! `terminal/release`: the command ends, the id is unknown to ACP, and the record stays for people.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ fn transcript_and_record_stay() {
     assert!(listed(&mut agent, "all"));
 }
 
-/// Also the output of a command that release itself ended, to the last byte it wrote.
+/// The transcript holds the output of a command that the release ended, to its last byte.
 #[test]
 fn the_transcript_of_a_command_ended_by_release_stays() {
     let daemon = TestDaemon::start();
@@ -95,7 +95,7 @@ fn the_transcript_of_a_command_ended_by_release_stays() {
         .script("trap 'printf last; exit 0' TERM HUP; printf first; while :; do sleep 0.01; done");
     agent.wait_for_text(&id, "first");
     agent.release(&id);
-    // Between the two the shell may say what became of its sleep.
+    // Between the two the shell may report the end of its sleep.
     let transcript = String::from_utf8(agent.transcript(&id)).unwrap();
     assert!(
         transcript.starts_with("first") && transcript.ends_with("last"),
@@ -103,7 +103,6 @@ fn the_transcript_of_a_command_ended_by_release_stays() {
     );
 }
 
-/// A transcript outlives the daemon.
 #[test]
 fn transcript_and_record_are_there_after_a_restart() {
     let daemon = TestDaemon::start();

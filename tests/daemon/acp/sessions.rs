@@ -15,7 +15,7 @@ fn another_sessions_terminal_is_not_found_and_not_touched() {
             let unknown = json!({ "sessionId": stranger, "terminalId": "term_aaaaaaaaaaaa" });
             let error = agent.err(&method, &params);
             error.assert_is(-32002, "terminal_not_found");
-            // Nothing tells a stranger that it exists.
+            // The error does not reveal that the terminal exists.
             let of_unknown = agent.err(&method, &unknown);
             let blank = |text: &str| text.replace(&id, "ID").replace("term_aaaaaaaaaaaa", "ID");
             assert_eq!(blank(&error.message), blank(&of_unknown.message));
@@ -28,7 +28,7 @@ fn another_sessions_terminal_is_not_found_and_not_touched() {
     assert!(agent.output(&id)["exitStatus"].is_null(), "it still runs");
 }
 
-/// It is the session that counts, not the connection: an agent may reconnect.
+/// A terminal belongs to the session, not to the connection: an agent may reconnect.
 #[test]
 fn the_same_session_on_another_connection_finds_its_terminal() {
     let daemon = TestDaemon::start();
@@ -43,7 +43,6 @@ fn the_same_session_on_another_connection_finds_its_terminal() {
     second.release(&id);
 }
 
-/// Two sessions on one connection do not see each other.
 #[test]
 fn two_sessions_share_a_connection() {
     let daemon = TestDaemon::start();
@@ -61,7 +60,7 @@ fn two_sessions_share_a_connection() {
     assert_ne!(SESSION, "sess_two");
 }
 
-/// Terminals of the native front belong to no ACP session.
+/// A terminal of the native API belongs to no ACP session.
 #[test]
 fn a_native_terminal_is_no_acp_terminal() {
     let daemon = TestDaemon::start();

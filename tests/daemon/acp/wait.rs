@@ -1,4 +1,4 @@
-//! `terminal/wait_for_exit`: any number, any time, and always the one truth.
+//! `terminal/wait_for_exit`: any number of waits, at any time, with one result.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn two_hundred_waits_at_once() {
     let waits: Vec<u64> = (0..200)
         .map(|_| agent.send("terminal/wait_for_exit", &Agent::named(&id)))
         .collect();
-    // They do not stand in the way of anything else on the same connection.
+    // The waits do not block other calls on the same connection.
     assert_eq!(agent.output(&id)["exitStatus"], Value::Null);
     agent.send_text(&id, "\n");
     for wait in waits {
@@ -70,7 +70,7 @@ fn signals_are_named() {
         "PIPE", "ALRM", "TERM", "XCPU", "XFSZ", "VTALRM", "PROF", "SYS",
     ] {
         let mut params = sh(&format!("ulimit -c 0; kill -{name} $$"));
-        // The gate asks about one of them.
+        // The gate asks about one of these signals.
         params["_meta"] = json!({ "termd": { "confirmed": true } });
         let id = agent.create(&params);
         let expected = json!({ "exitCode": null, "signal": format!("SIG{name}") });
@@ -82,7 +82,7 @@ fn signals_are_named() {
     }
 }
 
-/// A signal from anybody, not only from `terminal/kill`, ends a wait.
+/// A wait ends with a signal from any process, not only with `terminal/kill`.
 #[test]
 fn a_wait_sees_a_death_by_another_hand() {
     let daemon = TestDaemon::start();
@@ -107,7 +107,7 @@ fn a_wait_outlives_kill_and_release() {
     }
 }
 
-/// A background child that keeps the terminal open hangs nobody.
+/// A background child that keeps the terminal open does not delay the exit.
 #[test]
 fn a_background_child_that_holds_the_terminal_does_not_hang_the_wait() {
     let daemon = TestDaemon::start();
@@ -132,7 +132,7 @@ fn a_background_child_that_holds_the_terminal_does_not_hang_the_wait() {
     }
 }
 
-/// The same as an agent may send it, whatever becomes of the child.
+/// The same as one shell line from an agent.
 #[test]
 fn a_background_child_in_a_shell_line_does_not_hang_the_wait() {
     let daemon = TestDaemon::start();
@@ -148,7 +148,6 @@ fn a_background_child_in_a_shell_line_does_not_hang_the_wait() {
     );
 }
 
-/// Waiting for one terminal says nothing of another.
 #[test]
 fn waits_are_answered_in_the_order_of_the_exits() {
     let daemon = TestDaemon::start();
@@ -165,6 +164,6 @@ fn waits_are_answered_in_the_order_of_the_exits() {
         cancelled["error"]["data"]["kind"], "cancelled",
         "{cancelled}"
     );
-    // Only the wait was cancelled.
+    // The wait alone was cancelled.
     assert_eq!(agent.output(&slow)["exitStatus"], Value::Null);
 }

@@ -1,4 +1,4 @@
-//! The audit: who did what is on the disk before it is done, without the secrets, and whole.
+//! Audit records: each action has one on the disk before it happens, and the chain is whole.
 
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,7 @@ fn every_deed_has_its_record() {
     );
 }
 
-/// What could not be started was still asked for.
+/// The record of a failed start holds the command.
 #[test]
 fn a_command_that_cannot_start_is_recorded_with_what_went_wrong() {
     let daemon = TestDaemon::start();
@@ -227,7 +227,7 @@ fn tamper(database: &Path, sql: &str) {
 
 #[test]
 fn tampering_is_found_and_the_first_bad_row_named() {
-    // Each is about the record of the second create, `{n}`.
+    // Each statement changes the record of the second create, `{n}`.
     for sql in [
         "UPDATE audit SET detail = replace(detail, 'one', 'two') WHERE seq = {n}",
         "UPDATE audit SET at_ms = at_ms + 1 WHERE seq = {n}",
@@ -269,7 +269,6 @@ fn tampering_is_found_and_the_first_bad_row_named() {
     }
 }
 
-/// A record is there although the daemon was killed right after it.
 #[test]
 fn records_outlive_a_kill() {
     let mut daemon = TestDaemon::start();
@@ -278,8 +277,8 @@ fn records_outlive_a_kill() {
     let id = agent.create(&params);
     let process: Process = agent.printed_processes(&id, 1).remove(0);
     let server = daemon.server();
-    // The keeper first: it would start another server, and who still held the socket of the dead
-    // would be asked in the place of the next daemon.
+    // The keeper dies first, because it would start another server. A process that still held the
+    // dead server's socket would answer in place of the next daemon.
     daemon.signal(Signal::KILL);
     server.signal(Signal::KILL);
     daemon.wait_exit();

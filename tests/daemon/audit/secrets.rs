@@ -1,4 +1,4 @@
-//! Secrets, of which no file of the daemon holds a byte.
+//! Secrets that no file of the daemon may hold.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use termd_test_support::{RawClient, TestDaemon, wait_until};
 
 use super::typing::typed;
 
-/// What is typed while the terminal does not echo, such as a password, is stored nowhere.
+/// A password is typed while the tty does not echo.
 #[test]
 fn a_typed_password_is_stored_nowhere() {
     let daemon = TestDaemon::start();
@@ -37,7 +37,8 @@ fn log_input_keeps_what_is_echoed_and_never_a_secret() {
     agent.wait_for_text(&id, "raw");
     agent.send_text(&id, "QQQQQ");
     agent.wait(&id);
-    // 11 bytes, 24, and 5 that were not echoed; of the secret nothing, but that there was one.
+    // 11 bytes, 24 bytes, and 5 that were not echoed. Of the hidden line only its existence is
+    // recorded.
     let found = json!(typed(&mut agent, &id, 40)).to_string();
     assert!(found.contains("first line"), "{found}");
     assert!(found.contains("--password [redacted]"), "{found}");
@@ -47,7 +48,8 @@ fn log_input_keeps_what_is_echoed_and_never_a_secret() {
     }
 }
 
-/// A secret on a command line is shown while the command runs, over a reload too, and stored nowhere.
+/// A secret on a command line is shown while the command runs, after a change of the server as
+/// well, and stored nowhere.
 #[test]
 fn secrets_of_command_lines_are_shown_live_and_stored_nowhere() {
     let config = "[audit]\nredact = [\"CUSTOM-[0-9]+\"]\n";
@@ -59,11 +61,11 @@ fn secrets_of_command_lines_are_shown_live_and_stored_nowhere() {
     let shown =
         |client: &mut RawClient| client.ok("session.show", &json!({ "id": id })).to_string();
     assert!(shown(&mut agent).contains("tango-foxtrot"));
-    // A connection that the old server took ends with it.
+    // A connection to the old server ends with that server.
     let server = || {
         let mut client = daemon.client();
-        let asked = client.try_send("daemon.info", &Value::Null).ok()?;
-        let answer = client.try_answer(asked).ok()?;
+        let request = client.try_send("daemon.info", &Value::Null).ok()?;
+        let answer = client.try_answer(request).ok()?;
         answer["result"]["server_pid"].as_i64()
     };
     let before = server();

@@ -1,4 +1,4 @@
-//! The audit of people: who attaches, who types how much, and none of it before it is typed.
+//! Records of people: who attaches, and who types how many bytes.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ fn records(client: &mut RawClient, id: &str, action: &str) -> Vec<Value> {
     page["records"].as_array().unwrap().clone()
 }
 
-/// Waits until so many bytes are recorded as typed, and gives the records.
+/// Waits until at least this many bytes are recorded as typed: the records.
 pub(super) fn typed(client: &mut RawClient, id: &str, bytes: u64) -> Vec<Value> {
     let mut found = Vec::new();
     wait_until("what was typed is recorded", || {
@@ -52,7 +52,7 @@ fn what_is_typed_is_summed_up_by_connection_and_its_text_is_not_kept() {
         !text.contains("xxx") && !text.contains("\"text\""),
         "{text}"
     );
-    // Another connection has its own sum, with the hash of what it typed (sha256sum of `abc\n`).
+    // Another connection has a sum of its own, with the hash of its input (sha256sum of `abc\n`).
     let mut other = daemon.client();
     other.ok("daemon.hello", &json!({ "client": "the other" }));
     other.send_text(&id, "abc\n");
@@ -96,7 +96,7 @@ fn attaching_and_detaching_are_recorded_by_whom_and_once() {
     wait_until("the detaching is recorded", || {
         records(&mut agent, &id, "terminal.detach").len() == 1
     });
-    // A connection that ends has detached.
+    // The end of a connection counts as a detach.
     person.ok("session.attach", &json!({ "id": id }));
     drop(person);
     wait_until("the second detaching is recorded", || {

@@ -1,5 +1,5 @@
-//! When the audit cannot be written: what is asked for is refused, the refusal is told, termd
-//! recovers by itself, and the chain is whole. And what is never stored.
+//! An audit that cannot be written: actions are refused, termd recovers by itself, and the chain is
+//! whole.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -74,7 +74,7 @@ fn a_database_that_was_swapped_under_the_daemon_is_not_written() {
     let mut agent = daemon.agent();
     agent.run(&json!({ "command": "true" }));
     let path = database(&mut agent);
-    // What is being written while the file is swapped still goes into the old one.
+    // Records written during the swap may still go into the old file.
     wait_until("all is stored", || {
         let mut client = daemon.client();
         let filter = json!({ "filter": { "action": "terminal.exit" } });
@@ -107,8 +107,8 @@ fn a_symlinked_state_directory_is_refused() {
     fs::create_dir(&target).unwrap();
     fs::create_dir_all(home.state_dir().parent().unwrap()).unwrap();
     symlink(&target, home.state_dir()).unwrap();
-    let said = home.refused_start(&[]);
-    assert!(said.contains("symbolic link"), "{said}");
+    let stderr = home.refused_start(&[]);
+    assert!(stderr.contains("symbolic link"), "{stderr}");
     assert_eq!(
         fs::read_dir(&target).unwrap().count(),
         0,
@@ -116,7 +116,7 @@ fn a_symlinked_state_directory_is_refused() {
     );
 }
 
-/// strace(1) that makes a system call of the server's fail, until it is dropped.
+/// strace(1), which makes a system call of the server fail until it is dropped.
 struct Injected(Child);
 
 impl Injected {
@@ -166,7 +166,7 @@ fn a_disk_that_does_not_write_or_sync_refuses_and_recovers() {
             );
         };
         let witness = daemon.path("home/unsynced");
-        // Its threads are attached one after the other.
+        // strace attaches to the server's threads one after the other.
         wait_until("the fault is felt", || {
             let params = json!({ "command": "touch", "args": [witness] });
             match agent.request("session.create", &params) {
@@ -190,7 +190,7 @@ fn a_disk_that_does_not_write_or_sync_refuses_and_recovers() {
     }
 }
 
-/// What was refused for want of room is in the chain, from the room that was kept for it.
+/// Space for the record of the refusal is reserved.
 #[test]
 fn on_a_full_disk_the_refusal_itself_is_recorded() {
     const NAME: &str = "on_a_full_disk_the_refusal_itself_is_recorded";
@@ -209,7 +209,7 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
         refused += u32::from(created.is_err());
         refused > 0
     });
-    // While it is full it stays so, for typing as well, and is recorded.
+    // Each further request is refused and recorded while the disk is full, and so is typing.
     for n in 0..50 {
         is_refused(&mut agent, &daemon.path(format!("home/full-{n}")));
     }
@@ -247,7 +247,6 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
     drop(home);
 }
 
-/// Where the record cannot be written, the command does not run, and the error says why.
 #[test]
 fn nothing_runs_without_its_record() {
     let home = Home::new();
@@ -276,7 +275,7 @@ fn nothing_runs_without_its_record() {
     error.assert_is(-32005, "audit_unavailable");
     assert!(error.message.contains("audit"), "{error:?}");
     assert!(!witness.exists(), "it ran all the same");
-    // What runs already is still read and waited for.
+    // Terminals can still be listed.
     let list = agent.ok("session.list", &json!({ "scope": "running" }));
     assert_eq!(list["terminals"], json!([]));
     disk.empty();

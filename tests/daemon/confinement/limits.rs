@@ -1,4 +1,4 @@
-//! Which limit ended a command, by its name: those that the kernel holds, and idleness.
+//! The limit that ended a command is reported by name: limits of the kernel, and idleness.
 
 use serde_json::{Value, json};
 use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
@@ -14,14 +14,14 @@ fn limits_of_a_process_end_a_command_by_name() {
     watcher.ok("session.subscribe", &json!({}));
     for (script, cause, value, status) in [
         (OVER_CPU_TIME, "cpu_time", 1_000, ["signal", "SIGXCPU"]),
-        // What will not hear of it is killed a second later.
+        // A process that ignores SIGXCPU is killed a second later.
         (
             "trap '' XCPU; while :; do :; done",
             "cpu_time",
             1_000,
             ["signal", "SIGKILL"],
         ),
-        // A shell passes on what ended its program.
+        // A shell passes the end of its program on as an exit code.
         (OVER_FILE_BYTES, "file_bytes", 4_096, ["exit_code", "153"]),
         (
             "exec head -c 10000 /dev/zero > grown",
@@ -41,7 +41,7 @@ fn limits_of_a_process_end_a_command_by_name() {
         let expected = json!({ "type": "limit_reached", "id": id, "limit": cause, "value": value });
         assert_eq!(event, expected);
     }
-    // What did not run into one says nothing, whatever its code.
+    // A command that hit no limit has no cause, whatever its exit code.
     let id = client.create_terminal(&merged(&sh("kill -9 $$"), &json!({ "confirmed": true })));
     let waited = client.ok("session.wait", &json!({ "id": id }));
     assert_eq!(waited["end_cause"], Value::Null, "{waited}");
@@ -58,7 +58,7 @@ fn a_line_in_a_shell_that_hits_a_limit_is_an_event() {
     let expected = json!({ "type": "limit_reached", "id": shell.id, "limit": "file_bytes",
                            "value": 4_096 });
     assert_eq!(event, expected);
-    // The shell is as it was.
+    // The shell itself goes on.
     shell.run("echo goes on");
     assert_eq!(shell.newest_output(), "goes on\n");
     let shown = shell.client.ok("session.show", &json!({ "id": shell.id }));

@@ -1,4 +1,4 @@
-//! Sandboxes from `config.toml` to the command, as an ordinary user, by trying to cross each wall.
+//! Sandboxes of an ordinary user, from `config.toml` to the command: each test tries to leave one.
 //!
 //! Where root runs the tests, this program runs itself again as `nobody`, with a daemon of its own.
 
@@ -15,10 +15,10 @@ use termd_test_support::{
     termd_binary, wait_until,
 };
 
-/// The daemon's binary, for the tests run again as somebody else.
+/// The path of the daemon's binary, for the tests that run again as another user.
 const PROGRAM_VARIABLE: &str = "TERMD_TEST_ORDINARY_USERS_TERMD";
 
-/// Runs one of the tests below, which do nothing by themselves, as an ordinary user.
+/// Runs one of the `inside_` tests below as an ordinary user. They do nothing by themselves.
 fn as_an_ordinary_user(test: &str) {
     if !is_root() {
         run(test, &termd_binary());
@@ -41,16 +41,21 @@ fn as_an_ordinary_user(test: &str) {
         Ok(output) => output,
         Err(error) => return skip(test, &format!("setpriv does not run: {error}")),
     };
-    let said =
-        [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
-    assert!(output.status.success(), "{}{}", said[0], said[1]);
-    assert!(said[0].contains("1 passed"), "{}{}", said[0], said[1]);
-    for line in said[1].lines().filter(|line| line.starts_with("SKIP")) {
+    let printed = [output.stdout, output.stderr]
+        .map(|printed| String::from_utf8_lossy(&printed).into_owned());
+    assert!(output.status.success(), "{}{}", printed[0], printed[1]);
+    assert!(
+        printed[0].contains("1 passed"),
+        "{}{}",
+        printed[0],
+        printed[1]
+    );
+    for line in printed[1].lines().filter(|line| line.starts_with("SKIP")) {
         eprintln!("{line}");
     }
 }
 
-/// What a profile says of who builds its sandbox.
+/// The lines of a profile that choose the builder of its sandbox.
 const OUR_OWN: &str = "";
 const BUBBLEWRAP: &str = "builder = 'bubblewrap'\n";
 
@@ -139,7 +144,7 @@ fn temporary_files_can_be_a_terminals_own() {
     as_an_ordinary_user("temporary");
 }
 
-/// A daemon whose terminals are in a workspace sandbox, a repository, and what is around it.
+/// A daemon whose terminals are in a workspace sandbox, with a repository and the files around it.
 struct Ground {
     daemon: TestDaemon,
     project: PathBuf,
@@ -165,7 +170,7 @@ impl Ground {
                 let held = started["confinement"]["held"].as_array().unwrap();
                 let is_told = held.contains(&json!("bubblewrap"));
                 assert_eq!(is_told, profile.contains(BUBBLEWRAP), "{started}");
-                // The last of what was made for it.
+                // `.zed` is the last of the directories that were created for the command.
                 let last = ground.project.join(".zed");
                 wait_until("the first command leaves nothing", || !last.exists());
                 Some(ground)
@@ -189,13 +194,13 @@ impl Ground {
         client.create_terminal(&params)
     }
 
-    /// What a script prints, in which errors are of no interest, and how it ended.
+    /// The output of a script without its errors, and how it ended.
     fn run(&self, script: &str) -> (String, Value) {
         let mut client = self.daemon.client();
         let id = self.start(&mut client, &format!("exec 2>/dev/null; {script}"));
         let waited = client.ok("session.wait", &json!({ "id": id }));
-        let said = String::from_utf8_lossy(&client.transcript(&id)).replace('\r', "");
-        (said.trim_end().to_owned(), waited)
+        let printed = String::from_utf8_lossy(&client.transcript(&id)).replace('\r', "");
+        (printed.trim_end().to_owned(), waited)
     }
 
     fn expect(&self, table: &[(&str, &str)]) {
@@ -300,14 +305,14 @@ fn made(program: &Path, builder: &str) {
         return;
     };
     let husky = ground.project.join(".husky");
-    // This one was there before, and stays, empty as it is.
+    // This directory existed before. It stays, although it is empty.
     let before = ground.project.join(".vscode");
     fs::create_dir(&before).unwrap();
     let mut client = ground.daemon.client();
     let long = ground.start(&mut client, "echo runs; exec sleep 1000");
     client.wait_for_text(&long, "runs");
     assert!(husky.exists());
-    // Others come and go, one leaves something running, and a new server takes over.
+    // Other commands come and go, one leaves a process behind, and a new server takes over.
     ground.expect(&[("mkdir .husky/x || echo kept", "kept")]);
     let left = ground.start(&mut client, "trap '' HUP; sleep 1000 & echo left");
     client.wait_for_text(&left, "left");
@@ -321,7 +326,7 @@ fn made(program: &Path, builder: &str) {
     ground.expect(&[("mkdir .husky/x || echo kept", "kept")]);
     assert!(husky.exists(), "what was left running still needs it");
     client.ok("session.close", &json!({ "id": left }));
-    // The last of them all.
+    // `.zed` is the last of the directories.
     let last = ground.project.join(".zed");
     wait_until("nobody needs it any more", || !last.exists());
     assert!(!husky.exists());
@@ -370,12 +375,12 @@ fn temporary(program: &Path, builder: &str) {
          echo x > made && cat made; echo x > ../outside"
     );
     for _ in 0..2 {
-        let (said, _) = ground.run(&script);
-        assert_eq!(said, "/tmp\nnone\nown\n/tmp/tmp.\ntwo\nx");
+        let (printed, _) = ground.run(&script);
+        assert_eq!(printed, "/tmp\nnone\nown\n/tmp/tmp.\ntwo\nx");
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "outside");
     assert!(!Path::new("/var/tmp").join(&mark).exists());
-    // Home is below /tmp here: what was written there is nowhere.
+    // The home is below /tmp, which is private here: the file was written nowhere.
     assert!(!ground.daemon.user_home().join("outside").exists());
     fs::remove_file(&outside).unwrap();
     assert_eq!(

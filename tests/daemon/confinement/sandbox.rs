@@ -1,4 +1,4 @@
-//! A sandbox from `config.toml` to the command, through the real daemon and a real shell.
+//! A sandbox from `config.toml` to the command, with the real daemon and a real shell.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use termd_test_support::{Home, TestDaemon, sh, skip};
 
 use crate::shell::marked_shell::MarkedShell;
 
-/// A daemon whose terminals are all in a workspace sandbox with more to its profile; `None` where
-/// this kernel holds none.
+/// A daemon whose terminals are all in a workspace sandbox with these lines in its profile. `None`
+/// where the kernel supports no sandbox.
 fn sandboxed(profile: &str) -> Option<TestDaemon> {
     let home = Home::new();
     home.configure(&format!(
@@ -36,7 +36,7 @@ fn work(daemon: &TestDaemon) -> String {
     work.to_str().unwrap().to_owned()
 }
 
-/// An interactive bash with termd's integration, which is read from the hidden socket directory.
+/// An interactive bash with termd's integration, which it reads from the hidden socket directory.
 fn bash(daemon: &TestDaemon) -> MarkedShell<'_> {
     let params = json!({ "command": "bash", "cwd": work(daemon) });
     MarkedShell::start_with(daemon, &params)
@@ -86,7 +86,7 @@ fn a_sandboxed_shell_works_and_stays_inside() {
         shell.run(line);
         assert_eq!(shell.newest_output(), expected, "{line}");
     }
-    // The shell told of its lines, through the integration.
+    // The shell has reported its lines through the integration.
     let commands = shell.client.ok(
         "command.list",
         &json!({ "filter": { "terminal": shell.id } }),
@@ -100,7 +100,7 @@ fn a_sandboxed_shell_works_and_stays_inside() {
     );
 }
 
-/// The walls are the command's, not the server's: another server changes nothing.
+/// The sandbox belongs to the command, not to the server.
 #[test]
 fn a_sandbox_outlives_the_server() {
     let Some(daemon) = sandboxed("network = false\n") else {
@@ -129,7 +129,7 @@ fn a_sandbox_outlives_the_server() {
     client.ok("session.kill", &json!({ "id": id }));
 }
 
-/// Also not by who asks for it as a place to work in: hidden wins over writable.
+/// A directory that is hidden stays hidden when it is the requested workspace.
 #[test]
 fn the_daemons_own_directory_is_no_workspace() {
     let Some(daemon) = sandboxed("") else { return };
@@ -138,11 +138,11 @@ fn the_daemons_own_directory_is_no_workspace() {
     let mut params = sh("ls -A; touch planted || echo kept");
     params["cwd"] = json!(state);
     let info = client.ok("session.create", &params);
-    let said = client.transcript(info["id"].as_str().unwrap());
-    let said = String::from_utf8_lossy(&said);
+    let output = client.transcript(info["id"].as_str().unwrap());
+    let output = String::from_utf8_lossy(&output);
     assert!(
-        said.starts_with("touch: ") && said.ends_with("kept\r\n"),
-        "{said}"
+        output.starts_with("touch: ") && output.ends_with("kept\r\n"),
+        "{output}"
     );
     assert!(!state.join("planted").exists());
 }

@@ -1,4 +1,4 @@
-//! The database file: one from the future and a damaged one are refused and left as they are.
+//! The database file: one of a newer version and a damaged one are refused and left untouched.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use termd_test_support::{Home, TestDaemon};
 
-/// Where `SQLite` keeps `PRAGMA user_version` in the file's header (its file format, 1.3).
+/// The offset of `PRAGMA user_version` in the file's header (`SQLite`'s file format, 1.3).
 const USER_VERSION_AT: u64 = 60;
 
-/// A home whose daemon has run a command and is stopped; where its database is.
+/// The home of a stopped daemon that has run a command, and the path of its database.
 fn used_home() -> (Home, PathBuf) {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
@@ -20,7 +20,7 @@ fn used_home() -> (Home, PathBuf) {
     (daemon.stop(), PathBuf::from(database.as_str().unwrap()))
 }
 
-/// Every file of the state directory but the locks, with its bytes.
+/// The files of the state directory except the locks, with their bytes.
 fn files(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
     (fs::read_dir(home.state_dir()).unwrap().flatten())
         .filter(|entry| !entry.file_name().to_string_lossy().ends_with(".lock"))
@@ -42,15 +42,15 @@ fn a_database_from_the_future_is_refused_untouched_and_both_versions_named() {
     file.write_all_at(&9_876_u32.to_be_bytes(), USER_VERSION_AT)
         .unwrap();
     let before = files(&home);
-    let said = home.refused_start(&[]);
-    assert!(said.contains("9876"), "{said}");
+    let stderr = home.refused_start(&[]);
+    assert!(stderr.contains("9876"), "{stderr}");
     assert!(
-        said.contains(&format!("to {known}")) || said.contains(&format!(" {known}")),
-        "{said}"
+        stderr.contains(&format!("to {known}")) || stderr.contains(&format!(" {known}")),
+        "{stderr}"
     );
-    assert!(said.contains(database.to_str().unwrap()), "{said}");
+    assert!(stderr.contains(database.to_str().unwrap()), "{stderr}");
     assert!(files(&home) == before, "it was touched");
-    // The version that wrote it is served again.
+    // The version that wrote the database opens it again.
     file.write_all_at(&version, USER_VERSION_AT).unwrap();
     let daemon = TestDaemon::start_in(home);
     let list = daemon
@@ -80,8 +80,11 @@ fn a_damaged_database_is_refused_and_never_overwritten() {
         let (home, database) = used_home();
         fs::write(&database, &bytes).unwrap();
         let before = files(&home);
-        let said = home.refused_start(&[]);
-        assert!(said.contains(database.to_str().unwrap()), "{what}: {said}");
+        let stderr = home.refused_start(&[]);
+        assert!(
+            stderr.contains(database.to_str().unwrap()),
+            "{what}: {stderr}"
+        );
         assert!(files(&home) == before, "{what}: it was touched");
     }
 }
@@ -91,8 +94,8 @@ fn a_database_that_cannot_be_opened_is_a_clear_error() {
     let (home, database) = used_home();
     fs::remove_file(&database).unwrap();
     fs::create_dir(&database).unwrap();
-    let said = home.refused_start(&[]);
-    assert!(said.contains(database.to_str().unwrap()), "{said}");
+    let stderr = home.refused_start(&[]);
+    assert!(stderr.contains(database.to_str().unwrap()), "{stderr}");
     fs::remove_dir(&database).unwrap();
     let elsewhere = home.path("elsewhere.db");
     std::os::unix::fs::symlink(&elsewhere, &database).unwrap();

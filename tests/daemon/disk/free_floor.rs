@@ -1,4 +1,4 @@
-//! `[store]` end to end: the floor of free space, on a small disk of the test's own.
+//! `[store]` end to end: the floor of free space, on a small disk of its own.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ use super::small_disk::SmallDisk;
 fn fall_below_the_floor(disk: &SmallDisk, client: &mut RawClient) {
     disk.leave(6 * MIB);
     wait_until("nothing new is run", || {
-        let asked = client.request("session.create", &json!({ "command": "true" }));
-        asked.is_err()
+        let created = client.request("session.create", &json!({ "command": "true" }));
+        created.is_err()
     });
 }
 
@@ -64,21 +64,21 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
     assert_eq!(error.data["limit"], "free_floor");
     assert_eq!(error.data["floor"], 8 * MIB);
     assert!(error.data["free"].as_u64().unwrap() < 8 * MIB, "{error:?}");
-    // What runs is not held up, whatever it prints.
+    // The running command is not delayed, however much it prints.
     client.send_text(&id, "\n");
     let end = BYTES + 6;
     wait_until("it has printed all", || {
         client.ok("session.show", &json!({ "id": id }))["end"] == end
     });
-    // A new server, before and after there is room.
+    // The server changes before and after there is space again.
     daemon.kill_server();
     let mut client = daemon.client();
     let error = client.err("session.create", &json!({ "command": "true" }));
     assert_eq!(error.kind(), "disk_floor", "{error:?}");
     disk.empty();
     wait_until("it recovers", || {
-        let asked = client.request("session.create", &json!({ "command": "true" }));
-        asked.is_ok()
+        let created = client.request("session.create", &json!({ "command": "true" }));
+        created.is_ok()
     });
     wait_until_stored(&mut client);
     let (pieces, gaps) = pieces(&mut client, &id);
@@ -107,7 +107,7 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
             .any(|row| row.contains(&last_line))
     );
     the_floor_is_recorded(&mut client, &id);
-    // And the end of the daemon does not wait for room.
+    // The end of the daemon does not wait for space.
     fall_below_the_floor(&disk, &mut client);
     client.send_text(&id, "last words\n");
     client.wait_for_text(&id, "last words");

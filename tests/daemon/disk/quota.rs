@@ -1,4 +1,4 @@
-//! `[store]` end to end: the quota of a terminal, and the quota of all.
+//! `[store]` end to end: the quota of one terminal, and the quota of all terminals.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,8 @@ use termd_test_support::{RawClient, TestDaemon, wait_until};
 
 use super::numbered_lines::{MIB, create, expected, lines, pieces, rows, wait_until_stored};
 
-/// What is not kept of a terminal that printed so many bytes of lines; all else is exact.
+/// The one gap in the output of a terminal that printed this many bytes of numbered lines. All
+/// other output is checked to be exact.
 fn only_gap(client: &mut RawClient, id: &str, bytes: u64, cause: &str) -> (u64, u64) {
     wait_until_stored(client);
     let (pieces, gaps) = pieces(client, id);
@@ -26,7 +27,7 @@ fn only_gap(client: &mut RawClient, id: &str, bytes: u64, cause: &str) -> (u64, 
 
 #[test]
 fn head_and_tail_are_kept_of_a_flood() {
-    // The model is slow without optimization.
+    // The terminal model is slow without optimization.
     const BYTES: u64 = if cfg!(debug_assertions) { 16 } else { 50 } * MIB;
     let daemon = TestDaemon::configured(
         "kill_grace_ms = 300\n[store]\nterminal_quota = \"4MiB\"\n\
@@ -36,7 +37,7 @@ fn head_and_tail_are_kept_of_a_flood() {
     let other = create(&mut client, &lines(MIB));
     client.ok("session.wait", &json!({ "id": other }));
     let id = create(&mut client, &lines(BYTES));
-    // Whoever reads while it rolls is told of the gap, and never given another byte.
+    // A reader that follows while output is dropped learns of the gap and never gets a wrong byte.
     let mut at = 0;
     loop {
         let page = client.ok(
@@ -82,7 +83,7 @@ fn head_and_tail_are_kept_of_a_flood() {
     let exits = client.audit_records(&json!({ "action": "terminal.exit" }));
     let exit = exits.iter().find(|record| record["terminal"] == *id);
     assert_eq!(exit.unwrap()["detail"]["gaps"][0]["end"], end);
-    // Everything else reads over it: plain text, lines from the end, a range within.
+    // The other ways to read skip the gap: plain text, lines from the end, a range inside it.
     let text = client.ok("session.read", &json!({ "id": id, "since": MIB + 5 }));
     assert_eq!(text["start"], end, "{}", text["gap"]);
     let first = format!("{:07}\n", end / 8);
@@ -98,7 +99,7 @@ fn head_and_tail_are_kept_of_a_flood() {
         (&within["data"], &within["at_end"]),
         (&json!(""), &json!(true))
     );
-    // And once more by a server that has none of it in memory.
+    // The next server has none of the output in memory.
     let screen = rows(&mut client, &id);
     daemon.kill_server();
     let mut client = daemon.client();
@@ -139,7 +140,7 @@ fn beyond_the_quota_of_all_the_oldest_go_first_and_then_the_largest_are_cut() {
          [spool]\ndefault_window_bytes = 65536\n",
     );
     let mut client = daemon.client();
-    // Bytes that do not shrink much when they are packed.
+    // Random bytes hardly compress.
     let noise = |bytes: u64| format!("stty raw -echo; head -c {bytes} /dev/urandom");
     let first = create(&mut client, &noise(MIB));
     client.ok("session.wait", &json!({ "id": first }));
@@ -155,7 +156,7 @@ fn beyond_the_quota_of_all_the_oldest_go_first_and_then_the_largest_are_cut() {
         shown["start"].as_u64().unwrap()
     };
     wait_until("the oldest goes", || start(&mut client, &first) == MIB);
-    // Of memory too, which still held the end of it.
+    // The end of the output was still in memory. It is dropped as well.
     let all = json!({ "id": first, "encoding": "base64" });
     let page = || daemon.client().ok("session.read", &all);
     wait_until("nothing of it is left", || page()["data"] == "");
@@ -178,7 +179,7 @@ fn beyond_the_quota_of_all_the_oldest_go_first_and_then_the_largest_are_cut() {
             true
         })
     });
-    // Now what runs takes more than all may.
+    // The output of running commands now exceeds the total quota.
     let large = create(
         &mut client,
         &format!("{}; echo; echo done; cat", noise(4 * MIB)),

@@ -1,23 +1,23 @@
-//! The gate's questions: asked once, answered once, used once.
+//! The gate's questions: each is asked once, answered once and used once.
 
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon};
 
-/// A client of this front and name.
+/// A client with this front and name.
 fn client(daemon: &TestDaemon, front: &str, name: &str) -> RawClient {
     let mut client = daemon.client();
     client.ok("daemon.hello", &json!({ "client": name, "front": front }));
     client
 }
 
-/// What the gate asks about.
+/// A command that the gate asks about.
 fn removal(daemon: &TestDaemon, name: &str) -> Value {
     let victim = daemon.path("state").join(name);
     std::fs::create_dir_all(&victim).unwrap();
     json!({ "command": "rm", "args": ["-r", victim] })
 }
 
-/// The question that a refused call leaves.
+/// The id of the question that a refused call leaves.
 #[track_caller]
 fn question(agent: &mut RawClient, params: &Value) -> String {
     let error = agent.err("session.create", params);
@@ -46,15 +46,15 @@ fn an_approved_command_runs_once() {
     );
 
     let listed = person.ok("approval.list", &json!({}));
-    let asked = &listed["approvals"][0];
+    let pending = &listed["approvals"][0];
     assert_eq!(
-        (&asked["id"], &asked["state"]),
+        (&pending["id"], &pending["state"]),
         (&json!(id), &json!("pending"))
     );
-    assert_eq!(asked["asked_by"]["client"], "an agent");
+    assert_eq!(pending["asked_by"]["client"], "an agent");
     assert_eq!(answer(&mut person, &id, "approve")["state"], "approved");
 
-    // Nobody else's, and nothing else.
+    // The approval holds for this client and this command alone.
     let mut other = client(&daemon, "mcp", "another agent");
     assert_ne!(question(&mut other, &params), id);
     let mut elsewhere = params.clone();
@@ -210,7 +210,7 @@ fn an_answer_for_always_writes_a_rule_that_holds() {
     );
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // The first uses the approval, the others run by the rule.
+    // The first call uses the approval. The rule allows the others.
     for _ in 0..3 {
         agent.ok("session.create", &params);
     }

@@ -1,4 +1,4 @@
-//! The gate: no front goes round it, and what it said is in the audit record.
+//! The gate judges every front, and its verdict is in the audit record.
 
 use serde_json::{Value, json};
 use termd_test_support::{Home, RawClient, RpcError, TestDaemon, sh};
@@ -11,7 +11,7 @@ fn asks(error: &RpcError) {
     error.assert_is(CONFIRMATION_REQUIRED, "confirmation_required");
 }
 
-/// A shell that is at its prompt, and reads lines.
+/// A shell that is at its prompt and reads lines.
 pub(crate) fn shell(client: &mut RawClient) -> String {
     let params = json!({ "command": "bash", "args": ["--norc", "--noprofile"] });
     let id = client.create_terminal(&params);
@@ -82,7 +82,7 @@ fn a_line_in_two_sends_is_judged_before_it_runs() {
     asks(&error);
     let whole = format!("rm -{}", rest.trim_end());
     assert_eq!(error.data["command"], json!(whole));
-    // Nothing of the refused call was typed: the line is what it was before it.
+    // Nothing of the refused call was typed, so the line is the same as before.
     asks(&client.err("session.send", &json!({ "id": id, "text": rest })));
     assert!(victim.exists());
     let refused = client.audit_records(&json!({ "action": "terminal.input" }));
@@ -210,7 +210,7 @@ fn check_runs_nothing_and_takes_one_of_two() {
     );
 }
 
-/// A daemon by whose rules nothing is touched in a directory, and that directory.
+/// A daemon whose rules deny `touch` in a directory, and that directory.
 fn untouched() -> (TestDaemon, String) {
     let home = Home::new();
     let live = home.path("live");
@@ -236,7 +236,7 @@ fn a_typed_line_starts_where_its_shell_is_by_now() {
     let error = client.err("session.send", &touch);
     error.assert_is(DENIED, "denied");
 
-    // What is printed of a directory says nothing of where the shell is.
+    // A directory that a program prints does not count as the shell's directory.
     let printed = r"printf '\033]7;file:///tmp\007'; echo pri''nted";
     run(&mut client, printed, "printed");
     let error = client.err("session.send", &touch);
@@ -262,11 +262,13 @@ fn a_typed_line_starts_where_the_one_before_it_in_its_call_leads() {
         asks(&error);
         assert_eq!(error.data["command"], "touch x");
         let waiting = client.ok("approval.list", &json!({}));
-        let asked = waiting["approvals"].as_array().unwrap();
-        let asked = asked.iter().find(|asked| asked["cwd"] == places.as_str());
-        assert!(asked.is_some(), "{places}: {waiting}");
+        let approval = waiting["approvals"].as_array().unwrap();
+        let approval = approval
+            .iter()
+            .find(|approval| approval["cwd"] == places.as_str());
+        assert!(approval.is_some(), "{places}: {waiting}");
     }
-    // Nothing of them was typed; and elsewhere nobody is asked.
+    // None of these lines was typed. In another directory the gate does not ask.
     let text = "cd /tmp\rtouch --version | head -1; echo he''re in $PWD\r";
     client.ok("session.send", &sent(text));
     client.wait_for_text(&id, "here in /tmp\r\n");

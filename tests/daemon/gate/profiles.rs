@@ -1,5 +1,5 @@
-//! `[policy]` end to end: profiles by rule and by front, what is left of the environment, what ends
-//! a command, and a file that is bad.
+//! `[policy]` end to end: profiles by rule and by front, the environment, the limits of a command,
+//! and a bad file.
 
 use std::fs;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use termd_test_support::{Deadline, Home, RawClient, TestDaemon, sh, wait_until};
 
-/// A connection that says it is an MCP client of this name.
+/// A connection of an MCP client.
 fn mcp(daemon: &TestDaemon) -> RawClient {
     let mut client = daemon.client();
     client.ok(
@@ -17,7 +17,7 @@ fn mcp(daemon: &TestDaemon) -> RawClient {
     client
 }
 
-/// What a command printed, which has ended.
+/// Waits for the end of a command: its output.
 fn output(client: &mut RawClient, id: &str) -> String {
     let waited = client.ok("session.wait", &json!({ "id": id }));
     assert_eq!(waited["exited"], true, "{waited}");
@@ -62,7 +62,7 @@ fn agents_get_no_secrets_and_people_do() {
     assert_eq!(detail["env"], json!(["CI", "OWN_TOKEN"]), "{record}");
     assert!(!record.to_string().contains("s3cret"), "{record}");
 
-    // The environment that a front hands on is what termd gives, not what the request sets.
+    // `base_env` counts as the daemon's environment, not as variables of the request.
     let mut params = sh("env");
     params["base_env"] = json!({ "PATH": "/usr/bin:/bin", "NPM_TOKEN": "n", "HERE": "1" });
     let id = client.create_terminal(&params);
@@ -136,7 +136,7 @@ fn a_timeout_ends_the_whole_tree_and_says_so() {
         }
         assert_ne!(event["type"], "exited", "the limit was not told");
     }
-    // Others are not limited.
+    // Other commands are not limited.
     let free = client.ok("session.create", &sh("true"));
     assert_eq!(free["confinement"], Value::Null, "{free}");
     let waited = client.ok("session.wait", &json!({ "id": free["id"] }));
@@ -160,7 +160,7 @@ fn a_quota_of_output_ends_a_flood() {
 fn limits_outlive_the_server() {
     let daemon = TestDaemon::configured(LIMITED);
     let mut client = mcp(&daemon);
-    // Both of a front's profile, and the processes' own limits with it.
+    // The front's profile sets a timeout and limits of the process.
     let script = "ulimit -n; trap 'echo late' TERM; echo ready; cat";
     let looping = client.create_terminal(&sh(script));
     let first = client.wait_for_text(&looping, "ready");
@@ -246,7 +246,7 @@ fn a_bad_file_leaves_the_old_policy_in_force_and_says_so() {
     );
     assert_eq!(refused["detail"]["stays"], hash, "{refused}");
 
-    // Also by a server that takes over because one died.
+    // A server that takes over after a death keeps the old policy as well.
     daemon.kill_server();
     let mut client = daemon.client();
     assert!(client.ok("daemon.info", &json!({}))["config_fault"].is_string());
@@ -307,12 +307,12 @@ fn a_workspace_is_held_to_by_the_kernel() {
         "{info}"
     );
     let text = output(&mut client, info["id"].as_str().unwrap());
-    for said in [
+    for expected in [
         "wrote", "guarded", "hidden", "outside", "settings", "state", "config",
     ] {
         assert!(
-            text.lines().any(|line| line.trim_end() == said),
-            "{said}: {text}"
+            text.lines().any(|line| line.trim_end() == expected),
+            "{expected}: {text}"
         );
     }
     assert!(!text.contains("the key"), "{text}");
@@ -324,7 +324,7 @@ fn a_workspace_is_held_to_by_the_kernel() {
     );
 }
 
-/// There is one thread for all calls, and 64 KiB are long work for the gate.
+/// All calls share one thread, and the gate needs long for 64 KiB.
 #[test]
 fn a_long_line_is_judged_beside_the_calls_of_others() {
     let daemon = TestDaemon::start();
@@ -340,6 +340,6 @@ fn a_long_line_is_judged_beside_the_calls_of_others() {
         served += 1;
     };
     assert_eq!(judged["result"]["verdict"], "safe", "{judged}");
-    // One may come before it begins, and one when it has ended.
+    // One call may come before the judgement begins, and one after it has ended.
     assert!(served > 2, "{served} calls");
 }

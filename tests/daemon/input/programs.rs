@@ -1,4 +1,4 @@
-//! `session.type` into real programs: line editors, vim, less, python; long input arrives whole.
+//! `session.type` into real programs: line editors, vim, less and python. Long input arrives whole.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use termd_test_support::{Deadline, RawClient, TestDaemon, is_installed};
 
 use super::typing::type_in;
 
-/// A line editor may take its time for 100,000 characters on a busy machine.
+/// How long a line editor may take for 100,000 characters on a busy machine.
 const SLOW: Duration = Duration::from_mins(1);
 
 #[track_caller]
@@ -18,7 +18,7 @@ fn start(client: &mut RawClient, argv: &[&str], env: &Value) -> String {
     client.create_terminal(&params)
 }
 
-/// Waits until a file holds this.
+/// Waits until a file holds exactly this text.
 #[track_caller]
 fn wait_for_file(path: &Path, expected: &str) {
     let deadline = Deadline::after(SLOW);
@@ -43,7 +43,7 @@ fn wait_for_file(path: &Path, expected: &str) {
     }
 }
 
-/// bash at its prompt, with readline's settings.
+/// bash at its prompt, with these readline settings.
 #[track_caller]
 fn bash(daemon: &TestDaemon, client: &mut RawClient, inputrc: &str) -> String {
     let path = daemon.path("inputrc");
@@ -54,7 +54,7 @@ fn bash(daemon: &TestDaemon, client: &mut RawClient, inputrc: &str) -> String {
     id
 }
 
-/// 100,000 characters that are not all alike.
+/// 100,000 characters that are not all the same.
 fn long_text() -> String {
     (0..10_000).map(|n| format!("{n:09}-")).collect()
 }
@@ -76,7 +76,7 @@ fn keys_edit_a_line_in_bash() {
         &json!({ "text": "echo start-", "enter": true }),
     );
     client.wait_for_text(&id, "\rstart-one two\r\n");
-    // The last command again.
+    // `up` brings the last command back.
     type_in(
         &mut client,
         &id,
@@ -85,7 +85,7 @@ fn keys_edit_a_line_in_bash() {
     client.wait_for_text(&id, "\rstart-one two X\r\n");
 }
 
-/// vim has DECCKM and the keypad's application mode on.
+/// vim switches DECCKM and the keypad's application mode on.
 #[test]
 fn arrows_move_in_vim() {
     if !is_installed("vim", "arrows_move_in_vim") {
@@ -137,7 +137,7 @@ fn pages_turn_in_less() {
     client.ok("session.wait", &json!({ "id": id }));
 }
 
-/// Types `WRITE 'long text' > file` and looks at the file.
+/// Types a line that writes a long text to a file, and checks the file.
 #[track_caller]
 fn arrives_whole(daemon: &TestDaemon, client: &mut RawClient, id: &str, line: (&str, &str)) {
     let text = long_text();
@@ -145,7 +145,7 @@ fn arrives_whole(daemon: &TestDaemon, client: &mut RawClient, id: &str, line: (&
     let (before, after) = line;
     let after = after.replace("FILE", &file.display().to_string());
     let input = json!({ "text": format!("{before}{text}{after}"), "enter": true });
-    // Longer than the gate looks at.
+    // The line is longer than the gate reads.
     let params = json!({ "id": id, "input": input, "confirmed": true, "timeout_ms": 15_000 });
     client.ok("session.type", &params);
     wait_for_file(&file, &text);
@@ -170,8 +170,8 @@ fn a_hundred_thousand_characters_arrive_in_zsh() {
     let mut client = daemon.client();
     let id = start(&mut client, &["zsh", "-f"], &json!({ "PS1": "ready> " }));
     client.wait_for_text(&id, "ready> ");
-    // It takes a paste at once, but a hundred thousand keys for minutes; and it says that it takes
-    // pastes only after its prompt.
+    // zsh takes a paste at once, but needs minutes for a hundred thousand keys. It enables pastes
+    // only after its prompt.
     client.wait_for_text(&id, "\x1b[?2004h");
     arrives_whole(&daemon, &mut client, &id, ("printf %s '", "' > FILE"));
 }
@@ -208,8 +208,8 @@ fn a_hundred_thousand_characters_arrive_in_python() {
     arrives_whole(&daemon, &mut client, &id, (&line.0, line.1));
 }
 
-/// 200 lines of 100 characters typed ahead, each a command, some of which run a program with the tty
-/// in canonical mode: as a paste, and where the editor knows no pastes.
+/// 200 commands of about 100 characters are typed ahead. Some run a program with the tty in
+/// canonical mode. The editor takes them as a paste, or knows no pastes.
 #[test]
 fn commands_typed_ahead_all_run() {
     for inputrc in ["", "set enable-bracketed-paste off\n"] {
@@ -237,7 +237,8 @@ fn commands_typed_ahead_all_run() {
     }
 }
 
-/// Long lines behind a command that has the tty in canonical mode: by one call and by several.
+/// Long lines wait behind a command that has the tty in canonical mode, typed by one call and by
+/// several.
 #[test]
 fn long_lines_typed_ahead_are_not_cut() {
     for inputrc in ["", "set enable-bracketed-paste off\n"] {
@@ -263,7 +264,7 @@ fn long_lines_typed_ahead_are_not_cut() {
     }
 }
 
-/// A program that asks for kitty's keyboard gets it, and one after it does not.
+/// A program that enables kitty's keyboard protocol gets its keys, and the next program does not.
 #[test]
 fn kittys_flags_are_heeded_while_they_are_on() {
     let daemon = TestDaemon::start();

@@ -1,4 +1,4 @@
-//! `session.type` with `secret`: where it may go, and that it is nowhere afterwards.
+//! `session.type` with `secret`: where a secret may be typed, and that it is stored nowhere.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::typing::{try_type, type_in};
 
 const SECRET: &str = "correct-horse-battery";
 
-/// It is in no file of the daemon's, not in the audit, and not in the transcript.
+/// Checks that the secret is in no file of the daemon, not in the audit and not in the transcript.
 #[track_caller]
 fn is_nowhere(daemon: TestDaemon, id: &str) {
     let mut client = daemon.client();
@@ -21,7 +21,7 @@ fn is_nowhere(daemon: TestDaemon, id: &str) {
     assert_eq!(daemon.files_with_text(SECRET), Vec::<PathBuf>::new());
     let home = daemon.stop();
     assert_eq!(home.files_with_text(SECRET), Vec::<PathBuf>::new());
-    // Blocks of the transcript are compressed: that the search finds anything shows elsewhere.
+    // Transcript blocks are compressed, so the search is proven with another text.
     assert!(
         !home.files_with_text("terminal.input").is_empty(),
         "the search itself works"
@@ -40,7 +40,7 @@ fn a_secret_goes_where_one_is_awaited_and_is_nowhere_afterwards() {
         &json!({ "text": SECRET, "secret": true, "enter": true }),
     );
     client.wait_for_text(&id, "len 21");
-    // Now the tty shows what is typed.
+    // The tty echoes now.
     let secret = json!({ "text": SECRET, "secret": true, "enter": true });
     let error = try_type(&mut client, &id, &secret).unwrap_err();
     error.assert_is(-32013, "no_secret_awaited");
@@ -80,7 +80,7 @@ fn pythons_getpass_and_bashs_read() {
         let (code, kind) = (-32013, "no_secret_awaited");
         let secret = json!({ "text": SECRET, "secret": true, "enter": true });
         if program == "bash" {
-            // bash reads keys for `read -s` only while it edits lines: this one reads a line.
+            // bash reads single keys for `read -s` only in its line editor. This bash reads a line.
             type_in(&mut client, &id, &secret);
         } else if let Err(error) = try_type(&mut client, &id, &secret) {
             panic!("{code} {kind}: {error:?}");
@@ -91,12 +91,12 @@ fn pythons_getpass_and_bashs_read() {
     }
 }
 
-/// Forced upon a tty that reads lines and shows them, it is not shown; and what comes after it is.
+/// A secret forced upon a tty that echoes is not shown, and later input is.
 #[test]
 fn a_forced_secret_is_not_echoed_by_the_tty() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
-    // The line is read before the tty echoes again: the program waits for that.
+    // The program reads the line before the tty echoes again, and waits for that.
     let id = client.create_terminal(&sh("modes() { stty -a | tr ' ' '\\n'; }; printf ready; \
          for n in 1 2 3; do read p; echo len ${#p}; done; \
          until modes | grep -qx echo; do :; done; modes | grep -x -e echo -e icanon; read q"));

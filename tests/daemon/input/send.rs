@@ -1,11 +1,11 @@
-//! `session.send`: bytes to a program, and what is refused.
+//! `session.send`: bytes for a program, and what is refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use termd_test_support::{RawClient, TestDaemon, sh};
 
-/// Starts a script without output processing; the id.
+/// Starts a script on a raw tty without echo: its id.
 #[track_caller]
 fn started(client: &mut RawClient, script: &str) -> String {
     client.create_terminal(&sh(&format!("stty raw -echo; {script}")))
@@ -58,7 +58,7 @@ fn bad_sends_are_refused() {
     error.assert_is(-32004, "terminal_exited");
 }
 
-/// A program that does not read gets its input later, and the sender is told.
+/// Input for a program that does not read is queued, and the sender is told.
 #[test]
 fn input_for_a_program_that_does_not_read_is_queued_and_not_lost() {
     let daemon = TestDaemon::start();
@@ -80,7 +80,7 @@ fn input_for_a_program_that_does_not_read_is_queued_and_not_lost() {
     );
     assert_eq!(sent + queued, 300_000);
     assert!(queued > 0, "the kernel does not hold 300 kB");
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     assert_eq!(
         daemon.client().ok("session.show", &json!({ "id": id }))["state"],
         "running"
@@ -93,7 +93,7 @@ fn input_for_a_program_that_does_not_read_is_queued_and_not_lost() {
     );
 }
 
-/// Two senders at once: each call's bytes stay together.
+/// The bytes of one call stay together.
 #[test]
 fn inputs_of_two_senders_do_not_mix() {
     let daemon = TestDaemon::start();

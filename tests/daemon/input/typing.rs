@@ -1,16 +1,16 @@
-//! `session.type`: text, bytes and keys as they reach a program, and what is refused.
+//! `session.type`: how text, bytes and keys reach a program, and what is refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, RpcError, TestDaemon, sh, wait_until};
 
-/// Types; what the daemon says.
+/// Types this input: the result or the error.
 pub(crate) fn try_type(client: &mut RawClient, id: &str, input: &Value) -> Result<Value, RpcError> {
     client.request("session.type", &json!({ "id": id, "input": input }))
 }
 
-/// Types what must be taken whole.
+/// Types input that must be taken whole: the result.
 #[track_caller]
 pub(crate) fn type_in(client: &mut RawClient, id: &str, input: &Value) -> Value {
     let params = json!({ "id": id, "input": input, "timeout_ms": 15_000 });
@@ -19,7 +19,7 @@ pub(crate) fn type_in(client: &mut RawClient, id: &str, input: &Value) -> Value 
     result
 }
 
-/// Starts a script that says `ready` and then keeps what it is typed; the id.
+/// Starts a script that prints `ready` and then stores its input in a file: the id.
 #[track_caller]
 fn recorder(client: &mut RawClient, setup: &str, count: usize, file: &str) -> String {
     let script = format!("{setup}; printf ready; head -c {count} > '{file}'");
@@ -28,7 +28,7 @@ fn recorder(client: &mut RawClient, setup: &str, count: usize, file: &str) -> St
     id
 }
 
-/// What a raw program that has switched on these modes gets for this input.
+/// Checks what a raw program with these modes receives for this input.
 #[track_caller]
 fn received(modes: &str, input: &Value, expected: &str) {
     let daemon = TestDaemon::start();
@@ -48,7 +48,7 @@ fn keys_are_written_as_the_program_wants_them() {
     let arrows = json!({ "keys": ["up", "shift-f5", "ctrl-a", "kp-enter"] });
     received("", &arrows, "\x1b[A\x1b[15;2~\x01\r");
     received("\\033[?1h\\033=", &arrows, "\x1bOA\x1b[15;2~\x01\x1bOM");
-    // kitty's flags, pushed as programs do.
+    // The flags of kitty's keyboard protocol, pushed as programs do.
     received(
         "\\033[>1u",
         &arrows,
@@ -102,7 +102,7 @@ fn bad_input_is_refused_by_its_field() {
     error.assert_is(-32004, "terminal_exited");
 }
 
-/// What the kernel would cut is refused; what it holds arrives whole, to the byte.
+/// A line that the kernel would cut is refused. A line that it takes arrives to the byte.
 #[test]
 fn a_line_over_the_canonical_limit_is_refused() {
     let daemon = TestDaemon::start();
@@ -120,7 +120,7 @@ fn a_line_over_the_canonical_limit_is_refused() {
     refused(&mut client, &"x".repeat(4_096));
     refused(&mut client, &format!("short\n{}", "x".repeat(4_096)));
     type_in(&mut client, &id, &json!({ "text": most, "enter": true }));
-    // What an earlier call left unended counts.
+    // A line that an earlier call has begun counts.
     type_in(&mut client, &id, &json!({ "text": "a".repeat(4_000) }));
     refused(&mut client, &"x".repeat(96));
     type_in(
@@ -128,7 +128,7 @@ fn a_line_over_the_canonical_limit_is_refused() {
         &id,
         &json!({ "text": "b".repeat(95), "enter": true }),
     );
-    // Many lines are no long line.
+    // Many lines are not one long line.
     let lines: String = (0..1_000)
         .map(|n| format!("line {n:04} {}\n", "l".repeat(80)))
         .collect();
@@ -156,7 +156,7 @@ fn a_line_over_the_canonical_limit_is_refused() {
     );
 }
 
-/// A long line that comes while the tty reads lines waits for the moment in which it does no more.
+/// A long line that comes while the tty reads lines waits until the tty is raw.
 #[test]
 fn a_long_line_waits_for_a_raw_tty() {
     let daemon = TestDaemon::start();
@@ -181,7 +181,7 @@ fn a_long_line_waits_for_a_raw_tty() {
     assert!(std::fs::read_to_string(file).unwrap() == text);
 }
 
-/// Somebody else's keys come after a long line that is refused, and are not lost with it.
+/// Keys behind a refused line are not lost with it.
 #[test]
 fn what_is_refused_holds_nobody_up() {
     let daemon = TestDaemon::start();
@@ -192,7 +192,7 @@ fn what_is_refused_holds_nobody_up() {
         "session.type",
         &json!({ "id": id, "input": { "text": "x".repeat(5_000) } }),
     );
-    // On the same connection, so that it comes after it.
+    // The same connection keeps the order.
     let keys = json!({ "id": id, "input": { "keys": ["C-d"] } });
     let end = client.send("session.type", &keys);
     assert_eq!(
@@ -204,7 +204,7 @@ fn what_is_refused_holds_nobody_up() {
     assert!(!text.contains('x'), "{text}");
 }
 
-/// Typing is recorded once for each connection, and not what was typed.
+/// Typing has one record for each connection, without the text.
 #[test]
 fn typing_is_in_the_audit() {
     let daemon = TestDaemon::start();

@@ -25,7 +25,7 @@ fn read(client: &mut RawClient, id: &str, more: &Value) -> Value {
     client.ok("session.read", &merged(&json!({ "id": id }), more))
 }
 
-/// All of one stream, page by page, and how many pages.
+/// All bytes of one stream, read by pages.
 fn whole(client: &mut RawClient, id: &str, stream: &str) -> Vec<u8> {
     let (mut all, mut since) = (Vec::new(), json!(0));
     loop {
@@ -42,7 +42,7 @@ fn whole(client: &mut RawClient, id: &str, stream: &str) -> Vec<u8> {
     }
 }
 
-/// Lines that are known by their seed.
+/// Pseudo-random lines of this length in bytes.
 fn pattern(seed: u32, length: usize) -> Vec<u8> {
     let mut state = seed;
     (0..length)
@@ -127,7 +127,7 @@ fn standard_output_and_error_are_apart_and_together() {
                 );
             }
         }
-        // A page may end within a stream's character: it comes whole with the next.
+        // A page may end inside a character, which then comes whole with the next page.
         let half = json!({ "stream": "stdout", "encoding": "raw", "max_bytes": 8 });
         let page = read(&mut client, &id, &half);
         assert_eq!(
@@ -135,7 +135,7 @@ fn standard_output_and_error_are_apart_and_together() {
             (&json!("one\nthr"), &json!(11))
         );
         assert_eq!(whole(&mut client, &id, "stdout"), b"one\nthr\xc3\xa9e\n");
-        // And once more from the database alone.
+        // The second round reads from the database alone.
         client.ok("session.close", &json!({ "id": id }));
     }
 }
@@ -173,7 +173,7 @@ fn a_command_on_pipes_has_no_terminal_and_no_input() {
     }
 }
 
-/// LF alone, and RIS in between: no staircase.
+/// Lines that end in LF alone begin at the left, also after RIS.
 #[test]
 fn the_screen_of_a_command_on_pipes_has_its_lines_at_the_left() {
     let daemon = TestDaemon::start();
@@ -195,7 +195,8 @@ fn the_screen_of_a_command_on_pipes_has_its_lines_at_the_left() {
     );
 }
 
-/// What holds a pipe open is not waited for: the exit comes with all that the command wrote.
+/// The exit does not wait for a process that keeps the pipes open, and all output of the command is
+/// there.
 #[test]
 fn a_grandchild_that_holds_the_pipes_does_not_hold_the_exit() {
     let daemon = TestDaemon::start();
@@ -214,7 +215,7 @@ fn a_grandchild_that_holds_the_pipes_does_not_hold_the_exit() {
 
 #[test]
 fn a_flood_of_both_is_whole() {
-    // A debug build takes minutes for the model of so much.
+    // The terminal model of a debug build needs minutes for more.
     const EACH: usize = if cfg!(debug_assertions) {
         4 << 20
     } else {
@@ -233,7 +234,7 @@ fn a_flood_of_both_is_whole() {
     );
     let id = started(&mut client, &script);
     let mut waited = Value::Null;
-    // A debug build takes its time for so much.
+    // A debug build may need several waits.
     for _ in 0..20 {
         let a_while = json!({ "id": id, "timeout_ms": 10_000 });
         waited = client.ok("session.wait", &a_while);
@@ -253,7 +254,7 @@ fn a_flood_of_both_is_whole() {
     }
 }
 
-/// One line of errors at the end of much output is found by whoever asks for errors.
+/// A follower of stderr finds one line behind much output.
 #[test]
 fn a_follower_of_one_stream_waits_for_it_alone() {
     let daemon = TestDaemon::start();

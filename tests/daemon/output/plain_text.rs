@@ -1,4 +1,4 @@
-//! `session.read` of plain text: each line once, to whoever follows however often.
+//! `session.read` of plain text: a follower gets each line once, however often it reads.
 
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, sh};
@@ -8,7 +8,7 @@ fn page(client: &mut RawClient, id: &str, since: &Value, wait_ms: u64) -> Value 
     client.ok("session.read", &params)
 }
 
-/// Follows to the end; the text, and what came with each answer.
+/// Follows a terminal to its end: the text, and the part that came with each answer.
 fn follow(client: &mut RawClient, id: &str, wait_ms: u64) -> (String, Vec<String>) {
     let (mut since, mut parts) = (json!(0), Vec::new());
     loop {
@@ -25,7 +25,7 @@ fn follow(client: &mut RawClient, id: &str, wait_ms: u64) -> (String, Vec<String
     }
 }
 
-/// Rows that are drawn over each other many times, among lines.
+/// Rows are drawn over each other many times, between lines.
 #[test]
 fn a_follower_of_redraws_gets_each_line_once() {
     let daemon = TestDaemon::start();
@@ -54,7 +54,7 @@ fn a_follower_of_redraws_gets_each_line_once() {
     }
 }
 
-/// Whoever follows a shell sees its prompt, and what was typed after it, once.
+/// A follower of a shell gets its prompt, and what was typed after it, once.
 #[test]
 fn a_prompt_reaches_a_follower() {
     let daemon = TestDaemon::start();
@@ -68,7 +68,7 @@ fn a_prompt_reaches_a_follower() {
         since = page["end"].clone();
     }
     assert_eq!(seen, "Password: ");
-    // Nothing new: the prompt is not said again.
+    // The prompt does not come again.
     let again = page(&mut client, &id, &since, 50);
     assert_eq!((&again["text"], &again["end"]), (&json!(""), &since));
     client.send_text(&id, "yes\r");
@@ -77,7 +77,7 @@ fn a_prompt_reaches_a_follower() {
     assert_eq!(rest["text"], "yes\ngot yes\n");
 }
 
-/// Pages of any size join to the text; the database alone serves them as well.
+/// Pages of any size join to the whole text, also where only the database has it.
 #[test]
 fn pages_join_to_the_text() {
     let daemon = TestDaemon::start();
@@ -119,7 +119,7 @@ fn pages_join_to_the_text() {
     }
 }
 
-/// What a full-screen program draws is left out, and reading goes on after it.
+/// The drawing of a full-screen program is left out, and reading goes on after it.
 #[test]
 fn a_full_screen_program_is_left_out() {
     let daemon = TestDaemon::start();

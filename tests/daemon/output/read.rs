@@ -1,4 +1,4 @@
-//! `session.read` and `session.send`: bytes by offset, in and out.
+//! `session.read`: bytes and text by offset.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, sh};
 
-/// Runs a script without output processing to its end; the id.
+/// Runs a script on a raw tty without echo to its end: its id.
 #[track_caller]
 fn finished(client: &mut RawClient, script: &str) -> String {
     let params = sh(&format!("stty raw -echo; {script}"));
@@ -16,7 +16,7 @@ fn finished(client: &mut RawClient, script: &str) -> String {
     id
 }
 
-/// Starts a script without output processing; the id.
+/// Starts a script on a raw tty without echo: its id.
 #[track_caller]
 fn started(client: &mut RawClient, script: &str) -> String {
     client.create_terminal(&sh(&format!("stty raw -echo; {script}")))
@@ -47,7 +47,7 @@ fn reads_start_where_they_are_told() {
         (json!({ "tail_lines": 2 }), 8, "three\nfour"),
         (json!({ "tail_lines": 4 }), 0, "one\ntwo\nthree\nfour"),
         (json!({ "tail_lines": 99 }), 0, "one\ntwo\nthree\nfour"),
-        // The line that is not ended there comes whole with the next page.
+        // A line that does not fit comes whole with the next page.
         (json!({ "max_bytes": 5 }), 0, "one\n"),
         (json!({ "max_bytes": 5, "encoding": "raw" }), 0, "one\nt"),
         (json!({ "max_lines": 2 }), 0, "one\ntwo\n"),
@@ -130,7 +130,7 @@ fn base64_is_exact() {
     assert!(page.get("text").is_none());
 }
 
-/// Random bytes in big pages, from the spool and from the database alike.
+/// Random bytes are read in big pages, from the spool and from the database.
 #[test]
 fn a_transcript_larger_than_every_window_is_whole() {
     let daemon =

@@ -1,9 +1,9 @@
-//! `session.screen` on the wire: what a screen shows, in each format, for a terminal in each state.
+//! `session.screen`: what a screen shows in each format and in each state of a terminal.
 
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, merged, sh};
 
-/// A script in a terminal that has printed `mark`, and waits for a line from then on.
+/// Starts a script and waits until it has printed `mark`: the id.
 fn started(client: &mut RawClient, script: &str, mark: &str) -> String {
     let id = client.create_terminal(&sh(script));
     client.wait_for_text(&id, mark);
@@ -14,7 +14,7 @@ fn screen(client: &mut RawClient, id: &str, more: &Value) -> Value {
     client.ok("session.screen", &merged(&json!({ "id": id }), more))
 }
 
-/// Each row's number and its text.
+/// The number and the text of each row.
 fn rows(screen: &Value) -> Vec<(i64, String)> {
     let lines = screen["lines"].as_array().unwrap().iter();
     let text = |line: &Value| -> String {
@@ -26,7 +26,7 @@ fn rows(screen: &Value) -> Vec<(i64, String)> {
         .collect()
 }
 
-/// The rows that have text, without their numbers.
+/// The texts of the rows that are not empty.
 fn texts(screen: &Value) -> Vec<String> {
     let rows = rows(screen).into_iter().map(|(_, text)| text);
     rows.filter(|text| !text.is_empty()).collect()
@@ -126,7 +126,7 @@ fn the_scrollback_is_read_by_range() {
     let script = "stty -echo; seq 1 100; printf ready; read x";
     let id = started(&mut client, script, "ready");
     let all = screen(&mut client, &id, &json!({ "from_row": -10000 }));
-    // 100 lines and the one with `ready` on it; 24 of them are on the screen.
+    // 100 lines and the one with `ready`. The screen shows 24 of them.
     assert_eq!(all["scrollback_rows"], 77);
     let expected: Vec<_> = (1..=100)
         .map(|n: i64| (n - 78, n.to_string()))
@@ -147,8 +147,7 @@ fn the_scrollback_is_read_by_range() {
     }
 }
 
-/// An exited terminal, a closed one, and one that only the database knows.
-/// The screen is behind a flood; whoever looks sees what there was at some moment, and all of it.
+/// The screen lags behind a flood. Each look shows a moment that existed, with all of its rows.
 #[test]
 fn a_flood_of_lines_is_whole_whenever_it_is_looked_at() {
     const LINE_BYTES: u64 = "0000000\r\n".len() as u64;
@@ -163,7 +162,7 @@ fn a_flood_of_lines_is_whole_whenever_it_is_looked_at() {
         let is_done = view["title"] == "done";
         let mut expected = None;
         let whole = rows(&view);
-        // The last is not whole yet.
+        // The last row may be incomplete.
         for (_, text) in &whole[..whole.len() - 1] {
             let number: u64 = text.parse().unwrap();
             assert_eq!(number, expected.unwrap_or(number), "{}", view["end"]);
@@ -269,7 +268,7 @@ fn state_for_agents() {
     );
 }
 
-/// What a shell's `read -s` does, and its prompt.
+/// A shell's `read -s` switches ECHO off behind its prompt.
 #[test]
 fn a_password_prompt_shows_in_echo() {
     let daemon = TestDaemon::start();

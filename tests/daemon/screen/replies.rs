@@ -1,9 +1,10 @@
-//! What a program asks its terminal is answered once, at once, and by termd alone.
+//! A program's question to its terminal is answered once, immediately, and by termd alone.
 
 use serde_json::json;
 use termd_test_support::{TestDaemon, sh};
 
-/// Asks, and prints what was typed until 300 ms brought nothing more, byte by byte.
+/// A script that asks, reads the answer until nothing has come for 300 ms, and prints it byte by
+/// byte.
 fn asking(query: &str) -> String {
     format!(
         "stty raw -echo min 0 time 3; printf '{query}'; \
@@ -11,45 +12,45 @@ fn asking(query: &str) -> String {
     )
 }
 
-/// The answer as od(1) prints it, blanks left out.
+/// The answer to a question as od(1) prints it, without blanks.
 fn answer(query: &str) -> String {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = &client.create_terminal(&sh(&asking(query)));
-    let said = client.wait_for_text(id, "]end");
+    let output = client.wait_for_text(id, "]end");
     client.ok("session.wait", &json!({ "id": id }));
-    let said = said
+    let output = output
         .rsplit_once("got[")
         .unwrap()
         .1
         .trim_end_matches("]end")
         .to_owned();
-    said.chars().filter(|c| !c.is_whitespace()).collect()
+    output.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 #[test]
 fn a_program_that_asks_gets_one_answer() {
     for (query, expected) in [
-        // DSR: all is well; CPR; DECXCPR.
+        // DSR (no malfunction), CPR, DECXCPR.
         ("\\033[5n", "033[0n"),
         ("ab\\033[6n", "033[1;3R"),
         ("\\033[3;4H\\033[?6n", "033[?3;4;1R"),
-        // DECRQM: autowrap is set, bracketed paste is not; ANSI's insert is not.
+        // DECRQM: autowrap is set, bracketed paste and ANSI's insert mode are not.
         ("\\033[?7$p", "033[?7;1$y"),
         ("\\033[?2004$p", "033[?2004;2$y"),
         ("\\033[4$p", "033[4;2$y"),
         // XTWINOPS: the size in characters.
         ("\\033[18t", "033[8;24;80t"),
-        // Kitty's keyboard flags.
+        // The flags of kitty's keyboard protocol.
         ("\\033[?u", "033[?0u"),
-        // DECRQSS: the rendition.
+        // DECRQSS: the current SGR.
         ("\\033[1m\\033P$qm\\033\\\\", "033P1$r0;1m033\\"),
-        // Two at once, in order.
+        // Two questions at once are answered in order.
         ("\\033[5n\\033[6n", "033[0n033[1;1R"),
     ] {
         assert_eq!(answer(query), expected, "{query}");
     }
-    // Whose contents are not the test's matter: one answer, of the right form.
+    // One answer of the right form, whatever its values.
     for (query, begin, end) in [
         ("\\033[c", "033[?", "c"),
         ("\\033[>c", "033[>", "c"),
@@ -66,7 +67,7 @@ fn a_program_that_asks_gets_one_answer() {
     }
 }
 
-/// Titles, the clipboard and the answerback would type a program's words into a shell.
+/// Answers with titles, the clipboard or the answerback would type a program's words into a shell.
 #[test]
 fn what_would_type_a_programs_own_words_is_not_answered() {
     for query in ["\\033]2;rm -rf\\007\\033[21t", "\\033]52;c;?\\007", "\\005"] {

@@ -1,4 +1,4 @@
-//! `session.screen` that waits: for a change, for quiet, for neither too long; and new sizes.
+//! `session.screen` with a wait for a change or for quiet, its timeout, and changes of size.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn a_wait_ends_with_output_and_with_the_exit() {
     client.send_text(&id, "\r");
     let answer = waiting.answer(request)["result"].clone();
     assert_eq!((&answer["settled"], &answer["seq"]), (&json!(true), &now));
-    // It has exited: nothing will change, and nothing is waited for.
+    // The program has exited, so nothing is waited for.
     let (_, late) = text(
         &mut client,
         &id,
@@ -72,7 +72,7 @@ fn a_wait_has_its_time() {
     assert!(shown.starts_with("ready"));
 }
 
-/// Output every few milliseconds, and then a pause: the answer comes in the pause.
+/// The answer comes in the pause after a burst of output.
 #[test]
 fn a_screen_settles_after_a_burst_and_not_in_it() {
     let daemon = TestDaemon::start();
@@ -99,7 +99,8 @@ fn what_never_settles_is_shown_at_the_timeout() {
     assert_eq!(screen["settled"], false);
 }
 
-/// Mode 2026: what is half drawn is not settled, and a program that died drawing does not hold it.
+/// Mode 2026: an unfinished frame is not settled, and a program that stops inside a frame does not
+/// block the wait.
 #[test]
 fn a_picture_is_waited_for() {
     let daemon = TestDaemon::start();

@@ -1,5 +1,5 @@
-//! What closing does first (`eof_ms`), what a closed terminal still says, how many terminals a
-//! client may have, and how much scrollback one has.
+//! `session.close` and its `eof_ms`, what a closed terminal still answers, `max_running` and
+//! `scrollback_lines`.
 
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, merged, sh, skip};
@@ -10,9 +10,9 @@ fn sleeping() -> Value {
 
 #[track_caller]
 fn screen(client: &mut RawClient, id: &str) -> Value {
-    let asked = json!({ "id": id, "from_row": -100_000 });
-    let mut screen = client.ok("session.screen", &asked);
-    // Counts go on from above the old server's; a terminal that has exited has no tty to ask.
+    let params = json!({ "id": id, "from_row": -100_000 });
+    let mut screen = client.ok("session.screen", &params);
+    // Sequence numbers go on above the old server's, and an exited terminal has no tty to query.
     for of_a_server in ["seq", "echo", "canonical", "settled"] {
         screen.as_object_mut().unwrap().remove(of_a_server);
     }
@@ -37,11 +37,11 @@ fn end_of_file_lets_a_command_go_with_its_own_exit_code() {
     ] {
         let id = client.create_terminal(&sh(script));
         client.wait_for_text(&id, "ready");
-        let asked = json!({ "id": id, "eof_ms": eof_ms });
-        let result = client.ok("session.close", &asked);
+        let params = json!({ "id": id, "eof_ms": eof_ms });
+        let result = client.ok("session.close", &params);
         assert_eq!(result["exited"], true, "{script}");
         assert_eq!(result["exit_status"], exit, "{script}");
-        assert_eq!(client.ok("session.close", &asked), result, "{script}");
+        assert_eq!(client.ok("session.close", &params), result, "{script}");
         let info = client.ok("session.show", &json!({ "id": id }));
         assert_eq!(info["state"], "closed");
         assert!(info.get("close_cause").is_none(), "somebody asked: {info}");
@@ -77,7 +77,7 @@ fn a_shell_at_its_prompt_ends_with_0() {
 fn a_closed_terminal_says_all_it_said_before_also_to_the_next_server() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
-    // What stands in the last of 20 columns stays there in 40.
+    // A character in the last of 20 columns stays there when there are 40.
     let script = "printf 'one\\033[5;99HX'; read go; printf '\\033[7;99HY'; read go; exit 6";
     let size = json!({ "cols": 20, "rows": 10 });
     let id = client.create_terminal(&merged(&sh(script), &size));
@@ -131,7 +131,7 @@ fn scrollback_is_as_long_as_was_asked_for_and_so_is_the_next_servers() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let lines = "seq 1 200; printf end; read go";
-    // 201 lines, of which 24 are on the screen.
+    // 201 lines, of which the screen shows 24.
     let terminals: Vec<(String, u64, Value)> = [
         (Some(0), 0),
         (Some(5), 5),
@@ -139,12 +139,12 @@ fn scrollback_is_as_long_as_was_asked_for_and_so_is_the_next_servers() {
         (None, 177),
     ]
     .into_iter()
-    .map(|(asked, rows)| {
-        let params = merged(&sh(lines), &json!({ "scrollback_lines": asked }));
+    .map(|(requested, rows)| {
+        let params = merged(&sh(lines), &json!({ "scrollback_lines": requested }));
         let id = client.create_terminal(&params);
         client.wait_for_text(&id, "end");
         let shown = screen(&mut client, &id);
-        assert_eq!(shown["scrollback_rows"], rows, "{asked:?}");
+        assert_eq!(shown["scrollback_rows"], rows, "{requested:?}");
         (id, rows, shown)
     })
     .collect();
@@ -171,16 +171,16 @@ fn a_client_has_as_many_running_terminals_as_it_wanted_at_the_most() {
     let mut client = daemon.client();
     let hello = json!({ "client": "greedy", "front": "mcp", "settings": { "max_running": 3 } });
     client.ok("daemon.hello", &hello);
-    // Asked for at once, as they would be by one that does not wait for answers.
-    let asked: Vec<u64> = (0..8)
+    // The requests are pipelined, without waiting for answers.
+    let requests: Vec<u64> = (0..8)
         .map(|_| client.send("session.create", &sleeping()))
         .collect();
-    let answers: Vec<Value> = asked.into_iter().map(|id| client.answer(id)).collect();
-    let made: Vec<&Value> = answers
+    let answers: Vec<Value> = requests.into_iter().map(|id| client.answer(id)).collect();
+    let created: Vec<&Value> = answers
         .iter()
         .filter_map(|answer| answer.get("result"))
         .collect();
-    assert_eq!(made.len(), 3, "{answers:#?}");
+    assert_eq!(created.len(), 3, "{answers:#?}");
     for refused in answers.iter().filter_map(|answer| answer.get("error")) {
         assert_eq!(refused["code"], -32009);
         assert_eq!(refused["data"]["kind"], "overloaded");
@@ -188,7 +188,7 @@ fn a_client_has_as_many_running_terminals_as_it_wanted_at_the_most() {
         assert_eq!(refused["data"]["max_running"], 3);
         assert!(refused["message"].as_str().unwrap().contains("close one"));
     }
-    // Another connection of the same client is the same client; another client is not.
+    // Another connection of the same client counts as the same client.
     let mut again = daemon.client();
     again.ok("daemon.hello", &hello);
     assert_eq!(again.err("session.create", &sleeping()).code, -32009);
@@ -199,8 +199,8 @@ fn a_client_has_as_many_running_terminals_as_it_wanted_at_the_most() {
     );
     other.create_terminal(&sleeping());
     assert_eq!(other.err("session.create", &sleeping()).code, -32009);
-    // The dead do not count, listed as they still are; nor do those that could not be started.
-    client.ok("session.kill", &json!({ "id": made[0]["id"] }));
+    // Exited terminals that are still listed do not count, nor do commands that could not start.
+    client.ok("session.kill", &json!({ "id": created[0]["id"] }));
     let nothing = json!({ "command": "/no/such/program", "args": ["x"] });
     assert_eq!(
         client.err("session.create", &nothing).kind(),
@@ -208,7 +208,7 @@ fn a_client_has_as_many_running_terminals_as_it_wanted_at_the_most() {
     );
     client.create_terminal(&sleeping());
     assert_eq!(client.err("session.create", &sleeping()).code, -32009);
-    // What it lives on with after the server was replaced counts as before.
+    // Terminals that outlive a change of the server count as before.
     daemon.server().signal(rustix::process::Signal::KILL);
     let mut client = daemon.client();
     client.ok("daemon.hello", &hello);

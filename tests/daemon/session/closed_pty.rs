@@ -1,5 +1,5 @@
-//! A PTY whose other side is closed, for a while or for good: what waits for a reader that is not
-//! there must not keep the daemon from everything else.
+//! A PTY whose slave side is closed, for a while or for good. Data for a reader that is not there
+//! must not keep the server busy.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use termd_test_support::{Deadline, TestDaemon, sh, wait_until};
 
-/// Long enough for a loop that never rests to show in a clock that ticks each 10 ms.
+/// Long enough to show a busy loop in a clock that ticks every 10 ms.
 const WINDOW: Duration = Duration::from_millis(400);
-/// What a server that has nothing to do may use meanwhile, in ticks.
+/// The most processor time of an idle server in this window, in ticks.
 const AT_REST: u64 = 4;
 const REST_DEADLINE: Duration = Duration::from_secs(20);
 
-/// The processor time of a process until now, in ticks (`proc_pid_stat(5)`, utime and stime).
+/// The processor time of a process in ticks (utime and stime of `proc_pid_stat(5)`).
 fn ticks(pid: i32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let after_name = stat.rsplit_once(')').unwrap().1;
@@ -60,7 +60,7 @@ fn input_that_nobody_will_read_costs_nothing() {
     daemon.client().ok("daemon.stats", &Value::Null);
     comes_to_rest(&daemon);
     daemon.client().ok("session.kill", &json!({ "id": id }));
-    // Whatever it says, it says it.
+    // Any answer will do.
     client.answer(typed);
 }
 
@@ -86,7 +86,7 @@ fn a_terminal_that_was_closed_and_opened_again_is_read_written_and_rests() {
     comes_to_rest(&daemon);
 }
 
-/// The answers to its queries wait in vain, while its output waits for the database.
+/// The replies to its queries cannot be delivered while its output waits for the database.
 #[test]
 fn a_program_that_asks_and_goes_without_reading_is_done() {
     let daemon = TestDaemon::configured("[spool]\ndefault_window_bytes = 65536\n");

@@ -1,4 +1,4 @@
-//! `command.*` on the wire: what it answers, and what it refuses.
+//! `command.*`: results and errors.
 
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, merged, wait_until};

@@ -1,4 +1,4 @@
-//! `session.*` and `daemon.*`: starting, finding and naming terminals.
+//! `session.*` and `daemon.*`: creating, finding and labelling terminals.
 
 use serde_json::{Value, json};
 use termd_test_support::{Home, TestDaemon, wait_until};
@@ -145,7 +145,7 @@ fn a_unique_prefix_or_a_label_names_a_terminal() {
             "{name:?}"
         );
     }
-    // Of 33 ids two begin with the same of 32 characters.
+    // There are 32 characters, so two of 33 ids begin with the same one.
     let ids: Vec<String> = (0..33)
         .map(|_| client.create_terminal(&json!({ "command": "true" })))
         .collect();

@@ -1,11 +1,11 @@
-//! `session.subscribe`: facts in order, and an honest word when some were dropped.
+//! `session.subscribe`: events in order, and a `lagged` event when some were dropped.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use termd_test_support::{DEADLINE, Deadline, RawClient, TestDaemon};
 
-/// Subscribes; the subscription's id.
+/// Subscribes: the subscription's id.
 fn subscribe(client: &mut RawClient, params: &Value) -> Value {
     client.ok("session.subscribe", params)
 }
@@ -22,7 +22,7 @@ fn next_event(client: &mut RawClient, subscription: &Value) -> Value {
     message["params"]["result"].clone()
 }
 
-/// Events up to and with the one of this type.
+/// The events up to the first of this type, which is the last of them.
 #[track_caller]
 fn events_until(client: &mut RawClient, subscription: &Value, last: &str) -> Vec<Value> {
     let mut events = Vec::new();
@@ -116,7 +116,7 @@ fn nothing_comes_after_unsubscribe() {
     assert_eq!(more, None);
 }
 
-/// A subscriber that does not read delays nobody, and is told how much it missed.
+/// A subscriber that does not read delays nobody, and learns how many events it missed.
 #[test]
 fn a_slow_subscriber_is_told_that_it_lagged() {
     const RESIZES: u64 = 12_000;
@@ -157,7 +157,7 @@ fn a_slow_subscriber_is_told_that_it_lagged() {
             "closed" => break,
             _ => {}
         }
-        // The last events may be among the dropped.
+        // The last events may be among the dropped ones.
         if told + dropped >= RESIZES + 2 {
             break;
         }

@@ -1,5 +1,5 @@
-//! `idle_timeout_ms`: a terminal that nobody uses is closed, says why, and stays readable; being
-//! there keeps it open.
+//! `idle_timeout_ms`: an unused terminal is closed and stays readable, and an attached client keeps
+//! it open.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, merged, sh};
 
-/// The shortest timeout there is.
+/// The shortest timeout.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Creates a terminal that is closed after a second; its id.
+/// Creates a terminal with a timeout of a second: its id.
 #[track_caller]
 fn create(client: &mut RawClient, params: &Value) -> String {
     let params = merged(params, &json!({ "idle_timeout_ms": 1_000 }));
@@ -23,14 +23,14 @@ fn sleeping() -> Value {
     json!({ "command": "sleep", "args": ["1000"] })
 }
 
-/// A connection that is told of every terminal's events, and so is at none.
+/// A connection that gets the events of all terminals, and so is attached to none.
 fn watcher(daemon: &TestDaemon) -> RawClient {
     let mut client = daemon.client();
     client.ok("session.subscribe", &json!({}));
     client
 }
 
-/// The terminal that is closed next, and that of every one closed before it, passed over.
+/// Waits until this terminal is closed.
 #[track_caller]
 fn wait_until_closed(watcher: &mut RawClient, id: &str) {
     while watcher.wait_for_event("closed")["id"] != id {}
@@ -49,7 +49,7 @@ fn what_nobody_uses_is_closed_and_says_so() {
     client.wait_for_text(&id, "last words");
     let read = Instant::now();
     wait_until_closed(&mut watcher, &id);
-    // The server counted from before its answer came.
+    // The server's clock for the timeout started before its answer came.
     assert!(read.elapsed() > SECOND / 2, "{:?}", read.elapsed());
 
     let check = |client: &mut RawClient| {
@@ -66,10 +66,10 @@ fn what_nobody_uses_is_closed_and_says_so() {
         error.assert_is(-32004, "terminal_exited");
         assert_eq!(error.data["cause"], "idle");
         assert_eq!(error.data["idle_timeout_ms"], 1_000);
-        let said = "closed after 1 s without activity";
-        assert!(error.message.contains(said), "{}", error.message);
+        let reason = "closed after 1 s without activity";
+        assert!(error.message.contains(reason), "{}", error.message);
         let page = client.ok("session.read", &json!({ "id": id }));
-        // dash says "Hangup" of the sleep that the hang-up ended.
+        // dash reports "Hangup" for the sleep.
         assert!(page["text"].as_str().unwrap().starts_with("last words"));
         let screen = client.ok("session.screen", &json!({ "id": id, "format": "text" }));
         assert!(
@@ -112,7 +112,7 @@ fn whoever_is_there_keeps_it_open() {
         "session.wait",
         &json!({ "id": waited_for, "timeout_ms": 60_000 }),
     );
-    // Two terminals one after the other that nobody is at: two of those seconds.
+    // Two unattended terminals, one after the other, take two seconds to be closed.
     for _ in 0..2 {
         let lonely = create(&mut client, &sleeping());
         wait_until_closed(&mut watcher, &lonely);
@@ -126,7 +126,7 @@ fn whoever_is_there_keeps_it_open() {
     assert!(left.elapsed() > SECOND / 2, "{:?}", left.elapsed());
     client.ok("session.kill", &json!({ "id": waited_for }));
     assert_eq!(waiting.answer(wait)["result"]["exited"], true);
-    // One that has ended by itself is taken off the list, too.
+    // A terminal whose command has ended is closed as well.
     wait_until_closed(&mut watcher, &waited_for);
     let info = show(&mut client, &waited_for);
     assert_eq!(info["exit_status"]["signal"], "SIGTERM");
@@ -176,7 +176,7 @@ fn typing_and_reading_count_and_looking_at_the_list_does_not() {
         ("session.send", json!({ "id": id, "text": "x" })),
         ("session.wait", json!({ "id": id, "timeout_ms": 0 })),
     ] {
-        // The clock has milliseconds: until it goes on there is nothing to see.
+        // Times have a resolution of a millisecond.
         let mut now = last;
         termd_test_support::wait_until("it counts", || {
             client.ok(method, &params);

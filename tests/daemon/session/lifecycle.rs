@@ -1,4 +1,4 @@
-//! `session.resize`, `kill`, `wait`, `close` and `hold`: what happens to a terminal in its life.
+//! `session.resize`, `kill`, `wait`, `close` and `hold`.
 
 use std::time::{Duration, Instant};
 
@@ -98,7 +98,7 @@ fn close_ends_the_terminal_and_may_be_said_again() {
     let script = "setsid sleep 1000 & echo \"pid $!;\"; echo \"pid $$;\"; sleep 1001";
     let id = agent.create_terminal(&merged(&sh(script), &json!({ "label": "gone" })));
     agent.wait_for_text(&id, "pid");
-    // The native front has no `terminal/output`; its pids come from the transcript.
+    // The native API has no `terminal/output`, so the pids come from `session.read`.
     let mut pids = Vec::new();
     wait_until("both pids are printed", || {
         let page = agent.ok("session.read", &json!({ "id": id }));

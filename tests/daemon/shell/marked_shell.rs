@@ -15,7 +15,7 @@ pub(crate) struct MarkedShell<'a> {
 }
 
 impl<'a> MarkedShell<'a> {
-    /// Starts it with these arguments.
+    /// Starts a shell with these arguments.
     pub(crate) fn start(daemon: &'a TestDaemon, argv: &[&str]) -> Self {
         Self::start_with(daemon, &json!({ "command": argv[0], "args": argv[1..] }))
     }
@@ -38,12 +38,13 @@ impl<'a> MarkedShell<'a> {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
-    /// How many prompts there were so far, each with the directory that is told after A.
+    /// The number of prompts so far. Each prints its directory by OSC 7 behind mark A.
     pub(crate) fn prompts(&mut self) -> usize {
         self.text().matches("\u{1b}]7;").count()
     }
 
-    /// Waits until the newest marks are these; B is printed with the prompt, after all others.
+    /// Waits until the newest marks are these. Mark B is printed with the prompt, behind all
+    /// others.
     #[track_caller]
     pub(crate) fn expect_newest(&mut self, expected: &[String]) {
         let deadline = Deadline::after(DEADLINE);
@@ -60,14 +61,14 @@ impl<'a> MarkedShell<'a> {
         }
     }
 
-    /// Waits until all marks are these.
+    /// Waits until the marks are exactly these.
     #[track_caller]
     pub(crate) fn expect(&mut self, expected: &[String]) {
         self.expect_newest(expected);
         assert_eq!(self.marks(), expected);
     }
 
-    /// Types, and waits for the next prompt.
+    /// Types a line and waits for the next prompt.
     pub(crate) fn run(&mut self, line: &str) -> &mut Self {
         let before = self.wait_for_prompts(1);
         self.type_in(&format!("{line}\r"));
@@ -88,7 +89,7 @@ impl<'a> MarkedShell<'a> {
         prompts
     }
 
-    /// What the terminal showed after the mark C of the newest command, up to its D.
+    /// The output of the newest command, between its marks C and D.
     pub(crate) fn newest_output(&mut self) -> String {
         let text = self.text();
         let mark = "\u{1b}]133;C\u{1b}\\";
@@ -97,18 +98,18 @@ impl<'a> MarkedShell<'a> {
         text[from..to].replace('\r', "")
     }
 
-    /// All marks so far without OSC 7, with the nonce as `NONCE`.
+    /// All marks so far except OSC 7, with `NONCE` in place of the nonce.
     pub(crate) fn marks(&mut self) -> Vec<String> {
         let marks = osc(&self.text());
         let marks = marks.into_iter().filter(|mark| !mark.starts_with("7;"));
         marks.map(|mark| without_nonce(&mark)).collect()
     }
 
-    /// The newest directory told by OSC 7.
+    /// The newest directory reported by OSC 7.
     pub(crate) fn directory(&mut self) -> String {
         let marks = osc(&self.text());
-        let told = marks.iter().rev().find_map(|mark| mark.strip_prefix("7;"));
-        let url = told.unwrap().strip_prefix("file://").unwrap();
+        let newest = marks.iter().rev().find_map(|mark| mark.strip_prefix("7;"));
+        let url = newest.unwrap().strip_prefix("file://").unwrap();
         url[url.find('/').unwrap()..].to_owned()
     }
 
@@ -117,7 +118,7 @@ impl<'a> MarkedShell<'a> {
     }
 }
 
-/// The bodies of the operating system commands that are marks.
+/// The bodies of the OSC sequences that are marks.
 fn osc(text: &str) -> Vec<String> {
     text.split("\u{1b}]")
         .skip(1)
@@ -131,7 +132,7 @@ fn osc(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// `633;E;text;0123…` with the 32 digits of the nonce replaced.
+/// Replaces the 32 digits of the nonce in `633;E;text;0123…`.
 fn without_nonce(mark: &str) -> String {
     match mark.rsplit_once(';') {
         Some((rest, nonce))
@@ -145,7 +146,7 @@ fn without_nonce(mark: &str) -> String {
     }
 }
 
-/// A daemon, and in its home this file.
+/// A daemon with this file in its home.
 pub(crate) fn daemon_with(file: &str, text: &str) -> TestDaemon {
     let home = Home::new();
     let path = home.user_home().join(file);
@@ -154,7 +155,7 @@ pub(crate) fn daemon_with(file: &str, text: &str) -> TestDaemon {
     TestDaemon::start_in(home)
 }
 
-/// `A B`, and for a command `E C D;code A B` after it.
+/// The expected marks: `A B`, and `E C D;code A B` for each command.
 pub(crate) fn expected(commands: &[(&str, i32)]) -> Vec<String> {
     let mut marks = vec!["133;A".to_owned(), "133;B".to_owned()];
     for (text, code) in commands {

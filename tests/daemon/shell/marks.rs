@@ -1,4 +1,4 @@
-//! Shell integration: the real shells on a real PTY, and exactly which marks they print.
+//! Shell integration: the marks that real shells print on a real PTY.
 
 use std::fs;
 
@@ -7,15 +7,15 @@ use termd_test_support::{is_installed, wait_until};
 
 use super::marked_shell::{MarkedShell, daemon_with, expected};
 
-/// What a shell does when a line that is being typed is cancelled.
+/// What a shell does when a typed line is cancelled.
 #[derive(Clone, Copy, PartialEq)]
 enum Cancelled {
     NewPrompt,
-    /// fish empties the line and goes on.
+    /// fish clears the line and prints no new prompt.
     SamePrompt,
 }
 
-/// What each shell must do alike: uses it, and gives the marks that are to be there.
+/// Uses a shell as every shell must support it: the expected marks.
 fn ordinary_use(
     shell: &mut MarkedShell<'_>,
     multi_line: (&str, &str),
@@ -41,7 +41,7 @@ fn ordinary_use(
     assert!(directory.ends_with("/home/%C3%A4%20b%3Bc"), "{directory}");
     shell.run("env | grep TERMD_SHELL");
     let mut marks = expected(&[("echo hi", 0), ("false", 1), ("false", 1), ("", 0)]);
-    // An empty line and a cancelled one: prompts and nothing else.
+    // An empty line and a cancelled line print a prompt and nothing else.
     marks.extend(["133;A", "133;B"].map(str::to_owned));
     if cancelled == Cancelled::NewPrompt {
         marks.extend(["133;A", "133;B"].map(str::to_owned));
@@ -111,8 +111,8 @@ fn fish_marks_each_command_but_not_where_the_prompt_ends() {
     let marks: Vec<String> = marks.into_iter().filter(|mark| mark != "133;B").collect();
     shell.expect(&marks);
     shell.run("echo $rc_was_read $status; set -q XDG_DATA_DIRS; or echo unset");
-    let said = shell.newest_output();
-    assert!(said.contains("yes 1\nunset\n"), "{said:?}");
+    let output = shell.newest_output();
+    assert!(output.contains("yes 1\nunset\n"), "{output:?}");
     shell.run("functions fish_prompt | string match -e termd; or echo untouched");
     assert!(shell.newest_output().contains("untouched\n"));
 }
@@ -127,14 +127,14 @@ fn what_is_run_in_a_shell_is_a_command() {
             .client
             .ok("command.list", &json!({ "filter": filter }));
         let all = page["commands"].as_array().unwrap().clone();
-        let told = |it: &Value| {
+        let row_of = |it: &Value| {
             (
                 it["number"].clone(),
                 it["text"].clone(),
                 it["exit_code"].clone(),
             )
         };
-        all.iter().map(told).collect::<Vec<_>>()
+        all.iter().map(row_of).collect::<Vec<_>>()
     };
     let id = shell.id.clone();
     wait_until("three commands have ended", || {

@@ -1,4 +1,4 @@
-//! Shell integration: what is the user's stays as it was, and what is no shell of ours is left alone.
+//! Shell integration: the user's settings stay, and shells without the integration are left alone.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use termd_test_support::{TestDaemon, is_installed};
 
 use super::marked_shell::{MarkedShell, daemon_with, expected};
 
-/// Options, traps, aliases and history as a bash without us has them.
+/// Prints the options, traps, aliases and history settings of bash.
 const STATE: &str = "shopt -p; set +o; trap -p; alias; declare -p HISTFILE HISTCONTROL \
                      BASH_VERSINFO; set -- a; echo $0 $- $# ${ENV-unset} ${POSIXLY_CORRECT-unset}";
 
@@ -44,8 +44,8 @@ fn bash_is_otherwise_what_it_would_have_been() {
         }
         let login = argv.len() > 1;
         marked.run("echo ${login_was_read-no}; shopt -q login_shell && echo login");
-        let said = if login { "yes\nlogin\n" } else { "no\n" };
-        assert_eq!(marked.newest_output(), said);
+        let expected_output = if login { "yes\nlogin\n" } else { "no\n" };
+        assert_eq!(marked.newest_output(), expected_output);
     }
 }
 
@@ -70,7 +70,7 @@ fn hooks_traps_and_options_of_the_user_work_beside_ours_in_bash() {
             shell.newest_output(),
             "trap -- 'traced=$BASH_COMMAND' DEBUG\necho \"$traced\"\n"
         );
-        // A failing command would end the shell; what stands in our hooks must not.
+        // With `set -e` a failing command would end the shell. Those in termd's hooks must not.
         shell
             .run("set -e")
             .run("true")
@@ -97,7 +97,7 @@ fn bash_tells_a_text_only_where_its_history_makes_it_certain() {
     let (echo, space) = ("633;E;echo a;NONCE", "633;E;echo b;NONCE");
     for (control, expected) in [
         ("ignoredups", vec![echo, echo, space]),
-        // Of a line that is not in the history anew, it could be either.
+        // A repeated line is not added to the history, so its text is uncertain.
         ("ignoreboth", vec![echo, space]),
         ("", vec![echo, echo, space]),
     ] {
@@ -137,8 +137,8 @@ fn the_users_mark_for_an_unfinished_line_stays_his_in_zsh() {
         ("printf e; (exit 8)", 8, "e<!>"),
     ] {
         shell.run(line);
-        let said = line.replace(';', "\\x3b");
-        shell.expect_newest(&expected(&[(&said, code)])[2..]);
+        let escaped = line.replace(';', "\\x3b");
+        shell.expect_newest(&expected(&[(&escaped, code)])[2..]);
         let screen = json!({ "id": shell.id, "format": "text" });
         let screen = shell.client.ok("session.screen", &screen);
         let screen = screen["rendering"].as_str().unwrap();
@@ -165,14 +165,17 @@ fn hooks_and_traps_of_the_user_work_beside_ours_in_zsh() {
     shell.expect_newest(
         &expected(&[("false", 1), ("(exit 7)", 7), ("echo \"$seen $ran\"", 0)])[2..],
     );
-    let said = shell.newest_output();
+    let output = shell.newest_output();
     assert!(
-        said.starts_with(" 0/0 1/1 7/7 echo \"$seen $ran\"\n"),
-        "{said:?}"
+        output.starts_with(" 0/0 1/1 7/7 echo \"$seen $ran\"\n"),
+        "{output:?}"
     );
     shell.run("trap 'traced+=x' DEBUG").run("true").run("trap");
-    let said = shell.newest_output();
-    assert!(said.starts_with("trap -- 'traced+=x ' DEBUG\n"), "{said:?}");
+    let output = shell.newest_output();
+    assert!(
+        output.starts_with("trap -- 'traced+=x ' DEBUG\n"),
+        "{output:?}"
+    );
     assert!(shell.text().contains("<made> "));
 }
 
@@ -183,7 +186,7 @@ fn variables_that_were_borrowed_come_back() {
     fs::create_dir(&own).unwrap();
     fs::write(own.join(".zshrc"), "zdotdir_was_read=yes\n").unwrap();
     let own = own.to_str().unwrap();
-    for (argv, name, value, line, said) in [
+    for (argv, name, value, line, expected_output) in [
         (
             &["bash", "-l"][..],
             "ENV",
@@ -214,7 +217,7 @@ fn variables_that_were_borrowed_come_back() {
         let mut shell = MarkedShell::start_with(&daemon, &create);
         shell.run(line);
         let output = shell.newest_output();
-        assert!(output.contains(said), "{argv:?}: {output:?}");
+        assert!(output.contains(expected_output), "{argv:?}: {output:?}");
         shell.run("env | grep -c TERMD_SHELL");
         assert!(shell.newest_output().contains("0\n"), "{argv:?}");
     }

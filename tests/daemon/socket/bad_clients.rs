@@ -1,4 +1,4 @@
-//! Clients that vanish, that never read, that send noise: nobody else notices.
+//! Clients that vanish, never read or send noise do not disturb others.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ fn a_client_that_vanishes_takes_its_waits_with_it_and_nothing_else() {
     assert_eq!(agent.wait(&id), (Some(5), None));
 }
 
-/// A create whose asker is gone before the answer leaves a terminal that can be found.
+/// A create whose client is gone before the answer leaves a terminal that is listed, or none.
 #[test]
 fn a_create_whose_asker_vanished_is_done_or_not_but_never_half() {
     let daemon = TestDaemon::start();
@@ -80,7 +80,7 @@ fn a_client_that_never_reads_delays_nobody_and_its_answers_are_bounded() {
     agent.wait(&id);
     let server = daemon.server().pid;
     let mut deaf = daemon.agent();
-    // 500 answers of 1 MB each; the requests themselves are small.
+    // 500 answers of 1 MB each for small requests.
     for _ in 0..500 {
         if deaf
             .try_send("terminal/output", &Agent::named(&id))
@@ -121,7 +121,7 @@ fn noise_harms_nobody() {
     for _ in 0..30 {
         let client = daemon.client();
         let noise: Vec<u8> = (0..20_000).map(|_| random().to_le_bytes()[0]).collect();
-        // The daemon may hang up in the middle of it.
+        // The daemon may close the connection meanwhile.
         let _ = client.stream().write_all(&noise);
     }
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Another user is refused by who it is, also where the file modes would let it in.
+//! Another user is refused by uid, also where the file modes allow the connection.
 
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read, Write};
@@ -11,14 +11,15 @@ use std::time::Duration;
 use serde_json::json;
 use termd_test_support::{TestDaemon, is_root, skip};
 
-/// The socket that the test binary, run again as somebody else, tries.
+/// The path of the socket, for this program when it runs again as another user.
 const SOCKET_VARIABLE: &str = "TERMD_TEST_STRANGER_SOCKET";
-/// A user that has nothing to do with the one that runs the tests.
+/// A user that does not run the tests (`nobody`).
 const STRANGER: u32 = 65534;
-/// What the stranger prints when the daemon gave it nothing.
+/// What the other user's process prints when it got no answer.
 const GOT_NOTHING: &str = "connected and got 0 bytes";
 
-/// Not a test of its own: what [`another_user_is_refused_whatever_the_modes`] runs as a stranger.
+/// [`another_user_is_refused_whatever_the_modes`] runs this as another user. It is no test by
+/// itself.
 #[test]
 fn stranger() {
     let Some(socket) = std::env::var_os(SOCKET_VARIABLE) else {
@@ -34,7 +35,7 @@ fn stranger() {
                 "params": { "command": "touch", "args": ["stranger-was-here"] } }),
     ];
     for request in requests {
-        // The daemon may have hung up already.
+        // The daemon may have closed the connection.
         let _ = stream.write_all(format!("{request}\n").as_bytes());
     }
     let mut got = Vec::new();
@@ -58,7 +59,7 @@ fn another_user_is_refused_whatever_the_modes() {
         );
     }
     let daemon = TestDaemon::start();
-    // A copy that the stranger may execute, wherever the checkout is.
+    // A copy that the other user may execute, wherever the checkout is.
     let stranger = daemon.path("stranger");
     fs::copy(std::env::current_exe().unwrap(), &stranger).unwrap();
     for (path, mode) in [
@@ -78,13 +79,13 @@ fn another_user_is_refused_whatever_the_modes() {
         .uid(STRANGER)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "{said}\n{}",
+        "{stderr}\n{}",
         String::from_utf8_lossy(&output.stdout)
     );
-    assert!(said.contains(GOT_NOTHING), "{said}");
+    assert!(stderr.contains(GOT_NOTHING), "{stderr}");
     let list = daemon
         .client()
         .ok("session.list", &json!({ "scope": "all" }));

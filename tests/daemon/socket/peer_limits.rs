@@ -1,4 +1,4 @@
-//! What one process may have of the daemon, and that it keeps no other from being served.
+//! Limits of one process, client and front, and that others are served meanwhile.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, sh};
 
-/// The socket that this program, run again, is greedy at.
+/// The path of the socket, for this program when it runs again as the greedy process.
 const SOCKET_VARIABLE: &str = "TERMD_TEST_GREEDY_SOCKET";
-/// Connections, and requests, that it tries.
+/// How many connections and requests the greedy process tries.
 const TRIES: usize = 10_000;
-/// How long another may wait for `daemon.info` meanwhile.
+/// How long another client may wait for `daemon.info` meanwhile.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Not a test of its own: what the tests below run as another process. It connects 10,000 times and
-/// keeps what it gets, says what was refused, asks 10,000 times on each of four connections without
-/// reading an answer, and goes on connecting until it is killed.
+/// The tests below run this as another process. It is no test by itself. It connects 10,000 times,
+/// reports the refusals, sends 10,000 requests on each of eight connections without reading an
+/// answer, and goes on connecting until it is killed.
 #[test]
 fn greedy() {
     let Some(socket) = env::var_os(SOCKET_VARIABLE) else {
@@ -30,12 +30,12 @@ fn greedy() {
         let stream = UnixStream::connect(&socket).unwrap();
         stream.set_nonblocking(true).unwrap();
         kept.push(stream);
-        // What was refused is told at once, and closed: its descriptor is given back.
+        // A refused connection gets an error at once and is closed, which frees its descriptor.
         if kept.len() >= 512 {
             kept.retain(|stream| !was_refused(stream, &mut limits));
         }
     }
-    // Those that are let in answer.
+    // Accepted connections stay silent.
     while kept.len() > 256 {
         kept.retain(|stream| !was_refused(stream, &mut limits));
     }
@@ -45,7 +45,7 @@ fn greedy() {
     let line = format!("{wait}\n").repeat(TRIES / 100);
     for mut stream in kept.iter().take(8) {
         for _ in 0..100 {
-            // It is full, or closed: either will do.
+            // The connection is full or closed.
             if stream.write_all(line.as_bytes()).is_err() {
                 break;
             }
@@ -59,7 +59,7 @@ fn greedy() {
     }
 }
 
-/// Whether this connection was told that it is one too many.
+/// Whether this connection was refused.
 fn was_refused(
     mut stream: &UnixStream,
     limits: &mut std::collections::BTreeMap<String, usize>,
@@ -88,17 +88,17 @@ impl Greedy {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let said = BufReader::new(child.stdout.take().unwrap());
-        Self(child, said)
+        let words = BufReader::new(child.stdout.take().unwrap());
+        Self(child, words)
     }
 
-    /// The next thing that it says.
+    /// The next report of the greedy process.
     fn says(&mut self) -> String {
         loop {
             let mut line = String::new();
             assert!(self.1.read_line(&mut line).unwrap() > 0, "it has ended");
-            if let Some((_, said)) = line.split_once("GREEDY ") {
-                return said.trim_end().to_owned();
+            if let Some((_, words)) = line.split_once("GREEDY ") {
+                return words.trim_end().to_owned();
             }
         }
     }
@@ -123,13 +123,13 @@ fn a_greedy_process_keeps_nobody_from_being_served() {
     let mut serve = |times: usize| {
         for _ in 0..times {
             for is_new in [false, true] {
-                let asked = Instant::now();
+                let begin = Instant::now();
                 if is_new {
                     daemon.client().ok("daemon.info", &Value::Null);
                 } else {
                     old.ok("daemon.info", &Value::Null);
                 }
-                longest = longest.max(asked.elapsed());
+                longest = longest.max(begin.elapsed());
             }
         }
     };
@@ -142,18 +142,18 @@ fn a_greedy_process_keeps_nobody_from_being_served() {
     serve(50);
     eprintln!("daemon.info beside a greedy process: {longest:?} at the longest");
     assert!(longest < SOON, "{longest:?}");
-    // Told once, to the log and to whoever listens.
+    // The refusals are reported once, in the log and as an event.
     let event = watcher.wait_for_event("peer_limit_reached");
     let of_connections = json!({ "type": "peer_limit_reached", "pid": pid,
                                  "limit": "connections_of_peer", "value": 256 });
     assert_eq!(event, of_connections);
     let log = daemon.log();
-    let told = log
+    let warnings = log
         .lines()
         .filter(|line| line.contains("connections_of_peer"));
-    assert_eq!(told.count(), 1, "{log}");
+    assert_eq!(warnings.count(), 1, "{log}");
 
-    // A new server finds them all in the backlog, and still answers.
+    // A new server finds all connections in the backlog and still answers.
     daemon.kill_server();
     daemon.client().ok("daemon.info", &Value::Null);
 }
@@ -194,13 +194,13 @@ fn a_client_and_a_front_have_limits_of_their_own() {
             }
         }
     }
-    let mut told = Vec::new();
-    while told.len() < 3 {
+    let mut limits = Vec::new();
+    while limits.len() < 3 {
         let event = watcher.wait_for_event("peer_limit_reached");
-        told.push(event["limit"].as_str().unwrap().to_owned());
+        limits.push(event["limit"].as_str().unwrap().to_owned());
     }
     assert_eq!(
-        told,
+        limits,
         ["terminals_of_client", "terminals_of_front", "terminals"]
     );
 }

@@ -1,4 +1,4 @@
-//! The framing: one JSON-RPC 2.0 message a line, whatever else a peer may send.
+//! The framing: one JSON-RPC 2.0 message a line, and errors for everything else.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use termd_test_support::{Agent, Deadline, RawClient, RpcError, TestDaemon};
 
-/// The longest line that is taken, in bytes.
+/// The longest accepted line, in bytes.
 const LINE_LIMIT: usize = 4 << 20;
 
-/// Sends a raw line and reads the one answer.
+/// Sends a raw line: the one answer.
 #[track_caller]
-fn said(client: &mut RawClient, line: impl AsRef<[u8]>) -> Value {
+fn exchange(client: &mut RawClient, line: impl AsRef<[u8]>) -> Value {
     client.send_raw(line.as_ref());
     client.send_raw(b"\n");
     client.next_message()
 }
 
-/// The connection still serves.
+/// Checks that the connection is still served.
 #[track_caller]
 fn assert_serves(client: &mut RawClient) {
     assert!(client.ok("daemon.info", &Value::Null)["version"].is_string());
@@ -30,13 +30,13 @@ fn a_line_over_the_limit_is_refused_and_the_next_one_served() {
     let mut client = daemon.client();
     let filler = "a".repeat(5_000_000);
     let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "daemon.info", "params": [filler] });
-    let answer = said(&mut client, line.to_string());
+    let answer = exchange(&mut client, line.to_string());
     assert_eq!(answer["id"], Value::Null);
     let error = RpcError::of(&answer);
     error.assert_is(-32600, "line_too_long");
     assert_eq!(error.data["limit"], LINE_LIMIT, "{error:?}");
     assert_serves(&mut client);
-    // One without any newline in sight, and much longer.
+    // A much longer line, whose end is far away.
     for _ in 0..12 {
         client.send_raw(filler.as_bytes());
     }
@@ -54,7 +54,7 @@ fn a_line_just_below_the_limit_is_served() {
         json!({ "jsonrpc": "2.0", "id": 1, "method": "no.such", "params": params }).to_string()
     };
     let filler = "a".repeat(LINE_LIMIT - line("").len() - 1);
-    let answer = said(&mut client, line(&filler));
+    let answer = exchange(&mut client, line(&filler));
     assert_eq!(RpcError::of(&answer).kind(), "method_not_found");
 }
 
@@ -83,7 +83,7 @@ fn what_is_no_json_is_a_parse_error() {
         deep_params.as_bytes(),
     ];
     for line in lines {
-        let answer = said(&mut client, line);
+        let answer = exchange(&mut client, line);
         let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
         let error = RpcError::of(&answer);
         assert_eq!(answer["id"], Value::Null, "{shown}: {answer}");
@@ -131,10 +131,10 @@ fn what_is_no_request_is_an_invalid_request() {
             json!(7),
         ),
     ] {
-        let answer = said(&mut client, line);
+        let answer = exchange(&mut client, line);
         let error = RpcError::of(&answer);
         let is_it = error.code == -32600 && error.kind() == "invalid_request";
-        // Params that are neither list nor object may as well be called bad params.
+        // Params that are neither list nor object may be reported as invalid params.
         let is_bad_params = line.contains("params") && error.code == -32602;
         assert!(is_it || is_bad_params, "{line}: {error:?}");
         assert_eq!(answer["id"], id, "{line}: {answer}");
@@ -152,7 +152,7 @@ fn batches_are_refused_as_such() {
         format!("[{request}]"),
         format!(" [{request},{request}] "),
     ] {
-        let error = RpcError::of(&said(&mut client, &line));
+        let error = RpcError::of(&exchange(&mut client, &line));
         assert_eq!(
             (error.code, error.kind()),
             (-32600, "batch_unsupported"),
@@ -221,14 +221,14 @@ fn ids_come_back_as_they_were() {
         "1.5",
     ] {
         let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"daemon.info"}}"#);
-        let answer = said(&mut client, request);
+        let answer = exchange(&mut client, request);
         let expected: Value = serde_json::from_str(id).unwrap();
         assert_eq!(answer["id"], expected, "{answer}");
         assert!(answer["result"].is_object(), "{id}: {answer}");
     }
 }
 
-/// A request need not come in one piece, nor alone.
+/// A request may come in pieces, or together with others.
 #[test]
 fn requests_come_in_any_pieces() {
     let daemon = TestDaemon::start();
@@ -264,7 +264,7 @@ fn a_thousand_pipelined_requests_are_all_answered() {
     assert!(served >= 500, "only {served} of 1000 were served");
 }
 
-/// Calls in flight have a cap, which is said and not felt.
+/// The number of calls in flight is limited, and each call above the limit gets an error.
 #[test]
 fn too_many_calls_in_flight_are_refused_one_by_one() {
     let daemon = TestDaemon::start();
@@ -300,11 +300,11 @@ fn notifications_have_no_answer() {
     assert_eq!(
         client.next_message()["id"],
         id,
-        "the first thing said is the answer"
+        "the first message is the answer"
     );
 }
 
-/// `printf … | socat`: whoever has no more to ask still gets the answers.
+/// As in `printf … | socat`: a client that has closed its writing side still gets the answers.
 #[test]
 fn a_client_that_ends_its_writing_gets_what_it_asked_for() {
     let daemon = TestDaemon::start();
@@ -323,7 +323,7 @@ fn a_client_that_ends_its_writing_gets_what_it_asked_for() {
     assert!(end.is_err(), "then it is closed: {end:?}");
 }
 
-/// A last request without its newline is none.
+/// A last request without a newline is ignored.
 #[test]
 fn half_a_line_is_no_request() {
     let daemon = TestDaemon::start();

@@ -1,4 +1,4 @@
-//! Where the daemon listens, and the company it refuses there.
+//! The runtime directory and its socket: permissions, a second daemon, and what makes a start fail.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -16,7 +16,7 @@ fn mode(path: impl AsRef<std::path::Path>) -> u32 {
 #[test]
 fn socket_and_files_are_the_users_alone() {
     let home = Home::new();
-    // A loose umask changes nothing about it.
+    // The daemon does not depend on the umask.
     let loose = home.install(
         "loose",
         &format!("#!/bin/sh\numask 0\nexec '{}'\n", termd_binary().display()),
@@ -48,18 +48,18 @@ fn a_second_daemon_leaves_the_first_alone() {
     let id = agent.script("echo here; read go; exit 3");
     agent.wait_for_text(&id, "here");
     let inode = fs::metadata(daemon.socket()).unwrap().ino();
-    let said = daemon.refused_start(&[]);
-    assert!(said.contains("already"), "{said}");
+    let stderr = daemon.refused_start(&[]);
+    assert!(stderr.contains("already"), "{stderr}");
     assert!(
-        said.contains(&daemon.keeper_pid().to_string()),
-        "names the other: {said}"
+        stderr.contains(&daemon.keeper_pid().to_string()),
+        "names the other: {stderr}"
     );
-    // The same database from another runtime directory is refused as well.
+    // Another daemon with the same database is refused in another runtime directory as well.
     let elsewhere = daemon.path("run2");
     fs::create_dir(&elsewhere).unwrap();
     fs::set_permissions(&elsewhere, Permissions::from_mode(0o700)).unwrap();
-    let said = daemon.refused_start(&[("XDG_RUNTIME_DIR", elsewhere.to_str().unwrap())]);
-    assert!(said.contains("already"), "{said}");
+    let stderr = daemon.refused_start(&[("XDG_RUNTIME_DIR", elsewhere.to_str().unwrap())]);
+    assert!(stderr.contains("already"), "{stderr}");
     assert_eq!(
         fs::metadata(daemon.socket()).unwrap().ino(),
         inode,
@@ -117,7 +117,7 @@ fn a_stale_socket_is_replaced() {
     let server = daemon.server();
     daemon.signal(Signal::KILL);
     daemon.wait_exit();
-    // It has the socket open for as long as it lives, which is not long without its keeper.
+    // The server has the socket open until it ends, soon after its keeper.
     server.wait_for_end();
     assert!(daemon.socket().exists());
     let daemon = TestDaemon::start_in(daemon.stop());
@@ -145,8 +145,8 @@ fn a_file_where_the_socket_should_be_is_left_alone() {
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     fs::write(home.socket(), "precious").unwrap();
-    let said = home.refused_start(&[]);
-    assert!(said.contains(home.socket().to_str().unwrap()), "{said}");
+    let stderr = home.refused_start(&[]);
+    assert!(stderr.contains(home.socket().to_str().unwrap()), "{stderr}");
     assert_eq!(fs::read(home.socket()).unwrap(), b"precious");
 }
 
@@ -157,8 +157,8 @@ fn a_symlinked_runtime_directory_is_refused() {
     fs::create_dir(&target).unwrap();
     fs::set_permissions(&target, Permissions::from_mode(0o700)).unwrap();
     symlink(&target, home.path("run/termd")).unwrap();
-    let said = home.refused_start(&[]);
-    assert!(said.contains("run/termd"), "{said}");
+    let stderr = home.refused_start(&[]);
+    assert!(stderr.contains("run/termd"), "{stderr}");
     assert_eq!(
         fs::read_dir(&target).unwrap().count(),
         0,
@@ -194,9 +194,12 @@ fn a_directory_open_to_others_is_refused_and_the_way_out_named() {
         let home = Home::new();
         fs::create_dir(home.path(folder)).unwrap();
         fs::set_permissions(home.path(folder), Permissions::from_mode(mode)).unwrap();
-        let said = home.refused_start(&[]);
-        assert!(said.contains(folder), "{said}");
-        assert!(said.contains("chmod") || said.contains("700"), "{said}");
+        let stderr = home.refused_start(&[]);
+        assert!(stderr.contains(folder), "{stderr}");
+        assert!(
+            stderr.contains("chmod") || stderr.contains("700"),
+            "{stderr}"
+        );
     }
 }
 
@@ -213,8 +216,8 @@ fn a_directory_of_somebody_else_is_refused() {
         fs::create_dir(home.path(folder)).unwrap();
         fs::set_permissions(home.path(folder), Permissions::from_mode(0o700)).unwrap();
         std::os::unix::fs::chown(home.path(folder), Some(65534), Some(65534)).unwrap();
-        let said = home.refused_start(&[]);
-        assert!(said.contains(folder), "{said}");
+        let stderr = home.refused_start(&[]);
+        assert!(stderr.contains(folder), "{stderr}");
     }
 }
 
@@ -224,8 +227,11 @@ fn a_path_too_long_for_a_socket_is_a_clear_error() {
     let long = home.path("x".repeat(120));
     fs::create_dir(&long).unwrap();
     fs::set_permissions(&long, Permissions::from_mode(0o700)).unwrap();
-    let said = home.refused_start(&[("XDG_RUNTIME_DIR", long.to_str().unwrap())]);
-    assert!(said.contains("107") || said.contains("long"), "{said}");
+    let stderr = home.refused_start(&[("XDG_RUNTIME_DIR", long.to_str().unwrap())]);
+    assert!(
+        stderr.contains("107") || stderr.contains("long"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -254,7 +260,7 @@ fn the_socket_is_gone_after_a_stop_and_nothing_else() {
 fn a_bad_configuration_is_refused_with_its_place() {
     let home = Home::new();
     home.configure("kill_grace_ms = \"soon\"\n");
-    let said = home.refused_start(&[]);
-    assert!(said.contains("config.toml:1:17: "), "{said}");
-    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    let stderr = home.refused_start(&[]);
+    assert!(stderr.contains("config.toml:1:17: "), "{stderr}");
+    assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
 }

@@ -1,4 +1,5 @@
-//! Waiting for the end of a command: by the shell's marks, and by who reads the tty without them.
+//! Waiting for the end of a command: by the shell's marks, and by the reader of the tty where there
+//! are none.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,6 @@ use crate::shell::marked_shell::MarkedShell;
 
 const DONE: &str = "done";
 
-/// Types lines at a shell with marks; each is done when it is.
 #[test]
 fn marks_end_a_command_with_its_exit_code() {
     let daemon = TestDaemon::start();
@@ -23,7 +23,7 @@ fn marks_end_a_command_with_its_exit_code() {
         let id = shell.id.clone();
         let until = json!({ DONE: true });
         if name != "bash" {
-            // They throw away what was typed before their first prompt.
+            // zsh and fish discard input before their first prompt.
             shell.wait_for_prompts(1);
         }
         let first = interact(&mut shell.client, &id, &line("echo first"), &until);
@@ -46,7 +46,7 @@ fn marks_end_a_command_with_its_exit_code() {
             &command["end"],
         );
         assert_eq!(output, "out\n");
-        // Nothing was typed since, and nothing runs.
+        // Nothing was typed since and nothing runs, so the wait ends at once.
         let params = json!({ "id": id, "since": ended["end"], "until": until });
         let begun = Instant::now();
         assert_eq!(
@@ -67,7 +67,7 @@ fn marks_end_a_command_with_its_exit_code() {
     }
 }
 
-/// `D;5;aid=1`, and marks that come in parts.
+/// Marks with parameters such as `D;5;aid=1`, split over several writes.
 #[test]
 fn marks_of_other_hands_are_understood() {
     let daemon = TestDaemon::start();
@@ -91,7 +91,8 @@ fn marks_of_other_hands_are_understood() {
     );
 }
 
-/// A program that reads lines itself: what is typed, how long it takes, and what it prints.
+/// A program that reads lines itself: what is typed, the least time until it is done, and its
+/// output.
 fn program(argv: &[&str], prompt: &str, cases: &[(&str, u64, &str)], done_by: &str) {
     if !is_installed(argv[0], "programs_without_marks") {
         return;
@@ -184,7 +185,7 @@ fn psql_is_done_at_its_prompt() {
     let cases = [
         ("select 6*7;", 0, "42\n"),
         ("select pg_sleep(1), 'slept';", 1_000, "|slept\n"),
-        // It asks for the rest of a statement by another prompt.
+        // psql asks for the rest of a statement with another prompt.
         ("select 'on'", 0, ""),
         ("  || 'wards';", 0, "onwards\n"),
         ("select 'all'\n|| ' at'\n|| ' once';", 0, "all at once\n"),
@@ -208,7 +209,7 @@ fn node_is_done_at_its_prompt() {
     program(&["node"], "> $", &cases, "prompt");
 }
 
-/// What a shell prints to begin its prompt on a line of its own is not the command's.
+/// A shell begins its prompt on a new line. What it prints for that is not the command's output.
 #[test]
 fn output_without_a_last_line_break_ends_where_it_ends() {
     let daemon = TestDaemon::start();
@@ -236,7 +237,7 @@ fn output_without_a_last_line_break_ends_where_it_ends() {
     }
 }
 
-/// In a shell with marks: a program that it runs, and back.
+/// A program started in a shell with marks, and the return to the shell.
 #[test]
 fn a_program_in_a_shell_with_marks_is_waited_for_by_its_prompt() {
     let daemon = TestDaemon::start();
@@ -267,7 +268,7 @@ fn a_program_in_a_shell_with_marks_is_waited_for_by_its_prompt() {
         ),
         (&json!("marks"), &json!(4))
     );
-    // Only looks like one.
+    // This output only looks like a prompt.
     let begun = Instant::now();
     let fake = line("printf 'me@host:~$ '; sleep 1.5");
     let ended = interact(&mut shell.client, &id, &fake, &until);

@@ -1,12 +1,12 @@
-//! Many waits at once, and waits that are given up.
+//! Many waits at once, and cancelled waits.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use termd_test_support::{TestDaemon, sh};
 
-/// How long a create and an echo may take beside all those waits: generous, two cores may be
-/// building beside us.
+/// How long a create and an echo may take beside 800 waits. Two cores may be building beside the
+/// test.
 const BESIDE: Duration = Duration::from_secs(2);
 
 #[test]
@@ -21,7 +21,7 @@ fn eight_hundred_waits_delay_nobody_and_end_together() {
     let requests: Vec<u64> = (0..800)
         .map(|_| waiting.send("session.wait_for", &params))
         .collect();
-    // On the connection that waits, and on another one.
+    // On the connection with the waits, and on another one.
     for beside in [&mut waiting, &mut client] {
         let begun = Instant::now();
         let other = beside.create_terminal(&sh("read x; echo \"<$x>\""));

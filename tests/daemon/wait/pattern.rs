@@ -1,4 +1,4 @@
-//! `session.wait_for` and `session.interact`: what a pattern matches, and what is only an echo.
+//! `session.wait_for` and `session.interact`: what a pattern matches, and that an echo is no match.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use termd_test_support::{RawClient, TestDaemon, is_installed, sh};
 
 use crate::shell::marked_shell::MarkedShell;
 
-/// A line of input.
+/// A line as input.
 pub(crate) fn line(text: &str) -> Value {
     json!({ "text": text, "enter": true })
 }
@@ -23,14 +23,14 @@ fn wait_for(client: &mut RawClient, id: &str, since: u64, pattern: &str) -> Valu
     client.ok("session.wait_for", &params)
 }
 
-/// What was printed between two offsets of an answer.
+/// The output between two offsets of an answer.
 pub(crate) fn text(client: &mut RawClient, id: &str, from: &Value, to: &Value) -> String {
     let params = json!({ "id": id, "since": from, "until": to });
     let page = client.ok("session.read", &params);
     page["text"].as_str().unwrap().to_owned()
 }
 
-/// `sleep 1; echo READY` matches when it has slept, in every shell, with marks and without.
+/// `sleep 1; echo READY` matches after the sleep, in every shell, with marks and without.
 #[test]
 fn an_echo_is_no_match() {
     let daemon = TestDaemon::start();
@@ -63,7 +63,7 @@ fn an_echo_is_no_match() {
                 begun.elapsed() >= Duration::from_millis(950),
                 "{argv:?}: {found}"
             );
-            // What is read from where the output starts has no echo in it.
+            // Output read from `output_start` holds no echo.
             let output = text(
                 &mut shell.client,
                 &id,
@@ -71,7 +71,7 @@ fn an_echo_is_no_match() {
                 &found["end"],
             );
             assert!(output.starts_with("READY"), "{argv:?}: {output:?} {found}");
-            // The new prompt, and not the old one.
+            // The new prompt matches, not the old one.
             let prompt = wait_for(
                 &mut shell.client,
                 &id,
@@ -93,7 +93,7 @@ fn output_before_the_call_counts() {
     let found = wait_for(&mut client, &id, 0, "^early$");
     assert_eq!(found["matched"]["text"], "early");
     assert_eq!(found["matched"]["start"], 0);
-    // What an earlier call has typed, too; but not its echo.
+    // Output of an earlier call's input counts as well, but not its echo.
     client.ok(
         "session.type",
         &json!({ "id": id, "input": line("got it") }),
@@ -101,7 +101,7 @@ fn output_before_the_call_counts() {
     let found = wait_for(&mut client, &id, found["end"].as_u64().unwrap(), "got");
     assert_eq!(found["matched"]["line"], "got got it");
     assert!(begun.elapsed() < Duration::from_secs(10));
-    // From the end on there is nothing.
+    // Without `since` only later output counts.
     let params = json!({ "id": id, "until": { "pattern": "early" }, "timeout_ms": 100 });
     let nothing = client.ok("session.wait_for", &params);
     assert_eq!(nothing["ended_by"], "timeout");
@@ -115,12 +115,12 @@ fn a_prompt_without_a_line_end_matches_and_a_secret_is_awaited() {
     let script = "printf 'login: '; read u; stty -echo; printf 'Password: '; read p; stty echo; \
                   echo; echo welcome $u";
     let id = client.create_terminal(&sh(script));
-    let asked = wait_for(&mut client, &id, 0, "^login: $");
-    assert_eq!(asked["ended_by"], "matched", "{asked}");
+    let prompt = wait_for(&mut client, &id, 0, "^login: $");
+    assert_eq!(prompt["ended_by"], "matched", "{prompt}");
     let until = json!({ "pattern": "^Password: $" });
-    let asked = interact(&mut client, &id, &line("me"), &until);
-    assert_eq!(asked["ended_by"], "matched", "{asked}");
-    let activity = &asked["activity"];
+    let prompt = interact(&mut client, &id, &line("me"), &until);
+    assert_eq!(prompt["ended_by"], "matched", "{prompt}");
+    let activity = &prompt["activity"];
     assert_eq!(activity["awaiting_secret"], true, "{activity}");
     assert_eq!(activity["prompt"]["by"], "prompt", "{activity}");
     assert!(activity["prompt"]["confidence"].as_f64().unwrap() < 1.0);
@@ -144,7 +144,7 @@ fn the_exit_ends_a_wait_with_all_output_before_it() {
     assert_eq!(ended["activity"]["exit_status"]["exit_code"], 3, "{ended}");
     let all = text(&mut client, &id, &ended["output_start"], &ended["end"]);
     assert!(all.ends_with("1999\n2000\n"), "{all:?}");
-    // Long after it, and of a terminal that only the database has.
+    // A wait also works long after the exit, and where only the database has the output.
     let late = wait_for(&mut client, &id, 0, "^1234$");
     assert_eq!(late["ended_by"], "matched");
     client.ok("session.close", &json!({ "id": id }));
@@ -152,7 +152,7 @@ fn the_exit_ends_a_wait_with_all_output_before_it() {
     assert_eq!(late["ended_by"], "exited");
 }
 
-/// A line in the middle of a flood, by the time the flood is over.
+/// A match inside a flood is found by the end of the flood.
 #[test]
 fn a_flood_is_looked_through() {
     let daemon = TestDaemon::start();
@@ -207,7 +207,7 @@ fn bad_patterns_are_refused_with_the_reason() {
     }
 }
 
-/// A read up to an offset has the line that is not ended, and nothing after it.
+/// A read up to an offset includes an unfinished line, and nothing behind the offset.
 #[test]
 fn a_read_ends_where_it_is_told_to() {
     let daemon = TestDaemon::start();
@@ -215,8 +215,8 @@ fn a_read_ends_where_it_is_told_to() {
     let script = "i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; printf 'more? '; \
                   read x; echo after";
     let id = client.create_terminal(&sh(script));
-    let asked = wait_for(&mut client, &id, 0, r"more\? $");
-    let until = asked["matched"]["end"].clone();
+    let prompt = wait_for(&mut client, &id, 0, r"more\? $");
+    let until = prompt["matched"]["end"].clone();
     client.ok("session.type", &json!({ "id": id, "input": line("y") }));
     client.ok("session.wait", &json!({ "id": id }));
     let expected: String = (0..300).map(|n| format!("line {n}\n")).collect();

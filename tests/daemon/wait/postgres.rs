@@ -1,4 +1,4 @@
-//! A database server of the test's own, for `psql`.
+//! A `PostgreSQL` server for the test of `psql`.
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
@@ -9,17 +9,18 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use termd_test_support::skip;
 
-/// Who runs it where the test is root, which it refuses to be: `nobody`.
+/// The user that runs the server where the test is root: `nobody`. `PostgreSQL` refuses to run as
+/// root.
 const NOBODY: u32 = 65_534;
 
-/// A server that listens on a socket in its own directory, until this is dropped.
+/// A server that listens on a socket in its own directory until it is dropped.
 pub(crate) struct Postgres {
     directory: TempDir,
     programs: PathBuf,
 }
 
 impl Postgres {
-    /// Starts one; says SKIP where it is not installed.
+    /// Starts a server. Prints why the test is skipped where `PostgreSQL` is not installed.
     pub(crate) fn start(test: &str) -> Option<Self> {
         let Some(programs) = programs() else {
             skip(
@@ -48,7 +49,7 @@ impl Postgres {
         Some(postgres)
     }
 
-    /// What `psql -h` takes.
+    /// The value for `psql -h`.
     pub(crate) fn host(&self) -> &str {
         self.directory.path().to_str().unwrap()
     }
@@ -57,12 +58,12 @@ impl Postgres {
         let mut command = Command::new(self.programs.join(program));
         command.args(args).current_dir(self.directory.path());
         command.env("HOME", self.directory.path());
-        // Not a pipe: the server that pg_ctl leaves behind would hold it open.
-        let said = self.directory.path().join("said");
+        // The server that pg_ctl leaves behind would hold a pipe open.
+        let output = self.directory.path().join("output");
         let file = File::options()
             .append(true)
             .create(true)
-            .open(&said)
+            .open(&output)
             .unwrap();
         command.stdin(Stdio::null());
         command.stdout(file.try_clone().unwrap()).stderr(file);
@@ -70,8 +71,8 @@ impl Postgres {
             command.uid(NOBODY).gid(NOBODY);
         }
         let status = command.status().unwrap();
-        let said = fs::read_to_string(said).unwrap();
-        assert!(status.success(), "{program}: {status}\n{said}");
+        let output = fs::read_to_string(output).unwrap();
+        assert!(status.success(), "{program}: {status}\n{output}");
     }
 }
 
@@ -85,7 +86,7 @@ impl Drop for Postgres {
     }
 }
 
-/// Where the programs are: on PATH, or where Debian puts them.
+/// The folder of the server's programs: on PATH, or Debian's.
 fn programs() -> Option<PathBuf> {
     let on_path = std::env::split_paths(&std::env::var_os("PATH")?).collect::<Vec<_>>();
     let debians = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();

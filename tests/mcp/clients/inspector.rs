@@ -31,8 +31,8 @@ fn ask(daemon: &TestDaemon, script: &Path, arguments: &[&str]) -> Value {
         let path = daemon.path(folder);
         node.arg("-e").arg(format!("{name}={}", path.display()));
     }
-    let said = run_to_end(node.args(arguments)).unwrap_or_else(|reason| panic!("{reason}"));
-    serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+    let result = run_to_end(node.args(arguments)).unwrap_or_else(|reason| panic!("{reason}"));
+    serde_json::from_str(&result).unwrap_or_else(|error| panic!("{error}: {result}"))
 }
 
 #[test]
@@ -55,16 +55,16 @@ fn the_inspector_lists_and_calls() {
         "session_exec",
         "--tool-arg",
     ];
-    let said = ask(
+    let result = ask(
         &daemon,
         &script,
         &[&call[..], &["exec=echo hello-$((40+2))"]].concat(),
     );
-    let structured = &said["structuredContent"];
-    assert_eq!(structured["success"], true, "{said}");
+    let structured = &result["structuredContent"];
+    assert_eq!(structured["success"], true, "{result}");
     assert!(
         structured["output"].as_str().unwrap().contains("hello-42"),
-        "{said}"
+        "{result}"
     );
     let resources = ask(&daemon, &script, &["--method", "resources/templates/list"]);
     assert!(resources["resourceTemplates"].is_array(), "{resources}");

@@ -1,4 +1,4 @@
-//! `terminal_exec` and what stands on it: every fault that smart-terminal-mcp has here is a test.
+//! `terminal_exec` and the tools built on it. Each known fault of smart-terminal-mcp has a test.
 
 use serde_json::{Value, json};
 use termd_test_support::TestDaemon;
@@ -12,15 +12,15 @@ fn ten_of_ten_commands_give_their_own_output_and_exit_code() {
     let mut client = client(&daemon);
     let id = start(&mut client);
     for number in 0..10 {
-        let said = exec(
+        let result = exec(
             &mut client,
             &id,
             &format!("echo n{number}; (exit {number})"),
         );
-        assert_eq!(said["output"], format!("n{number}"), "{said}");
-        assert_eq!(said["exitCode"], number, "{said}");
-        assert_eq!(said["timedOut"], false, "{said}");
-        assert_eq!(said["completedBy"], "marks", "{said}");
+        assert_eq!(result["output"], format!("n{number}"), "{result}");
+        assert_eq!(result["exitCode"], number, "{result}");
+        assert_eq!(result["timedOut"], false, "{result}");
+        assert_eq!(result["completedBy"], "marks", "{result}");
     }
 }
 
@@ -42,19 +42,19 @@ fn what_the_original_cannot_run_is_run() {
         ("", "", 0),
     ];
     for (command, output, exit_code) in table {
-        let said = exec(&mut client, &id, command);
-        assert_eq!(said["output"], output, "{command:?}: {said}");
+        let result = exec(&mut client, &id, command);
+        assert_eq!(result["output"], output, "{command:?}: {result}");
         if !command.is_empty() {
-            assert_eq!(said["exitCode"], exit_code, "{command:?}: {said}");
+            assert_eq!(result["exitCode"], exit_code, "{command:?}: {result}");
         }
-        assert_eq!(said["timedOut"], false, "{command:?}: {said}");
+        assert_eq!(result["timedOut"], false, "{command:?}: {result}");
     }
-    let said = exec(&mut client, &id, "sleep 100 &");
-    assert_eq!(said["exitCode"], 0, "{said}");
-    assert_eq!(said["cwd"], "/tmp", "{said}");
-    let said = exec(&mut client, &id, "kill %1; wait; echo over");
-    let output = said["output"].as_str().unwrap();
-    assert!(output.ends_with("over"), "{said}");
+    let result = exec(&mut client, &id, "sleep 100 &");
+    assert_eq!(result["exitCode"], 0, "{result}");
+    assert_eq!(result["cwd"], "/tmp", "{result}");
+    let result = exec(&mut client, &id, "kill %1; wait; echo over");
+    let output = result["output"].as_str().unwrap();
+    assert!(output.ends_with("over"), "{result}");
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn a_shell_without_marks_is_told_by_its_process_and_loses_no_output() {
     let started = client.call("terminal_start", &json!({ "shell": script }));
     let id = started["sessionId"].as_str().unwrap().to_owned();
     for (command, output) in [("echo hi", "hi"), ("printf abc", "abc")] {
-        let said = exec(&mut client, &id, command);
-        assert_eq!(said["output"], output, "{command:?}: {said}");
+        let result = exec(&mut client, &id, command);
+        assert_eq!(result["output"], output, "{command:?}: {result}");
     }
 }
 
@@ -76,13 +76,13 @@ fn a_command_that_runs_on_keeps_the_next_one_away() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
     let id = start(&mut client);
-    let said = client.call(
+    let result = client.call(
         "terminal_exec",
         &json!({ "sessionId": id, "command": "echo begun; sleep 100", "timeout": 1000 }),
     );
-    assert_eq!(said["timedOut"], true, "{said}");
+    assert_eq!(result["timedOut"], true, "{result}");
     assert_eq!(
-        (&said["output"], &said["exitCode"]),
+        (&result["output"], &result["exitCode"]),
         (&json!("begun"), &Value::Null)
     );
     let error = refused(
@@ -102,8 +102,8 @@ fn a_command_that_runs_on_keeps_the_next_one_away() {
         "terminal_read",
         &json!({ "sessionId": id, "idleTimeout": 500 }),
     );
-    let said = exec(&mut client, &id, "echo x");
-    assert_eq!(said["output"], "x", "{said}");
+    let result = exec(&mut client, &id, "echo x");
+    assert_eq!(result["output"], "x", "{result}");
 }
 
 #[test]
@@ -111,27 +111,27 @@ fn silence_ends_the_call_where_that_was_asked_for() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
     let id = start(&mut client);
-    let said = client.call(
+    let result = client.call(
         "terminal_exec",
         &json!({ "sessionId": id, "command": "echo start; sleep 100", "quietExitMs": 500 }),
     );
     assert_eq!(
-        (&said["output"], &said["running"]),
+        (&result["output"], &result["running"]),
         (&json!("start"), &json!(true))
     );
-    assert_eq!(said["timedOut"], false, "{said}");
+    assert_eq!(result["timedOut"], false, "{result}");
     client.call(
         "terminal_send_key",
         &json!({ "sessionId": id, "key": "ctrl+c" }),
     );
     client.call("terminal_read", &json!({ "sessionId": id }));
-    // Nothing was printed yet: silence alone does not end it.
-    let said = client.call(
+    // Silence does not end a call before the first output.
+    let result = client.call(
         "terminal_exec",
         &json!({ "sessionId": id, "command": "sleep 1.2; echo late", "quietExitMs": 500 }),
     );
     assert_eq!(
-        (&said["output"], &said["exitCode"]),
+        (&result["output"], &result["exitCode"]),
         (&json!("late"), &json!(0))
     );
 }
@@ -141,18 +141,18 @@ fn what_is_left_out_of_a_million_lines_is_named_and_can_be_read() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
     let id = start(&mut client);
-    let said = client.call(
+    let result = client.call(
         "terminal_exec",
         &json!({ "sessionId": id, "command": "seq 1 1000000", "maxLines": 10, "timeout": 60000 }),
     );
-    let lines: Vec<_> = said["output"].as_str().unwrap().lines().collect();
+    let lines: Vec<_> = result["output"].as_str().unwrap().lines().collect();
     assert_eq!(&lines[..5], ["1", "2", "3", "4", "5"]);
     assert_eq!(
         &lines[6..],
         ["999996", "999997", "999998", "999999", "1000000"]
     );
-    assert_eq!(lines.len(), 11, "{said}");
-    let omitted = &said["omitted"][0];
+    assert_eq!(lines.len(), 11, "{result}");
+    let omitted = &result["omitted"][0];
     let (mut from, to) = (
         omitted["from"].as_u64().unwrap(),
         omitted["to"].as_u64().unwrap(),
@@ -181,17 +181,17 @@ fn a_command_is_tried_again_until_it_succeeds() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
     let id = start(&mut client);
-    let said = client.call(
+    let result = client.call(
         "terminal_retry",
         &json!({ "sessionId": id, "command": "sleep .1; false", "maxRetries": 1, "delayMs": 10 }),
     );
     assert_eq!(
-        (&said["success"], &said["attempts"]),
+        (&result["success"], &result["attempts"]),
         (&json!(false), &json!(2))
     );
-    assert_eq!(said["history"][1]["exitCode"], 1, "{said}");
-    assert_eq!(said["history"][1]["attempt"], 2, "{said}");
-    let said = client.call(
+    assert_eq!(result["history"][1]["exitCode"], 1, "{result}");
+    assert_eq!(result["history"][1]["attempt"], 2, "{result}");
+    let result = client.call(
         "terminal_retry",
         &json!({
             "sessionId": id, "command": "N=$((N+1)); echo at $N", "successPattern": "at 3$",
@@ -199,20 +199,20 @@ fn a_command_is_tried_again_until_it_succeeds() {
         }),
     );
     assert_eq!(
-        (&said["success"], &said["attempts"]),
+        (&result["success"], &result["attempts"]),
         (&json!(true), &json!(3))
     );
-    assert_eq!(said["lastResult"]["output"], "at 3", "{said}");
-    // An attempt that takes too long does not get the next one typed into it.
-    let said = client.call(
+    assert_eq!(result["lastResult"]["output"], "at 3", "{result}");
+    // While an attempt takes too long, the next one is not typed into it.
+    let result = client.call(
         "terminal_retry",
         &json!({
             "sessionId": id, "command": "N=$((N+1)); [ $N -gt 4 ] || sleep 100", "timeout": 1000,
             "delayMs": 10,
         }),
     );
-    assert_eq!(said["attempts"], 2, "{said}");
-    assert_eq!(said["history"][0]["timedOut"], true, "{said}");
+    assert_eq!(result["attempts"], 2, "{result}");
+    assert_eq!(result["history"][0]["timedOut"], true, "{result}");
 }
 
 #[test]
@@ -220,20 +220,20 @@ fn two_commands_are_compared() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
     let id = start(&mut client);
-    let said = client.call(
+    let result = client.call(
         "terminal_diff",
         &json!({
             "sessionId": id, "commandA": "sleep .2; printf 'a\\nb\\nc\\n'",
             "commandB": "sleep .2; printf 'a\\nB\\nc\\n'",
         }),
     );
-    assert_eq!(said["identical"], false, "{said}");
+    assert_eq!(result["identical"], false, "{result}");
     assert_eq!(
-        said["diff"],
+        result["diff"],
         "--- sleep .2; printf 'a\\nb\\nc\\n'\n+++ sleep .2; printf 'a\\nB\\nc\\n'\n@@ -1,3 +1,3 @@\n a\n\
          -b\n+B\n c"
     );
-    assert_eq!(said["resultA"]["output"], "a\nb\nc", "{said}");
+    assert_eq!(result["resultA"]["output"], "a\nb\nc", "{result}");
     let same = client.call(
         "terminal_diff",
         &json!({ "sessionId": id, "commandA": "echo x", "commandB": "printf 'x\\n'" }),
@@ -265,8 +265,11 @@ fn what_is_dangerous_is_asked_about_before_anything_runs() {
         ("terminal_start", json!({ "shell": command })),
     ];
     for (tool, arguments) in calls {
-        let asked = client.call(tool, &arguments);
-        assert_eq!(asked["requires_confirmation"], true, "{tool}: {asked}");
+        let question = client.call(tool, &arguments);
+        assert_eq!(
+            question["requires_confirmation"], true,
+            "{tool}: {question}"
+        );
         assert!(risky.exists(), "{tool}");
     }
     let through = client.call(
@@ -276,8 +279,8 @@ fn what_is_dangerous_is_asked_about_before_anything_runs() {
     assert_eq!(through["requires_confirmation"], true, "{through}");
     let mut confirmed = json!({ "sessionId": id, "command": command });
     confirmed["confirmed"] = true.into();
-    let said = client.call("terminal_exec", &confirmed);
-    assert_eq!(said["exitCode"], 0, "{said}");
+    let result = client.call("terminal_exec", &confirmed);
+    assert_eq!(result["exitCode"], 0, "{result}");
     assert!(!risky.exists());
 }
 

@@ -1,4 +1,4 @@
-//! Typing into terminals, reading them, waiting for what they print, and writing files.
+//! Typing into terminals, reading, waiting for output, and writing files.
 
 use serde_json::json;
 use termd_test_support::TestDaemon;
@@ -32,7 +32,7 @@ fn a_write_is_waited_for_without_its_echo_and_without_old_output() {
         "the echo matched: {waited}"
     );
     assert_eq!(waited["output"], "W2 READY", "{waited}");
-    // What matched once is old.
+    // A match is used up.
     let waited = client.call(
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "READY", "timeout": 1000, "returnMode": "match-only" }),
@@ -51,7 +51,7 @@ fn a_write_is_waited_for_without_its_echo_and_without_old_output() {
         error.starts_with("Invalid regex pattern in pattern: "),
         "{error}"
     );
-    // What came before the call counts; and one wait does not eat what the next one is for.
+    // Output before the call counts, and a wait does not consume what the next one waits for.
     exec(&mut client, &id, "true");
     client.call(
         "terminal_write",
@@ -88,7 +88,7 @@ fn a_read_goes_on_where_the_last_one_ended_and_since_goes_back() {
         (&again["output"], &again["position"]),
         (&json!(""), &json!(end))
     );
-    // By pages of ten lines, nothing is left out and nothing comes twice.
+    // Pages of ten lines leave nothing out and repeat nothing.
     let (mut from, mut all) = (wrote["position"].as_u64().unwrap(), Vec::new());
     while from < end {
         let page = client.call(
@@ -247,7 +247,7 @@ fn keys_are_pressed_by_name() {
         "terminal_write",
         &json!({ "sessionId": id, "data": "echo GO; cat -v\\r" }),
     );
-    // Before that the keys would be the line editor's.
+    // Until then the line editor would take the keys.
     client.call(
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "^GO$" }),

@@ -30,45 +30,48 @@ fn repository(home: &Home) -> String {
 fn a_program_s_two_outputs_and_its_end_are_told_apart() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
-    let said = client.call(
+    let result = client.call(
         "terminal_run",
         &json!({ "cmd": "echo out; echo err >&2; exit 3", "shell": true }),
     );
     assert_eq!(
-        said["stdout"],
+        result["stdout"],
         json!({ "raw": "out\n", "parsed": null }),
-        "{said}"
+        "{result}"
     );
-    assert_eq!(said["stderr"], json!({ "raw": "err\n" }), "{said}");
-    assert_eq!((&said["ok"], &said["exitCode"]), (&json!(false), &json!(3)));
+    assert_eq!(result["stderr"], json!({ "raw": "err\n" }), "{result}");
     assert_eq!(
-        (&said["timedOut"], &said["args"]),
+        (&result["ok"], &result["exitCode"]),
+        (&json!(false), &json!(3))
+    );
+    assert_eq!(
+        (&result["timedOut"], &result["args"]),
         (&json!(false), &json!([]))
     );
-    assert_eq!(said["cwd"], daemon.user_home().to_str().unwrap());
-    assert!(said["durationMs"].is_u64(), "{said}");
-    let said = client.call(
+    assert_eq!(result["cwd"], daemon.user_home().to_str().unwrap());
+    assert!(result["durationMs"].is_u64(), "{result}");
+    let result = client.call(
         "terminal_run",
         &json!({ "cmd": "false", "successExitCode": null }),
     );
     assert_eq!(
-        (&said["ok"], &said["exitCodeIgnored"]),
+        (&result["ok"], &result["exitCodeIgnored"]),
         (&json!(true), &json!(true))
     );
     assert_eq!(
-        said["checks"],
+        result["checks"],
         json!({ "exitCode": { "ok": true, "expected": null, "actual": 1 } })
     );
     std::fs::write(daemon.user_home().join("f"), "hi\n").unwrap();
-    let said = client.call(
+    let result = client.call(
         "terminal_run",
         &json!({ "cmd": "true", "successFile": "f", "successFilePattern": "^hi$" }),
     );
     assert_eq!(
-        said["checks"]["successFile"],
+        result["checks"]["successFile"],
         json!({ "path": "f", "matched": true })
     );
-    assert_eq!(said["ok"], true, "{said}");
+    assert_eq!(result["ok"], true, "{result}");
     let error = refused(
         &mut client,
         "terminal_run",
@@ -135,16 +138,16 @@ fn known_formats_are_parsed_and_counted() {
 fn a_timeout_ends_all_that_was_started() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
-    let said = client.call(
+    let result = client.call(
         "terminal_run",
         &json!({ "cmd": "sleep 321 & sleep 322", "shell": true, "timeout": 1000 }),
     );
     assert_eq!(
-        (&said["ok"], &said["timedOut"]),
+        (&result["ok"], &result["timedOut"]),
         (&json!(false), &json!(true))
     );
     assert_eq!(
-        (&said["exitCode"], &said["signal"]),
+        (&result["exitCode"], &result["signal"]),
         (&Value::Null, &json!("SIGTERM"))
     );
     wait_until("both are gone", || !is_running(&daemon, "sleep"));
@@ -177,23 +180,23 @@ fn is_running(home: &Home, program: &str) -> bool {
 fn output_over_the_limit_is_named_and_can_be_read() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
-    let said = client.call(
+    let result = client.call(
         "terminal_run",
         &json!({ "cmd": "seq", "args": ["1", "100000"], "maxOutputBytes": 1024 }),
     );
     assert_eq!(
-        (&said["ok"], &said["maxOutputExceeded"]),
+        (&result["ok"], &result["maxOutputExceeded"]),
         (&json!(false), &json!(true))
     );
-    let raw = said["stdout"]["raw"].as_str().unwrap();
+    let raw = result["stdout"]["raw"].as_str().unwrap();
     assert!((1_000..=1_024).contains(&raw.len()), "{}", raw.len());
     assert!(raw.starts_with("1\n2\n3\n"));
-    let omitted = &said["omitted"][0];
+    let omitted = &result["omitted"][0];
     assert_eq!(omitted["stream"], "stdout", "{omitted}");
     assert_eq!(omitted["from"], raw.len(), "{omitted}");
     let rest = client.call(
         "terminal_read",
-        &json!({ "sessionId": said["sessionId"], "since": omitted["from"], "maxLines": 10 }),
+        &json!({ "sessionId": result["sessionId"], "since": omitted["from"], "maxLines": 10 }),
     );
     let joined = format!("{raw}{}", rest["output"].as_str().unwrap());
     assert!(
@@ -209,8 +212,8 @@ fn what_is_dangerous_is_asked_about() {
     let risky = daemon.path("risky");
     std::fs::create_dir(&risky).unwrap();
     let arguments = json!({ "cmd": "rm", "args": ["-rf", risky] });
-    let asked = client.call("terminal_run", &arguments);
-    assert_eq!(asked["requires_confirmation"], true, "{asked}");
+    let question = client.call("terminal_run", &arguments);
+    assert_eq!(question["requires_confirmation"], true, "{question}");
     assert!(risky.exists());
     let confirmed = termd_test_support::merged(&arguments, &json!({ "confirmed": true }));
     assert_eq!(client.call("terminal_run", &confirmed)["ok"], true);

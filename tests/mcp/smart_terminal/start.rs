@@ -1,4 +1,4 @@
-//! The `terminal` set: what is listed, starting, listing, stopping.
+//! The `terminal` tool set: its list of tools, and starting, listing and stopping terminals.
 
 use serde_json::{Value, json};
 use termd_test_support::{Home, TestDaemon};
@@ -6,19 +6,19 @@ use termd_test_support::{Home, TestDaemon};
 use super::exec::refused;
 use crate::client::McpClient;
 
-/// A client with the set.
+/// A client with the `terminal` tool set.
 pub(crate) fn client(home: &Home) -> McpClient {
     McpClient::start_with(home, &[("TERMCTL_MCP_TOOLS", "terminal")], &json!({}))
 }
 
-/// A bash in a terminal; its id.
+/// A bash in a terminal: its id.
 #[track_caller]
 pub(crate) fn start(client: &mut McpClient) -> String {
     let started = client.call("terminal_start", &json!({ "shell": "/bin/bash" }));
     started["sessionId"].as_str().unwrap().to_owned()
 }
 
-/// Runs a command in it.
+/// Runs a command in the terminal.
 #[track_caller]
 pub(crate) fn exec(client: &mut McpClient, id: &str, command: &str) -> Value {
     client.call(
@@ -125,9 +125,12 @@ fn a_start_says_where_it_is_and_what_was_printed() {
     let banner = started["banner"].as_str().unwrap();
     assert!(banner.ends_with(['$', '#']), "no prompt yet: {started}");
     let id = started["sessionId"].as_str().unwrap();
-    let said = exec(&mut client, id, "echo $PAGER $TERM $FOO; stty size");
-    assert_eq!(said["output"], "less xterm-256color 1\n30 120", "{said}");
-    // By its name too; and a second of that name is none the worse.
+    let result = exec(&mut client, id, "echo $PAGER $TERM $FOO; stty size");
+    assert_eq!(
+        result["output"], "less xterm-256color 1\n30 120",
+        "{result}"
+    );
+    // The name finds the terminal too, and a second terminal may have the same name.
     assert_eq!(exec(&mut client, "demo", "echo here")["output"], "here");
     let second = client.call("terminal_start", &json!({ "name": "demo", "cwd": "/" }));
     assert_eq!(second["cwd"], "/", "{second}");
@@ -229,7 +232,7 @@ fn stopping_gives_the_last_lines_and_writes_the_transcript() {
         format!("Session \"{id}\" not found. Use terminal_list to see active sessions.")
     );
     assert_eq!(client.call("terminal_list", &json!({}))["count"], 0);
-    // No bash is left behind, and what it printed is there still.
+    // No bash is left behind, and its output is still there.
     let read = client.call("terminal_read", &json!({ "sessionId": id, "since": 0 }));
     assert!(
         read["output"].as_str().unwrap().contains("\n3\n4"),

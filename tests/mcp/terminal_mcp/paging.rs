@@ -1,11 +1,11 @@
-//! Long output: nothing is lost in silence.
+//! Long output: each omission is named.
 
 use serde_json::{Value, json};
 use termd_test_support::TestDaemon;
 
 use crate::client::McpClient;
 
-/// Reads on until there is no more; the pages' text.
+/// Reads to the end: the text of all pages.
 fn drain(client: &mut McpClient, id: &str, truncation: &str) -> String {
     let mut all = String::new();
     loop {
@@ -69,7 +69,7 @@ fn what_is_left_out_is_named_and_can_be_fetched() {
         usize::try_from(gap["to"].as_u64().unwrap() - gap["from"].as_u64().unwrap()).unwrap();
     let (head, tail) = text.split_once("\n... [").unwrap();
     let (_, tail) = tail.split_once(" ...\n").unwrap();
-    // Output bytes are two (CR LF) where text has one.
+    // A line end is two bytes of output (CR LF) and one of text.
     assert!(
         bytes > 0 && middle["output"].as_str().unwrap().ends_with(tail),
         "{gap} {}",

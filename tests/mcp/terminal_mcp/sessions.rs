@@ -1,4 +1,4 @@
-//! The tools of the session set, on real programs.
+//! The session tools with real programs.
 
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, wait_until};
@@ -11,32 +11,32 @@ fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {
     let mut client = McpClient::start(&daemon);
     let id = client.create("bash");
     client.call("session_read", &json!({ "session_id": id }));
-    let said = client.call(
+    let result = client.call(
         "session_interact",
         &json!({ "session_id": id, "input": "X=41; echo $((X + 1)); (exit 3)" }),
     );
     assert!(
-        said["output"].as_str().unwrap().starts_with("42\n"),
-        "{said}"
+        result["output"].as_str().unwrap().starts_with("42\n"),
+        "{result}"
     );
-    assert_eq!(said["exit_code"], 3, "{said}");
-    assert_eq!(said["completed_by"], "marks", "{said}");
-    assert_eq!(said["command_complete"], true, "{said}");
-    assert_eq!(said["is_alive"], true);
-    let said = client.call(
+    assert_eq!(result["exit_code"], 3, "{result}");
+    assert_eq!(result["completed_by"], "marks", "{result}");
+    assert_eq!(result["command_complete"], true, "{result}");
+    assert_eq!(result["is_alive"], true);
+    let result = client.call(
         "session_interact",
         &json!({ "session_id": id, "input": "echo $X" }),
     );
     assert!(
-        said["output"].as_str().unwrap().starts_with("41\n"),
-        "{said}"
+        result["output"].as_str().unwrap().starts_with("41\n"),
+        "{result}"
     );
-    assert_eq!(said["exit_code"], 0, "{said}");
+    assert_eq!(result["exit_code"], 0, "{result}");
     let closed = client.call("session_close", &json!({ "session_id": id }));
     assert!(closed.get("already_closed").is_none(), "{closed}");
     let closed = client.call("session_close", &json!({ "session_id": id }));
     assert_eq!(closed["already_closed"], true);
-    // What it printed is still there.
+    // The output of the ended shell is still there.
     let read = client.call("session_read", &json!({ "session_id": id, "offset": 0 }));
     assert!(read["output"].as_str().unwrap().contains("42"), "{read}");
     assert_eq!(read["is_alive"], false);
@@ -54,23 +54,23 @@ fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {
 fn exec_gives_output_and_exact_ends() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
-    let said = client.call("session_exec", &json!({ "exec": "echo hi; exit 7" }));
-    assert_eq!(said["output"], "hi\n", "{said}");
+    let result = client.call("session_exec", &json!({ "exec": "echo hi; exit 7" }));
+    assert_eq!(result["output"], "hi\n", "{result}");
     assert_eq!(
-        (&said["exit_code"], &said["timed_out"]),
+        (&result["exit_code"], &result["timed_out"]),
         (&json!(7), &json!(false))
     );
-    let said = client.call(
+    let result = client.call(
         "session_exec",
         &json!({ "exec": "kill -9 $$", "confirmed": true }),
     );
-    assert_eq!(said["signal"], "SIGKILL", "{said}");
-    let said = client.call(
+    assert_eq!(result["signal"], "SIGKILL", "{result}");
+    let result = client.call(
         "session_exec",
         &json!({ "exec": "echo a; sleep 100", "timeout": 0.3 }),
     );
-    assert_eq!(said["timed_out"], true, "{said}");
-    assert_eq!(said["output"], "a\n", "{said}");
+    assert_eq!(result["timed_out"], true, "{result}");
+    assert_eq!(result["output"], "a\n", "{result}");
     let listed = client.call("session_list", &json!({}));
     assert_eq!(listed["count"], 0, "{listed}");
 }
@@ -83,8 +83,8 @@ fn sizes_come_from_the_call_and_from_the_environment() {
         ("TERMD_DEFAULT_COLS", "101"),
     ];
     let mut client = McpClient::start_with(&daemon, &env, &json!({}));
-    let said = client.call("session_exec", &json!({ "exec": "stty size" }));
-    assert_eq!(said["output"], "33 101\n");
+    let result = client.call("session_exec", &json!({ "exec": "stty size" }));
+    assert_eq!(result["output"], "33 101\n");
     let id = client.create("cat");
     client.call(
         "session_resize",
@@ -111,12 +111,12 @@ fn a_label_finds_the_session_in_the_next_client() {
     let listed = next.call("session_list", &json!({}));
     assert_eq!(listed["sessions"][0]["label"], "work", "{listed}");
     assert_eq!(listed["sessions"][0]["owner"]["client"], "a-test 1");
-    let said = next.call(
+    let result = next.call(
         "session_interact",
         &json!({ "session_id": "work", "input": "two", "wait_for": "two" }),
     );
-    assert_eq!(said["matched"], true, "{said}");
-    // Closing is idempotent by label too.
+    assert_eq!(result["matched"], true, "{result}");
+    // A repeated close by label is no error.
     next.call("session_close", &json!({ "session_id": "work" }));
     let closed = next.call("session_close", &json!({ "session_id": "work" }));
     assert_eq!(closed["already_closed"], true, "{closed}");
@@ -170,11 +170,11 @@ fn enter_is_cr_and_keys_follow_the_modes_that_the_program_set() {
         "session_send",
         &json!({ "session_id": id, "control_char": "c" }),
     );
-    let said = client.call(
+    let result = client.call(
         "session_wait_for",
         &json!({ "session_id": id, "pattern": r"\^\[OAx\^M\^C", "timeout": 10, "offset": 0 }),
     );
-    assert_eq!(said["matched"], true, "{said}");
+    assert_eq!(result["matched"], true, "{result}");
 }
 
 #[test]
@@ -193,11 +193,11 @@ fn a_password_prompt_is_seen_and_a_secret_goes_nowhere_else() {
         let read = client.call("session_read", &json!({ "session_id": id, "timeout": 0 }));
         read["awaiting_secret"] == true && read["prompt_detected"] == true
     });
-    let said = client.call(
+    let result = client.call(
         "session_interact",
         &json!({ "session_id": id, "password": "sesame", "wait_for": "got 6" }),
     );
-    assert_eq!(said["matched"], true, "{said}");
+    assert_eq!(result["matched"], true, "{result}");
     let (kind, message) = client.refused(
         "session_send",
         &json!({ "session_id": id, "password": "x" }),

@@ -1,4 +1,4 @@
-//! Waiting: what counts as output, what a timeout gives, cancelling, progress, and many at once.
+//! Waits: what counts as output, timeouts, cancelling, progress, and many waits at once.
 
 use std::time::{Duration, Instant};
 
@@ -15,15 +15,15 @@ fn the_echo_of_the_input_is_no_match() {
         let id = client.create(command);
         client.call("session_read", &json!({ "session_id": id }));
         let begun = Instant::now();
-        let said = client.call(
+        let result = client.call(
             "session_interact",
             &json!({ "session_id": id, "input": "sleep 1; echo READY", "wait_for": "READY", "timeout": 10 }),
         );
-        assert_eq!(said["matched"], true, "{command}: {said}");
-        assert_eq!(said["matched_text"], "READY");
+        assert_eq!(result["matched"], true, "{command}: {result}");
+        assert_eq!(result["matched_text"], "READY");
         assert!(
             begun.elapsed() >= Duration::from_millis(950),
-            "{command}: {said}"
+            "{command}: {result}"
         );
     }
 }
@@ -34,12 +34,15 @@ fn output_before_the_call_counts_and_is_not_thrown_away() {
     let mut client = McpClient::start(&daemon);
     let id = client.create("sh -c 'echo early; exec cat'");
     daemon.client().wait_for_text(&id, "early");
-    let said = client.call(
+    let result = client.call(
         "session_wait_for",
         &json!({ "session_id": id, "pattern": "early" }),
     );
-    assert_eq!(said["matched"], true, "{said}");
-    assert!(said["output"].as_str().unwrap().contains("early"), "{said}");
+    assert_eq!(result["matched"], true, "{result}");
+    assert!(
+        result["output"].as_str().unwrap().contains("early"),
+        "{result}"
+    );
 }
 
 #[test]
@@ -47,27 +50,27 @@ fn a_timeout_gives_what_there_is_and_an_exit_ends_the_wait() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
     let id = client.create("sh -c 'echo partly; read go; exit 4'");
-    let said = client.call(
+    let result = client.call(
         "session_wait_for",
         &json!({ "session_id": id, "pattern": "never", "timeout": 0.5 }),
     );
     assert_eq!(
-        (&said["matched"], &said["timed_out"]),
+        (&result["matched"], &result["timed_out"]),
         (&json!(false), &json!(true)),
-        "{said}"
+        "{result}"
     );
-    assert_eq!(said["output"], "partly\n", "{said}");
+    assert_eq!(result["output"], "partly\n", "{result}");
     let waiting = client.begin(
         "session_wait_for",
         &json!({ "session_id": id, "pattern": "never", "timeout": 50 }),
     );
     client.call("session_send", &json!({ "session_id": id }));
-    let said = client.answer(waiting)["result"]["structuredContent"].clone();
-    assert_eq!(said["matched"], false, "{said}");
+    let result = client.answer(waiting)["result"]["structuredContent"].clone();
+    assert_eq!(result["matched"], false, "{result}");
     assert_eq!(
-        (&said["is_alive"], &said["exit_code"]),
+        (&result["is_alive"], &result["exit_code"]),
         (&json!(false), &json!(4)),
-        "{said}"
+        "{result}"
     );
 }
 
@@ -84,11 +87,11 @@ fn cancelling_ends_the_call_in_the_daemon_too_and_leaves_the_terminal() {
         "notifications/cancelled",
         &json!({ "requestId": waiting, "reason": "enough" }),
     );
-    let said = client.call(
+    let result = client.call(
         "session_interact",
         &json!({ "session_id": id, "input": "still", "wait_for": "still" }),
     );
-    assert_eq!(said["matched"], true, "{said}");
+    assert_eq!(result["matched"], true, "{result}");
     let answered = client.wait_within(Duration::from_millis(300), |message| {
         message["id"] == waiting
     });
@@ -107,13 +110,13 @@ fn progress_is_told_once_a_second_where_a_token_is_given() {
     );
     client.answer(begun);
     let is_progress = |message: &Value| message["method"] == "notifications/progress";
-    let mut told = Vec::new();
+    let mut progress = Vec::new();
     while let Some(message) = client.wait_within(Duration::ZERO, is_progress) {
         assert_eq!(message["params"]["progressToken"], "p");
-        told.push(message["params"]["progress"].as_f64().unwrap());
+        progress.push(message["params"]["progress"].as_f64().unwrap());
     }
-    assert!((1..=2).contains(&told.len()), "{told:?}");
-    assert!(told.is_sorted(), "{told:?}");
+    assert!((1..=2).contains(&progress.len()), "{progress:?}");
+    assert!(progress.is_sorted(), "{progress:?}");
 }
 
 #[test]
@@ -132,7 +135,8 @@ fn eight_hundred_waits_delay_no_other_call() {
     let begun = Instant::now();
     let other = client.create("cat");
     client.call("session_close", &json!({ "session_id": other }));
-    // Two cores may be building beside us: the peer needed 5.7 s for a create beside eight.
+    // Two cores may be building beside the test. terminal-mcp needed 5.7 s for a create beside
+    // eight waits.
     assert!(
         begun.elapsed() < Duration::from_secs(5),
         "{:?}",
