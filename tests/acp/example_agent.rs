@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::{Value, json};
 use termd_test_support::{DEADLINE, TestDaemon};
 
-use crate::harness::proxy::{nothing_is_left, records};
+use crate::harness::proxy::{records, wait_until_nothing_is_left};
 
 /// The path of the example agent, which is built if it is missing.
 fn example() -> PathBuf {
@@ -152,7 +152,7 @@ fn each_prompt_runs_with_a_timeout() {
     let cancel = json!({ "sessionId": session });
     client.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": cancel }));
     assert_eq!(client.answer(prompted)["stopReason"], "cancelled");
-    nothing_is_left(&daemon);
+    wait_until_nothing_is_left(&daemon);
     assert_eq!(records(&daemon, "terminal.release").len(), 4);
     drop(client.stdin);
     assert!(client.child.wait().unwrap().success());

@@ -54,7 +54,7 @@ fn reaches_the_client(proxy: &mut AcpProxy) -> bool {
 
 #[test]
 fn a_client_without_terminals_is_one_that_has_them() {
-    let home = Home::new();
+    let home = Home::create();
     let table = [
         (
             r#"{"protocolVersion":1}"#,

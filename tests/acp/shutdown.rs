@@ -33,7 +33,7 @@ fn stubborn(home: &Home, and_then: &str) -> ProxyProcess {
 }
 
 #[track_caller]
-fn nothing_is_left(home: &Home) {
+fn wait_until_nothing_is_left(home: &Home) {
     wait_until("everything has ended", || home.processes().is_empty());
 }
 
@@ -43,7 +43,7 @@ fn signal(pid: i32, signal: Signal) {
 
 #[test]
 fn the_exit_code_is_the_agents() {
-    let home = Home::new();
+    let home = Home::create();
     let script = |script: &str| vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned()];
     let table = [
         (script("exit 0"), 0, ""),
@@ -76,24 +76,24 @@ fn the_exit_code_is_the_agents() {
 
 #[test]
 fn after_the_clients_last_word_the_agent_has_its_own() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = ProxyProcess::script(&home, r#"cat; echo '{"last":true}'; exit 3"#);
     proxy.send(b"{\"first\":true}\n");
     proxy.stdin = None;
     assert_eq!(proxy.rest(), b"{\"first\":true}\n{\"last\":true}\n");
     assert_eq!(proxy.ended().code, Some(3));
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn an_agent_that_stays_is_ended_after_a_while() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = stubborn(&home, "trap '' TERM; while :; do sleep 1; done");
     let begun = Instant::now();
     proxy.stdin = None;
     assert_eq!(proxy.ended().code, Some(143));
     assert!(begun.elapsed() >= Duration::from_secs(2));
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
     let ready = fs::read_to_string(home.user_home().join("ready")).unwrap();
     // SIGTERM ends the stopped process before it continues.
     assert_eq!(ready.matches("woken").count(), 0);
@@ -102,17 +102,17 @@ fn an_agent_that_stays_is_ended_after_a_while() {
 #[test]
 fn a_signal_ends_all_of_it() {
     for number in [Signal::TERM, Signal::INT, Signal::HUP] {
-        let home = Home::new();
+        let home = Home::create();
         let proxy = stubborn(&home, "while :; do sleep 1; done");
         signal(proxy.pid(), number);
         assert_eq!(proxy.ended().code, Some(143), "{number:?}");
-        nothing_is_left(&home);
+        wait_until_nothing_is_left(&home);
     }
 }
 
 #[test]
 fn an_agent_that_ends_by_itself_on_a_signal_says_how() {
-    let home = Home::new();
+    let home = Home::create();
     let script = r#"trap 'echo "{\"bye\":true}"; exit 5' TERM; echo '{"ready":true}'
         while :; do sleep 0.05; done"#;
     let mut proxy = ProxyProcess::script(&home, script);
@@ -124,20 +124,20 @@ fn an_agent_that_ends_by_itself_on_a_signal_says_how() {
 
 #[test]
 fn a_killed_proxy_leaves_nothing() {
-    let home = Home::new();
+    let home = Home::create();
     let proxy = stubborn(&home, "while :; do sleep 1; done");
     signal(proxy.pid(), Signal::KILL);
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
     // Clients kill the whole process group.
-    let home = Home::new();
+    let home = Home::create();
     let proxy = stubborn(&home, "while :; do sleep 1; done");
     kill_process_group(Pid::from_raw(proxy.pid()).unwrap(), Signal::KILL).unwrap();
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn a_proxy_that_is_killed_at_once_leaves_nothing() {
-    let home = Home::new();
+    let home = Home::create();
     // Kills at different moments of the start, also while the supervisor starts.
     for wait_us in (0..20).map(|step| step * 400) {
         let proxy = ProxyProcess::agent(&home, &["sleep", "1000"]);
@@ -147,23 +147,23 @@ fn a_proxy_that_is_killed_at_once_leaves_nothing() {
         }
         signal(proxy.pid(), Signal::KILL);
     }
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn when_the_agent_ends_the_rest_of_it_does_and_all_it_said_arrives() {
-    let home = Home::new();
+    let home = Home::create();
     // A process that ignores SIGTERM holds the agent's standard output.
     let mut proxy = stubborn(&home, r#"echo '{"last":true}'; exit 4"#);
     proxy.send(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n");
     assert_eq!(proxy.rest(), b"{\"last\":true}\n");
     assert_eq!(proxy.ended().code, Some(4));
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn a_long_last_word_arrives_whole() {
-    let home = Home::new();
+    let home = Home::create();
     let script = r#"printf '{"long":"'; head -c 3000000 /dev/zero | tr '\0' x; printf '"}'"#;
     let mut proxy = ProxyProcess::script(&home, script);
     let rest = proxy.rest();
@@ -174,7 +174,7 @@ fn a_long_last_word_arrives_whole() {
 
 #[test]
 fn a_client_that_hears_no_more_ends_the_agent() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = stubborn(
         &home,
         r#"while echo '{"more":true}'; do sleep 0.01; done; exec sleep 1000"#,
@@ -183,21 +183,21 @@ fn a_client_that_hears_no_more_ends_the_agent() {
     // SIGTERM from the proxy, or SIGPIPE if the agent wrote once more before it.
     let code = proxy.ended().code;
     assert!(matches!(code, Some(141 | 143)), "{code:?}");
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn an_agent_that_says_no_more_is_ended() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = ProxyProcess::script(&home, "exec >&-; exec sleep 1000");
     assert_eq!(proxy.rest(), b"");
     assert_eq!(proxy.ended().code, Some(143));
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
-    let home = Home::new();
+    let home = Home::create();
     let script = "ls /proc/$$/fd >&2; grep SigIgn /proc/$$/status >&2";
     let printed_by = |wrapper: &str, before: &[&str]| {
         let output = home
@@ -230,7 +230,7 @@ fn the_agent_starts_with_nothing_ignored_and_no_descriptor_of_ours() {
 fn a_termd_that_the_agent_has_started_lives_on() {
     // termctl looks for termd beside itself.
     termd_test_support::termd_binary();
-    let home = Home::new();
+    let home = Home::create();
     let script = format!(
         r#"{termctl} create --label kept -- sleep 1000 >&2 </dev/null
         setsid sleep 1000 & echo '{{"ready":true}}'; cat"#,
@@ -268,12 +268,12 @@ fn a_termd_that_the_agent_has_started_lives_on() {
     let keeper = Process::expect(keeper.parse().unwrap());
     keeper.signal(Signal::TERM);
     keeper.wait_for_end();
-    nothing_is_left(&home);
+    wait_until_nothing_is_left(&home);
 }
 
 #[test]
 fn an_ending_is_told_as_a_shell_would() {
-    let home = Home::new();
+    let home = Home::create();
     let status = acp(&home)
         .args(["/bin/sh", "-c", "kill -USR1 $$"])
         .stdin(Stdio::null())

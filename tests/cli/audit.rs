@@ -118,7 +118,7 @@ fn journal(heads: &[(i64, &str)], database: &str) -> String {
 }
 
 #[test]
-fn what_the_journal_knows_otherwise_is_named() {
+fn a_difference_from_the_journal_is_named() {
     let daemon = with_records();
     let found = records(&daemon);
     let database = daemon.client().ok("daemon.info", &Value::Null)["database"].clone();

@@ -11,7 +11,7 @@ use crate::termctl::{TermctlOutput, command, termctl};
 
 #[test]
 fn wrong_usage_is_2() {
-    let home = Home::new();
+    let home = Home::create();
     for args in [
         &[][..],
         &["nonsense"],
@@ -71,7 +71,7 @@ fn a_command_that_cannot_start_says_why() {
 
 #[test]
 fn no_daemon_and_none_to_be_started_is_4() {
-    let home = Home::new();
+    let home = Home::create();
     for args in [
         &["--no-start", "list"][..],
         &["--no-start", "run", "--", "true"],
@@ -85,7 +85,7 @@ fn no_daemon_and_none_to_be_started_is_4() {
 
 #[test]
 fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
-    let home = Home::new();
+    let home = Home::create();
     let mut list = command(&home, &["list"]);
     let output = TermctlOutput::of(
         &list
@@ -103,7 +103,7 @@ fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
     output.assert_one_line();
     assert!(output.err.contains("config.toml:1:1: "), "{output:?}");
 
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o777)).unwrap();
     let output = termctl(&home, &["list"]);
@@ -114,7 +114,7 @@ fn a_daemon_that_cannot_be_started_is_4_and_one_line() {
 
 #[test]
 fn something_else_at_the_sockets_place_is_4() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     fs::write(home.socket(), "a file").unwrap();
@@ -127,7 +127,7 @@ fn something_else_at_the_sockets_place_is_4() {
 /// Nobody listens on a stale socket, so a daemon is started.
 #[test]
 fn a_stale_socket_does_not_hinder_a_start() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     drop(UnixListener::bind(home.socket()).unwrap());

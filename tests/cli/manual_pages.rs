@@ -21,7 +21,7 @@ fn verbs(home: &Home) -> Vec<String> {
 
 #[test]
 fn every_verb_is_completed_in_every_shell() {
-    let home = Home::new();
+    let home = Home::create();
     let verbs = verbs(&home);
     assert!(verbs.len() > 20, "{verbs:?}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -36,14 +36,14 @@ fn every_verb_is_completed_in_every_shell() {
 
 #[test]
 fn shells_take_their_completions() {
-    let home = Home::new();
+    let home = Home::create();
     for shell in ["bash", "zsh", "fish"] {
         let mut reader = home.command(shell);
         let reader = reader.arg("-n").stdin(Stdio::piped()).spawn();
         let Ok(mut reader) = reader else {
             skip(
                 "shells_take_their_completions",
-                &format!("there is no {shell}"),
+                format!("there is no {shell}"),
             );
             continue;
         };
@@ -57,7 +57,7 @@ fn shells_take_their_completions() {
 
 #[test]
 fn every_verb_has_a_man_page() {
-    let home = Home::new();
+    let home = Home::create();
     let directory = home.path("man1");
     ok(&home, &["man", directory.to_str().unwrap()]);
     for verb in verbs(&home) {
@@ -73,6 +73,6 @@ fn every_verb_has_a_man_page() {
         .output();
     match formatted {
         Ok(formatted) => assert!(formatted.status.success(), "{formatted:?}"),
-        Err(error) => skip("every_verb_has_a_man_page", &format!("no man(1): {error}")),
+        Err(error) => skip("every_verb_has_a_man_page", format!("no man(1): {error}")),
     }
 }

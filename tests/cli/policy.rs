@@ -179,7 +179,7 @@ fn a_table_of_expectations_is_compared() {
 
 #[test]
 fn status_names_the_file_that_is_not_in_force() {
-    let home = Home::new();
+    let home = Home::create();
     home.configure("kill_grace_ms = 300\n");
     std::fs::write(
         home.path("config/termd/approved.toml"),

@@ -78,7 +78,7 @@ fn output_comes_while_the_command_runs() {
         .unwrap();
     assert_eq!(&first, b"first\n");
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
-    let output = TermctlOutput::of(&child.wait_with_output().unwrap());
+    let output = TermctlOutput::wait(child);
     assert_eq!(output.code, Some(0));
     assert!(output.out.ends_with("last\n"), "{output:?}");
 }

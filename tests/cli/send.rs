@@ -5,17 +5,7 @@ use std::process::Stdio;
 
 use termd_test_support::{Pty, TestDaemon, wait_until};
 
-use crate::termctl::{TermctlOutput, command, ok, termctl};
-
-/// A terminal whose script has printed `ready`: its id.
-#[track_caller]
-fn ready(daemon: &TestDaemon, script: &str) -> String {
-    let id = ok(daemon, &["create", "--", "sh", "-c", script]);
-    wait_until("it is ready", || {
-        ok(daemon, &["read", &id]).contains("ready")
-    });
-    id
-}
+use crate::termctl::{TermctlOutput, command, ok, ready_terminal, termctl};
 
 /// Runs `termctl` with this standard input.
 #[track_caller]
@@ -28,17 +18,17 @@ fn with_stdin(daemon: &TestDaemon, args: &[&str], input: &str) -> TermctlOutput 
         .unwrap();
     // A refused termctl may end without reading.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    TermctlOutput::of(&child.wait_with_output().unwrap())
+    TermctlOutput::wait(child)
 }
 
 #[test]
 fn keys_are_sent_by_name() {
     let daemon = TestDaemon::start();
-    let id = ready(&daemon, "echo ready; sleep 1000");
+    let id = ready_terminal(&daemon, "echo ready; sleep 1000");
     ok(&daemon, &["send", &id, "--key", "ctrl-c"]);
     assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(130));
 
-    let id = ready(
+    let id = ready_terminal(
         &daemon,
         "stty raw -echo; printf '\\033[?1hready'; head -c 11 | od -An -c",
     );
@@ -62,7 +52,7 @@ fn keys_are_sent_by_name() {
 #[test]
 fn a_secret_comes_from_standard_input_and_goes_only_where_it_is_awaited() {
     let daemon = TestDaemon::start();
-    let id = ready(
+    let id = ready_terminal(
         &daemon,
         "stty -echo; echo ready; read p; stty echo; echo len ${#p}; read q; echo got $q",
     );
@@ -97,7 +87,7 @@ fn a_secret_comes_from_standard_input_and_goes_only_where_it_is_awaited() {
 #[test]
 fn a_line_that_would_be_cut_is_refused() {
     let daemon = TestDaemon::start();
-    let id = ready(&daemon, "echo ready; cat > /dev/null");
+    let id = ready_terminal(&daemon, "echo ready; cat > /dev/null");
     let long = "x".repeat(4_096);
     let output = termctl(&daemon, &["send", &id, &long]);
     assert_eq!(output.code, Some(1), "{output:?}");
@@ -109,7 +99,7 @@ fn a_line_that_would_be_cut_is_refused() {
 #[test]
 fn a_secret_typed_at_a_tty_is_not_shown_and_the_tty_is_as_it_was() {
     let daemon = TestDaemon::start();
-    let id = ready(
+    let id = ready_terminal(
         &daemon,
         "stty -echo; echo ready; read p; stty echo; echo len ${#p}",
     );

@@ -29,7 +29,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn the_clients_that_are_there_are_set_up_once_and_taken_out_again() {
-    let home = Home::new();
+    let home = Home::create();
     let claude = home.user_home().join(".claude.json");
     fs::write(&claude, "{\n  \"numStartups\": 7\n}").unwrap();
     fs::set_permissions(&claude, Permissions::from_mode(0o640)).unwrap();
@@ -87,7 +87,7 @@ fn the_clients_that_are_there_are_set_up_once_and_taken_out_again() {
 
 #[test]
 fn a_named_client_is_set_up_with_tools_a_name_and_variables() {
-    let home = Home::new();
+    let home = Home::create();
     let output = termctl(
         &home,
         &[
@@ -111,7 +111,7 @@ fn a_named_client_is_set_up_with_tools_a_name_and_variables() {
 
 #[test]
 fn a_project_s_file_is_for_all_who_have_the_project() {
-    let home = Home::new();
+    let home = Home::create();
     let project = home.path("project");
     fs::create_dir(&project).unwrap();
     let run = |client: &str| {
@@ -135,7 +135,7 @@ fn a_project_s_file_is_for_all_who_have_the_project() {
 
 #[test]
 fn printing_writes_nothing() {
-    let home = Home::new();
+    let home = Home::create();
     let before = names(&home.user_home());
     let output = termctl(&home, &["setup", "--client", "vscode", "--print"]);
     assert_eq!(output.code, Some(0), "{output:?}");
@@ -151,7 +151,7 @@ fn printing_writes_nothing() {
 
 #[test]
 fn a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir_all(home.user_home().join(".gemini")).unwrap();
     let gemini = home.user_home().join(".gemini/settings.json");
     fs::write(&gemini, "{\n  \"a\": 1\n  \"b\": 2\n}\n").unwrap();
@@ -181,7 +181,7 @@ fn a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done() {
 
 #[test]
 fn a_link_stays_a_link() {
-    let home = Home::new();
+    let home = Home::create();
     let dotfiles = home.path("dotfiles");
     fs::create_dir(&dotfiles).unwrap();
     let real = dotfiles.join("cursor.json");
@@ -202,7 +202,7 @@ fn a_link_stays_a_link() {
 
 #[test]
 fn a_client_with_yaml_is_told_of() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir_all(home.path("config/goose")).unwrap();
     let found = termctl(&home, &["setup"]);
     assert_eq!(found.code, Some(0), "{found:?}");

@@ -1,10 +1,10 @@
 //! Runs of `termctl` in a home.
 
 use std::ffi::OsStr;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
-use termd_test_support::{Home, termd_binary};
+use termd_test_support::{Home, TestDaemon, termd_binary};
 
 /// The output and the exit of a run of `termctl`.
 #[derive(Debug)]
@@ -25,6 +25,11 @@ impl TermctlOutput {
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
+    }
+
+    /// The output of a child, after its end.
+    pub(crate) fn wait(child: Child) -> Self {
+        Self::of(&child.wait_with_output().unwrap())
     }
 
     /// Standard output as JSON.
@@ -50,6 +55,13 @@ pub(crate) fn command<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
     command
 }
 
+/// Starts `termctl` with pipes for standard output and standard error.
+pub(crate) fn spawn<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Child {
+    let mut command = command(home, args);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 /// Runs `termctl` to its end.
 pub(crate) fn termctl<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> TermctlOutput {
     TermctlOutput::of(&command(home, args).output().unwrap())
@@ -61,4 +73,12 @@ pub(crate) fn ok<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> String {
     let output = termctl(home, args);
     assert_eq!(output.code, Some(0), "{output:?}");
     output.out.trim_end().to_owned()
+}
+
+/// `termctl create` of a shell script, which has printed `ready`: the id.
+#[track_caller]
+pub(crate) fn ready_terminal(daemon: &TestDaemon, script: &str) -> String {
+    let id = ok(daemon, &["create", "--", "sh", "-c", script]);
+    daemon.client().wait_for_text(&id, "ready");
+    id
 }

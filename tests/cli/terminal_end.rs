@@ -5,7 +5,7 @@ use serde_json::json;
 use termd_test_support::TestDaemon;
 use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
 
-use crate::termctl::{ok, termctl};
+use crate::termctl::{ok, ready_terminal, termctl};
 
 #[test]
 fn an_idle_terminal_is_closed_and_show_says_why() {
@@ -71,8 +71,7 @@ fn close_by_end_of_file_passes_on_the_commands_own_exit_code() {
         (&["close", "--json"], json!(null)),
     ] {
         let script = "echo ready; cat; exit 4";
-        let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
-        daemon.client().wait_for_text(&id, "ready");
+        let id = ready_terminal(&daemon, script);
         let output = termctl(&daemon, &[args, &[&id]].concat()).json();
         let exit = &output["result"]["exit_status"]["exit_code"];
         assert_eq!(*exit, code, "{args:?}: {output}");

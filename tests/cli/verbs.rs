@@ -169,7 +169,7 @@ fn follow_goes_on_until_the_exit() {
         ok(&daemon, &["read", &id]).contains("one")
     });
     ok(&daemon, &["send", "--enter", &id]);
-    let output = TermctlOutput::of(&child.unwrap().wait_with_output().unwrap());
+    let output = TermctlOutput::wait(child.unwrap());
     assert_eq!(output.code, Some(0));
     assert!(
         output.out.starts_with("one\n") && output.out.ends_with("two\n"),

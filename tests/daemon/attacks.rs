@@ -11,13 +11,13 @@ use crate::gate::judgement::shell;
 
 /// The most memory of a server after an attack, in bytes: several terminals with a full scrollback,
 /// in a build without optimization.
-const MOST_RSS_BYTES: u64 = 400 << 20;
+const MAX_RSS_BYTES: u64 = 400 << 20;
 
-fn still_serves(daemon: &TestDaemon) {
+fn assert_still_serves(daemon: &TestDaemon) {
     let mut client = daemon.client();
     let stats = client.ok("daemon.stats", &json!({}));
     let rss = stats["server_rss_bytes"].as_u64().unwrap();
-    assert!(rss < MOST_RSS_BYTES, "{rss} bytes");
+    assert!(rss < MAX_RSS_BYTES, "{rss} bytes");
     let (code, text) = daemon.agent().run(&sh("echo fine"));
     assert_eq!((code, text.trim_end()), (Some(0), "fine"));
 }
@@ -50,7 +50,7 @@ fn names_are_no_paths() {
         client.err("terminal/output", &params);
     }
     assert_eq!(fs::read_dir(daemon.state_dir()).unwrap().count(), before);
-    still_serves(&daemon);
+    assert_still_serves(&daemon);
 }
 
 /// GNU screen's terminals were open to all users for a moment (CVE-2025-46802). The first command
@@ -124,7 +124,7 @@ fn huge_arguments_and_environments_are_answered() {
         let error = client.err("session.create", &params);
         assert!(error.message.len() < 2_000, "{} bytes", error.message.len());
     }
-    still_serves(&daemon);
+    assert_still_serves(&daemon);
 }
 
 /// Combining characters (CVE-2021-26937, -27135), pictures (CVE-2022-24130), unterminated titles
@@ -148,7 +148,7 @@ fn what_a_terminal_is_flooded_with_is_bounded() {
         let (code, _) = agent.run(&sh(script));
         assert_eq!(code, Some(0), "{script}");
     }
-    still_serves(&daemon);
+    assert_still_serves(&daemon);
 }
 
 /// sudo wrote escapes into logs (CVE-2023-28486, -28487).

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use termd_test_support::{
-    Process, RawClient, TestDaemon, merged, processes_with_environment, sh, wait_until,
+    Agent, Process, RawClient, TestDaemon, merged, processes_with_environment, sh, wait_until,
 };
 
 /// A terminal with a shell and two children: its id and these processes.
@@ -61,17 +61,24 @@ fn what_ignores_every_request_to_end_is_killed_after_the_grace() {
     assert_eq!(info["exit_status"]["signal"], "SIGKILL", "{info}");
 }
 
+/// Begins the stop of a daemon with a terminal that ignores it, and waits until the terminal was
+/// hung up: the server and the terminal's process, for which the keeper does not wait.
+fn begin_stop(daemon: &TestDaemon, agent: &mut Agent) -> [Process; 2] {
+    let script =
+        "trap 'echo asked' HUP; trap '' TERM; echo \"pid $$;\"; while :; do sleep 0.05; done";
+    let id = agent.script(script);
+    let process = agent.printed_processes(&id, 1).remove(0);
+    let server = daemon.server();
+    daemon.signal(Signal::TERM);
+    agent.wait_for_text(&id, "asked");
+    [server, process]
+}
+
 #[test]
 fn a_second_sigterm_ends_it_at_once() {
     let mut daemon = TestDaemon::configured("kill_grace_ms = 60000\n");
     let mut agent = daemon.agent();
-    let script =
-        "trap 'echo asked' HUP; trap '' TERM; echo \"pid $$;\"; while :; do sleep 0.05; done";
-    let id = agent.script(script);
-    let processes = agent.printed_processes(&id, 1);
-    let server = daemon.server();
-    daemon.signal(Signal::TERM);
-    agent.wait_for_text(&id, "asked");
+    let left = begin_stop(&daemon, &mut agent);
     let begin = Instant::now();
     daemon.signal(Signal::TERM);
     daemon.wait_exit();
@@ -80,9 +87,7 @@ fn a_second_sigterm_ends_it_at_once() {
         "{:?}",
         begin.elapsed()
     );
-    // The keeper does not wait for the server.
-    server.wait_for_end();
-    processes[0].wait_for_end();
+    left.iter().for_each(Process::wait_for_end);
 }
 
 /// A daemon that is stopping refuses new terminals with an error.
@@ -90,22 +95,14 @@ fn a_second_sigterm_ends_it_at_once() {
 fn a_stopping_daemon_starts_nothing_more() {
     let mut daemon = TestDaemon::configured("kill_grace_ms = 3000\n");
     let mut agent = daemon.agent();
-    let script =
-        "trap 'echo asked' HUP; trap '' TERM; echo \"pid $$;\"; while :; do sleep 0.05; done";
-    let id = agent.script(script);
-    let processes = agent.printed_processes(&id, 1);
-    let server = daemon.server();
-    daemon.signal(Signal::TERM);
-    agent.wait_for_text(&id, "asked");
+    let left = begin_stop(&daemon, &mut agent);
     let error = agent
         .try_create(&json!({ "command": "true" }))
         .expect_err("it is stopping");
     error.assert_is(-32010, "unavailable");
     daemon.signal(Signal::TERM);
     daemon.wait_exit();
-    // The keeper does not wait for the server.
-    server.wait_for_end();
-    processes[0].wait_for_end();
+    left.iter().for_each(Process::wait_for_end);
 }
 
 /// Waits until a new server answers: a connection to it.

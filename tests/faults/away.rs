@@ -56,7 +56,7 @@ fn a_child_that_ended_in_the_gap_is_known_with_its_exit_and_all_it_said() {
 
 /// The keeper is stopped, so that the gap is as long as the children need.
 #[test]
-fn however_long_the_gap_is() {
+fn a_child_that_ended_in_a_long_gap_is_known() {
     let daemon = TestDaemon::start();
     let gate = daemon.path("gate");
     let mut agent = daemon.agent();

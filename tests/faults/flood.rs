@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
 
+use crate::flood_faults::{output_end, strike_during_output};
 use crate::{Fault, rounds};
 
 /// The number of lines: about 16 MB of pseudo-random lengths. Less can be over before the first
@@ -29,22 +30,6 @@ fn writer(seed: u32, copy: &Path, exit_code: u32) -> String {
          | tee '{}'; exit {exit_code}",
         copy.display()
     )
-}
-
-/// The end of a terminal's output and whether it runs, by whichever server answers.
-fn output_end(daemon: &TestDaemon, id: &str) -> (u64, bool) {
-    loop {
-        let mut client = daemon.client();
-        let sent = client.try_send("session.show", &json!({ "id": id }));
-        // An error means that the server of this connection is gone. The next server takes the next
-        // connection.
-        if let Ok(answer) = sent.and_then(|request| client.try_answer(request)) {
-            let info = &answer["result"];
-            let running = info["state"] == "running";
-            let end = info["end"].as_u64().unwrap_or_else(|| panic!("{answer}"));
-            return (end, running);
-        }
-    }
 }
 
 /// The whole transcript of a terminal, by a new connection.
@@ -88,24 +73,7 @@ fn flood(fault: Fault) {
         let id = client.create_terminal(&params);
         client.wait_for_text(&id, "ready\n");
         client.send_text(&id, "\n");
-        let mut strikes = 0;
-        let (mut last, _) = output_end(&daemon, &id);
-        while strikes < STRIKES {
-            let mut running = true;
-            wait_until("the flood goes on", || {
-                let (end, runs) = output_end(&daemon, &id);
-                running = runs;
-                let moved = end > last + BETWEEN;
-                last = if moved { end } else { last };
-                moved || !runs
-            });
-            if !running {
-                break;
-            }
-            fault.strike(&daemon);
-            strikes += 1;
-        }
-        assert!(strikes > 0, "the flood was over before the first strike");
+        let strikes = strike_during_output(&daemon, &id, fault, STRIKES, BETWEEN);
         let context = format!("round {round}, {strikes} × {fault:?}");
         let result = daemon.client().ok("session.wait", &json!({ "id": id }));
         let expected = json!({ "exit_code": exit_code, "signal": null });
@@ -152,7 +120,7 @@ fn many_floods_at_once_survive_too() {
         })
         .collect();
     for (id, _) in &terminals {
-        client.send_text(&id, "\n");
+        client.send_text(id, "\n");
     }
     for _ in 0..3 {
         Fault::Kill.strike(&daemon);

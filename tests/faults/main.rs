@@ -8,6 +8,7 @@
 
 mod away;
 mod flood;
+mod flood_faults;
 mod pipes;
 mod quota;
 mod screen;

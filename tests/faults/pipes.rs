@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, merged, sh, wait_until};
 
+use crate::flood_faults::strike_during_output;
 use crate::{Fault, rounds};
 
 /// The number of faults during one flood.
@@ -35,18 +36,6 @@ threads = [threading.Thread(target=write, args=a) for a in ((1, "out", 1), (2, "
 [t.join() for t in threads]
 os._exit(9)
 "#;
-
-fn end_of(daemon: &TestDaemon, id: &str) -> (u64, bool) {
-    loop {
-        let mut client = daemon.client();
-        let sent = client.try_send("session.show", &json!({ "id": id }));
-        if let Ok(answer) = sent.and_then(|request| client.try_answer(request)) {
-            let info = &answer["result"];
-            let end = info["end"].as_u64().unwrap_or_else(|| panic!("{answer}"));
-            return (end, info["state"] == "running");
-        }
-    }
-}
 
 fn whole(daemon: &TestDaemon, id: &str, stream: &str) -> Vec<u8> {
     let mut client = daemon.client();
@@ -97,23 +86,7 @@ fn flood(fault: Fault) {
         let id = daemon.client().create_terminal(&params);
         wait_until("the gate is there", || gate.exists());
         std::fs::write(&gate, "go").unwrap();
-        let (mut last, mut strikes) = (0, 0);
-        while strikes < STRIKES {
-            let mut running = true;
-            wait_until("the flood goes on", || {
-                let (end, runs) = end_of(&daemon, &id);
-                running = runs;
-                let moved = end > last + BETWEEN;
-                last = if moved { end } else { last };
-                moved || !runs
-            });
-            if !running {
-                break;
-            }
-            fault.strike(&daemon);
-            strikes += 1;
-        }
-        assert!(strikes > 0, "the flood was over before the first strike");
+        let strikes = strike_during_output(&daemon, &id, fault, STRIKES, BETWEEN);
         let context = format!("round {round}, {strikes} × {fault:?}");
         let result = daemon.client().ok("session.wait", &json!({ "id": id }));
         let expected = json!({ "exit_code": 9, "signal": null });

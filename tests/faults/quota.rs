@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
 
+use crate::flood_faults::output_end;
 use crate::{Fault, rounds};
 
 /// The output of the writer, in bytes: lines of eight.
@@ -14,17 +15,6 @@ const BYTES: u64 = 12 << 20;
 const STRIKES: u64 = 3;
 /// The quota, in bytes.
 const QUOTA: u64 = 1 << 20;
-
-/// The end of a terminal's output, by whichever server answers.
-fn output_end(daemon: &TestDaemon, id: &str) -> u64 {
-    loop {
-        let mut client = daemon.client();
-        let sent = client.try_send("session.show", &json!({ "id": id }));
-        if let Ok(answer) = sent.and_then(|request| client.try_answer(request)) {
-            return answer["result"]["end"].as_u64().unwrap();
-        }
-    }
-}
 
 /// One page from an offset: its start, its bytes and its gap.
 fn page(client: &mut RawClient, id: &str, since: u64) -> (u64, Vec<u8>, Value) {
@@ -58,7 +48,7 @@ fn flood(fault: Fault) {
         let id = client.create_terminal(&params);
         for strike in 1..=STRIKES {
             wait_until("the flood goes on", || {
-                output_end(&daemon, &id) > strike * BYTES / (STRIKES + 2)
+                output_end(&daemon, &id).0 > strike * BYTES / (STRIKES + 2)
             });
             fault.strike(&daemon);
             // Reading goes on behind the gap, whichever server answers.

@@ -35,7 +35,7 @@ fn wait_for_part(client: &mut RawClient, id: &str, number: usize) {
 }
 
 fn go_on(client: &mut RawClient, id: &str, number: usize) {
-    client.send_text(&id, "\n");
+    client.send_text(id, "\n");
     wait_for_part(client, id, number);
 }
 
@@ -184,7 +184,7 @@ fn sizes_survive_and_stand_where_they_were_given() {
 
 /// Two sizes with no output between them.
 #[test]
-fn a_size_that_was_there_for_a_moment_leaves_what_it_left() {
+fn a_size_that_lasted_a_moment_reflows_the_screen() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = terminal(
@@ -205,7 +205,7 @@ fn a_size_that_was_there_for_a_moment_leaves_what_it_left() {
 
 /// Output stops inside a sequence or a character, and the rest comes after the fault.
 #[test]
-fn what_was_cut_is_put_together() {
+fn output_cut_inside_a_sequence_is_joined() {
     for (head, tail, look) in [
         (
             "\\033[1;3",

@@ -24,7 +24,7 @@ fn initialize_is_answered_in_the_version_that_was_asked_for() {
 
 #[test]
 fn initialize_is_answered_where_no_daemon_can_be_started() {
-    let home = Home::new();
+    let home = Home::create();
     let mut client = McpClient::spawn(&home, &["--no-start"], &[]);
     client.ask(
         "initialize",

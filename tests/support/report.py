@@ -1,8 +1,8 @@
-"""Named checks, and what came of each.
+"""Named checks and their results.
 
-A scenario is a file with an async function `scenario(world)`; it makes checks by `check`. A check that
-fails does not end its scenario: the next one may say why. What cannot be made here is said to be
-skipped, with the reason.
+A scenario is a file with an async function `scenario(world)`; it makes checks by `check`. A failed
+check does not end its scenario, because the next one may show why. A check that cannot be made here is
+skipped with a reason.
 """
 
 import sys
@@ -16,7 +16,7 @@ class Skip(Exception):
 
 
 def cause(error):
-    """What a check raised inside a connection: the SDKs' task groups wrap it, with what its end broke."""
+    """The first error of a check. The SDKs' task groups wrap it together with later errors."""
     causes = [error]
     while groups := [one for one in causes if isinstance(one, BaseExceptionGroup)]:
         causes = [one for one in causes if one not in groups]
@@ -37,7 +37,7 @@ class Report:
 
     @asynccontextmanager
     async def check(self, name):
-        """Makes one check: what is raised inside is its failure."""
+        """Makes one check. An exception inside is its failure."""
         began = time.monotonic()
         self.made += 1
         try:
@@ -62,6 +62,6 @@ class Report:
 
 
 def expect(condition, what):
-    """Fails with what was there instead."""
+    """Fails with `what` unless the condition holds."""
     if not condition:
         raise AssertionError(what)

@@ -1,4 +1,4 @@
-"""acpx, a client for the command line: what it is sent and prints of terminals that it has not."""
+"""acpx, a client for the command line without terminals: what it receives and prints of them."""
 
 import asyncio
 import json
@@ -7,12 +7,12 @@ import shlex
 
 from link import expect, python_agent
 
-# The longest that one run may take: it starts node, the proxy and the agent.
+# How long one run may take. It starts node, the proxy and the agent.
 RUN_SECONDS = 60
 
 
 class Run:
-    """One `acpx exec`: its exit code, and what it printed."""
+    """One `acpx exec`: its exit code and output."""
 
     def __init__(self, code, out, err):
         self.code = code
@@ -20,7 +20,7 @@ class Run:
         self.err = err
 
     def messages(self):
-        """What went over the wire, of `--format json`."""
+        """The messages on the wire, from `--format json`."""
         return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
 
     def methods(self):

@@ -1,4 +1,4 @@
-// The scenes of agent.py, by the TypeScript SDK: its TerminalHandle is what most agents use.
+// The scenes of agent.py on the TypeScript SDK, whose TerminalHandle most agents use.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -11,9 +11,9 @@ const acp = await import(pathToFileURL(process.env.ACP_SDK).href);
 
 const NOT_FOUND = -32002;
 const CANCELLED = -32800;
-// The longest that anything which should take milliseconds may take.
+// How long to wait for what should take milliseconds.
 const PATIENCE = 20_000;
-// Prints, waits for a file, prints on.
+// Prints, waits for a file, and prints more.
 const GATED = 'echo one; while [ ! -e "$1" ]; do sleep 0.02; done; echo two; exit 3';
 
 const scenes = {};
@@ -160,7 +160,7 @@ scenes.timeout = async (turn) => {
   await terminal.release();
   const child = /child (\d+)/.exec(output)[1];
   assert(!existsSync(`/proc/${child}`), `the child ${child} lives`);
-  // A wait that is given up is cancelled, and the terminal lives on.
+  // A cancelled wait leaves the terminal running.
   const other = await turn.script("sleep 1000");
   const giveUp = new AbortController();
   const params = { sessionId: turn.session, terminalId: other.id };

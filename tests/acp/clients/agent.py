@@ -1,11 +1,11 @@
-"""An agent that uses every method of ACP's terminals, as its specification says to."""
+"""An agent that uses every method of ACP's terminals by the specification."""
 
 import asyncio
 import os
 
 from stage import NOT_FOUND, expect, refused, scene, serve
 
-# Prints, waits for a file, prints on.
+# Prints, waits for a file, and prints more.
 GATED = 'echo one; while [ ! -e "$1" ]; do sleep 0.02; done; echo two; exit 3'
 
 
@@ -26,11 +26,11 @@ async def every_method(turn):
     expect(output.exit_status is None and output.truncated is False, output)
     open(os.path.join(below, "go"), "w").close()
     expect(await terminal.wait() == (3, None), "exit 3")
-    # All of it is there at once.
+    # The output is complete at once.
     output = await terminal.output()
     expect(output.output.split() [-2:] == ["one", "two"], output)
     expect(output.exit_status and output.exit_status.exit_code == 3, output)
-    # What has ended can be killed and asked again.
+    # An exited terminal can be killed and queried again.
     await terminal.kill()
     expect(await terminal.wait() == (3, None), "the exit stays")
     await terminal.release()
@@ -43,7 +43,7 @@ async def where_and_how(turn):
     code, _, output = await turn.run("pwd; test -t 0 -a -t 1 -a -t 2 && echo a tty; echo e >&2")
     expect(code == 0, output)
     expect(output.output.split("\n")[:3] == [turn.cwd, "a tty", "e"], output.output)
-    # A line for a shell, as many agents send it; and with a login shell, as fast-agent does.
+    # A shell line, as many agents send it, and a login shell, as fast-agent does.
     line = await turn.create("echo $((40+2)) | tr 4 F && exit 5")
     expect(await line.wait() == (5, None), "the line's exit")
     expect("F2" in (await line.output()).output, "the line's output")
@@ -52,7 +52,7 @@ async def where_and_how(turn):
     expect(await login.wait() == (0, None), "the login shell's exit")
     expect("from a login shell" in (await login.output()).output, "its output")
     await login.release()
-    # Nothing waits for a person.
+    # No program waits for a person.
     code, _, output = await turn.run("echo pager=$PAGER git=$GIT_PAGER")
     expect("pager=cat" in output.output, output.output)
 
@@ -62,7 +62,7 @@ async def output_limits(turn):
     _, _, output = await turn.run("seq 1 20000", limit=100)
     expect(output.truncated and output.output.rstrip().endswith("20000"), output)
     expect(0 < len(output.output.encode()) <= 100, len(output.output.encode()))
-    # Cut at a character, not in it.
+    # Output is cut between characters.
     _, _, output = await turn.run("for i in $(seq 100); do printf é; done", limit=99)
     expect(output.truncated and set(output.output) == {"é"}, output)
     expect(len(output.output) == 49, len(output.output))
@@ -80,7 +80,7 @@ async def exits(turn):
         ("exit 255", (255, None)),
         ("kill -TERM $$", (None, "SIGTERM")),
         ("kill -HUP $$", (None, "SIGHUP")),
-        # A child in the background holds the terminal: the wait ends all the same.
+        # The wait ends although a background child keeps the terminal open.
         ("sleep 1000 & exit 4", (4, None)),
     ]:
         code, signal, _ = await turn.run(script)
@@ -91,7 +91,7 @@ async def exits(turn):
 async def several(turn):
     gates = [await turn.create("/bin/sh", ["-c", GATED, "sh", f"gate{n}"]) for n in range(8)]
     expect(len({gate.id for gate in gates}) == 8, "eight ids")
-    # Twice each: any number may wait.
+    # Two waits for each terminal.
     waits = [asyncio.create_task(gate.wait()) for gate in gates * 2]
     await asyncio.gather(*(gate.prints("one") for gate in gates))
     expect(not any(wait.done() for wait in waits), "none has ended")
@@ -105,7 +105,7 @@ async def several(turn):
 
 
 async def within(turn, seconds, script):
-    """The pattern that ACP documents for a timeout: what it printed, and how it ended."""
+    """The timeout pattern of ACP's documentation: the output and the exit."""
     terminal = await turn.script(script)
     waiting = asyncio.create_task(terminal.wait())
     done, _ = await asyncio.wait({waiting}, timeout=seconds)
@@ -121,7 +121,7 @@ async def within(turn, seconds, script):
 async def timeout(turn):
     in_time, ended, output = await within(turn, 20, "echo quick")
     expect(in_time and ended == (0, None) and "quick" in output, f"{ended} {output}")
-    # It ignores SIGTERM, and its child would live on.
+    # It ignores SIGTERM, and has a child.
     stubborn = 'trap "" TERM; echo slow; sleep 1000 & echo "child $!"; wait; sleep 1000'
     in_time, ended, output = await within(turn, 0.5, stubborn)
     expect(not in_time and ended[1] is not None, f"{ended}")
@@ -144,7 +144,7 @@ async def release_ends(turn):
 
 @scene
 async def embedded(turn):
-    """The client lets the command go on when it was shown what it has printed so far."""
+    """The client lets the command continue when it has received the output so far."""
     script = (
         "for n in 1 2 3; do "
         "  for p in 10 50 100; do printf '\\rdownloading %s%%' $p; done; "
@@ -162,7 +162,7 @@ async def embedded(turn):
 
 @scene
 async def dangerous(turn):
-    """What the gate asks about; the folder is the test's own."""
+    """A command that the gate asks about. The folder is the test's own."""
     victim = os.path.join(turn.cwd, "victim")
     os.makedirs(victim, exist_ok=True)
     if turn.words == ["allowed"]:
@@ -188,7 +188,7 @@ async def shell(turn):
 
 @scene
 async def held(turn):
-    """A command that lives until it is let go, whatever others do meanwhile."""
+    """A command that runs until it is released, whatever others do."""
     terminal = await turn.create("/bin/sh", ["-c", GATED, "sh", "let-go"])
     await terminal.prints("one")
     await turn.say("holding")

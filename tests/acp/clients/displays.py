@@ -1,4 +1,4 @@
-"""Clients that are shown terminals another way, have their own, or are asked for permission."""
+"""Clients that get terminals as text, have their own, or are asked for permission."""
 
 import asyncio
 

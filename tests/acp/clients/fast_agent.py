@@ -1,5 +1,5 @@
-"""fast-agent, a real agent, with its model "passthrough": it calls the tool that the prompt names,
-and says what came of it. Its shell tool is `terminal/*`."""
+"""fast-agent, a real agent, with its model "passthrough". It calls the tool that the prompt names
+and repeats the result. Its shell tool is `terminal/*`."""
 
 import json
 import os
@@ -14,7 +14,7 @@ def execute(command, **arguments):
 
 
 def allow_all_but_the_gates(tool_call):
-    """fast-agent asks about each tool by its name; the gate, by the command."""
+    """fast-agent asks about each tool by its name, and the gate about the command."""
     return "reject_once" if "rm -rf" in tool_call["title"] else "allow_once"
 
 

@@ -16,14 +16,14 @@ from acp.schema import ClientCapabilities, Implementation, RequestPermissionResp
 from report import expect
 
 HERE = Path(__file__).parent
-# The longest that a prompt may take; most take a fraction of a second.
+# How long a prompt may take. Most take a fraction of a second.
 PROMPT_SECONDS = 90
-# The longest that a client waits for what it should be shown.
+# How long a client waits for an update.
 SHOWN_SECONDS = 20
 
 
 class World:
-    """Where the test's home, daemon and binaries are."""
+    """The paths of the test's home and binaries."""
 
     def __init__(self):
         self.termctl = os.environ["TERMCTL"]
@@ -40,12 +40,12 @@ class World:
         return json.loads(out)
 
     async def open_terminals(self):
-        """How many of the daemon's terminals are not closed."""
+        """The number of the daemon's open terminals."""
         return len(list(items(await self.termctl_json("list"))))
 
 
 def items(listed):
-    """The entries of a list, whatever it calls them."""
+    """The entries of a list, by whichever name."""
     if isinstance(listed, list):
         return listed
     return next((value for value in listed.values() if isinstance(value, list)), [])
@@ -70,7 +70,7 @@ class Person(acp.Client):
         pass
 
     def saw(self, event):
-        """Each message as it came."""
+        """Takes a message."""
         message = event.message
         if event.direction.value != "incoming":
             return
@@ -108,7 +108,7 @@ class Person(acp.Client):
         ]
 
     def tool_call(self, tool_call_id):
-        """What has become of one tool call: an entry an update, with the time, status, content."""
+        """The updates of one tool call: time, status and content."""
         states, status, content = [], None, []
         for at, params in self.updates:
             update = params["update"]
@@ -122,12 +122,12 @@ class Person(acp.Client):
         return states
 
     def shown(self, tool_call_id):
-        """The texts of the tool call as they would now be seen."""
+        """The texts of the tool call as a client shows them now."""
         states = self.tool_call(tool_call_id)
         return texts(states[-1][2]) if states else ""
 
     async def until(self, what, is_so):
-        """Waits for news until it is so."""
+        """Waits for updates until a condition holds."""
         try:
             async with asyncio.timeout(SHOWN_SECONDS):
                 while not is_so():
@@ -160,7 +160,7 @@ class Link:
         return made.session_id
 
     async def prompt(self, session, text, within=PROMPT_SECONDS):
-        """Plays a scene to its end; what the agent found wrong is raised."""
+        """Plays a scene to its end. An error of the agent is raised."""
         try:
             async with asyncio.timeout(within):
                 answer = await self.agent.prompt(
@@ -179,7 +179,7 @@ class Link:
 
 @asynccontextmanager
 async def connect(world, agent, *options, answer="reject_once", stderr=None, capabilities=None):
-    """A client of a proxy of its own, initialized; the proxy must end by itself afterwards."""
+    """An initialized client with a proxy of its own, which must end by itself afterwards."""
     person = Person(answer)
     argv = [world.termctl, "acp", *options, "--", *agent]
     async with acp.spawn_agent_process(

@@ -1,4 +1,4 @@
-"""An agent that runs commands by the MCP servers of its session."""
+"""An agent that runs commands through the MCP servers of its session."""
 
 import json
 import os
@@ -19,10 +19,10 @@ async def servers(turn):
 
 @scene
 async def use_it(turn):
-    """As an agent does: the server's own command, arguments and variables."""
+    """Starts the server by its command, arguments and variables, as agents do."""
     (server,) = [server for server in servers_of(turn) if server.name == "termd"]
     variables = {variable.name: variable.value for variable in server.env}
-    # Agents start it with their own environment, or with little of it: with little here.
+    # Agents pass on their own environment or little of it. Here it is little.
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     params = StdioServerParameters(
         command=server.command, args=server.args, env={**kept, **variables}, cwd=turn.cwd

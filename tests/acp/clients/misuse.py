@@ -1,10 +1,10 @@
-"""An agent that misuses terminals: nothing hangs, leaks, or breaks what others do."""
+"""An agent that misuses terminals: nothing hangs or leaks, and others are not disturbed."""
 
 import asyncio
 
 from link import connect, expect, items, python_agent
 
-# More terminals than an agent has, and fewer than the daemon allows.
+# More terminals than agents have, and fewer than the daemon allows.
 TRIES = 80
 
 

@@ -1,4 +1,4 @@
-"""An agent that misuses ACP's terminals, and its own standard output."""
+"""An agent that misuses ACP's terminals and its standard output."""
 
 import asyncio
 import os
@@ -80,7 +80,7 @@ async def create_nothing(turn):
         params = {"sessionId": turn.session, "command": command}
         if args is not None:
             params["args"] = args
-        # An error, or a shell's own exit: never a terminal that runs on.
+        # An error or an exit, but never a running terminal.
         try:
             made = await turn.raw("terminal/create", params)
         except acp.RequestError as error:
@@ -102,7 +102,7 @@ async def cancelled_waits(turn):
     for _ in range(4):
         first = turn.rpc._next_request_id
         waits = [asyncio.create_task(turn.raw("terminal/wait_for_exit", named)) for _ in range(1000)]
-        # They take their ids in their order when they begin.
+        # The waits take their ids in order when they begin.
         await asyncio.sleep(0)
         expect(turn.rpc._next_request_id == first + 1000, "a thousand ids")
         for request_id in range(first, first + 1000):
@@ -112,7 +112,7 @@ async def cancelled_waits(turn):
             codes[code] = codes.get(code, 0) + 1
     expect(set(codes) <= {CANCELLED, OVERLOADED}, codes)
     expect(codes.get(CANCELLED, 0) > 0, codes)
-    # Cancelling what is unknown, or of the wrong type, does nothing.
+    # Cancelling an unknown id, or one of the wrong type, does nothing.
     for request_id in [999_999_999, "no such", None, {"a": 1}]:
         await turn.rpc.send_notification("$/cancel_request", {"requestId": request_id})
     await turn.rpc.send_notification("$/cancel_request", {})
@@ -126,11 +126,11 @@ async def cancelled_waits(turn):
 
 @scene
 async def many_waits(turn):
-    """Far more waits at once than anybody needs: each is answered at the exit, or refused in words."""
+    """Too many waits at once: each is answered at the exit or refused with a reason."""
     terminal = await turn.script("sleep 1000")
     waits = [asyncio.create_task(terminal.wait()) for _ in range(3000)]
     await asyncio.sleep(0)
-    # What is asked behind them is not held up by them.
+    # They do not delay later requests.
     await asyncio.wait_for(terminal.kill(), 20)
     answers = await asyncio.wait_for(asyncio.gather(*waits, return_exceptions=True), 60)
     refusals = [answer for answer in answers if isinstance(answer, acp.RequestError)]
@@ -144,7 +144,7 @@ async def many_waits(turn):
 
 @scene
 async def too_many(turn):
-    """More terminals than anybody may have: each is made, or refused in words."""
+    """Too many terminals: each is created or refused with a reason."""
     made, refusals = [], set()
     for _ in range(int(turn.words[0])):
         try:
@@ -177,7 +177,7 @@ async def dying(turn):
 
 @scene
 async def flooding(turn):
-    """What is no message, between messages: the client never sees it."""
+    """Lines that are no messages: the client never sees them."""
     writer = turn.rpc._transport._sender._writer
     junk = [
         b"Traceback (most recent call last):\n",
@@ -198,7 +198,7 @@ async def flooding(turn):
 
 @scene
 async def hold(turn):
-    """One terminal for others to try: its id, and then its end when it is let go."""
+    """A terminal for others to try. It prints its id, and ends when it is released."""
     terminal = await turn.create("/bin/sh", ["-c", "while [ ! -e let-go ]; do sleep 0.02; done; exit 9"])
     await turn.say(terminal.id)
     expect(await terminal.wait() == (9, None), "nobody else has ended it")

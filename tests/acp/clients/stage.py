@@ -1,7 +1,7 @@
-"""What the agents here have in common: an agent on the Python SDK whose every prompt names a scene.
+"""The agents' common part: an agent on the Python SDK, each of whose prompts names a scene.
 
-A scene is an async function of a `Turn`. What it expects and does not find is the prompt's error,
-which the scenario that prompted it fails with.
+A scene is an async function of a `Turn`. A failed expectation is the error of the prompt, and fails
+the scenario that sent the prompt.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ sys.path.insert(0, os.environ["TERMD_TEST_SUPPORT"])
 
 from report import expect  # noqa: E402 - the path comes first
 
-# The longest that anything which should take milliseconds may take: other builds may run beside us.
+# How long to wait for what should take milliseconds, in seconds. Builds may run beside the test.
 PATIENCE = 20
-# Looking again, where there is no event.
+# The pause between two looks at a condition without an event, in seconds.
 GLANCE = 0.02
 
 NOT_FOUND = -32002
@@ -40,7 +40,7 @@ SCENES = {}
 
 
 def scene(function):
-    """Makes a function what the prompt of its name plays."""
+    """Registers a function as the scene of its name."""
     SCENES[function.__name__] = function
     return function
 
@@ -56,7 +56,7 @@ class Terminal:
         return await self.turn.client.terminal_output(self.turn.session, self.id)
 
     async def wait(self):
-        """The exit code, and the signal; exactly one of them."""
+        """The exit code and the signal, of which exactly one is set."""
         ended = await self.turn.client.wait_for_terminal_exit(self.turn.session, self.id)
         expect((ended.exit_code is None) != (ended.signal is None), f"an exit of {ended}")
         return ended.exit_code, ended.signal
@@ -68,7 +68,7 @@ class Terminal:
         await self.turn.client.release_terminal(self.turn.session, self.id)
 
     async def prints(self, text):
-        """Polls until it has printed this: agents do."""
+        """Polls until the terminal has printed this text."""
         deadline = time.monotonic() + PATIENCE
         while True:
             output = await self.output()
@@ -79,7 +79,7 @@ class Terminal:
 
 
 class Turn:
-    """One prompt: the client to call, and the session that it came in."""
+    """A prompt: the client to call, and the prompt's session."""
 
     def __init__(self, client, session, cwd, words, sessions):
         self.client = client
@@ -90,7 +90,7 @@ class Turn:
 
     @property
     def rpc(self):
-        """The SDK's own connection, for what its methods do not let an agent say."""
+        """The SDK's connection, for messages that its methods cannot send."""
         return self.client._conn
 
     async def create(self, command, args=None, env=None, cwd=None, limit=None):
@@ -104,7 +104,7 @@ class Turn:
         return await self.create("/bin/sh", ["-c", script], **how)
 
     async def run(self, script, **how):
-        """A script from its beginning to its release: code, signal, output."""
+        """Runs a script and releases it: code, signal and output."""
         terminal = await self.script(script, **how)
         code, signal = await terminal.wait()
         output = await terminal.output()
@@ -112,7 +112,7 @@ class Turn:
         return code, signal, output
 
     async def raw(self, method, params):
-        """Any request, with any params."""
+        """Sends any request."""
         return await self.rpc.send_request(method, params)
 
     async def say(self, text):
@@ -133,7 +133,7 @@ class Turn:
 
 
 async def refused(codes, awaitable):
-    """The error, which must have one of these codes and say what it is about."""
+    """The error of a call, which must have one of these codes and name its subject."""
     codes = codes if isinstance(codes, tuple) else (codes,)
     try:
         result = await asyncio.wait_for(awaitable, PATIENCE)
@@ -145,7 +145,7 @@ async def refused(codes, awaitable):
 
 
 class StageAgent(acp.Agent):
-    """Sessions, and prompts that are played."""
+    """An agent whose prompts play scenes."""
 
     def __init__(self):
         self.sessions = {}

@@ -1,4 +1,4 @@
-"""Every method of `terminal/*`, by agents on the Python SDK and on the TypeScript SDK alike."""
+"""Every method of `terminal/*`, by agents on the Python SDK and the TypeScript SDK."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ SCENES = ["every_method", "where_and_how", "output_limits", "exits", "several", 
 
 
 def agent():
-    """The agent's command: the one of the environment, else the Python one."""
+    """The agent's command: from the environment, else the Python agent."""
     node = os.environ.get("NODE_AGENT")
     return ["node", node] if node else python_agent("agent.py")
 
@@ -31,12 +31,12 @@ async def scenario(world, report):
 
 
 def printed(content):
-    """The lines that are shown, but for the command's own."""
+    """The shown lines except the command line."""
     return [line for line in texts(content).splitlines() if not line.startswith("$ ")]
 
 
 async def embedded(link, report):
-    """A tool call that embeds a terminal is live text: the command goes on when this was shown."""
+    """A tool call with an embedded terminal is live text. The command continues when the text was shown."""
     person = link.person
     session = await link.session()
     playing = asyncio.create_task(link.prompt(session, "embedded"))

@@ -106,7 +106,7 @@ fn all_of_it_goes_before_completed() {
 }
 
 #[test]
-fn where_it_comes_later_the_tool_call_is_said_again_before() {
+fn a_tool_call_is_repeated_before_a_later_terminal() {
     let mut session = session();
     let terminal = session.sh("echo hello");
     session.terminal("wait_for_exit", &terminal);
@@ -204,7 +204,7 @@ fn a_flood_is_told_of_ten_times_a_second_at_the_most_and_in_part() {
 }
 
 #[test]
-fn a_server_that_is_replaced_is_gone_on_with_and_no_line_comes_twice() {
+fn updates_continue_after_a_change_of_the_server_without_repeated_lines() {
     let mut session = session();
     let mut printer = session.printer("exit 0");
     let terminal = printer.terminal.clone();

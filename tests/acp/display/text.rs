@@ -200,7 +200,7 @@ fn two_terminals_of_one_call_are_both_live() {
 }
 
 #[test]
-fn what_is_to_be_permitted_is_shown_too() {
+fn a_command_to_be_permitted_is_shown_too() {
     let mut session = session();
     let terminal = session.sh("echo '```'");
     session.terminal("wait_for_exit", &terminal);
@@ -233,7 +233,7 @@ fn shown_command(request: &Value) -> &str {
 }
 
 #[test]
-fn a_server_that_is_replaced_is_gone_on_with() {
+fn updates_continue_after_a_change_of_the_server() {
     let mut session = session();
     let mut printer = session.printer("exit 3");
     session.send_update(

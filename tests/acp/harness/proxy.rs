@@ -238,7 +238,7 @@ pub(crate) fn listed(daemon: &TestDaemon, scope: &str) -> Vec<Value> {
 
 /// Waits until the daemon has no open terminal.
 #[track_caller]
-pub(crate) fn nothing_is_left(daemon: &TestDaemon) {
+pub(crate) fn wait_until_nothing_is_left(daemon: &TestDaemon) {
     wait_until("no terminal is left", || listed(daemon, "open").is_empty());
 }
 

@@ -14,7 +14,7 @@ use crate::harness::proxy_process::{ProxyProcess, acp};
 
 #[test]
 fn lines_pass_as_they_are_both_ways() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = AcpProxy::spawn(&home, &[]);
     let lines = [
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"x/y\",\"params\":{\"b\" : 1.50,\"a\":\"\\u00e9\"}}\r\n",
@@ -32,7 +32,7 @@ fn lines_pass_as_they_are_both_ways() {
 
 #[test]
 fn what_is_no_message_and_what_has_no_end_passes_to_the_agent() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = AcpProxy::spawn(&home, &[]);
     for line in [
         &b"\xff\xfe not UTF-8\n"[..],
@@ -56,7 +56,7 @@ fn what_is_no_message_and_what_has_no_end_passes_to_the_agent() {
 
 #[test]
 fn what_an_agent_prints_beside_its_messages_is_logged_escaped() {
-    let home = Home::new();
+    let home = Home::create();
     let script = r#"printf 'hello \033[31m\n\n{"a":1}\n\377\n{"b":2}\n'; echo of its own >&2"#;
     let mut proxy = ProxyProcess::script(&home, script);
     assert_eq!(proxy.rest(), b"{\"a\":1}\n{\"b\":2}\n");
@@ -75,7 +75,7 @@ fn what_an_agent_prints_beside_its_messages_is_logged_escaped() {
 #[test]
 fn the_order_is_kept_under_load_both_ways_at_once() {
     const LINES: usize = 5_000;
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = AcpProxy::spawn(&home, &[]);
     let line = |number: usize| {
         let text = "x".repeat(number % 700);
@@ -96,7 +96,7 @@ fn the_order_is_kept_under_load_both_ways_at_once() {
 
 #[test]
 fn a_line_of_sixty_mebibytes_passes_both_ways_and_its_memory_comes_back() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = ProxyProcess::agent(&home, &["cat"]);
     proxy.send(b"{\"first\":1}\n");
     assert_eq!(proxy.lines(1), b"{\"first\":1}\n");
@@ -127,8 +127,8 @@ fn a_line_of_sixty_mebibytes_passes_both_ways_and_its_memory_comes_back() {
 }
 
 #[test]
-fn who_waits_for_an_answer_that_is_too_long_is_told() {
-    let home = Home::new();
+fn a_line_over_the_limit_is_an_error_for_whoever_waits_for_its_answer() {
+    let home = Home::create();
     let long = "x".repeat(65 << 20);
     let message = |beginning: &str| format!("{{\"jsonrpc\":\"2.0\",{beginning}:\"{long}\"}}\n");
     // From the client: a request is refused, and the agent gets an error in place of an answer,
@@ -170,9 +170,9 @@ fn assert_error(line: &[u8], id: &str, code: i64) {
 }
 
 #[test]
-fn who_does_not_read_holds_up_who_writes() {
+fn a_client_that_does_not_read_holds_up_the_agent() {
     const LINES: usize = 100_000;
-    let home = Home::new();
+    let home = Home::create();
     let format = format!(
         "{{\"method\":\"_n\",\"params\":[%.0f,\"{}\"]}}",
         "x".repeat(200)
@@ -213,7 +213,7 @@ fn who_does_not_read_holds_up_who_writes() {
 
 #[test]
 fn an_agent_that_does_not_read_holds_up_the_client() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = ProxyProcess::script(&home, "echo '[]'; exec sleep 1000");
     assert_eq!(proxy.lines(1), b"[]\n");
     let to = proxy.stdin.take().unwrap();
@@ -240,7 +240,7 @@ fn an_agent_that_does_not_read_holds_up_the_client() {
 #[test]
 fn sockets_pipes_and_files_are_ends_and_stay_as_they_are() {
     const LINE: &[u8] = b"{\"a\":1}\n";
-    let home = Home::new();
+    let home = Home::create();
     // Two sockets, as node gives its children. The other descriptors of the sockets stay blocking.
     let (mut to, input) = UnixStream::pair().unwrap();
     let (mut from, output) = UnixStream::pair().unwrap();

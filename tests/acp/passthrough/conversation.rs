@@ -82,7 +82,7 @@ fn the_conversation_has_every_method() {
 
 #[test]
 fn it_passes_byte_for_byte_to_a_client_that_has_terminals() {
-    let home = Home::new();
+    let home = Home::create();
     let mut proxy = AcpProxy::spawn(&home, &[]);
     for (from, text, _) in conversation() {
         let line = format!("{text}\n");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, merged, sh, wait_until};
 
 use crate::harness::proxy::AcpProxy;
-use crate::harness::proxy::{SESSION, listed, named, nothing_is_left};
+use crate::harness::proxy::{SESSION, listed, named, wait_until_nothing_is_left};
 
 /// Waits for the end of an agent whose proxy was killed. Its supervisor ends the agent and then
 /// itself.
@@ -71,7 +71,7 @@ fn nothing_is_left_when_a_side_or_the_proxy_ends() {
         }
         proxy.wait_exit();
         eprintln!("ended: {what}");
-        nothing_is_left(&daemon);
+        wait_until_nothing_is_left(&daemon);
         agents_are_gone(&daemon);
     }
 }
@@ -121,6 +121,6 @@ fn the_next_server_knows_whose_the_terminals_are_before_anything_is_asked() {
     // One connection of the test, and the one that the terminals are tied to.
     wait_until("the proxy is connected again", || connections(2));
     proxy.process().signal(Signal::KILL);
-    nothing_is_left(&daemon);
+    wait_until_nothing_is_left(&daemon);
     agents_are_gone(&daemon);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use termd_test_support::{RpcError, TestDaemon, merged};
 
 use crate::harness::proxy::AcpProxy;
-use crate::harness::proxy::{SESSION, listed, named, nothing_is_left, records};
+use crate::harness::proxy::{SESSION, listed, named, records, wait_until_nothing_is_left};
 
 /// A file, and the create that would remove it.
 fn dangerous(daemon: &TestDaemon, name: &str) -> (PathBuf, Value) {
@@ -279,7 +279,7 @@ fn a_question_is_withdrawn_when_nobody_waits_for_it() {
         assert_tool_call_ends(&mut proxy, &request, "failed");
     }
     assert!(victim.exists());
-    nothing_is_left(&daemon);
+    wait_until_nothing_is_left(&daemon);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use termd_test_support::{Pty, RawClient, TestDaemon, sh};
 
-use crate::termctl::{TermctlOutput, command, ok, termctl};
+use crate::termctl::{TermctlOutput, command, ok, spawn, termctl};
 
 /// An agent's call that would remove a directory: its connection, the call's params, and the id of
 /// the question.
@@ -48,7 +48,7 @@ fn a_person_sees_questions_and_answers_them() {
 }
 
 #[test]
-fn what_is_no_question_is_said() {
+fn an_unknown_question_is_an_error() {
     let daemon = TestDaemon::start();
     for (id, code) in [("aaaaaa", 3), ("nonsense", 2), ("", 2), ("../etc", 2)] {
         let output = termctl(&daemon, &["deny", id]);
@@ -142,7 +142,7 @@ fn always_by_termctl_lets_it_run_from_then_on() {
 }
 
 #[test]
-fn always_says_where_it_is_only_once() {
+fn always_reports_where_it_can_only_approve_once() {
     let daemon = TestDaemon::configured(
         "kill_grace_ms = 300\n[[policy.rules]]\nprogram = 'true'\neffect = 'confirm'\n",
     );
@@ -189,14 +189,11 @@ fn the_first_answer_wins() {
     let (mut agent, params, id) = question(&daemon);
     let answers: Vec<_> = ["approve", "deny", "approve", "deny"]
         .map(|verb| {
-            let child = command(&daemon, &[verb, &id])
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn();
-            (verb, child.unwrap())
+            let child = spawn(&daemon, &[verb, &id]);
+            (verb, child)
         })
         .into_iter()
-        .map(|(verb, child)| (verb, TermctlOutput::of(&child.wait_with_output().unwrap())))
+        .map(|(verb, child)| (verb, TermctlOutput::wait(child)))
         .collect();
     let taken: Vec<_> = answers
         .iter()

@@ -15,7 +15,7 @@ use crate::termctl::{TermctlOutput, command, ok};
 const USUAL: [&str; 3] = ["actions", "body", "body-markup"];
 
 /// A daemon, a desktop, and `termctl approvals --notify` between them.
-struct Desk {
+struct DesktopFixture {
     notifier: Notifier,
     server: Server,
     _bus: Bus,
@@ -37,7 +37,7 @@ impl Drop for Notifier {
     }
 }
 
-impl Desk {
+impl DesktopFixture {
     /// Starts all of them. Where there is no bus it prints why the test is skipped.
     fn start(test: &str, config: &str, capabilities: &[&str]) -> Option<Self> {
         let daemon = TestDaemon::configured(&format!("kill_grace_ms = 300\n{config}"));
@@ -99,7 +99,7 @@ impl Desk {
 
 #[test]
 fn a_button_lets_it_run_once() {
-    let Some(mut desk) = Desk::start("a_button_lets_it_run_once", "", &USUAL) else {
+    let Some(mut desk) = DesktopFixture::start("a_button_lets_it_run_once", "", &USUAL) else {
         return;
     };
     let (victim, params) = desk.removal("<b>victim</b>");
@@ -125,7 +125,7 @@ fn a_button_lets_it_run_once() {
 
 #[test]
 fn a_button_denies() {
-    let Some(mut desk) = Desk::start("a_button_denies", "", &USUAL) else {
+    let Some(mut desk) = DesktopFixture::start("a_button_denies", "", &USUAL) else {
         return;
     };
     let (victim, params) = desk.removal("victim");
@@ -146,7 +146,8 @@ fn a_button_denies() {
 
 #[test]
 fn a_button_lets_it_run_for_always() {
-    let Some(mut desk) = Desk::start("a_button_lets_it_run_for_always", "", &USUAL) else {
+    let Some(mut desk) = DesktopFixture::start("a_button_lets_it_run_for_always", "", &USUAL)
+    else {
         return;
     };
     let (victim, params) = desk.removal("victim");
@@ -170,7 +171,9 @@ fn a_button_lets_it_run_for_always() {
 
 #[test]
 fn what_is_answered_elsewhere_is_taken_away() {
-    let Some(mut desk) = Desk::start("what_is_answered_elsewhere_is_taken_away", "", &USUAL) else {
+    let Some(mut desk) =
+        DesktopFixture::start("what_is_answered_elsewhere_is_taken_away", "", &USUAL)
+    else {
         return;
     };
     for (verb, state) in [("approve", "approved"), ("deny", "denied")] {
@@ -189,7 +192,7 @@ fn what_is_answered_elsewhere_is_taken_away() {
 #[test]
 fn what_nobody_answers_in_time_is_taken_away() {
     let test = "what_nobody_answers_in_time_is_taken_away";
-    let Some(mut desk) = Desk::start(test, "approval_timeout_ms = 3000\n", &USUAL) else {
+    let Some(mut desk) = DesktopFixture::start(test, "approval_timeout_ms = 3000\n", &USUAL) else {
         return;
     };
     let (victim, params) = desk.removal("victim");
@@ -209,7 +212,7 @@ fn what_nobody_answers_in_time_is_taken_away() {
 fn more_than_fit_come_as_the_others_go() {
     const FIT: usize = 8;
     let test = "more_than_fit_come_as_the_others_go";
-    let Some(mut desk) = Desk::start(test, "", &USUAL) else {
+    let Some(mut desk) = DesktopFixture::start(test, "", &USUAL) else {
         return;
     };
     let (mut notices, mut ids) = (Vec::new(), Vec::new());
@@ -220,7 +223,7 @@ fn more_than_fit_come_as_the_others_go() {
             notices.push(desk.server.notice());
         }
     }
-    let next_is = |desk: &Desk, name: &str| {
+    let next_is = |desk: &DesktopFixture, name: &str| {
         let next = desk.server.notice();
         assert!(next.body.contains(name), "{next:?}");
     };
@@ -240,7 +243,7 @@ fn more_than_fit_come_as_the_others_go() {
 #[test]
 fn a_desktop_without_buttons_is_told_the_command() {
     let test = "a_desktop_without_buttons_is_told_the_command";
-    let Some(mut desk) = Desk::start(test, "", &["body"]) else {
+    let Some(mut desk) = DesktopFixture::start(test, "", &["body"]) else {
         return;
     };
     let (_, params) = desk.removal("<victim>");
@@ -258,7 +261,7 @@ fn a_desktop_without_buttons_is_told_the_command() {
 #[test]
 fn a_watcher_that_ends_takes_its_notifications_away() {
     let test = "a_watcher_that_ends_takes_its_notifications_away";
-    let Some(mut desk) = Desk::start(test, "", &USUAL) else {
+    let Some(mut desk) = DesktopFixture::start(test, "", &USUAL) else {
         return;
     };
     let (_, params) = desk.removal("victim");

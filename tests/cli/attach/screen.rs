@@ -25,7 +25,7 @@ fn terminal(daemon: &TestDaemon, parts: &[&str]) -> String {
 
 fn go_on(daemon: &TestDaemon, id: &str, number: usize) {
     let mut client = daemon.client();
-    client.send_text(&id, "\n");
+    client.send_text(id, "\n");
     wait_for_title(&mut client, id, &format!("part {number}"));
 }
 
@@ -95,7 +95,7 @@ fn wait_until_same(daemon: &TestDaemon, person: &str, id: &str, when: &str) {
 }
 
 fn send(daemon: &TestDaemon, id: &str, text: &str) {
-    daemon.client().send_text(&id, text);
+    daemon.client().send_text(id, text);
 }
 
 const FULL_SCREEN: &str = "printf 'behind it\\n\\033[33mcolour\\033[3;7H'; \

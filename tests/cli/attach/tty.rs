@@ -1,26 +1,56 @@
 //! `termctl attach` at a person's tty: input, output, and the tty's modes afterwards.
 
+use std::fmt::Debug;
+use std::process::Child;
+
 use rustix::process::Signal;
 use serde_json::json;
 use termd_test_support::{Process, Pty, TestDaemon, wait_until};
 
-use crate::termctl::{command, ok, termctl};
+use crate::termctl::{command, ok, ready_terminal, termctl};
 
 /// The byte of the default detach key, ctrl-].
 const DETACH: [u8; 1] = [0x1d];
 
 /// A terminal that prints `ready`, and `GOT` with each line of input.
-fn shouting(daemon: &TestDaemon) -> String {
+fn line_repeater(daemon: &TestDaemon) -> String {
     let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done; exit 6";
-    let id = ok(daemon, &["create", "--", "sh", "-c", script]);
-    daemon.client().wait_for_text(&id, "ready");
-    id
+    ready_terminal(daemon, script)
+}
+
+/// A person's tty with `termctl attach` on it.
+struct AttachedTty {
+    pty: Pty,
+    attach: Child,
+    /// The modes of the tty before.
+    modes: String,
+}
+
+impl AttachedTty {
+    /// Attaches to a terminal, and waits until its `ready` is shown and the tty is raw.
+    fn new(daemon: &TestDaemon, id: &str) -> Self {
+        let mut pty = Pty::open(80, 24);
+        let modes = pty.modes();
+        let attach = pty.spawn(&command(daemon, &["attach", id]));
+        pty.read_until("ready");
+        wait_until("the tty is raw", || pty.modes() != modes);
+        Self { pty, attach, modes }
+    }
+
+    /// Waits for the end of attach, which must restore the modes of the tty: its exit code. A
+    /// failure names the case.
+    #[track_caller]
+    fn wait_restored(&mut self, case: impl Debug) -> Option<i32> {
+        let status = self.pty.wait(&mut self.attach);
+        assert_eq!(self.pty.modes(), self.modes, "{case:?}");
+        status.code()
+    }
 }
 
 #[test]
 fn a_person_types_sees_and_detaches_and_the_tty_is_as_it_was() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
+    let id = line_repeater(&daemon);
     let mut pty = Pty::open(80, 24);
     let before = pty.modes();
     let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
@@ -46,16 +76,11 @@ fn pty_says_key(pty: &mut Pty) -> bool {
 #[test]
 fn signals_to_attach_restore_the_tty() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
+    let id = line_repeater(&daemon);
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
-        let mut pty = Pty::open(80, 24);
-        let before = pty.modes();
-        let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
-        pty.read_until("ready");
-        wait_until("the tty is raw", || pty.modes() != before);
-        Process::expect(child.id().into()).signal(signal);
-        pty.wait(&mut child);
-        assert_eq!(pty.modes(), before, "{signal:?}");
+        let mut tty = AttachedTty::new(&daemon, &id);
+        Process::expect(tty.attach.id().into()).signal(signal);
+        tty.wait_restored(signal);
     }
     let info = termctl(&daemon, &["show", "--json", &id]).json();
     assert_eq!(info["state"], "running");
@@ -64,33 +89,23 @@ fn signals_to_attach_restore_the_tty() {
 #[test]
 fn attach_ends_with_the_command_and_restores_the_tty() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
-    let mut pty = Pty::open(80, 24);
-    let before = pty.modes();
-    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
-    pty.read_until("ready");
-    wait_until("the tty is raw", || pty.modes() != before);
-    pty.write([4]);
+    let id = line_repeater(&daemon);
+    let mut tty = AttachedTty::new(&daemon, &id);
+    tty.pty.write([4]);
     assert_eq!(
-        pty.wait(&mut child).code(),
+        tty.wait_restored("exited"),
         Some(6),
         "the command's exit code"
     );
-    assert_eq!(pty.modes(), before);
 }
 
 #[test]
 fn a_stopped_daemon_restores_the_tty() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
-    let mut pty = Pty::open(80, 24);
-    let before = pty.modes();
-    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
-    pty.read_until("ready");
-    wait_until("the tty is raw", || pty.modes() != before);
+    let id = line_repeater(&daemon);
+    let mut tty = AttachedTty::new(&daemon, &id);
     let home = daemon.stop();
-    pty.wait(&mut child);
-    assert_eq!(pty.modes(), before);
+    tty.wait_restored("stopped");
     drop(home);
 }
 
@@ -98,8 +113,7 @@ fn a_stopped_daemon_restores_the_tty() {
 fn the_window_size_follows() {
     let daemon = TestDaemon::start();
     let script = "stty -echo; trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
-    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
-    daemon.client().wait_for_text(&id, "ready");
+    let id = ready_terminal(&daemon, script);
     let mut pty = Pty::open(101, 31);
     let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
     pty.read_until("31 101");
@@ -114,7 +128,7 @@ fn the_window_size_follows() {
 #[test]
 fn two_people_see_the_same() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
+    let id = line_repeater(&daemon);
     let (mut one, mut other) = (Pty::open(80, 24), Pty::open(80, 24));
     let mut of_one = one.spawn(&command(&daemon, &["attach", &id]));
     let mut of_other = other.spawn(&command(&daemon, &["attach", &id]));
@@ -137,7 +151,7 @@ fn two_people_see_the_same() {
 #[test]
 fn read_only_types_nothing_and_sizes_nothing() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
+    let id = line_repeater(&daemon);
     let mut pty = Pty::open(101, 31);
     let mut child = pty.spawn(&command(&daemon, &["attach", "--read-only", &id]));
     pty.read_until("ready");
@@ -155,7 +169,7 @@ fn read_only_types_nothing_and_sizes_nothing() {
 #[test]
 fn another_detach_key_may_be_chosen() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
+    let id = line_repeater(&daemon);
     let mut pty = Pty::open(80, 24);
     let mut child = pty.spawn(&command(
         &daemon,
@@ -173,22 +187,18 @@ fn another_detach_key_may_be_chosen() {
 fn keys_go_to_the_program_as_they_are() {
     let daemon = TestDaemon::start();
     let script = "stty raw -echo; echo ready; head -c 9 | od -An -tx1; exit 0";
-    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
-    daemon.client().wait_for_text(&id, "ready");
-    let mut pty = Pty::open(80, 24);
-    let before = pty.modes();
-    let mut child = pty.spawn(&command(&daemon, &["attach", &id]));
-    pty.read_until("ready");
-    wait_until("the tty is raw", || pty.modes() != before);
-    pty.write([3, 0x1a, 4, 0x11, 0x13, b'\r', 0x7f, 0xc3, 0xa9]);
-    pty.read_until("03 1a 04 11 13 0d 7f c3 a9");
-    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    let id = ready_terminal(&daemon, script);
+    let mut tty = AttachedTty::new(&daemon, &id);
+    tty.pty
+        .write([3, 0x1a, 4, 0x11, 0x13, b'\r', 0x7f, 0xc3, 0xa9]);
+    tty.pty.read_until("03 1a 04 11 13 0d 7f c3 a9");
+    assert_eq!(tty.wait_restored("exited"), Some(0));
 }
 
 #[test]
 fn without_a_tty_attach_says_so() {
     let daemon = TestDaemon::start();
-    let id = shouting(&daemon);
+    let id = line_repeater(&daemon);
     let output = termctl(&daemon, &["attach", &id]);
     assert_ne!(output.code, Some(0));
     output.assert_one_line();

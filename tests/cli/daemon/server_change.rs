@@ -1,30 +1,22 @@
 //! A change of the server while termctl talks to it: termctl continues where it was.
 
 use std::io::Read;
-use std::process::Stdio;
 
 use rustix::process::Signal;
-use serde_json::json;
 use termd_test_support::{Pty, TestDaemon, wait_until};
 
-use crate::termctl::{TermctlOutput, command, ok};
+use crate::termctl::{TermctlOutput, command, ok, ready_terminal, spawn};
 
 #[test]
 fn run_goes_on_with_the_next_server() {
     let daemon = TestDaemon::start();
     let script = "stty -echo; echo one; read go; echo two; exit 5";
-    let mut child = command(&daemon, &["run", "--label", "r", "--", "sh", "-c", script])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = spawn(&daemon, &["run", "--label", "r", "--", "sh", "-c", script]);
     let mut one = [0; 4];
     child.stdout.as_mut().unwrap().read_exact(&mut one).unwrap();
     daemon.kill_server();
-    daemon
-        .client()
-        .ok("session.send", &json!({ "id": "r", "text": "\n" }));
-    let output = TermctlOutput::of(&child.wait_with_output().unwrap());
+    daemon.client().send_text("r", "\n");
+    let output = TermctlOutput::wait(child);
     assert_eq!(
         (output.code, output.out.as_str()),
         (Some(5), "two\n"),
@@ -46,16 +38,8 @@ fn wait_and_follow_go_on_with_the_next_server() {
         ],
     );
     daemon.client().wait_for_text(&id, "one");
-    let spawn = |args: &[&str]| {
-        let mut command = command(&daemon, args);
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    };
-    let wait = spawn(&["wait", &id]);
-    let mut follow = spawn(&["read", "--follow", &id]);
+    let wait = spawn(&daemon, &["wait", &id]);
+    let mut follow = spawn(&daemon, &["read", "--follow", &id]);
     let mut one = [0; 4];
     follow
         .stdout
@@ -66,13 +50,13 @@ fn wait_and_follow_go_on_with_the_next_server() {
     daemon.kill_server();
     daemon.signal(Signal::HUP);
     daemon.client().send_text(&id, "\n");
-    let output = TermctlOutput::of(&follow.wait_with_output().unwrap());
+    let output = TermctlOutput::wait(follow);
     assert_eq!(
         (output.code, output.out.as_str()),
         (Some(0), "two\n"),
         "{output:?}"
     );
-    let output = TermctlOutput::of(&wait.wait_with_output().unwrap());
+    let output = TermctlOutput::wait(wait);
     assert_eq!(output.code, Some(44), "{output:?}");
 }
 
@@ -80,8 +64,7 @@ fn wait_and_follow_go_on_with_the_next_server() {
 fn attach_goes_on_with_the_next_server() {
     let daemon = TestDaemon::start();
     let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done";
-    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
-    daemon.client().wait_for_text(&id, "ready");
+    let id = ready_terminal(&daemon, script);
     let mut pty = Pty::open(80, 24);
     let before = pty.modes();
     let mut child = pty.spawn(&command(&daemon, &["attach", &id]));

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use termd_test_support::{DEADLINE, Deadline, Home, Process, RawClient, wait_readable};
 
-use crate::termctl::{TermctlOutput, command, ok, termctl};
+use crate::termctl::{TermctlOutput, command, ok, spawn, termctl};
 
 /// The keeper of the daemon in this home.
 fn keeper(home: &Home) -> Process {
@@ -26,8 +26,8 @@ pub(crate) fn stop(home: &Home) {
 }
 
 #[test]
-fn the_main_job_from_nothing() {
-    let home = Home::new();
+fn the_first_run_starts_the_daemon() {
+    let home = Home::create();
     let output = termctl(&home, &["run", "--", "echo", "hello"]);
     assert_eq!(
         (output.code, output.out.as_str(), output.err.as_str()),
@@ -46,7 +46,7 @@ fn the_main_job_from_nothing() {
 /// The daemon has a session of its own, so the end of a shell or an MCP client does not end it.
 #[test]
 fn the_daemon_has_a_session_of_its_own() {
-    let home = Home::new();
+    let home = Home::create();
     ok(&home, &["list"]);
     let pid = keeper(&home).pid;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -66,19 +66,12 @@ fn the_daemon_has_a_session_of_its_own() {
 
 #[test]
 fn many_at_once_start_one() {
-    let home = Home::new();
+    let home = Home::create();
     let children: Vec<_> = (0..8)
-        .map(|n| {
-            let mut command = command(&home, &["run", "--", "echo", &n.to_string()]);
-            command
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
-        })
+        .map(|n| spawn(&home, &["run", "--", "echo", &n.to_string()]))
         .collect();
     for (n, child) in children.into_iter().enumerate() {
-        let output = TermctlOutput::of(&child.wait_with_output().unwrap());
+        let output = TermctlOutput::wait(child);
         assert_eq!(
             (output.code, output.out),
             (Some(0), format!("{n}\n")),
@@ -92,7 +85,7 @@ fn many_at_once_start_one() {
 /// Nobody waits on a pipe for a daemon that outlives the command.
 #[test]
 fn the_daemon_holds_none_of_the_callers_descriptors() {
-    let home = Home::new();
+    let home = Home::create();
     // `output()` reads both pipes until no process holds them.
     let mut list = command(&home, &["list"]);
     let output = TermctlOutput::of(&list.output().unwrap());
@@ -104,7 +97,7 @@ fn the_daemon_holds_none_of_the_callers_descriptors() {
 /// The same for a further pipe that the shell has passed on.
 #[test]
 fn the_daemon_holds_no_pipe_that_it_inherited() {
-    let home = Home::new();
+    let home = Home::create();
     let termctl = command(&home, &["list"]);
     let mut shell = home.command("/bin/sh");
     shell

@@ -16,17 +16,17 @@ const BOUND: Duration = Duration::from_secs(10);
 const AT_ONCE: Duration = Duration::from_millis(1_700);
 
 /// A server that is stopped until this is dropped.
-struct Silenced(Process);
+struct StoppedServer(Process);
 
-impl Silenced {
-    fn the_server_of(daemon: &TestDaemon) -> Self {
+impl StoppedServer {
+    fn of(daemon: &TestDaemon) -> Self {
         let server = daemon.server();
         server.stop();
         Self(server)
     }
 }
 
-impl Drop for Silenced {
+impl Drop for StoppedServer {
     fn drop(&mut self) {
         self.0.signal(Signal::CONT);
     }
@@ -49,7 +49,7 @@ fn a_signal_ends_run_though_the_terminal_cannot_be_closed() {
     let daemon = TestDaemon::start();
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
         let (child, command) = running(&daemon, &[]);
-        let silenced = Silenced::the_server_of(&daemon);
+        let silenced = StoppedServer::of(&daemon);
         Process::expect(child.id().into()).signal(signal);
         assert_eq!(ends_within(child, BOUND), Some(code), "{signal:?}");
         assert!(command.is_alive(), "nobody could have ended it");
@@ -62,7 +62,7 @@ fn a_signal_ends_run_though_the_terminal_cannot_be_closed() {
 fn a_second_signal_ends_it_at_once() {
     let daemon = TestDaemon::start();
     let (child, command) = running(&daemon, &[]);
-    let silenced = Silenced::the_server_of(&daemon);
+    let silenced = StoppedServer::of(&daemon);
     let begun = Instant::now();
     let process = Process::expect(child.id().into());
     process.signal(Signal::TERM);
@@ -77,7 +77,7 @@ fn a_second_signal_ends_it_at_once() {
 #[test]
 fn a_signal_ends_run_before_its_command_has_started() {
     let daemon = TestDaemon::start();
-    let silenced = Silenced::the_server_of(&daemon);
+    let silenced = StoppedServer::of(&daemon);
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let child = spawn(&mut command(&daemon, &["run", "--", "sleep", "1000"]));
         let process = Process::expect(child.id().into());

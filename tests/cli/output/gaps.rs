@@ -13,14 +13,14 @@ const BYTES: u64 = 2 << 20;
 const QUOTA: u64 = 256 << 10;
 
 /// A terminal whose output exceeded its quota, and the range that was dropped.
-struct Flooded {
+struct FloodedTerminal {
     daemon: TestDaemon,
     id: String,
     start: u64,
     end: u64,
 }
 
-impl Flooded {
+impl FloodedTerminal {
     fn start() -> Self {
         Self::with(QUOTA, "seq -w 0 9999999")
     }
@@ -98,7 +98,7 @@ impl Flooded {
 
 #[test]
 fn show_names_what_is_not_kept() {
-    let flooded = Flooded::start();
+    let flooded = FloodedTerminal::start();
     let shown = ok(&flooded.daemon, &["show", &flooded.id]);
     let (start, end) = (flooded.start, flooded.end);
     let what = format!("bytes {start} to {end} (terminal_quota)");
@@ -112,7 +112,7 @@ fn show_names_what_is_not_kept() {
 
 #[test]
 fn read_says_once_what_is_not_kept() {
-    let flooded = Flooded::start();
+    let flooded = FloodedTerminal::start();
     // Exact bytes, plain text, and following.
     for options in [&["--raw"][..], &[], &["--follow"]] {
         let output = flooded.read(options);
@@ -136,7 +136,7 @@ fn read_says_once_what_is_not_kept() {
 #[test]
 fn a_gap_without_text_behind_it_is_said_too() {
     // Sequences of four bytes, so that the gap cuts none.
-    let flooded = Flooded::with(1 << 20, r"echo top; yes $(printf '\033[0m') | tr -d '\n'");
+    let flooded = FloodedTerminal::with(1 << 20, r"echo top; yes $(printf '\033[0m') | tr -d '\n'");
     for options in [&["--follow"][..], &[]] {
         let output = flooded.read(options);
         assert_eq!(output.err, flooded.note(), "{options:?}");
@@ -148,7 +148,7 @@ fn a_gap_without_text_behind_it_is_said_too() {
 #[test]
 fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
     // Sequences of three bytes. With the first line no end of a block falls between two.
-    let flooded = Flooded::with(1 << 20, r"echo head; yes $(printf '\033[m') | tr -d '\n'");
+    let flooded = FloodedTerminal::with(1 << 20, r"echo head; yes $(printf '\033[m') | tr -d '\n'");
     for options in [&["--follow"][..], &[]] {
         assert_eq!(flooded.read(options).err, flooded.note(), "{options:?}");
     }
@@ -158,7 +158,7 @@ fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
 /// behind it.
 #[test]
 fn half_a_line_before_a_gap_is_read_as_what_follows_is() {
-    let flooded = Flooded::with(QUOTA, "seq -w 0 99999999");
+    let flooded = FloodedTerminal::with(QUOTA, "seq -w 0 99999999");
     let kept = flooded.kept_of(0, |number| format!("{number:08}\n"));
     for options in [&["--raw"][..], &[], &["--follow"]] {
         let output = flooded.read(options);
@@ -174,7 +174,7 @@ fn half_a_line_before_a_gap_is_read_as_what_follows_is() {
 
 #[test]
 fn a_read_from_within_what_is_not_kept_begins_behind_it() {
-    let flooded = Flooded::start();
+    let flooded = FloodedTerminal::start();
     for since in [flooded.start, flooded.start + 8, flooded.end - 1] {
         let since = since.to_string();
         let output = flooded.read(&["--raw", "--since", &since]);
@@ -204,7 +204,7 @@ fn a_read_from_within_what_is_not_kept_begins_behind_it() {
 
 #[test]
 fn each_page_of_a_read_that_follows_names_the_gap_before_it() {
-    let flooded = Flooded::start();
+    let flooded = FloodedTerminal::start();
     let pages = flooded.read(&["--json", "--follow"]);
     let pages: Vec<Value> = pages
         .out

@@ -1,11 +1,10 @@
 //! `--pipes`: standard output and standard error apart, in `run`, `create` and `read`.
 
 use std::io::Read;
-use std::process::Stdio;
 
 use termd_test_support::TestDaemon;
 
-use crate::termctl::{command, ok, termctl};
+use crate::termctl::{command, ok, spawn, termctl};
 
 #[test]
 fn run_on_pipes_keeps_the_two_apart_and_passes_the_code_on() {
@@ -34,11 +33,7 @@ fn run_on_pipes_passes_both_on_while_the_command_runs() {
         "mkfifo '{0}'; echo out; echo err >&2; read x <'{0}'; echo last >&2",
         go.display()
     );
-    let mut child = command(&daemon, &["run", "--pipes", "--", "sh", "-c", &script])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = spawn(&daemon, &["run", "--pipes", "--", "sh", "-c", &script]);
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (mut first, mut second) = ([0; 4], [0; 4]);
     out.read_exact(&mut first).unwrap();

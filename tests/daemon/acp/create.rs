@@ -62,7 +62,7 @@ fn argv_is_run_untouched() {
 
 #[test]
 fn a_program_whose_name_holds_spaces_runs() {
-    let home = Home::new();
+    let home = Home::create();
     let path = home.install("my program", "#!/bin/sh\necho \"ran with $# arguments\"\n");
     let daemon = TestDaemon::start_in(home);
     let mut agent = daemon.agent();
@@ -75,7 +75,7 @@ fn a_program_whose_name_holds_spaces_runs() {
 
 #[test]
 fn a_script_without_an_interpreter_line_runs() {
-    let home = Home::new();
+    let home = Home::create();
     let path = home.install("bare", "echo bare\n");
     let daemon = TestDaemon::start_in(home);
     let ran = (Some(0), "bare\n".to_owned());
@@ -113,7 +113,7 @@ fn cwd_is_where_the_command_starts_and_home_without_it() {
 
 #[test]
 fn a_command_that_cannot_start_is_a_typed_error_and_leaves_nothing() {
-    let home = Home::new();
+    let home = Home::create();
     let not_executable = home.path("bin/plain");
     fs::write(&not_executable, "text").unwrap();
     let bad_interpreter = home.install("bad", "#!/no/such/interpreter\n");

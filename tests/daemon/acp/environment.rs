@@ -34,7 +34,7 @@ fn the_environment_is_the_daemons_with_few_additions() {
         ("PAGER", "less"),
         ("FROM_THE_DAEMON", "yes"),
     ]);
-    let daemon = TestDaemon::start_with(Home::new(), &env);
+    let daemon = TestDaemon::start_with(Home::create(), &env);
     let mut agent = daemon.agent();
     // In plain text there would be no NUL.
     let raw = json!({ "termd": { "output": "raw" } });
@@ -116,7 +116,7 @@ fn the_id_in_the_environment_cannot_be_forged() {
 
 #[test]
 fn path_of_the_request_finds_the_command() {
-    let home = Home::new();
+    let home = Home::create();
     let program = home.path("home/only-here");
     std::fs::copy(home.install("x", "#!/bin/sh\necho found\n"), &program).unwrap();
     let daemon = TestDaemon::start_in(home);

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use termd_test_support::{Home, RawClient, TestDaemon, is_root, skip};
@@ -134,20 +134,33 @@ echo "✓ All tests passed (42 total)"
 /// The page's directory. It is created for a test and removed after it, one test at a time.
 struct ProjectDirectory {
     created: Vec<&'static str>,
+    _turn: MutexGuard<'static, ()>,
 }
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 impl ProjectDirectory {
-    fn make() -> Option<Self> {
+    /// Creates the directory. Where that needs root it prints why the test is skipped.
+    fn create() -> Option<Self> {
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut created = Vec::new();
         for folder in ["/home/user", "/home/user/project"] {
             if !Path::new(folder).is_dir() {
-                fs::create_dir_all(folder).ok()?;
+                if fs::create_dir_all(folder).is_err() {
+                    assert!(!is_root());
+                    skip(
+                        "acp_examples",
+                        "/home/user/project cannot be created without root",
+                    );
+                    return None;
+                }
                 created.push(folder);
             }
         }
-        Some(Self { created })
+        Some(Self {
+            created,
+            _turn: turn,
+        })
     }
 }
 
@@ -193,15 +206,10 @@ fn create(client: &mut RawClient) -> String {
 
 #[test]
 fn every_example_on_the_page_works_verbatim() {
-    let _turn = ONE_AT_A_TIME.lock();
-    let Some(_directory) = ProjectDirectory::make() else {
-        assert!(!is_root());
-        return skip(
-            "acp_examples",
-            "/home/user/project cannot be made without root",
-        );
+    let Some(_directory) = ProjectDirectory::create() else {
+        return;
     };
-    let home = Home::new();
+    let home = Home::create();
     home.install("npm", NPM);
     let daemon = TestDaemon::start_in(home);
     let mut client = daemon.client();
@@ -224,15 +232,10 @@ fn every_example_on_the_page_works_verbatim() {
 /// The page's "Building a Timeout": a wait and a timer race, then kill, output and release.
 #[test]
 fn the_timeout_recipe_on_the_page_works() {
-    let _turn = ONE_AT_A_TIME.lock();
-    let Some(_directory) = ProjectDirectory::make() else {
-        assert!(!is_root());
-        return skip(
-            "acp_examples",
-            "/home/user/project cannot be made without root",
-        );
+    let Some(_directory) = ProjectDirectory::create() else {
+        return;
     };
-    let home = Home::new();
+    let home = Home::create();
     home.install("npm", NPM);
     let daemon = TestDaemon::start_with(home, &[("NPM_WAITS", "yes")]);
     let mut client = daemon.client();

@@ -9,7 +9,7 @@ use termd_test_support::{
 
 /// Kills a terminal and checks that each of these processes ends.
 #[track_caller]
-fn kill_and_see_ended(agent: &mut Agent, id: &str, processes: &[Process]) {
+fn kill_and_wait_for_ends(agent: &mut Agent, id: &str, processes: &[Process]) {
     assert!(
         processes.iter().all(Process::is_alive),
         "something ended by itself"
@@ -26,7 +26,7 @@ fn a_killed_command_ended_by_sigterm_and_its_output_stays() {
     let mut agent = daemon.agent();
     let id = agent.script("echo before; echo \"pid $$;\"; exec sleep 1000");
     let processes = agent.printed_processes(&id, 1);
-    kill_and_see_ended(&mut agent, &id, &processes);
+    kill_and_wait_for_ends(&mut agent, &id, &processes);
     assert_eq!(agent.wait(&id), (None, Some("SIGTERM".to_owned())));
     let result = agent.output(&id);
     assert!(result["output"].as_str().unwrap().starts_with("before\n"));
@@ -118,7 +118,7 @@ fn job_control_groups_of_an_interactive_shell_end() {
     let typed = "sleep 1000 & echo \"pi\"\"d $!;\"\nsleep 1001 & echo \"pi\"\"d $!;\"\necho \"pi\"\"d $$;\"\n";
     agent.send_text(&id, typed);
     let processes = agent.printed_processes(&id, 3);
-    kill_and_see_ended(&mut agent, &id, &processes);
+    kill_and_wait_for_ends(&mut agent, &id, &processes);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn what_ignores_sigterm_is_killed_after_the_grace() {
     let id = agent.script("trap '' TERM HUP INT; echo \"pid $$;\"; while :; do sleep 1; done");
     let processes = agent.printed_processes(&id, 1);
     let begin = Instant::now();
-    kill_and_see_ended(&mut agent, &id, &processes);
+    kill_and_wait_for_ends(&mut agent, &id, &processes);
     assert_eq!(agent.wait(&id), (None, Some("SIGKILL".to_owned())));
     let took = begin.elapsed();
     assert!(
@@ -152,7 +152,7 @@ fn kill_reaches_what_an_exited_command_left_behind() {
     let id = agent.script(script);
     assert_eq!(agent.wait(&id), (Some(3), None));
     let processes = agent.printed_processes(&id, 2);
-    kill_and_see_ended(&mut agent, &id, &processes);
+    kill_and_wait_for_ends(&mut agent, &id, &processes);
     assert_eq!(agent.wait(&id), (Some(3), None), "the exit status stays");
 }
 
@@ -164,7 +164,7 @@ fn a_neighbour_is_left_alone() {
     let (one, other) = (agent.script(script), agent.script(script));
     let of_one = agent.printed_processes(&one, 2);
     let of_other = agent.printed_processes(&other, 2);
-    kill_and_see_ended(&mut agent, &one, &of_one);
+    kill_and_wait_for_ends(&mut agent, &one, &of_one);
     assert!(of_other.iter().all(Process::is_alive));
     assert!(agent.output(&other)["exitStatus"].is_null());
 }

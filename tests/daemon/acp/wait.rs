@@ -84,7 +84,7 @@ fn signals_are_named() {
 
 /// A wait ends with a signal from any process, not only with `terminal/kill`.
 #[test]
-fn a_wait_sees_a_death_by_another_hand() {
+fn a_wait_ends_with_a_signal_from_another_process() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     let id = agent.script("echo \"pid $$;\"; exec sleep 1000");

@@ -22,7 +22,7 @@ fn record<'a>(records: &'a [Value], action: &str) -> &'a Value {
 }
 
 #[test]
-fn every_deed_has_its_record() {
+fn every_action_has_a_record() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     agent.ok("daemon.hello", &json!({ "client": "the test" }));

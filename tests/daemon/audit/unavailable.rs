@@ -19,14 +19,14 @@ fn database(client: &mut RawClient) -> PathBuf {
     PathBuf::from(info["database"].as_str().unwrap())
 }
 
-fn is_refused(client: &mut RawClient, witness: &std::path::Path) {
+fn assert_create_is_refused(client: &mut RawClient, witness: &std::path::Path) {
     let params = json!({ "command": "touch", "args": [witness] });
     let error = client.err("session.create", &params);
     error.assert_is(-32005, "audit_unavailable");
     assert!(!witness.exists(), "it ran all the same");
 }
 
-fn runs_again(client: &mut RawClient) {
+fn assert_recovers(client: &mut RawClient) {
     wait_until("it recovers by itself", || {
         let created = client.request("session.create", &json!({ "command": "true" }));
         created.is_ok()
@@ -51,7 +51,7 @@ fn while_another_process_has_the_database_locked_nothing_is_run_or_typed() {
         lock.execute(&mut other).await.unwrap();
         other
     });
-    is_refused(&mut agent, &daemon.path("home/locked"));
+    assert_create_is_refused(&mut agent, &daemon.path("home/locked"));
     let error = agent.err(
         "session.send",
         &json!({ "id": id, "text": "typed anyway\n" }),
@@ -62,7 +62,7 @@ fn while_another_process_has_the_database_locked_nothing_is_run_or_typed() {
         free.execute(&mut other).await.unwrap();
         other.close().await.unwrap();
     });
-    runs_again(&mut agent);
+    assert_recovers(&mut agent);
     agent.send_text(&id, "typed now\n");
     let text = agent.wait_for_text(&id, "typed now");
     assert!(!text.contains("anyway"), "{text}");
@@ -86,7 +86,7 @@ fn a_database_that_was_swapped_under_the_daemon_is_not_written() {
     fs::rename(&path, &aside).unwrap();
     fs::copy(&aside, &path).unwrap();
     let foreign = fs::read(&path).unwrap();
-    is_refused(&mut agent, &daemon.path("home/swapped"));
+    assert_create_is_refused(&mut agent, &daemon.path("home/swapped"));
     assert!(
         fs::read(&path).unwrap() == foreign,
         "the other one was written"
@@ -97,12 +97,12 @@ fn a_database_that_was_swapped_under_the_daemon_is_not_written() {
         daemon.log()
     );
     fs::rename(&aside, &path).unwrap();
-    runs_again(&mut agent);
+    assert_recovers(&mut agent);
 }
 
 #[test]
 fn a_symlinked_state_directory_is_refused() {
-    let home = Home::new();
+    let home = Home::create();
     let target = home.path("elsewhere");
     fs::create_dir(&target).unwrap();
     fs::create_dir_all(home.state_dir().parent().unwrap()).unwrap();
@@ -117,9 +117,9 @@ fn a_symlinked_state_directory_is_refused() {
 }
 
 /// strace(1), which makes a system call of the server fail until it is dropped.
-struct Injected(Child);
+struct FaultInjection(Child);
 
-impl Injected {
+impl FaultInjection {
     fn into(server: i32, what: &str) -> Option<Self> {
         let log = Stdio::null();
         let mut child = Command::new("strace")
@@ -139,7 +139,7 @@ impl Injected {
     }
 }
 
-impl Drop for Injected {
+impl Drop for FaultInjection {
     fn drop(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.0);
         let _ = rustix::process::kill_process(pid, Signal::TERM);
@@ -159,7 +159,7 @@ fn a_disk_that_does_not_write_or_sync_refuses_and_recovers() {
         agent.run(&json!({ "command": "true" }));
         let server = agent.ok("daemon.info", &Value::Null)["server_pid"].as_i64();
         let server = i32::try_from(server.unwrap()).unwrap();
-        let Some(injected) = Injected::into(server, what) else {
+        let Some(injection) = FaultInjection::into(server, what) else {
             return skip(
                 "a_disk_that_does_not_write_or_sync_refuses_and_recovers",
                 "strace cannot trace here",
@@ -181,9 +181,9 @@ fn a_disk_that_does_not_write_or_sync_refuses_and_recovers() {
             }
         });
         let _ = fs::remove_file(&witness);
-        is_refused(&mut agent, &witness);
-        drop(injected);
-        runs_again(&mut agent);
+        assert_create_is_refused(&mut agent, &witness);
+        drop(injection);
+        assert_recovers(&mut agent);
         drop(agent);
         let daemon = TestDaemon::start_in(daemon.stop());
         daemon.client().assert_audit_is_whole();
@@ -194,7 +194,7 @@ fn a_disk_that_does_not_write_or_sync_refuses_and_recovers() {
 #[test]
 fn on_a_full_disk_the_refusal_itself_is_recorded() {
     const NAME: &str = "on_a_full_disk_the_refusal_itself_is_recorded";
-    let home = Home::new();
+    let home = Home::create();
     let Some(disk) = SmallDisk::mount(&home, "3m", NAME) else {
         return;
     };
@@ -211,7 +211,7 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
     });
     // Each further request is refused and recorded while the disk is full, and so is typing.
     for n in 0..50 {
-        is_refused(&mut agent, &daemon.path(format!("home/full-{n}")));
+        assert_create_is_refused(&mut agent, &daemon.path(format!("home/full-{n}")));
     }
     let mut typist = daemon.client();
     let error = typist.err(
@@ -230,7 +230,7 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
     assert_eq!(first["outcome"], "refused");
     assert_eq!(first["actor"]["pid"], std::process::id());
     disk.empty();
-    runs_again(&mut agent);
+    assert_recovers(&mut agent);
     let page = agent.ok(
         "audit.list",
         &json!({ "filter": { "action": "audit.recovered" } }),
@@ -249,7 +249,7 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
 
 #[test]
 fn nothing_runs_without_its_record() {
-    let home = Home::new();
+    let home = Home::create();
     let Some(disk) = SmallDisk::mount(&home, "3m", "nothing_runs_without_its_record") else {
         return;
     };

@@ -39,7 +39,7 @@ fn as_an_ordinary_user(test: &str) {
         .output();
     let output = match output {
         Ok(output) => output,
-        Err(error) => return skip(test, &format!("setpriv does not run: {error}")),
+        Err(error) => return skip(test, format!("setpriv does not run: {error}")),
     };
     let printed = [output.stdout, output.stderr]
         .map(|printed| String::from_utf8_lossy(&printed).into_owned());
@@ -56,21 +56,21 @@ fn as_an_ordinary_user(test: &str) {
 }
 
 /// The lines of a profile that choose the builder of its sandbox.
-const OUR_OWN: &str = "";
+const OWN_BUILDER: &str = "";
 const BUBBLEWRAP: &str = "builder = 'bubblewrap'\n";
 
 fn run(test: &str, program: &Path) {
     match test {
-        "walls" => walls(program, OUR_OWN),
+        "boundaries" => boundaries(program, OWN_BUILDER),
         "links" => links(program),
-        "made" => made(program, OUR_OWN),
-        "killed" => killed(program, OUR_OWN),
-        "temporary" => temporary(program, OUR_OWN),
+        "created_directories" => created_directories(program, OWN_BUILDER),
+        "killed_daemon" => killed_daemon(program, OWN_BUILDER),
+        "private_tmp" => private_tmp(program, OWN_BUILDER),
         "bubblewrap" if !fs::exists("/usr/bin/bwrap").unwrap() => {
             skip(test, "bubblewrap is not installed");
         }
         "bubblewrap" => {
-            for test in [walls, made, killed, temporary] {
+            for test in [boundaries, created_directories, killed_daemon, private_tmp] {
                 test(program, BUBBLEWRAP);
             }
         }
@@ -85,8 +85,8 @@ fn inside(test: &str) {
 }
 
 #[test]
-fn inside_walls() {
-    inside("walls");
+fn inside_boundaries() {
+    inside("boundaries");
 }
 
 #[test]
@@ -95,18 +95,18 @@ fn inside_links() {
 }
 
 #[test]
-fn inside_made() {
-    inside("made");
+fn inside_created_directories() {
+    inside("created_directories");
 }
 
 #[test]
-fn inside_killed() {
-    inside("killed");
+fn inside_killed_daemon() {
+    inside("killed_daemon");
 }
 
 #[test]
-fn inside_temporary() {
-    inside("temporary");
+fn inside_private_tmp() {
+    inside("private_tmp");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_bubblewrap_builds_holds_as_well() {
 
 #[test]
 fn an_ordinary_user_crosses_no_wall() {
-    as_an_ordinary_user("walls");
+    as_an_ordinary_user("boundaries");
 }
 
 #[test]
@@ -131,28 +131,28 @@ fn links_among_what_is_protected_are_held() {
 
 #[test]
 fn what_was_made_goes_with_the_last_that_needs_it() {
-    as_an_ordinary_user("made");
+    as_an_ordinary_user("created_directories");
 }
 
 #[test]
 fn what_was_made_goes_when_the_whole_daemon_was_killed() {
-    as_an_ordinary_user("killed");
+    as_an_ordinary_user("killed_daemon");
 }
 
 #[test]
 fn temporary_files_can_be_a_terminals_own() {
-    as_an_ordinary_user("temporary");
+    as_an_ordinary_user("private_tmp");
 }
 
 /// A daemon whose terminals are in a workspace sandbox, with a repository and the files around it.
-struct Ground {
+struct SandboxedProject {
     daemon: TestDaemon,
     project: PathBuf,
 }
 
-impl Ground {
+impl SandboxedProject {
     fn new(program: &Path, profile: &str) -> Option<Self> {
-        let home = Home::new();
+        let home = Home::create();
         home.configure(&format!(
             "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'boxed'\n\
              [policy.profiles.boxed]\nsandbox = 'workspace'\n{profile}"
@@ -163,23 +163,23 @@ impl Ground {
         fs::create_dir_all(user.join(".ssh")).unwrap();
         fs::write(user.join(".ssh/key"), "the key").unwrap();
         let daemon = TestDaemon::start_program(home, program, &[("TMPDIR", "/var/tmp")]);
-        let ground = Self { daemon, project };
-        let params = json!({ "command": "/bin/true", "cwd": ground.project });
-        match ground.daemon.client().request("session.create", &params) {
+        let sandbox = Self { daemon, project };
+        let params = json!({ "command": "/bin/true", "cwd": sandbox.project });
+        match sandbox.daemon.client().request("session.create", &params) {
             Ok(started) => {
                 let held = started["confinement"]["held"].as_array().unwrap();
                 let is_told = held.contains(&json!("bubblewrap"));
                 assert_eq!(is_told, profile.contains(BUBBLEWRAP), "{started}");
                 // `.zed` is the last of the directories that were created for the command.
-                let last = ground.project.join(".zed");
+                let last = sandbox.project.join(".zed");
                 wait_until("the first command leaves nothing", || !last.exists());
-                Some(ground)
+                Some(sandbox)
             }
             Err(error) => {
                 assert!(!profile.contains(BUBBLEWRAP), "{error:?}");
                 skip(
                     "a user's sandbox",
-                    &format!("this kernel holds none: {error:?}"),
+                    format!("this kernel holds none: {error:?}"),
                 );
                 None
             }
@@ -210,16 +210,16 @@ impl Ground {
     }
 }
 
-fn walls(program: &Path, builder: &str) {
+fn boundaries(program: &Path, builder: &str) {
     let profile = "network = false\nlimits = { cpu_time = '1s', file_bytes = '64KiB', \
                    open_files = 50, processes = 60 }\n";
-    let Some(ground) = Ground::new(program, &format!("{builder}{profile}")) else {
+    let Some(sandbox) = SandboxedProject::new(program, &format!("{builder}{profile}")) else {
         return;
     };
-    let keeper = ground.daemon.keeper_pid();
-    let state = ground.daemon.state_dir();
-    let (state, socket) = (state.display(), ground.daemon.socket());
-    ground.expect(&[
+    let keeper = sandbox.daemon.keeper_pid();
+    let state = sandbox.daemon.state_dir();
+    let (state, socket) = (state.display(), sandbox.daemon.socket());
+    sandbox.expect(&[
         ("id -u", &rustix::process::geteuid().as_raw().to_string()),
         ("echo x > inside && cat inside", "x"),
         ("(echo x > ../outside) || echo kept", "kept"),
@@ -257,32 +257,32 @@ fn walls(program: &Path, builder: &str) {
         ("ulimit -n; ulimit -Hc; ulimit -f", "50\n0\n128"),
         ("(ulimit -n 51) || echo kept", "kept"),
     ]);
-    let (_, waited) = ground.run("exec head -c 100000 /dev/zero > grown");
+    let (_, waited) = sandbox.run("exec head -c 100000 /dev/zero > grown");
     assert_eq!(waited["end_cause"], "file_bytes", "{waited}");
     assert_eq!(
-        fs::metadata(ground.project.join("grown")).unwrap().len(),
+        fs::metadata(sandbox.project.join("grown")).unwrap().len(),
         64 << 10
     );
-    let (_, waited) = ground.run("while :; do :; done");
+    let (_, waited) = sandbox.run("while :; do :; done");
     assert_eq!(waited["end_cause"], "cpu_time", "{waited}");
     assert_eq!(waited["exit_status"]["signal"], "SIGXCPU", "{waited}");
-    assert!(!fs::exists(ground.daemon.user_home().join("outside")).unwrap());
+    assert!(!fs::exists(sandbox.daemon.user_home().join("outside")).unwrap());
 }
 
 fn links(program: &Path) {
-    let Some(ground) = Ground::new(program, "") else {
+    let Some(sandbox) = SandboxedProject::new(program, "") else {
         return;
     };
     let [outside, within] = [
-        ground.daemon.user_home().join("agent"),
-        ground.project.join("cursor"),
+        sandbox.daemon.user_home().join("agent"),
+        sandbox.project.join("cursor"),
     ];
     fs::create_dir(&outside).unwrap();
     fs::create_dir(&within).unwrap();
-    symlink(&outside, ground.project.join(".claude")).unwrap();
-    symlink("cursor", ground.project.join(".cursor")).unwrap();
-    symlink("nowhere/at/all", ground.project.join(".zed")).unwrap();
-    ground.expect(&[
+    symlink(&outside, sandbox.project.join(".claude")).unwrap();
+    symlink("cursor", sandbox.project.join(".cursor")).unwrap();
+    symlink("nowhere/at/all", sandbox.project.join(".zed")).unwrap();
+    sandbox.expect(&[
         ("rm .claude || echo held", "held"),
         ("mv .claude c || echo held", "held"),
         ("ln -sfn /tmp .claude || echo held", "held"),
@@ -295,75 +295,76 @@ fn links(program: &Path) {
         ("readlink .claude > to && cat to", outside.to_str().unwrap()),
     ]);
     assert_eq!(
-        fs::read_link(ground.project.join(".claude")).unwrap(),
+        fs::read_link(sandbox.project.join(".claude")).unwrap(),
         outside
     );
 }
 
-fn made(program: &Path, builder: &str) {
-    let Some(ground) = Ground::new(program, builder) else {
+fn created_directories(program: &Path, builder: &str) {
+    let Some(sandbox) = SandboxedProject::new(program, builder) else {
         return;
     };
-    let husky = ground.project.join(".husky");
+    let husky = sandbox.project.join(".husky");
     // This directory existed before. It stays, although it is empty.
-    let before = ground.project.join(".vscode");
+    let before = sandbox.project.join(".vscode");
     fs::create_dir(&before).unwrap();
-    let mut client = ground.daemon.client();
-    let long = ground.start(&mut client, "echo runs; exec sleep 1000");
+    let mut client = sandbox.daemon.client();
+    let long = sandbox.start(&mut client, "echo runs; exec sleep 1000");
     client.wait_for_text(&long, "runs");
     assert!(husky.exists());
     // Other commands come and go, one leaves a process behind, and a new server takes over.
-    ground.expect(&[("mkdir .husky/x || echo kept", "kept")]);
-    let left = ground.start(&mut client, "trap '' HUP; sleep 1000 & echo left");
+    sandbox.expect(&[("mkdir .husky/x || echo kept", "kept")]);
+    let left = sandbox.start(&mut client, "trap '' HUP; sleep 1000 & echo left");
     client.wait_for_text(&left, "left");
     client.ok("session.wait", &json!({ "id": left }));
-    let server = ground.daemon.server();
-    ground.daemon.signal(Signal::HUP);
+    let server = sandbox.daemon.server();
+    sandbox.daemon.signal(Signal::HUP);
     let replaced = Deadline::after(DEADLINE);
     assert!(server.ends_by(replaced), "the server stays");
-    let mut client = ground.daemon.client();
+    let mut client = sandbox.daemon.client();
     client.ok("session.close", &json!({ "id": long }));
-    ground.expect(&[("mkdir .husky/x || echo kept", "kept")]);
+    sandbox.expect(&[("mkdir .husky/x || echo kept", "kept")]);
     assert!(husky.exists(), "what was left running still needs it");
     client.ok("session.close", &json!({ "id": left }));
     // `.zed` is the last of the directories.
-    let last = ground.project.join(".zed");
+    let last = sandbox.project.join(".zed");
     wait_until("nobody needs it any more", || !last.exists());
     assert!(!husky.exists());
     for gone in [".idea", ".zed", ".claude", ".codex", ".cursor", ".gemini"] {
-        assert!(!ground.project.join(gone).exists(), "{gone}");
+        assert!(!sandbox.project.join(gone).exists(), "{gone}");
     }
-    assert!(before.exists() && ground.project.join(".git/hooks").exists());
+    assert!(before.exists() && sandbox.project.join(".git/hooks").exists());
 }
 
-fn killed(program: &Path, builder: &str) {
-    let Some(mut ground) = Ground::new(program, builder) else {
+fn killed_daemon(program: &Path, builder: &str) {
+    let Some(mut sandbox) = SandboxedProject::new(program, builder) else {
         return;
     };
-    let [husky, zed] = [".husky", ".zed"].map(|name| ground.project.join(name));
-    let mut client = ground.daemon.client();
-    let id = ground.start(&mut client, "echo runs; exec sleep 1000");
+    let [husky, zed] = [".husky", ".zed"].map(|name| sandbox.project.join(name));
+    let mut client = sandbox.daemon.client();
+    let id = sandbox.start(&mut client, "echo runs; exec sleep 1000");
     client.wait_for_text(&id, "runs");
     assert!(husky.exists() && zed.exists());
     fs::write(zed.join("settings"), "a person's").unwrap();
     let shown = client.ok("session.show", &json!({ "id": id }));
     let root = Process::expect(shown["pid"].as_i64().unwrap());
-    let server = ground.daemon.server();
+    let server = sandbox.daemon.server();
     let soon = Deadline::after(DEADLINE);
-    ground.daemon.signal(Signal::KILL);
-    ground.daemon.wait_exit();
+    sandbox.daemon.signal(Signal::KILL);
+    sandbox.daemon.wait_exit();
     assert!(server.ends_by(soon) && root.ends_by(soon));
     assert!(husky.exists(), "nobody was left to remove it");
-    let Ground { daemon, .. } = ground;
-    let project = ground.project;
+    let SandboxedProject { daemon, .. } = sandbox;
+    let project = sandbox.project;
     let next = TestDaemon::start_program(daemon.stop(), program, &[]);
     wait_until("the next one removes it", || !husky.exists());
     assert!(zed.join("settings").exists() && project.join(".git/hooks").exists());
     drop(next);
 }
 
-fn temporary(program: &Path, builder: &str) {
-    let Some(ground) = Ground::new(program, &format!("{builder}private_tmp = true\n")) else {
+fn private_tmp(program: &Path, builder: &str) {
+    let Some(sandbox) = SandboxedProject::new(program, &format!("{builder}private_tmp = true\n"))
+    else {
         return;
     };
     let mark = format!("termd-private-{}", std::process::id());
@@ -375,16 +376,16 @@ fn temporary(program: &Path, builder: &str) {
          echo x > made && cat made; echo x > ../outside"
     );
     for _ in 0..2 {
-        let (printed, _) = ground.run(&script);
+        let (printed, _) = sandbox.run(&script);
         assert_eq!(printed, "/tmp\nnone\nown\n/tmp/tmp.\ntwo\nx");
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "outside");
     assert!(!Path::new("/var/tmp").join(&mark).exists());
     // The home is below /tmp, which is private here: the file was written nowhere.
-    assert!(!ground.daemon.user_home().join("outside").exists());
+    assert!(!sandbox.daemon.user_home().join("outside").exists());
     fs::remove_file(&outside).unwrap();
     assert_eq!(
-        fs::read_to_string(ground.project.join("made")).unwrap(),
+        fs::read_to_string(sandbox.project.join("made")).unwrap(),
         "x\n"
     );
 }

@@ -10,7 +10,7 @@ use crate::shell::marked_shell::MarkedShell;
 /// A daemon whose terminals are all in a workspace sandbox with these lines in its profile. `None`
 /// where the kernel supports no sandbox.
 fn sandboxed(profile: &str) -> Option<TestDaemon> {
-    let home = Home::new();
+    let home = Home::create();
     home.configure(&format!(
         "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'boxed'\n\
          [policy.profiles.boxed]\nsandbox = 'workspace'\n{profile}"
@@ -25,7 +25,7 @@ fn sandboxed(profile: &str) -> Option<TestDaemon> {
     match daemon.client().request("session.create", &params) {
         Ok(_) => Some(daemon),
         Err(error) => {
-            skip("a sandbox", &format!("this kernel holds none: {error:?}"));
+            skip("a sandbox", format!("this kernel holds none: {error:?}"));
             None
         }
     }

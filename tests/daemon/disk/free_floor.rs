@@ -16,7 +16,7 @@ fn fall_below_the_floor(disk: &SmallDisk, client: &mut RawClient) {
 }
 
 #[track_caller]
-fn the_floor_is_recorded(client: &mut RawClient, id: &str) {
+fn assert_floor_is_recorded(client: &mut RawClient, id: &str) {
     let reached = client.audit_records(&json!({ "action": "limit.reached" }));
     let limits: Vec<&Value> = reached
         .iter()
@@ -42,7 +42,7 @@ fn the_floor_is_recorded(client: &mut RawClient, id: &str) {
 fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
     const NAME: &str = "below_the_floor_programs_run_on";
     const BYTES: u64 = 12 * MIB;
-    let home = Home::new();
+    let home = Home::create();
     home.configure(
         "kill_grace_ms = 300\n[store]\nfree_floor = \"8MiB\"\n\
          [spool]\ndefault_window_bytes = 65536\n",
@@ -106,7 +106,7 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
             .iter()
             .any(|row| row.contains(&last_line))
     );
-    the_floor_is_recorded(&mut client, &id);
+    assert_floor_is_recorded(&mut client, &id);
     // The end of the daemon does not wait for space.
     fall_below_the_floor(&disk, &mut client);
     client.send_text(&id, "last words\n");

@@ -120,7 +120,7 @@ fn a_denial_is_told_and_the_second_answer_is_too_late() {
 }
 
 #[test]
-fn whoever_waits_hears_of_it() {
+fn waiting_clients_get_the_question_and_the_answer() {
     let daemon = TestDaemon::start();
     let mut agent = client(&daemon, "mcp", "an agent");
     let mut watcher = client(&daemon, "cli", "a watcher");

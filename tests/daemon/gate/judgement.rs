@@ -7,7 +7,7 @@ const CONFIRMATION_REQUIRED: i64 = -32011;
 const DENIED: i64 = -32012;
 
 #[track_caller]
-fn asks(error: &RpcError) {
+fn assert_asks(error: &RpcError) {
     error.assert_is(CONFIRMATION_REQUIRED, "confirmation_required");
 }
 
@@ -30,7 +30,7 @@ fn create_asks_and_runs_once_confirmed() {
     let argv = json!({ "command": "rm", "args": ["-f", victim] });
     for params in [json!({ "command": line }), argv.clone()] {
         let error = client.err("session.create", &params);
-        asks(&error);
+        assert_asks(&error);
         assert_eq!(error.data["verdict"], "dangerous");
         assert_eq!(error.data["command"], json!(line));
         assert_eq!(error.data["span"], json!({ "start": 0, "end": line.len() }));
@@ -60,7 +60,7 @@ fn acp_asks_too() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     let mut params = json!({ "sessionId": "s", "command": "sudo reboot now" });
-    asks(&agent.err("terminal/create", &params));
+    assert_asks(&agent.err("terminal/create", &params));
     params["_meta"] = json!({ "termd": { "confirmed": "yes" } });
     let error = agent.err("terminal/create", &params);
     assert_eq!(error.data["field"], "_meta.termd.confirmed", "{error:?}");
@@ -79,11 +79,11 @@ fn a_line_in_two_sends_is_judged_before_it_runs() {
     client.send_text(&id, "rm -");
     let rest = format!("f {}\r", victim.display());
     let error = client.err("session.send", &json!({ "id": id, "text": rest }));
-    asks(&error);
+    assert_asks(&error);
     let whole = format!("rm -{}", rest.trim_end());
     assert_eq!(error.data["command"], json!(whole));
     // Nothing of the refused call was typed, so the line is the same as before.
-    asks(&client.err("session.send", &json!({ "id": id, "text": rest })));
+    assert_asks(&client.err("session.send", &json!({ "id": id, "text": rest })));
     assert!(victim.exists());
     let refused = client.audit_records(&json!({ "action": "terminal.input" }));
     assert_eq!(
@@ -116,7 +116,7 @@ fn what_is_typed_at_a_hidden_prompt_is_a_secret() {
     let params = json!({ "command": "python3", "args": ["-c", asks_for_one] });
     let id = &client.create_terminal(&params);
     client.wait_for_text(id, "Secret? ");
-    client.send_text(&id, "rm -rf /'\n");
+    client.send_text(id, "rm -rf /'\n");
     client.wait_for_text(id, "got 9");
     let page = client.ok("audit.list", &json!({}));
     assert!(!page.to_string().contains("rm -rf"), "{page}");
@@ -141,7 +141,7 @@ fn a_connections_settings_are_its_own() {
         &hello(json!({ "patterns": ["\\bdeploy\\b"] })),
     );
     let error = client.err("session.create", &json!({ "command": "echo deploy" }));
-    asks(&error);
+    assert_asks(&error);
     daemon
         .client()
         .ok("session.create", &json!({ "command": "echo deploy" }));
@@ -151,7 +151,7 @@ fn a_connections_settings_are_its_own() {
     client.ok("session.create", &off);
     let ran = &client.audit_records(&json!({ "action": "terminal.create" }))[0];
     assert_eq!(ran["detail"]["verdict"], "dangerous", "{ran}");
-    asks(&daemon.client().err("session.create", &off));
+    assert_asks(&daemon.client().err("session.create", &off));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn rules_deny_allow_and_confirm() {
         "session.create",
         &json!({ "command": "true", "args": ["later"] }),
     );
-    asks(&client.err(
+    assert_asks(&client.err(
         "session.create",
         &json!({ "command": "true", "args": ["now"] }),
     ));
@@ -211,8 +211,8 @@ fn check_runs_nothing_and_takes_one_of_two() {
 }
 
 /// A daemon whose rules deny `touch` in a directory, and that directory.
-fn untouched() -> (TestDaemon, String) {
-    let home = Home::new();
+fn daemon_denying_touch() -> (TestDaemon, String) {
+    let home = Home::create();
     let live = home.path("live");
     std::fs::create_dir(&live).unwrap();
     let live = live.canonicalize().unwrap().display().to_string();
@@ -224,7 +224,7 @@ fn untouched() -> (TestDaemon, String) {
 
 #[test]
 fn a_typed_line_starts_where_its_shell_is_by_now() {
-    let (daemon, live) = untouched();
+    let (daemon, live) = daemon_denying_touch();
     let mut client = daemon.client();
     let id = shell(&mut client);
     let touch = json!({ "id": id, "text": "touch --version | head -1\r" });
@@ -248,7 +248,7 @@ fn a_typed_line_starts_where_its_shell_is_by_now() {
 
 #[test]
 fn a_typed_line_starts_where_the_one_before_it_in_its_call_leads() {
-    let (daemon, live) = untouched();
+    let (daemon, live) = daemon_denying_touch();
     let mut client = daemon.client();
     let id = shell(&mut client);
     let sent = |text: &str| json!({ "id": id, "text": text });
@@ -259,7 +259,7 @@ fn a_typed_line_starts_where_the_one_before_it_in_its_call_leads() {
         ("cd -\rtouch x\r".to_owned(), "/, or elsewhere".to_owned()),
     ] {
         let error = client.err("session.send", &sent(&text));
-        asks(&error);
+        assert_asks(&error);
         assert_eq!(error.data["command"], "touch x");
         let waiting = client.ok("approval.list", &json!({}));
         let approval = waiting["approvals"].as_array().unwrap();

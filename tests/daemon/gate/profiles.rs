@@ -33,7 +33,7 @@ const SECRETS: [(&str, &str); 4] = [
 
 #[test]
 fn agents_get_no_secrets_and_people_do() {
-    let home = Home::new();
+    let home = Home::create();
     home.configure(
         "[policy.fronts.mcp.env]\npass = ['AWS_REGION']\ndrop = ['PLAIN']\nset = { CI = '1', PAGER = 'less' }\n",
     );
@@ -273,7 +273,7 @@ fn a_bad_file_leaves_the_old_policy_in_force_and_says_so() {
 
 #[test]
 fn a_workspace_is_held_to_by_the_kernel() {
-    let home = Home::new();
+    let home = Home::create();
     home.configure("kill_grace_ms = 300\n[policy.fronts.mcp]\nprofile = 'workspace'\n");
     let repository = home.user_home().join("src/x");
     for directory in [".git/hooks", "deep"] {

@@ -12,7 +12,7 @@ const SECRET: &str = "correct-horse-battery";
 
 /// Checks that the secret is in no file of the daemon, not in the audit and not in the transcript.
 #[track_caller]
-fn is_nowhere(daemon: TestDaemon, id: &str) {
+fn assert_stored_nowhere(daemon: TestDaemon, id: &str) {
     let mut client = daemon.client();
     let transcript = String::from_utf8_lossy(&client.transcript(id)).into_owned();
     assert!(!transcript.contains(SECRET), "{transcript}");
@@ -47,7 +47,7 @@ fn a_secret_goes_where_one_is_awaited_and_is_nowhere_afterwards() {
     assert!(!format!("{error:?}").contains(SECRET));
     type_in(&mut client, &id, &json!({ "text": "q", "enter": true }));
     client.ok("session.wait", &json!({ "id": id }));
-    is_nowhere(daemon, &id);
+    assert_stored_nowhere(daemon, &id);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn pythons_getpass_and_bashs_read() {
         if Command::new(program).arg("--version").output().is_err() {
             skip(
                 "pythons_getpass_and_bashs_read",
-                &format!("{program} is not installed"),
+                format!("{program} is not installed"),
             );
             continue;
         }
@@ -87,7 +87,7 @@ fn pythons_getpass_and_bashs_read() {
         }
         client.wait_for_text(&id, "len 21");
         client.ok("session.wait", &json!({ "id": id }));
-        is_nowhere(daemon, &id);
+        assert_stored_nowhere(daemon, &id);
     }
 }
 
@@ -117,5 +117,5 @@ fn a_forced_secret_is_not_echoed_by_the_tty() {
         text.contains("seen") && text.matches("len 21").count() == 3,
         "{text}"
     );
-    is_nowhere(daemon, &id);
+    assert_stored_nowhere(daemon, &id);
 }

@@ -58,7 +58,7 @@ fn bad_sends_are_refused() {
     error.assert_is(-32004, "terminal_exited");
 }
 
-/// Input for a program that does not read is queued, and the sender is told.
+/// Input for a program that does not read is queued, and the sender learns of it.
 #[test]
 fn input_for_a_program_that_does_not_read_is_queued_and_not_lost() {
     let daemon = TestDaemon::start();

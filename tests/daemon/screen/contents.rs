@@ -278,7 +278,7 @@ fn a_password_prompt_shows_in_echo() {
     let id = &client.create_terminal(&create);
     client.wait_for_text(id, "Password: ");
     assert_eq!(screen(&mut client, id, &json!({}))["echo"], false);
-    client.send_text(&id, "hush\r");
+    client.send_text(id, "hush\r");
     client.wait_for_text(id, "thanks");
     let after = screen(&mut client, id, &json!({}));
     assert_eq!(after["echo"], true);
@@ -286,7 +286,7 @@ fn a_password_prompt_shows_in_echo() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn bad_params_are_refused_by_field() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = client.create_terminal(&sh("read x"));

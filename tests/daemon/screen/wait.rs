@@ -59,7 +59,7 @@ fn a_wait_ends_with_output_and_with_the_exit() {
 }
 
 #[test]
-fn a_wait_has_its_time() {
+fn a_wait_ends_at_its_timeout() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = started(&mut client, "stty -echo; printf ready; read x");
@@ -102,7 +102,7 @@ fn what_never_settles_is_shown_at_the_timeout() {
 /// Mode 2026: an unfinished frame is not settled, and a program that stops inside a frame does not
 /// block the wait.
 #[test]
-fn a_picture_is_waited_for() {
+fn an_unfinished_frame_is_waited_for() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let script = "stty -echo; printf ready; read x; printf '\\033[?2026hhalf '; sleep 0.4; \

@@ -23,7 +23,7 @@ fn screen(client: &mut RawClient, id: &str) -> Value {
 }
 
 #[test]
-fn end_of_file_lets_a_command_go_with_its_own_exit_code() {
+fn eof_ms_lets_a_command_exit_by_itself() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let code = |code: u32| json!({ "exit_code": code, "signal": null });
@@ -74,7 +74,7 @@ fn a_shell_at_its_prompt_ends_with_0() {
 }
 
 #[test]
-fn a_closed_terminal_says_all_it_said_before_also_to_the_next_server() {
+fn a_closed_terminal_answers_as_before_also_from_the_next_server() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     // A character in the last of 20 columns stays there when there are 40.
@@ -127,7 +127,7 @@ fn a_closed_terminal_says_all_it_said_before_also_to_the_next_server() {
 }
 
 #[test]
-fn scrollback_is_as_long_as_was_asked_for_and_so_is_the_next_servers() {
+fn scrollback_has_the_requested_length_also_in_the_next_server() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let lines = "seq 1 200; printf end; read go";
@@ -166,7 +166,7 @@ fn scrollback_is_as_long_as_was_asked_for_and_so_is_the_next_servers() {
 }
 
 #[test]
-fn a_client_has_as_many_running_terminals_as_it_wanted_at_the_most() {
+fn max_running_limits_the_terminals_of_a_client() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let hello = json!({ "client": "greedy", "front": "mcp", "settings": { "max_running": 3 } });
@@ -216,7 +216,7 @@ fn a_client_has_as_many_running_terminals_as_it_wanted_at_the_most() {
 }
 
 #[test]
-fn what_a_connection_took_along_says_so() {
+fn a_terminal_closed_by_a_disconnect_names_the_cause() {
     let daemon = TestDaemon::start();
     let mut watcher = daemon.client();
     let mut creator = daemon.client();

@@ -23,7 +23,7 @@ fn ticks(pid: i32) -> u64 {
 }
 
 #[track_caller]
-fn comes_to_rest(daemon: &TestDaemon) {
+fn assert_comes_to_rest(daemon: &TestDaemon) {
     let pid = daemon.server().pid;
     let deadline = Deadline::after(REST_DEADLINE);
     loop {
@@ -58,7 +58,7 @@ fn input_that_nobody_will_read_costs_nothing() {
         &json!({ "id": id, "text": "a".repeat(200_000), "confirmed": true }),
     );
     daemon.client().ok("daemon.stats", &Value::Null);
-    comes_to_rest(&daemon);
+    assert_comes_to_rest(&daemon);
     daemon.client().ok("session.kill", &json!({ "id": id }));
     // Any answer will do.
     client.answer(typed);
@@ -77,13 +77,13 @@ fn a_terminal_that_was_closed_and_opened_again_is_read_written_and_rests() {
     );
     let id = &client.create_terminal(&sh(&script));
     wait_until("the terminal is closed", is_there(&closed));
-    comes_to_rest(&daemon);
+    assert_comes_to_rest(&daemon);
     fs::write(&open, "").unwrap();
     client.wait_for_text(id, "again");
-    comes_to_rest(&daemon);
-    client.send_text(&id, "this\n");
+    assert_comes_to_rest(&daemon);
+    client.send_text(id, "this\n");
     client.wait_for_text(id, "got this");
-    comes_to_rest(&daemon);
+    assert_comes_to_rest(&daemon);
 }
 
 /// The replies to its queries cannot be delivered while its output waits for the database.
@@ -95,5 +95,5 @@ fn a_program_that_asks_and_goes_without_reading_is_done() {
     let id = client.create_terminal(&sh(script));
     client.ok("session.wait", &json!({ "id": id }));
     client.wait_until_stored();
-    comes_to_rest(&daemon);
+    assert_comes_to_rest(&daemon);
 }

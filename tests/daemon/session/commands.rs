@@ -45,7 +45,7 @@ fn a_terminals_own_command_is_listed_and_shown() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn bad_params_are_refused_by_field() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = client.create_terminal(&json!({ "command": "true" }));

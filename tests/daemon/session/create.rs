@@ -63,7 +63,7 @@ fn without_a_command_the_users_shell_runs() {
 
 #[test]
 fn base_env_replaces_the_daemons_environment() {
-    let daemon = TestDaemon::start_with(Home::new(), &[("OF_THE_DAEMON", "1")]);
+    let daemon = TestDaemon::start_with(Home::create(), &[("OF_THE_DAEMON", "1")]);
     let mut client = daemon.client();
     let params = json!({ "command": "env", "args": ["-0"], "env": { "A": "over" },
                          "base_env": { "PATH": "/usr/bin:/bin", "A": "base", "B": "base" } });

@@ -41,7 +41,7 @@ fn show(client: &mut RawClient, id: &str) -> Value {
 }
 
 #[test]
-fn what_nobody_uses_is_closed_and_says_so() {
+fn an_unused_terminal_is_closed_and_names_the_cause() {
     let daemon = TestDaemon::start();
     let (mut watcher, mut client) = (watcher(&daemon), daemon.client());
     let script = "trap 'exit 5' HUP; printf 'last words'; while :; do sleep 0.02; done";
@@ -99,7 +99,7 @@ fn what_nobody_uses_is_closed_and_says_so() {
 }
 
 #[test]
-fn whoever_is_there_keeps_it_open() {
+fn an_attached_or_waiting_client_keeps_a_terminal_open() {
     let daemon = TestDaemon::start();
     let (mut watcher, mut client) = (watcher(&daemon), daemon.client());
     let attached = create(&mut client, &sleeping());
@@ -134,7 +134,7 @@ fn whoever_is_there_keeps_it_open() {
 }
 
 #[test]
-fn a_timeout_outlives_the_server_that_was_asked_for_it() {
+fn a_timeout_outlives_the_server() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = create(&mut client, &sleeping());
@@ -148,7 +148,7 @@ fn a_timeout_outlives_the_server_that_was_asked_for_it() {
 }
 
 #[test]
-fn a_timeout_has_bounds_and_is_nobodys_who_did_not_ask() {
+fn a_timeout_has_bounds_and_no_default() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     for ms in [0, 999, 31_536_000_001_u64] {
@@ -164,7 +164,7 @@ fn a_timeout_has_bounds_and_is_nobodys_who_did_not_ask() {
 }
 
 #[test]
-fn typing_and_reading_count_and_looking_at_the_list_does_not() {
+fn typing_and_reading_count_as_activity_and_listing_does_not() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = &client.create_terminal(&sh("stty -echo; echo; exec sleep 1000"));

@@ -148,7 +148,7 @@ fn without_nonce(mark: &str) -> String {
 
 /// A daemon with this file in its home.
 pub(crate) fn daemon_with(file: &str, text: &str) -> TestDaemon {
-    let home = Home::new();
+    let home = Home::create();
     let path = home.user_home().join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();

@@ -118,7 +118,7 @@ fn fish_marks_each_command_but_not_where_the_prompt_ends() {
 }
 
 #[test]
-fn what_is_run_in_a_shell_is_a_command() {
+fn a_line_run_in_a_shell_is_a_listed_command() {
     let daemon = daemon_with(".bashrc", "PS1='$ '\nHISTCONTROL=ignorespace\n");
     let mut shell = MarkedShell::start(&daemon, &["bash"]);
     shell.run("echo one").run("(exit 3)").run(" echo hidden");

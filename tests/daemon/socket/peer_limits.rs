@@ -78,9 +78,9 @@ fn was_refused(
     true
 }
 
-struct Greedy(Child, BufReader<std::process::ChildStdout>);
+struct GreedyProcess(Child, BufReader<std::process::ChildStdout>);
 
-impl Greedy {
+impl GreedyProcess {
     fn start(daemon: &TestDaemon) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["--exact", "socket::peer_limits::greedy", "--nocapture"])
@@ -93,7 +93,7 @@ impl Greedy {
     }
 
     /// The next report of the greedy process.
-    fn says(&mut self) -> String {
+    fn next_report(&mut self) -> String {
         loop {
             let mut line = String::new();
             assert!(self.1.read_line(&mut line).unwrap() > 0, "it has ended");
@@ -104,7 +104,7 @@ impl Greedy {
     }
 }
 
-impl Drop for Greedy {
+impl Drop for GreedyProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -117,7 +117,7 @@ fn a_greedy_process_keeps_nobody_from_being_served() {
     let mut old = daemon.client();
     let mut watcher = daemon.client();
     watcher.ok("session.subscribe", &json!({}));
-    let mut greedy = Greedy::start(&daemon);
+    let mut greedy = GreedyProcess::start(&daemon);
     let pid = greedy.0.id();
     let mut longest = Duration::ZERO;
     let mut serve = |times: usize| {
@@ -136,9 +136,9 @@ fn a_greedy_process_keeps_nobody_from_being_served() {
     serve(50);
     let refused = TRIES - 256;
     let expected = format!("256 {{\"connections_of_peer\": {refused}}}");
-    assert_eq!(greedy.says(), expected);
+    assert_eq!(greedy.next_report(), expected);
     serve(50);
-    assert_eq!(greedy.says(), "asked");
+    assert_eq!(greedy.next_report(), "asked");
     serve(50);
     eprintln!("daemon.info beside a greedy process: {longest:?} at the longest");
     assert!(longest < SOON, "{longest:?}");

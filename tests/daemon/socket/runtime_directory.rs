@@ -15,7 +15,7 @@ fn mode(path: impl AsRef<std::path::Path>) -> u32 {
 
 #[test]
 fn socket_and_files_are_the_users_alone() {
-    let home = Home::new();
+    let home = Home::create();
     // The daemon does not depend on the umask.
     let loose = home.install(
         "loose",
@@ -74,7 +74,7 @@ fn a_second_daemon_leaves_the_first_alone() {
 
 #[test]
 fn two_daemons_started_at_once_are_one_in_the_end() {
-    let home = Home::new();
+    let home = Home::create();
     let spawn = || {
         let mut command = home.command(termd_binary());
         command.stdin(Stdio::null()).stderr(Stdio::null());
@@ -132,7 +132,7 @@ fn a_stale_socket_is_replaced() {
 
 #[test]
 fn a_socket_that_nobody_listens_on_is_replaced() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     drop(UnixListener::bind(home.socket()).unwrap());
@@ -141,7 +141,7 @@ fn a_socket_that_nobody_listens_on_is_replaced() {
 
 #[test]
 fn a_file_where_the_socket_should_be_is_left_alone() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     fs::write(home.socket(), "precious").unwrap();
@@ -152,7 +152,7 @@ fn a_file_where_the_socket_should_be_is_left_alone() {
 
 #[test]
 fn a_symlinked_runtime_directory_is_refused() {
-    let home = Home::new();
+    let home = Home::create();
     let target = home.path("elsewhere");
     fs::create_dir(&target).unwrap();
     fs::set_permissions(&target, Permissions::from_mode(0o700)).unwrap();
@@ -168,7 +168,7 @@ fn a_symlinked_runtime_directory_is_refused() {
 
 #[test]
 fn a_symlinked_socket_is_refused() {
-    let home = Home::new();
+    let home = Home::create();
     fs::create_dir(home.path("run/termd")).unwrap();
     fs::set_permissions(home.path("run/termd"), Permissions::from_mode(0o700)).unwrap();
     let target = home.path("elsewhere.sock");
@@ -191,7 +191,7 @@ fn a_directory_open_to_others_is_refused_and_the_way_out_named() {
         ("run/termd", 0o750),
         ("state/termd", 0o777),
     ] {
-        let home = Home::new();
+        let home = Home::create();
         fs::create_dir(home.path(folder)).unwrap();
         fs::set_permissions(home.path(folder), Permissions::from_mode(mode)).unwrap();
         let stderr = home.refused_start(&[]);
@@ -212,7 +212,7 @@ fn a_directory_of_somebody_else_is_refused() {
         );
     }
     for folder in ["run/termd", "state/termd"] {
-        let home = Home::new();
+        let home = Home::create();
         fs::create_dir(home.path(folder)).unwrap();
         fs::set_permissions(home.path(folder), Permissions::from_mode(0o700)).unwrap();
         std::os::unix::fs::chown(home.path(folder), Some(65534), Some(65534)).unwrap();
@@ -223,7 +223,7 @@ fn a_directory_of_somebody_else_is_refused() {
 
 #[test]
 fn a_path_too_long_for_a_socket_is_a_clear_error() {
-    let home = Home::new();
+    let home = Home::create();
     let long = home.path("x".repeat(120));
     fs::create_dir(&long).unwrap();
     fs::set_permissions(&long, Permissions::from_mode(0o700)).unwrap();
@@ -236,7 +236,7 @@ fn a_path_too_long_for_a_socket_is_a_clear_error() {
 
 #[test]
 fn termd_socket_names_another_place() {
-    let home = Home::new();
+    let home = Home::create();
     let place = home.path("own");
     fs::create_dir(&place).unwrap();
     fs::set_permissions(&place, Permissions::from_mode(0o700)).unwrap();
@@ -258,7 +258,7 @@ fn the_socket_is_gone_after_a_stop_and_nothing_else() {
 
 #[test]
 fn a_bad_configuration_is_refused_with_its_place() {
-    let home = Home::new();
+    let home = Home::create();
     home.configure("kill_grace_ms = \"soon\"\n");
     let stderr = home.refused_start(&[]);
     assert!(stderr.contains("config.toml:1:17: "), "{stderr}");

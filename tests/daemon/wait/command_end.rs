@@ -69,7 +69,7 @@ fn marks_end_a_command_with_its_exit_code() {
 
 /// Marks with parameters such as `D;5;aid=1`, split over several writes.
 #[test]
-fn marks_of_other_hands_are_understood() {
+fn marks_of_other_programs_are_understood() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let script = r"printf '\033]133;A\007$ \033]133;B\007'; read x; printf '\033]13'; sleep 0.2; \

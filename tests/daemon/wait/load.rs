@@ -37,7 +37,7 @@ fn eight_hundred_waits_delay_nobody_and_end_together() {
         assert!(took < BESIDE, "{took:?}");
     }
     let begun = Instant::now();
-    client.send_text(&id, "\r");
+    client.send_text(id, "\r");
     for request in requests {
         let answer = waiting.answer(request);
         assert_eq!(answer["result"]["ended_by"], "matched", "{answer}");
@@ -46,7 +46,7 @@ fn eight_hundred_waits_delay_nobody_and_end_together() {
 }
 
 #[test]
-fn a_wait_that_is_cancelled_ends_and_the_terminal_does_not() {
+fn a_cancelled_wait_ends_and_the_terminal_does_not() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = client.create_terminal(&sh("read x; echo done"));

@@ -154,7 +154,7 @@ fn the_exit_ends_a_wait_with_all_output_before_it() {
 
 /// A match inside a flood is found by the end of the flood.
 #[test]
-fn a_flood_is_looked_through() {
+fn a_match_in_a_flood_is_found() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let id = client.create_terminal(&sh("read x; seq 1 2000000; echo the end; read y"));

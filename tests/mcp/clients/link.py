@@ -14,12 +14,12 @@ import jsonschema
 from report import expect
 
 MAJOR = int(version("mcp").split(".")[0])
-# The longest that any call of a check may take; a check's own limits are shorter.
+# How long a call of a check may take. The limits of a check itself are shorter.
 CALL_SECONDS = 90
 
 
 class Result:
-    """A tool's answer: its members by name, and whether it is an error."""
+    """The result of a tool: its members by name, and whether it is an error."""
 
     def __init__(self, raw, facts):
         self.raw = raw
@@ -41,7 +41,7 @@ class Result:
 
 
 def plain(model):
-    """A pydantic model as the JSON that went over the wire."""
+    """A pydantic model as the JSON on the wire."""
     return model.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
@@ -53,7 +53,7 @@ class Link:
         self.tools = {tool["name"]: tool for tool in listed}
 
     async def call(self, tool, /, progress=None, within=CALL_SECONDS, **arguments):
-        """Calls a tool; a protocol error is raised."""
+        """Calls a tool. A protocol error is raised."""
         with anyio.fail_after(within):
             result = await self.client.call_tool(tool, arguments, progress_callback=progress)
         raw = plain(result)
@@ -77,14 +77,14 @@ class Link:
         return Result(raw, facts if isinstance(facts, dict) else {})
 
     async def ok(self, tool, /, **arguments):
-        """Calls a tool that must do what it was asked."""
+        """Calls a tool, which must succeed."""
         result = await self.call(tool, **arguments)
         expect(not result.is_error, f"{tool}: {result}")
         expect(result.get("success") is not False, f"{tool}: {result}")
         return result
 
     async def create(self, command="bash", **arguments):
-        """A session, by its id."""
+        """Creates a session: its id."""
         return (await self.ok("session_create", command=command, **arguments))["session_id"]
 
 
@@ -100,7 +100,7 @@ async def _listed(client):
 
 @asynccontextmanager
 async def connect(world, tools="session", env=None, mode="auto"):
-    """A client of a server process of its own, in the test's home."""
+    """A client with a server process of its own in the test's home."""
     variables = {**world.env, **(env or {})}
     if MAJOR == 1:
         from mcp import ClientSession, StdioServerParameters
@@ -131,7 +131,7 @@ async def connect(world, tools="session", env=None, mode="auto"):
 
 
 class World:
-    """Where the test's daemon, home and binaries are."""
+    """The paths of the test's home and binaries."""
 
     def __init__(self):
         self.termctl = os.environ["TERMCTL"]
@@ -140,6 +140,6 @@ class World:
         self.env = {name: os.environ[name] for name in names}
 
     async def termctl_json(self, *arguments):
-        """What `termctl --json …` says."""
+        """What `termctl --json …` prints."""
         done = await anyio.run_process([self.termctl, "--json", *arguments])
         return json.loads(done.stdout)

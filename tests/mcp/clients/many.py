@@ -1,4 +1,4 @@
-"""Limits, settings and idle sessions; waits that pend and are in nobody's way."""
+"""Limits, settings, idle sessions, and many pending waits."""
 
 import time
 
@@ -74,12 +74,12 @@ async def pending(world, count):
 
             for number in range(count):
                 waits.start_soon(wait, sessions[number % len(sessions)])
-            # A round trip behind them all: each of them has been sent by now.
+            # After this round trip each of the waits has been sent.
             await link.ok("session_list")
             began = time.monotonic()
             session = await link.create("cat")
             took = time.monotonic() - began
-            # Their sessions' end is the waits' end: each of them is answered.
+            # The end of the sessions answers each wait.
             for other in [session, *sessions]:
                 await link.ok("session_close", session_id=other)
         expect(took < 1, f"{took:.2f} s for a create")

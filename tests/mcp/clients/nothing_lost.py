@@ -1,9 +1,9 @@
-"""Output is read whole, or what was left out is named and can be fetched."""
+"""Output is read whole, or an omission is named and can be fetched."""
 
 from link import connect
 from report import expect
 
-# What terminal-mcp writes, and so do we, where the rest follows with the next read.
+# terminal-mcp's words, which termctl uses too, where the rest comes with the next read.
 MARKER = "\n... [output truncated]"
 
 

@@ -15,7 +15,7 @@ async def scenario(world, report):
             await link.ok("session_send", session_id=session, **what)
 
         async def screen(session, text, timeout=10):
-            """Waits until the screen shows a text; the screen."""
+            """Waits until the screen shows a text: the screen."""
             for _ in range(timeout * 2):
                 result = await link.ok("session_read", session_id=session, timeout=0.5)
                 if text in result["output"]:

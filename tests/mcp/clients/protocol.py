@@ -1,4 +1,4 @@
-"""The protocol: what is negotiated, listed, refused, told meanwhile, and taken back."""
+"""The protocol: negotiation, lists, errors, progress and cancellation."""
 
 import time
 

@@ -1,5 +1,5 @@
-"""Runs one scenario: `python run.py SCENARIO`. The Rust test beside this file calls it, with the home of
-a daemon of its own in the environment."""
+"""Runs one scenario: `python run.py SCENARIO`. The Rust test beside this file calls it. The environment
+names the home of the test's daemon."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""A local sshd as this user, on a free port, with keys of its own."""
+"""A local sshd of this user, on a free port and with its own keys."""
 
 import getpass
 import os
@@ -22,7 +22,7 @@ def _program(name):
 
 @asynccontextmanager
 async def server():
-    """The ssh command line that logs in there."""
+    """The ssh command line that logs in."""
     sshd, keygen = _program("sshd"), _program("ssh-keygen")
     _program("ssh")
     with tempfile.TemporaryDirectory() as name:
@@ -40,7 +40,7 @@ async def server():
             "PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
         )
         if os.getuid() == 0:
-            # Where sshd as root leaves its rights behind; made by its package's service, else by us.
+            # sshd as root drops its privileges here. Its package's service creates the folder, else this test does.
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         log = open(folder / "log", "wb")
         process = subprocess.Popen([sshd, "-D", "-e", "-f", folder / "config"], stderr=log)

@@ -1,4 +1,4 @@
-"""Shims and servers die; the session goes on, and the next client finds it by its label."""
+"""MCP servers and the daemon's server die. The session goes on, and the next client finds it by its label."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from report import expect
 
 
 def shims():
-    """The `termctl mcp` processes that this one has started."""
+    """The `termctl mcp` processes that this process has started."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -26,7 +26,7 @@ def shims():
 
 
 async def end(pid):
-    """Kills a process and waits until it is gone."""
+    """Kills a process and waits for its end."""
     os.kill(pid, signal.SIGKILL)
     with anyio.fail_after(10):
         while True:

@@ -1,4 +1,4 @@
-"""The set `terminal`: all seventeen tools, and where smart-terminal-mcp was wrong."""
+"""The `terminal` tool set: all seventeen tools, and the known faults of smart-terminal-mcp."""
 
 import subprocess
 import time

@@ -1,4 +1,4 @@
-"""What is typed arrives: keys, long lines, secrets; and what would not is refused."""
+"""Typed keys, long lines and secrets arrive, or are refused."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""When a command is done, and waiting for text: from the shell's marks, never from the echo."""
+"""The end of a command by the shell's marks, and waits for text that ignore the echo."""
 
 import shutil
 import time
@@ -7,7 +7,7 @@ import anyio
 from link import connect
 from report import Skip, expect
 
-# Shells that termd integrates with, and programs that it knows nothing of.
+# Shells with termd's integration, and programs without it.
 MARKED = [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")]
 UNMARKED = [
     ("sh", "sh", "sleep 1; echo done-$((40+2))"),

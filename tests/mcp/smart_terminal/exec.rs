@@ -25,7 +25,7 @@ fn ten_of_ten_commands_give_their_own_output_and_exit_code() {
 }
 
 #[test]
-fn what_the_original_cannot_run_is_run() {
+fn commands_that_smart_terminal_mcp_cannot_run_are_run() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);
     let id = start(&mut client);

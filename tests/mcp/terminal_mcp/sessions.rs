@@ -218,7 +218,7 @@ fn a_limit_counts_the_sessions_that_live() {
 }
 
 #[test]
-fn the_hint_is_a_line_to_type() {
+fn the_attach_hint_is_a_line_to_type() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
     let id = client.create("cat");

@@ -96,7 +96,7 @@ impl Agent {
         self.client.ok("terminal/release", &Self::named(id));
     }
 
-    /// Waits until a terminal has printed `pid NUMBER;` at least `count` times, and holds these processes.
+    /// Waits until a terminal has printed `pid NUMBER;` at least `count` times: these processes.
     #[track_caller]
     pub fn printed_processes(&mut self, id: &str, count: usize) -> Vec<Process> {
         let mut pids: Vec<i64> = Vec::new();

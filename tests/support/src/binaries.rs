@@ -30,16 +30,25 @@ pub(crate) fn termctl_binary() -> PathBuf {
     build_folder().join("termctl")
 }
 
-/// The `termd` of this build. Cargo has built it for a test of its package and for
-/// `cargo test --workspace`. `cargo test -p termctl` does not build it, so a missing or stale one
-/// is built here.
+/// The `termd` of this build.
+///
+/// Cargo names it to the tests of its package, which it has built it for. A test of another package
+/// finds it in the build folder, where `cargo test --workspace` puts it. `cargo test -p termctl`
+/// does not, so a missing or stale one is built here.
 pub fn termd_binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY
         .get_or_init(|| {
+            if let Some(termd) = std::env::var_os("CARGO_BIN_EXE_termd") {
+                return termd.into();
+            }
             let folder = build_folder();
             let termd = folder.join("termd");
-            if !is_fresh(&termd) {
+            let built = fs::metadata(&termd).and_then(|meta| meta.modified()).ok();
+            let newest = ["daemon", "proto", "migrations"]
+                .iter()
+                .filter_map(|name| newest_source(&repository().join(name), *name == "migrations"));
+            if built.is_none() || built < newest.max() {
                 build_termd(&folder);
             }
             termd
@@ -47,27 +56,20 @@ pub fn termd_binary() -> PathBuf {
         .clone()
 }
 
-/// Whether a binary is newer than each source that Cargo's dep-info file beside it names.
-fn is_fresh(binary: &Path) -> bool {
-    let modified = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    let Some(built) = modified(binary) else {
-        return false;
+/// When a file of a folder `src` below this folder was changed last, or any file where this folder
+/// is in `src`.
+fn newest_source(folder: &Path, is_src: bool) -> Option<SystemTime> {
+    let modified = |entry: fs::DirEntry| {
+        if entry.file_type().ok()?.is_dir() {
+            newest_source(&entry.path(), is_src || entry.file_name() == "src")
+        } else if is_src {
+            entry.metadata().ok()?.modified().ok()
+        } else {
+            None
+        }
     };
-    let dep_info = fs::read_to_string(binary.with_extension("d")).unwrap_or_default();
-    let Some((_, sources)) = dep_info.split_once(": ") else {
-        return false;
-    };
-    // A blank inside a path is written as `\ `.
-    let sources = sources.replace("\\ ", "\0");
-    let newest: Option<SystemTime> = sources
-        .split_whitespace()
-        .map(|path| PathBuf::from(path.replace('\0', " ")))
-        .map(|path| modified(&path))
-        // A source that is gone makes the binary stale as well.
-        .try_fold(SystemTime::UNIX_EPOCH, |newest, time| {
-            Some(newest.max(time?))
-        });
-    newest.is_some_and(|newest| newest <= built)
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    entries.filter_map(modified).max()
 }
 
 fn build_termd(folder: &Path) {

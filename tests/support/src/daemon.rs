@@ -27,12 +27,12 @@ pub struct TestDaemon {
 impl TestDaemon {
     /// Starts a daemon in a fresh home.
     pub fn start() -> Self {
-        Self::start_in(Home::new())
+        Self::start_in(Home::create())
     }
 
     /// Starts a daemon in a fresh home with this `config.toml`.
     pub fn configured(toml: &str) -> Self {
-        let home = Home::new();
+        let home = Home::create();
         home.configure(toml);
         Self::start_in(home)
     }
@@ -143,7 +143,8 @@ impl Deref for TestDaemon {
     }
 }
 
-/// The main process of a daemon. It is dropped before the home, which looks for processes left behind.
+/// The main process of a daemon. It is dropped before the home, which looks for processes left
+/// behind.
 #[derive(Debug)]
 struct Keeper {
     child: Child,

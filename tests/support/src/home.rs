@@ -18,24 +18,20 @@ const MAX_ROOT_LENGTH: usize = 70;
 /// Directories for one daemon, and the environment that names them.
 #[derive(Debug)]
 pub struct Home {
-    root: PathBuf,
-    /// Removes the directories; a view has none.
-    owned: Option<TempDir>,
+    /// Removes the directories when it is dropped.
+    root: TempDir,
 }
 
 impl Home {
-    /// A fresh home. Its configuration has a short kill grace, so that tests end soon.
-    pub fn new() -> Self {
+    /// Creates a fresh home. Its configuration has a short kill grace, so that tests end soon.
+    pub fn create() -> Self {
         let mut builder = tempfile::Builder::new();
         builder.prefix("td");
         let mut root = builder.tempdir().unwrap();
         if root.path().as_os_str().len() > MAX_ROOT_LENGTH {
             root = builder.tempdir_in("/tmp").unwrap();
         }
-        let home = Self {
-            root: root.path().to_owned(),
-            owned: Some(root),
-        };
+        let home = Self { root };
         for name in ["home", "run", "state", "config", "bin"] {
             let path = home.path(name);
             fs::create_dir(&path).unwrap();
@@ -45,17 +41,9 @@ impl Home {
         home
     }
 
-    /// The same directories again, for whoever looks at them and does not own them.
-    pub fn view(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            owned: None,
-        }
-    }
-
     /// A path below the root of the home.
     pub fn path(&self, below: impl AsRef<Path>) -> PathBuf {
-        self.root.join(below)
+        self.root.path().join(below)
     }
 
     /// The user's home directory.
@@ -190,9 +178,6 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if self.owned.is_none() {
-            return;
-        }
         let left = self.kill_leftovers();
         if std::thread::panicking() {
             eprintln!("--- termd's log\n{}--- end of the log", self.log());

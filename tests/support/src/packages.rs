@@ -1,4 +1,4 @@
-//! Packages of PyPI and npm that tests run, fetched once by exact version.
+//! Packages of `PyPI` and npm that tests run, fetched once by exact version.
 //!
 //! They are kept in `target/tmp/registries` from run to run. A package that cannot be fetched is a
 //! reason to skip the test: it neither fails nor hangs it.
