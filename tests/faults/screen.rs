@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, sh, wait_until};
+use termd_test_support::{RawClient, TestDaemon, assert_members, sh, wait_until};
 
 use crate::{Fault, rounds};
 
@@ -178,7 +178,7 @@ fn sizes_survive_and_stand_where_they_were_given() {
         }
         strike_and_compare(&daemon, &id, faults(round), "after three sizes");
         let info = daemon.client().ok("session.show", &json!({ "id": id }));
-        assert_eq!((&info["cols"], &info["rows"]), (&json!(38), &json!(12)));
+        assert_members(&info, &json!({ "cols": 38, "rows": 12 }));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The limit that ended a program: each tool that reports an exit names it by the same member.
 
 use serde_json::{Value, json};
+use termd_test_support::assert_members;
 use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
 
 use crate::client::McpClient;
@@ -104,10 +105,7 @@ fn terminals_tell_which_limit_ended_them() {
     assert_eq!(ran["endCause"], "file_bytes", "{ran}");
     let named = json!({ "sessionId": id });
     let read = client.call("terminal_read", &named);
-    assert_eq!(
-        (&read["endCause"], &read["alive"]),
-        (&json!("file_bytes"), &json!(false))
-    );
+    assert_members(&read, &json!({ "endCause": "file_bytes", "alive": false }));
     let waited = client.call(
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "never" }),

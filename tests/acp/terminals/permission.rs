@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use termd_test_support::{RpcError, TestDaemon, merged};
+use termd_test_support::{RpcError, TestDaemon, assert_members, merged};
 
 use crate::harness::proxy::AcpProxy;
 use crate::harness::proxy::{SESSION, listed, named, records, wait_until_nothing_is_left};
@@ -66,9 +66,9 @@ fn a_question_says_what_and_why_and_once_is_once() {
         let line = format!("rm -f {}", victim.display());
         assert_eq!(request["params"]["sessionId"], SESSION);
         assert_eq!(tool_call["title"], json!(line));
-        assert_eq!(
-            (&tool_call["kind"], &tool_call["status"]),
-            (&json!("execute"), &json!("pending"))
+        assert_members(
+            &tool_call,
+            &json!({ "kind": "execute", "status": "pending" }),
         );
         assert_eq!(tool_call["rawInput"]["command"], "rm");
         assert_eq!(tool_call["rawInput"]["args"], params["args"]);

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use termd_test_support::{Pty, RawClient, TestDaemon, sh};
+use termd_test_support::{Pty, RawClient, TestDaemon, assert_members, sh};
 
 use crate::termctl::{TermctlOutput, command, ok, spawn, termctl};
 
@@ -83,10 +83,7 @@ fn a_watcher_is_told_as_it_happens() {
     assert_eq!(next()["state"], "pending");
     ok(&daemon, &["deny", &id]);
     let seen = next();
-    assert_eq!(
-        (&seen["id"], &seen["state"]),
-        (&json!(id), &json!("denied"))
-    );
+    assert_members(&seen, &json!({ "id": id, "state": "denied" }));
     watcher.kill().unwrap();
     watcher.wait().unwrap();
 }
@@ -213,10 +210,7 @@ fn what_nobody_answers_in_time_is_denied() {
     let (mut agent, params, id) = question(&daemon);
     let mut seen = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let over = seen.find(|seen| seen["state"] != "pending").unwrap();
-    assert_eq!(
-        (&over["id"], &over["state"]),
-        (&json!(id), &json!("expired"))
-    );
+    assert_members(&over, &json!({ "id": id, "state": "expired" }));
     assert!(over["answered_by"].is_null(), "{over}");
     let late = termctl(&daemon, &["approve", &id]);
     assert_eq!(late.code, Some(1), "{late:?}");

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, sh, wait_until};
+use termd_test_support::{RawClient, TestDaemon, assert_members, sh, wait_until};
 
 use crate::termctl::{command, ok, termctl};
 
@@ -304,7 +304,7 @@ fn a_watcher_with_a_smaller_tty_sees_where_the_cursor_is() {
     go_on(&daemon, &id, 2);
     shows("TOP left", "far");
     let info = daemon.client().ok("session.show", &json!({ "id": id }));
-    assert_eq!((&info["cols"], &info["rows"]), (&json!(80), &json!(24)));
+    assert_members(&info, &json!({ "cols": 80, "rows": 24 }));
     // The watcher ends with the command.
     go_on_to_the_end(&daemon, &id);
     daemon.client().wait_for_text(&watcher, "done 0");

@@ -5,7 +5,7 @@ use std::process::Child;
 
 use rustix::process::Signal;
 use serde_json::json;
-use termd_test_support::{Process, Pty, TestDaemon, wait_until};
+use termd_test_support::{Process, Pty, TestDaemon, assert_members, wait_until};
 
 use crate::termctl::{command, ok, ready_terminal, termctl};
 
@@ -122,7 +122,7 @@ fn the_window_size_follows() {
     pty.write(DETACH);
     pty.wait(&mut child);
     let info = termctl(&daemon, &["show", "--json", &id]).json();
-    assert_eq!((&info["cols"], &info["rows"]), (&json!(132), &json!(43)));
+    assert_members(&info, &json!({ "cols": 132, "rows": 43 }));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn read_only_types_nothing_and_sizes_nothing() {
     let text = ok(&daemon, &["read", &id]);
     assert!(!text.contains("not sent"), "{text}");
     let info = termctl(&daemon, &["show", "--json", &id]).json();
-    assert_eq!((&info["cols"], &info["rows"]), (&json!(80), &json!(24)));
+    assert_members(&info, &json!({ "cols": 80, "rows": 24 }));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! as the exit is reported.
 
 use serde_json::{Value, json};
-use termd_test_support::{Agent, TestDaemon, merged, sh, wait_until};
+use termd_test_support::{Agent, TestDaemon, assert_members, merged, sh, wait_until};
 
 /// The output of `printf FORMAT` with a limit.
 fn printed(agent: &mut Agent, format: &str, limit: Option<u64>) -> Value {
@@ -160,15 +160,9 @@ fn a_limit_of_zero_keeps_nothing() {
     let daemon = TestDaemon::start();
     let mut agent = daemon.agent();
     let result = printed(&mut agent, "something", Some(0));
-    assert_eq!(
-        (&result["output"], &result["truncated"]),
-        (&json!(""), &json!(true))
-    );
+    assert_members(&result, &json!({ "output": "", "truncated": true }));
     let result = printed(&mut agent, "", Some(0));
-    assert_eq!(
-        (&result["output"], &result["truncated"]),
-        (&json!(""), &json!(false))
-    );
+    assert_members(&result, &json!({ "output": "", "truncated": false }));
 }
 
 /// Null means the default, 1 MiB.

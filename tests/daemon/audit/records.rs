@@ -6,7 +6,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
-use termd_test_support::{Process, RawClient, SESSION, TestDaemon, merged, sh, wait_until};
+use termd_test_support::{
+    Process, RawClient, SESSION, TestDaemon, assert_members, merged, sh, wait_until,
+};
 
 /// All records of a terminal, oldest first.
 fn records(client: &mut RawClient, id: &str) -> Vec<Value> {
@@ -50,10 +52,7 @@ fn every_action_has_a_record() {
     let names = create["detail"]["env"].to_string();
     assert!(names.contains("A_NAME"), "{create}");
     let actor = &create["actor"];
-    assert_eq!(
-        (&actor["front"], &actor["session"]),
-        (&json!("acp"), &json!(SESSION))
-    );
+    assert_members(&actor, &json!({ "front": "acp", "session": SESSION }));
     assert_eq!(actor["client"], "the test");
     assert_eq!(actor["pid"], std::process::id());
     assert_eq!(actor["exe"], json!(std::env::current_exe().unwrap()));

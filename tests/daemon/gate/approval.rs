@@ -1,7 +1,7 @@
 //! The gate's questions: each is asked once, answered once and used once.
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon};
+use termd_test_support::{RawClient, TestDaemon, assert_members};
 
 /// A client with this front and name.
 fn client(daemon: &TestDaemon, front: &str, name: &str) -> RawClient {
@@ -47,10 +47,7 @@ fn an_approved_command_runs_once() {
 
     let listed = person.ok("approval.list", &json!({}));
     let pending = &listed["approvals"][0];
-    assert_eq!(
-        (&pending["id"], &pending["state"]),
-        (&json!(id), &json!("pending"))
-    );
+    assert_members(&pending, &json!({ "id": id, "state": "pending" }));
     assert_eq!(pending["asked_by"]["client"], "an agent");
     assert_eq!(answer(&mut person, &id, "approve")["state"], "approved");
 

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, merged, sh, wait_until};
+use termd_test_support::{RawClient, TestDaemon, assert_members, merged, sh, wait_until};
 
 #[track_caller]
 fn started(client: &mut RawClient, script: &str) -> String {
@@ -121,19 +121,13 @@ fn standard_output_and_error_are_apart_and_together() {
                     (&json!(start), &json!(end)),
                     "{more}"
                 );
-                assert_eq!(
-                    (&page["at_end"], &page["state"]),
-                    (&json!(true), &json!(state))
-                );
+                assert_members(&page, &json!({ "at_end": true, "state": state }));
             }
         }
         // A page may end inside a character, which then comes whole with the next page.
         let half = json!({ "stream": "stdout", "encoding": "raw", "max_bytes": 8 });
         let page = read(&mut client, &id, &half);
-        assert_eq!(
-            (&page["text"], &page["end"]),
-            (&json!("one\nthr"), &json!(11))
-        );
+        assert_members(&page, &json!({ "text": "one\nthr", "end": 11 }));
         assert_eq!(whole(&mut client, &id, "stdout"), b"one\nthr\xc3\xa9e\n");
         // The second round reads from the database alone.
         client.ok("session.close", &json!({ "id": id }));
@@ -161,7 +155,7 @@ fn a_command_on_pipes_has_no_terminal_and_no_input() {
         &json!({ "id": id, "cols": 100, "rows": 10 }),
     );
     let info = client.ok("session.show", &json!({ "id": id }));
-    assert_eq!((&info["cols"], &info["rows"]), (&json!(100), &json!(10)));
+    assert_members(&info, &json!({ "cols": 100, "rows": 10 }));
     client.ok("session.kill", &json!({ "id": id }));
     let pty = client.ok("session.create", &sh("sleep 100"));
     for stream in ["stdout", "stderr"] {
@@ -205,10 +199,7 @@ fn a_grandchild_that_holds_the_pipes_does_not_hold_the_exit() {
     let id = finished(&mut client, "sleep 1000 & echo done; echo bad >&2; exit 4");
     assert!(begin.elapsed() < std::time::Duration::from_secs(5));
     let page = read(&mut client, &id, &json!({ "stream": "stdout" }));
-    assert_eq!(
-        (&page["text"], &page["state"]),
-        (&json!("done\n"), &json!("exited"))
-    );
+    assert_members(&page, &json!({ "text": "done\n", "state": "exited" }));
     assert_eq!(page["exit_status"]["exit_code"], 4);
     client.ok("session.close", &json!({ "id": id }));
 }
@@ -242,10 +233,7 @@ fn a_flood_of_both_is_whole() {
             break;
         }
     }
-    assert_eq!(
-        (&waited["exited"], &waited["end"]),
-        (&json!(true), &json!(2 * EACH))
-    );
+    assert_members(&waited, &json!({ "exited": true, "end": 2 * EACH }));
     for (stream, piece) in [("stdout", out), ("stderr", err)] {
         let all = whole(&mut client, &id, stream);
         assert_eq!(all.len(), EACH, "{stream}");

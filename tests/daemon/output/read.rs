@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, sh};
+use termd_test_support::{RawClient, TestDaemon, assert_members, sh};
 
 /// Runs a script on a raw tty without echo to its end: its id.
 #[track_caller]
@@ -161,8 +161,8 @@ fn a_read_waits_for_a_first_byte_and_no_longer_than_asked() {
     let begin = Instant::now();
     let page = read(&mut client, &id, &json!({ "since": 1, "wait_ms": 200 }));
     assert!(begin.elapsed() >= Duration::from_millis(200));
-    assert_eq!((&page["text"], &page["at_end"]), (&json!(""), &json!(true)));
-    assert_eq!((&page["start"], &page["end"]), (&json!(1), &json!(1)));
+    assert_members(&page, &json!({ "text": "", "at_end": true }));
+    assert_members(&page, &json!({ "start": 1, "end": 1 }));
 
     let waiting = client.send(
         "session.read",
@@ -181,9 +181,6 @@ fn a_read_waits_for_a_first_byte_and_no_longer_than_asked() {
     );
     daemon.client().ok("session.kill", &json!({ "id": id }));
     let page = &client.answer(waiting)["result"];
-    assert_eq!(
-        (&page["text"], &page["state"]),
-        (&json!(""), &json!("exited"))
-    );
+    assert_members(&page, &json!({ "text": "", "state": "exited" }));
     assert_eq!(page["exit_status"]["signal"], "SIGTERM");
 }

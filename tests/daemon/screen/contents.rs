@@ -1,7 +1,7 @@
 //! `session.screen`: what a screen shows in each format and in each state of a terminal.
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, merged, sh};
+use termd_test_support::{RawClient, TestDaemon, assert_members, merged, sh};
 
 /// Starts a script and waits until it has printed `mark`: the id.
 fn started(client: &mut RawClient, script: &str, mark: &str) -> String {
@@ -60,10 +60,7 @@ fn each_format_shows_the_same_screen() {
         (&shown["cols"], &shown["rows"], &shown["settled"]),
         (&json!(80), &json!(24), &json!(true))
     );
-    assert_eq!(
-        (&shown["cursor"]["row"], &shown["cursor"]["column"]),
-        (&json!(4), &json!(7))
-    );
+    assert_members(&shown["cursor"], &json!({ "row": 4, "column": 7 }));
     assert!(shown.get("rendering").is_none());
     let text = screen(&mut client, &id, &json!({ "format": "text" }));
     assert!(rendering(&text).starts_with("plain <&> red link\n漢字 é\n\n\n  ready\n"));
@@ -254,10 +251,7 @@ fn state_for_agents() {
     ] {
         assert_eq!(now["modes"][mode], value, "{mode}");
     }
-    assert_eq!(
-        (&now["cursor"]["visible"], &now["cursor"]["shape"]),
-        (&json!(false), &json!("bar"))
-    );
+    assert_members(&now["cursor"], &json!({ "visible": false, "shape": "bar" }));
     client.send_text(&id, "\r");
     client.wait_for_text(&id, "three");
     let now = screen(&mut client, &id, &json!({}));

@@ -2,7 +2,7 @@
 //! `scrollback_lines`.
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, merged, sh, skip};
+use termd_test_support::{RawClient, TestDaemon, assert_members, merged, sh, skip};
 
 fn sleeping() -> Value {
     json!({ "command": "sleep", "args": ["1000"] })
@@ -102,10 +102,7 @@ fn a_closed_terminal_answers_as_before_also_from_the_next_server() {
         let changed = json!({ "id": id, "changed_after": u32::MAX, "settle_ms": 60_000, "timeout_ms": 60_000 });
         assert_eq!(client.ok("session.screen", &changed)["settled"], true);
         let page = client.ok("session.read", &json!({ "id": id, "wait_ms": 60_000 }));
-        assert_eq!(
-            (&page["state"], &page["at_end"]),
-            (&json!("closed"), &json!(true))
-        );
+        assert_members(&page, &json!({ "state": "closed", "at_end": true }));
         assert!(page["text"].as_str().unwrap().starts_with("one"));
         client.ok(
             "session.resize",
@@ -115,10 +112,7 @@ fn a_closed_terminal_answers_as_before_also_from_the_next_server() {
         client.ok("session.kill", &json!({ "id": id }));
         assert_eq!(screen(client, &id), shown, "nothing has changed it");
         let info = client.ok("session.show", &json!({ "id": id }));
-        assert_eq!(
-            (&info["state"], &info["cols"]),
-            (&json!("closed"), &json!(40))
-        );
+        assert_members(&info, &json!({ "state": "closed", "cols": 40 }));
     };
     check(&mut client);
     drop(client);

@@ -1,7 +1,7 @@
 //! `session.*` and `daemon.*`: creating, finding and labelling terminals.
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon, wait_until};
+use termd_test_support::{Home, TestDaemon, assert_members, wait_until};
 
 fn ids(page: &Value) -> Vec<String> {
     let terminals = page["terminals"].as_array().expect("terminals");
@@ -32,10 +32,10 @@ fn create_tells_all_that_is_known() {
         json!(daemon.path("state")),
         "the connection's default"
     );
-    assert_eq!((&info["cols"], &info["rows"]), (&json!(100), &json!(30)));
+    assert_members(&info, &json!({ "cols": 100, "rows": 30 }));
     assert_eq!(info["state"], "running");
     assert_eq!(info["exit_status"], Value::Null);
-    assert_eq!((&info["start"], &info["end"]), (&json!(0), &json!(0)));
+    assert_members(&info, &json!({ "start": 0, "end": 0 }));
     assert_eq!(info["output_byte_limit"], 1000);
     assert_eq!(info["_meta"], json!({ "k": [1] }));
     let owner = &info["owner"];
@@ -139,11 +139,7 @@ fn a_unique_prefix_or_a_label_names_a_terminal() {
     }
     for name in ["nothing", "WEB", "we", "", "term_1", "web "] {
         let error = client.err("session.show", &json!({ "id": name }));
-        assert_eq!(
-            (error.code, error.kind()),
-            (-32002, "terminal_not_found"),
-            "{name:?}"
-        );
+        error.assert_is_in(format_args!("{name:?}"), -32002, "terminal_not_found");
     }
     // There are 32 characters, so two of 33 ids begin with the same one.
     let ids: Vec<String> = (0..33)

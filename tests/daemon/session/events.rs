@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use termd_test_support::{DEADLINE, Deadline, RawClient, TestDaemon};
+use termd_test_support::{DEADLINE, Deadline, RawClient, TestDaemon, assert_members};
 
 /// Subscribes: the subscription's id.
 fn subscribe(client: &mut RawClient, params: &Value) -> Value {
@@ -69,10 +69,7 @@ fn a_terminals_life_is_told_in_order() {
     assert!(at("output") > 0 && at("resized") > 0);
     assert_eq!(at("exited"), types.len() - 2, "{types:?}");
     let resized = &events[at("resized")];
-    assert_eq!(
-        (&resized["cols"], &resized["rows"]),
-        (&json!(90), &json!(30))
-    );
+    assert_members(&resized, &json!({ "cols": 90, "rows": 30 }));
     let exited = &events[at("exited")];
     assert_eq!(
         exited["exit_status"],

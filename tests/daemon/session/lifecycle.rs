@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use termd_test_support::{Deadline, Process, RawClient, TestDaemon, merged, sh, wait_until};
+use termd_test_support::{
+    Deadline, Process, RawClient, TestDaemon, assert_members, merged, sh, wait_until,
+};
 
 #[test]
 fn a_resize_is_told_to_the_program() {
@@ -18,7 +20,7 @@ fn a_resize_is_told_to_the_program() {
     );
     client.wait_for_text(&id, "43 132");
     let info = client.ok("session.show", &json!({ "id": id }));
-    assert_eq!((&info["cols"], &info["rows"]), (&json!(132), &json!(43)));
+    assert_members(&info, &json!({ "cols": 132, "rows": 43 }));
     for (cols, rows, field) in [
         (1, 24, "cols"),
         (0, 24, "cols"),

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, is_installed, sh};
+use termd_test_support::{RawClient, TestDaemon, assert_members, is_installed, sh};
 
 use super::pattern::{interact, line, text};
 use super::postgres::Postgres;
@@ -27,10 +27,7 @@ fn marks_end_a_command_with_its_exit_code() {
             shell.wait_for_prompts(1);
         }
         let first = interact(&mut shell.client, &id, &line("echo first"), &until);
-        assert_eq!(
-            (&first["ended_by"], &first["done_by"]),
-            (&json!("done"), &json!("marks"))
-        );
+        assert_members(&first, &json!({ "ended_by": "done", "done_by": "marks" }));
         let begun = Instant::now();
         let command = "sleep 0.5; echo out; sh -c 'exit 7'";
         let ended = interact(&mut shell.client, &id, &line(command), &until);
@@ -78,10 +75,7 @@ fn marks_of_other_programs_are_understood() {
     let id = client.create_terminal(&sh(script));
     client.wait_for_text(&id, "\u{1b}]133;B");
     let ended = interact(&mut client, &id, &line("out"), &json!({ DONE: true }));
-    assert_eq!(
-        (&ended["ended_by"], &ended["done_by"]),
-        (&json!("done"), &json!("marks"))
-    );
+    assert_members(&ended, &json!({ "ended_by": "done", "done_by": "marks" }));
     assert_eq!(ended["command"]["exit_code"], 5, "{ended}");
     let activity = client.ok("session.activity", &json!({ "id": id }));
     assert_eq!(activity["last_command"]["exit_code"], 5);

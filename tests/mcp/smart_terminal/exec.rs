@@ -1,7 +1,7 @@
 //! `terminal_exec` and the tools built on it. Each known fault of smart-terminal-mcp has a test.
 
 use serde_json::{Value, json};
-use termd_test_support::TestDaemon;
+use termd_test_support::{TestDaemon, assert_members};
 
 use super::start::{client, exec, start};
 use crate::client::McpClient;
@@ -115,10 +115,7 @@ fn silence_ends_the_call_where_that_was_asked_for() {
         "terminal_exec",
         &json!({ "sessionId": id, "command": "echo start; sleep 100", "quietExitMs": 500 }),
     );
-    assert_eq!(
-        (&result["output"], &result["running"]),
-        (&json!("start"), &json!(true))
-    );
+    assert_members(&result, &json!({ "output": "start", "running": true }));
     assert_eq!(result["timedOut"], false, "{result}");
     client.call(
         "terminal_send_key",
@@ -130,10 +127,7 @@ fn silence_ends_the_call_where_that_was_asked_for() {
         "terminal_exec",
         &json!({ "sessionId": id, "command": "sleep 1.2; echo late", "quietExitMs": 500 }),
     );
-    assert_eq!(
-        (&result["output"], &result["exitCode"]),
-        (&json!("late"), &json!(0))
-    );
+    assert_members(&result, &json!({ "output": "late", "exitCode": 0 }));
 }
 
 #[test]
@@ -185,10 +179,7 @@ fn a_command_is_tried_again_until_it_succeeds() {
         "terminal_retry",
         &json!({ "sessionId": id, "command": "sleep .1; false", "maxRetries": 1, "delayMs": 10 }),
     );
-    assert_eq!(
-        (&result["success"], &result["attempts"]),
-        (&json!(false), &json!(2))
-    );
+    assert_members(&result, &json!({ "success": false, "attempts": 2 }));
     assert_eq!(result["history"][1]["exitCode"], 1, "{result}");
     assert_eq!(result["history"][1]["attempt"], 2, "{result}");
     let result = client.call(
@@ -198,10 +189,7 @@ fn a_command_is_tried_again_until_it_succeeds() {
             "delayMs": 10, "successExitCode": null,
         }),
     );
-    assert_eq!(
-        (&result["success"], &result["attempts"]),
-        (&json!(true), &json!(3))
-    );
+    assert_members(&result, &json!({ "success": true, "attempts": 3 }));
     assert_eq!(result["lastResult"]["output"], "at 3", "{result}");
     // While an attempt takes too long, the next one is not typed into it.
     let result = client.call(

@@ -1,7 +1,7 @@
 //! Typing into terminals, reading, waiting for output, and writing files.
 
 use serde_json::json;
-use termd_test_support::TestDaemon;
+use termd_test_support::{TestDaemon, assert_members};
 
 use super::exec::refused;
 use super::start::{client, exec, start};
@@ -15,18 +15,12 @@ fn a_write_is_waited_for_without_its_echo_and_without_old_output() {
         "terminal_write",
         &json!({ "sessionId": id, "data": "sleep 0.3; echo W$((1+1)) READY\\r" }),
     );
-    assert_eq!(
-        (&wrote["success"], &wrote["sessionId"]),
-        (&json!(true), &json!(id))
-    );
+    assert_members(&wrote, &json!({ "success": true, "sessionId": id }));
     let waited = client.call(
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "READY" }),
     );
-    assert_eq!(
-        (&waited["matched"], &waited["timedOut"]),
-        (&json!(true), &json!(false))
-    );
+    assert_members(&waited, &json!({ "matched": true, "timedOut": false }));
     assert_eq!(
         waited["matchedLine"], "W2 READY",
         "the echo matched: {waited}"
@@ -37,10 +31,7 @@ fn a_write_is_waited_for_without_its_echo_and_without_old_output() {
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "READY", "timeout": 1000, "returnMode": "match-only" }),
     );
-    assert_eq!(
-        (&waited["matched"], &waited["timedOut"]),
-        (&json!(false), &json!(true))
-    );
+    assert_members(&waited, &json!({ "matched": false, "timedOut": true }));
     assert_eq!(waited["output"], "", "{waited}");
     let error = refused(
         &mut client,
@@ -84,10 +75,7 @@ fn a_read_goes_on_where_the_last_one_ended_and_since_goes_back() {
     assert_eq!(read["timedOut"], false, "{read}");
     let end = read["position"].as_u64().unwrap();
     let again = client.call("terminal_read", &json!({ "sessionId": id }));
-    assert_eq!(
-        (&again["output"], &again["position"]),
-        (&json!(""), &json!(end))
-    );
+    assert_members(&again, &json!({ "output": "", "position": end }));
     // Pages of ten lines leave nothing out and repeat nothing.
     let (mut from, mut all) = (wrote["position"].as_u64().unwrap(), Vec::new());
     while from < end {
@@ -135,10 +123,7 @@ fn an_ended_shell_is_read_and_told_of() {
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "NEVER" }),
     );
-    assert_eq!(
-        (&waited["matched"], &waited["exited"]),
-        (&json!(false), &json!(true))
-    );
+    assert_members(&waited, &json!({ "matched": false, "exited": true }));
     let read = client.call("terminal_read", &json!({ "sessionId": id }));
     assert!(
         read["output"].as_str().unwrap().contains("exit 3"),
@@ -175,9 +160,9 @@ fn the_first_of_several_patterns_is_found_with_the_lines_before_it() {
         &json!({ "sessionId": id, "triggers": triggers, "timeout": 10000 }),
     );
     assert_eq!(found["reason"], "trigger", "{found}");
-    assert_eq!(
-        (&found["triggerId"], &found["matchedLine"]),
-        (&json!("t1"), &json!("FAIL here"))
+    assert_members(
+        &found,
+        &json!({ "triggerId": "t1", "matchedLine": "FAIL here" }),
     );
     assert_eq!(found["context"], json!(["line1", "FAIL here"]), "{found}");
     let on = client.call(
@@ -192,18 +177,12 @@ fn the_first_of_several_patterns_is_found_with_the_lines_before_it() {
             "timeout": 20000,
         }),
     );
-    assert_eq!(
-        (&quiet["reason"], &quiet["timedOut"]),
-        (&json!("quiet"), &json!(false))
-    );
+    assert_members(&quiet, &json!({ "reason": "quiet", "timedOut": false }));
     let over = client.call(
         "terminal_watch",
         &json!({ "sessionId": id, "triggers": [{ "id": "x", "pattern": "NEVER" }], "timeout": 1000 }),
     );
-    assert_eq!(
-        (&over["reason"], &over["timedOut"]),
-        (&json!("timeout"), &json!(true))
-    );
+    assert_members(&over, &json!({ "reason": "timeout", "timedOut": true }));
     let error = refused(
         &mut client,
         "terminal_watch",
@@ -300,10 +279,7 @@ fn files_are_written_where_the_session_is() {
         json!({ "success": true, "path": path, "size": 3, "append": false })
     );
     let appended = write(json!({ "content": "IQo=", "encoding": "base64", "append": true }));
-    assert_eq!(
-        (&appended["size"], &appended["append"]),
-        (&json!(5), &json!(true))
-    );
+    assert_members(&appended, &json!({ "size": 5, "append": true }));
     assert_eq!(std::fs::read(&path).unwrap(), b"hi\n!\n");
     write(json!({ "content": "ff00", "encoding": "hex" }));
     assert_eq!(std::fs::read(&path).unwrap(), b"\xff\x00");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon, wait_until};
+use termd_test_support::{Home, TestDaemon, assert_members, wait_until};
 
 use super::exec::refused;
 use super::start::client;
@@ -40,24 +40,15 @@ fn a_program_s_two_outputs_and_its_end_are_told_apart() {
         "{result}"
     );
     assert_eq!(result["stderr"], json!({ "raw": "err\n" }), "{result}");
-    assert_eq!(
-        (&result["ok"], &result["exitCode"]),
-        (&json!(false), &json!(3))
-    );
-    assert_eq!(
-        (&result["timedOut"], &result["args"]),
-        (&json!(false), &json!([]))
-    );
+    assert_members(&result, &json!({ "ok": false, "exitCode": 3 }));
+    assert_members(&result, &json!({ "timedOut": false, "args": [] }));
     assert_eq!(result["cwd"], daemon.user_home().to_str().unwrap());
     assert!(result["durationMs"].is_u64(), "{result}");
     let result = client.call(
         "terminal_run",
         &json!({ "cmd": "false", "successExitCode": null }),
     );
-    assert_eq!(
-        (&result["ok"], &result["exitCodeIgnored"]),
-        (&json!(true), &json!(true))
-    );
+    assert_members(&result, &json!({ "ok": true, "exitCodeIgnored": true }));
     assert_eq!(
         result["checks"],
         json!({ "exitCode": { "ok": true, "expected": null, "actual": 1 } })
@@ -126,10 +117,7 @@ fn known_formats_are_parsed_and_counted() {
         }),
     );
     assert_eq!(paged["stdout"]["raw"], "On branch master\n", "{paged}");
-    assert_eq!(
-        (&paged["pageInfo"]["page"], &paged["pageInfo"]["hasNext"]),
-        (&json!(0), &json!(true))
-    );
+    assert_members(&paged["pageInfo"], &json!({ "page": 0, "hasNext": true }));
     let error = refused(&mut client, "terminal_run_paged", &json!({ "cmd": "ls" }));
     assert!(error.starts_with("terminal_run_paged only supports read-only commands: git (branch,"));
 }
@@ -142,10 +130,7 @@ fn a_timeout_ends_all_that_was_started() {
         "terminal_run",
         &json!({ "cmd": "sleep 321 & sleep 322", "shell": true, "timeout": 1000 }),
     );
-    assert_eq!(
-        (&result["ok"], &result["timedOut"]),
-        (&json!(false), &json!(true))
-    );
+    assert_members(&result, &json!({ "ok": false, "timedOut": true }));
     assert_eq!(
         (&result["exitCode"], &result["signal"]),
         (&Value::Null, &json!("SIGTERM"))
@@ -184,10 +169,7 @@ fn output_over_the_limit_is_named_and_can_be_read() {
         "terminal_run",
         &json!({ "cmd": "seq", "args": ["1", "100000"], "maxOutputBytes": 1024 }),
     );
-    assert_eq!(
-        (&result["ok"], &result["maxOutputExceeded"]),
-        (&json!(false), &json!(true))
-    );
+    assert_members(&result, &json!({ "ok": false, "maxOutputExceeded": true }));
     let raw = result["stdout"]["raw"].as_str().unwrap();
     assert!((1_000..=1_024).contains(&raw.len()), "{}", raw.len());
     assert!(raw.starts_with("1\n2\n3\n"));

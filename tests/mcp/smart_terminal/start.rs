@@ -1,7 +1,7 @@
 //! The `terminal` tool set: its list of tools, and starting, listing and stopping terminals.
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon};
+use termd_test_support::{Home, TestDaemon, assert_members};
 
 use super::exec::refused;
 use crate::client::McpClient;
@@ -117,9 +117,9 @@ fn a_start_says_where_it_is_and_what_was_printed() {
         "terminal_start",
         &json!({ "shell": "/bin/bash", "name": "demo", "env": { "PAGER": "less", "FOO": "1" } }),
     );
-    assert_eq!(
-        (&started["shell"], &started["shellType"]),
-        (&json!("/bin/bash"), &json!("bash"))
+    assert_members(
+        &started,
+        &json!({ "shell": "/bin/bash", "shellType": "bash" }),
     );
     assert_eq!(started["cwd"], daemon.user_home().to_str().unwrap());
     let banner = started["banner"].as_str().unwrap();
@@ -138,10 +138,7 @@ fn a_start_says_where_it_is_and_what_was_printed() {
     assert_eq!(listed["count"], 2, "{listed}");
     for session in listed["sessions"].as_array().unwrap() {
         assert_eq!(session["name"], "demo", "{session}");
-        assert_eq!(
-            (&session["alive"], &session["busy"]),
-            (&json!(true), &json!(false))
-        );
+        assert_members(&session, &json!({ "alive": true, "busy": false }));
         assert_eq!(session["shellType"], "bash", "{session}");
         let created = session["createdAt"].as_str().unwrap();
         assert_eq!(created.len(), "2026-11-21T05:25:22.632Z".len(), "{session}");

@@ -1,7 +1,7 @@
 //! The session tools with real programs.
 
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, wait_until};
+use termd_test_support::{TestDaemon, assert_members, wait_until};
 
 use crate::client::McpClient;
 
@@ -56,10 +56,7 @@ fn exec_gives_output_and_exact_ends() {
     let mut client = McpClient::start(&daemon);
     let result = client.call("session_exec", &json!({ "exec": "echo hi; exit 7" }));
     assert_eq!(result["output"], "hi\n", "{result}");
-    assert_eq!(
-        (&result["exit_code"], &result["timed_out"]),
-        (&json!(7), &json!(false))
-    );
+    assert_members(&result, &json!({ "exit_code": 7, "timed_out": false }));
     let result = client.call(
         "session_exec",
         &json!({ "exec": "kill -9 $$", "confirmed": true }),
@@ -91,7 +88,7 @@ fn sizes_come_from_the_call_and_from_the_environment() {
         &json!({ "session_id": id, "rows": 5, "cols": 40 }),
     );
     let info = daemon.client().ok("session.show", &json!({ "id": id }));
-    assert_eq!((&info["rows"], &info["cols"]), (&json!(5), &json!(40)));
+    assert_members(&info, &json!({ "rows": 5, "cols": 40 }));
 }
 
 #[test]

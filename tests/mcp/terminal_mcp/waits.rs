@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use termd_test_support::TestDaemon;
+use termd_test_support::{TestDaemon, assert_members};
 
 use crate::client::McpClient;
 
@@ -54,11 +54,7 @@ fn a_timeout_gives_what_there_is_and_an_exit_ends_the_wait() {
         "session_wait_for",
         &json!({ "session_id": id, "pattern": "never", "timeout": 0.5 }),
     );
-    assert_eq!(
-        (&result["matched"], &result["timed_out"]),
-        (&json!(false), &json!(true)),
-        "{result}"
-    );
+    assert_members(&result, &json!({ "matched": false, "timed_out": true }));
     assert_eq!(result["output"], "partly\n", "{result}");
     let waiting = client.begin(
         "session_wait_for",
@@ -67,11 +63,7 @@ fn a_timeout_gives_what_there_is_and_an_exit_ends_the_wait() {
     client.call("session_send", &json!({ "session_id": id }));
     let result = client.answer(waiting)["result"]["structuredContent"].clone();
     assert_eq!(result["matched"], false, "{result}");
-    assert_eq!(
-        (&result["is_alive"], &result["exit_code"]),
-        (&json!(false), &json!(4)),
-        "{result}"
-    );
+    assert_members(&result, &json!({ "is_alive": false, "exit_code": 4 }));
 }
 
 #[test]

@@ -49,7 +49,13 @@ impl RpcError {
     /// Fails unless the error has this code and this `data.kind`.
     #[track_caller]
     pub fn assert_is(&self, code: i64, kind: &str) {
-        assert_eq!((self.code, self.kind()), (code, kind), "{self:?}");
+        self.assert_is_in("", code, kind);
+    }
+
+    /// The same. The failure names the case, such as the params of one round of a loop.
+    #[track_caller]
+    pub fn assert_is_in(&self, case: impl Display, code: i64, kind: &str) {
+        assert_eq!((self.code, self.kind()), (code, kind), "{case} {self:?}");
     }
 
     /// Fails unless the error is "invalid params" and names this field.

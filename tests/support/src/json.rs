@@ -15,3 +15,12 @@ pub fn merged(base: &Value, more: &Value) -> Value {
     }
     Value::Object(object)
 }
+
+/// Fails unless an object has each of these members with this value. A null stands for a missing
+/// member as well.
+#[track_caller]
+pub fn assert_members(object: &Value, expected: &Value) {
+    for (key, value) in expected.as_object().expect("an object of members") {
+        assert_eq!(object[key], *value, "{key} of {object}");
+    }
+}

@@ -41,7 +41,7 @@ pub use binaries::termd_binary;
 pub use client::{Disconnected, RawClient, RpcError};
 pub use daemon::TestDaemon;
 pub use home::Home;
-pub use json::{merged, sh};
+pub use json::{assert_members, merged, sh};
 pub use process::{
     Process, children_of, is_root, open_descriptors, process_state, processes_with_environment,
     resident_kib,
