@@ -272,7 +272,7 @@ fn what_is_wrong_is_seen() {
             ToAgent,
             None,
             json!({ "jsonrpc": "2.0", "id": 1, "result": {} }),
-            "nothing",
+            "no request",
         ),
         (
             ToAgent,

@@ -67,7 +67,7 @@ fn a_question_says_what_and_why_and_once_is_once() {
         assert_eq!(request["params"]["sessionId"], SESSION);
         assert_eq!(tool_call["title"], json!(line));
         assert_members(
-            &tool_call,
+            tool_call,
             &json!({ "kind": "execute", "status": "pending" }),
         );
         assert_eq!(tool_call["rawInput"]["command"], "rm");

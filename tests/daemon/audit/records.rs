@@ -52,7 +52,7 @@ fn every_action_has_a_record() {
     let names = create["detail"]["env"].to_string();
     assert!(names.contains("A_NAME"), "{create}");
     let actor = &create["actor"];
-    assert_members(&actor, &json!({ "front": "acp", "session": SESSION }));
+    assert_members(actor, &json!({ "front": "acp", "session": SESSION }));
     assert_eq!(actor["client"], "the test");
     assert_eq!(actor["pid"], std::process::id());
     assert_eq!(actor["exe"], json!(std::env::current_exe().unwrap()));

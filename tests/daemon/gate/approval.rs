@@ -47,7 +47,7 @@ fn an_approved_command_runs_once() {
 
     let listed = person.ok("approval.list", &json!({}));
     let pending = &listed["approvals"][0];
-    assert_members(&pending, &json!({ "id": id, "state": "pending" }));
+    assert_members(pending, &json!({ "id": id, "state": "pending" }));
     assert_eq!(pending["asked_by"]["client"], "an agent");
     assert_eq!(answer(&mut person, &id, "approve")["state"], "approved");
 

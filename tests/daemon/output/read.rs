@@ -181,6 +181,6 @@ fn a_read_waits_for_a_first_byte_and_no_longer_than_asked() {
     );
     daemon.client().ok("session.kill", &json!({ "id": id }));
     let page = &client.answer(waiting)["result"];
-    assert_members(&page, &json!({ "text": "", "state": "exited" }));
+    assert_members(page, &json!({ "text": "", "state": "exited" }));
     assert_eq!(page["exit_status"]["signal"], "SIGTERM");
 }

@@ -69,7 +69,7 @@ fn a_terminals_life_is_told_in_order() {
     assert!(at("output") > 0 && at("resized") > 0);
     assert_eq!(at("exited"), types.len() - 2, "{types:?}");
     let resized = &events[at("resized")];
-    assert_members(&resized, &json!({ "cols": 90, "rows": 30 }));
+    assert_members(resized, &json!({ "cols": 90, "rows": 30 }));
     let exited = &events[at("exited")];
     assert_eq!(
         exited["exit_status"],

@@ -138,7 +138,7 @@ fn a_start_says_where_it_is_and_what_was_printed() {
     assert_eq!(listed["count"], 2, "{listed}");
     for session in listed["sessions"].as_array().unwrap() {
         assert_eq!(session["name"], "demo", "{session}");
-        assert_members(&session, &json!({ "alive": true, "busy": false }));
+        assert_members(session, &json!({ "alive": true, "busy": false }));
         assert_eq!(session["shellType"], "bash", "{session}");
         let created = session["createdAt"].as_str().unwrap();
         assert_eq!(created.len(), "2026-11-21T05:25:22.632Z".len(), "{session}");
