@@ -312,8 +312,8 @@ async fn listen_to_keeper(
     while let Some(event) = events.recv().await {
         match event {
             KeeperEvent::Exited { id, status } => terminals.root_was_reaped(&id, status),
-            KeeperEvent::BuilderFailed { id, said } => {
-                let said = String::from_utf8_lossy(&said);
+            KeeperEvent::BuilderFailed { id, stderr } => {
+                let said = String::from_utf8_lossy(&stderr);
                 tracing::warn!(terminal = %id, said = said.trim(), "bubblewrap built no sandbox");
             }
             KeeperEvent::HandOver => return Ending::HandOver,

@@ -24,7 +24,7 @@ const EX_CONFIG: u8 = 78;
 const WORKER_THREADS: usize = 1;
 
 fn main() -> ExitCode {
-    termd_keeper::launch_where_asked();
+    termd_keeper::run_launcher_if_requested();
     let args = Args::parse();
     let run = if args.server { serve() } else { keep(&args) };
     run.unwrap_or_else(|error| {

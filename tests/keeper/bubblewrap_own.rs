@@ -184,22 +184,22 @@ fn held_commands() {
         let keeper = &ground.keeper;
         let before = keeper.open_fds();
         let (id, _) = hold(&ground, "echo ran; exit 4", at);
-        let answer = keeper.ask(&json!({"op": "let_go", "id": id, "cgroup": ""}));
+        let answer = keeper.ask(&json!({"op": "release_exec", "id": id, "cgroup": ""}));
         assert!(answer.is_number(), "{answer}");
         assert_eq!(keeper.outputs(&id, "").0, "ran\n");
         assert_eq!(keeper.exit_of(&id), "Exited(4)");
         assert_eq!(keeper.ask(&json!({"op": "forget", "id": id})), "done");
         // Given up.
         let (id, pid) = hold(&ground, "touch ran", at);
-        let answer = keeper.ask(&json!({"op": "let_go", "id": id}));
-        assert_eq!(answer["step"], "Hold", "{answer}");
+        let answer = keeper.ask(&json!({"op": "release_exec", "id": id}));
+        assert_eq!(answer["step"], "ExecGate", "{answer}");
         eventually("nothing is left of it", || {
             !is_alive(pid) && keeper.children() == NOBODY
         });
         // Killed before it was let go, whoever it is by then.
         let (id, pid) = hold(&ground, "touch ran", "walls");
         kill(pid, Signal::KILL);
-        let answer = keeper.ask(&json!({"op": "let_go", "id": id, "cgroup": ""}));
+        let answer = keeper.ask(&json!({"op": "release_exec", "id": id, "cgroup": ""}));
         assert!(!answer.is_number(), "{answer}");
         assert_eq!(keeper.children(), NOBODY);
         assert!(!ground.work.join("ran").exists());

@@ -56,8 +56,8 @@ fn hold_in(keeper: &TestKeeper, script: &str, at: &str, cwd: &str) -> (TerminalI
     (id, int(&pid))
 }
 
-fn let_go(keeper: &TestKeeper, id: &TerminalId, cgroup: &str) -> Value {
-    keeper.ask(&json!({"op": "let_go", "id": id, "cgroup": cgroup}))
+fn release_exec(keeper: &TestKeeper, id: &TerminalId, cgroup: &str) -> Value {
+    keeper.ask(&json!({"op": "release_exec", "id": id, "cgroup": cgroup}))
 }
 
 /// Where a test's own child would be executing something else.
@@ -76,7 +76,7 @@ fn a_held_command_runs_when_it_is_let_go() {
         let (other, _) = keeper.spawn_on_pipes("exit 0");
         assert_eq!(keeper.exit_of(&other), "Exited(0)");
         assert_eq!(program(pid), keepers_own, "it has not executed anything");
-        assert_eq!(let_go(&keeper, &id, ""), json!(pid));
+        assert_eq!(release_exec(&keeper, &id, ""), json!(pid));
         let (stdout, _) = keeper.outputs(&id, "");
         // The last is that of ls itself.
         assert_eq!(stdout, "0 1 2 3 ");
@@ -93,11 +93,11 @@ fn a_held_command_that_is_given_up_never_ran() {
         let keeper = TestKeeper::start();
         let before = keeper.open_fds();
         let (id, pid) = hold(&keeper, "echo ran", at);
-        let answer = keeper.ask(&json!({"op": "let_go", "id": id}));
-        assert_eq!(answer["step"], "Hold", "{answer}");
+        let answer = keeper.ask(&json!({"op": "release_exec", "id": id}));
+        assert_eq!(answer["step"], "ExecGate", "{answer}");
         assert!(!is_alive(pid));
         assert_eq!(keeper.open_fds(), before);
-        let again = let_go(&keeper, &id, "");
+        let again = release_exec(&keeper, &id, "");
         assert!(again.to_string().contains("no terminal"), "{again}");
     }
 }
@@ -132,7 +132,7 @@ fn a_held_command_that_was_killed_is_gone() {
         let (id, pid) = hold(&keeper, "echo ran", at);
         kill(pid, Signal::KILL);
         wait_gone(pid);
-        let answer = let_go(&keeper, &id, "");
+        let answer = release_exec(&keeper, &id, "");
         assert!(!answer.is_number(), "{answer}");
         assert_eq!(keeper.ask(&json!({"op": "inventory"})), json!({}));
     }
@@ -148,10 +148,10 @@ fn whoever_lets_a_command_go_is_told_what_failed_before() {
             "op": "spawn", "id": id, "argv": ["/bin/true"], "env": [], "cwd": "/", "notes": "",
         }));
         assert_eq!(again["errno"], nix::libc::EEXIST, "{again}");
-        let told = keeper.ask(&json!({"op": "let_go", "id": id, "cgroup": cgroup}));
+        let told = keeper.ask(&json!({"op": "release_exec", "id": id, "cgroup": cgroup}));
         assert_eq!(told["step"], "Chdir", "{told}");
         assert_eq!(told["errno"], nix::libc::ENOENT, "{told}");
-        let once_more = let_go(&keeper, &id, "");
+        let once_more = release_exec(&keeper, &id, "");
         assert!(once_more.to_string().contains("no terminal"), "{once_more}");
     }
     assert_eq!(keeper.ask(&json!({"op": "inventory"})), json!({}));
@@ -162,7 +162,7 @@ fn whoever_lets_a_command_go_is_told_what_failed_before() {
     let server = keeper.server_pid();
     kill(server, Signal::KILL);
     wait_gone(server);
-    let told = let_go(&keeper, &id, "");
+    let told = release_exec(&keeper, &id, "");
     assert!(told.to_string().contains("no terminal"), "{told}");
 }
 
@@ -178,7 +178,7 @@ fn what_is_in_a_terminals_cgroup_is_ended_with_it() {
     let script = format!("PIDS={}; {script}", pids.display());
     let (id, _) = hold(&keeper, &script, "walls");
     let directory = cgroup.path().to_str().unwrap();
-    assert!(let_go(&keeper, &id, directory).is_number());
+    assert!(release_exec(&keeper, &id, directory).is_number());
     let away = || std::fs::read_to_string(&pids).unwrap_or_default();
     eventually("it is away", || !away().trim().is_empty());
     let away = away().trim().parse().unwrap();

@@ -31,7 +31,7 @@ use std::process::ExitCode;
 type Test = (&'static str, fn());
 
 fn main() -> ExitCode {
-    termd_keeper::launch_where_asked();
+    termd_keeper::run_launcher_if_requested();
     let args: Vec<String> = std::env::args().skip(1).collect();
     if args.first().is_some_and(|arg| arg == "--server") {
         return server::run(args.get(1).map(String::as_str));

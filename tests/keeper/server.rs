@@ -15,7 +15,8 @@ use termd_keeper::protocol::confinement::{
     Sandbox, Temporary,
 };
 use termd_keeper::protocol::message::{
-    EndTree, Hold, KeeperEvent, LetGo, ProcessId, SpawnRequest, Spawned, TerminalFds, WaitStatus,
+    EndTree, ExecRelease, KeeperEvent, PausePoint, ProcessId, SpawnRequest, Spawned, TerminalFds,
+    WaitStatus,
 };
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
@@ -103,8 +104,8 @@ async fn follow(
                     exits.insert(id, status);
                 });
             }
-            KeeperEvent::BuilderFailed { said, .. } => {
-                std::fs::write(crate::support::said_in(), said).unwrap();
+            KeeperEvent::BuilderFailed { stderr, .. } => {
+                std::fs::write(crate::support::said_in(), stderr).unwrap();
             }
             KeeperEvent::HandOver | KeeperEvent::Finish => std::process::exit(0),
             KeeperEvent::Stopping => {}
@@ -136,7 +137,7 @@ impl Server {
             "crash" => std::process::abort(),
             "inventory" => return self.inventory(),
             "spawn" => return self.spawn(id.unwrap(), request).await,
-            "let_go" => return self.let_go(id.unwrap(), request).await,
+            "release_exec" => return self.release_exec(id.unwrap(), request).await,
             "output" => {
                 return self
                     .output(id.unwrap(), request["until"].as_str().unwrap())
@@ -168,7 +169,7 @@ impl Server {
                 let notes = bytes(&request["text"]);
                 self.keeper.set_notes(id.unwrap(), notes).await
             }
-            "release" => self.keeper.release(id.unwrap()).await,
+            "release" => self.keeper.release_fds(id.unwrap()).await,
             "forget" => self.keeper.forget(id.unwrap()).await,
             other => panic!("no such op: {other}"),
         };
@@ -219,15 +220,15 @@ impl Server {
                 _ => Stdio::Pty,
             },
             confinement: confinement(&request["confinement"]),
-            hold: Hold::No,
+            pause: None,
         };
         if request["held"] == true {
             self.held.insert(id.clone(), spawn.stdio);
-            let hold = match request["at"].as_str() {
-                Some("exec") => Hold::BeforeExec,
-                _ => Hold::BeforeWalls,
+            let pause = match request["at"].as_str() {
+                Some("exec") => PausePoint::BeforeExec,
+                _ => PausePoint::BeforeConfinement,
             };
-            return match self.keeper.spawn_held(spawn, hold).await {
+            return match self.keeper.spawn_paused(spawn, pause).await {
                 Ok(process) => json!(process.pid),
                 Err(error) => refused(&error),
             };
@@ -237,15 +238,15 @@ impl Server {
     }
 
     /// Goes on with a held command in the cgroup that is named, or gives it up.
-    async fn let_go(&mut self, id: &TerminalId, request: &Value) -> Value {
+    async fn release_exec(&mut self, id: &TerminalId, request: &Value) -> Value {
         let how = match request["cgroup"].as_str() {
-            Some(cgroup) => LetGo::Run {
+            Some(cgroup) => ExecRelease::Run {
                 cgroup: cgroup.into(),
             },
-            None => LetGo::GiveUp,
+            None => ExecRelease::Cancel,
         };
         let stdio = self.held.get(id).copied().unwrap_or_default();
-        let spawned = self.keeper.let_go(id, stdio, how).await;
+        let spawned = self.keeper.release_exec(id, stdio, how).await;
         self.started(id, spawned)
     }
 
@@ -287,9 +288,9 @@ impl Server {
 /// What a command is held to, by names.
 fn enforced(enforced: &Enforced) -> Value {
     let missing = enforced.missing.iter();
-    let missing = missing.map(|missing| (missing.wall.to_string(), json!(missing.errno)));
+    let missing = missing.map(|missing| (missing.restriction.to_string(), json!(missing.errno)));
     json!({
-        "held": enforced.held.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "held": enforced.active.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "missing": Value::Object(missing.collect()),
     })
 }
@@ -323,7 +324,7 @@ fn sandbox(spec: &Value) -> Sandbox {
         if_absent: match entry[1].as_str() {
             Some("directory") => IfAbsent::MakeDirectory,
             Some("file") => IfAbsent::MakeFile,
-            Some("link") => IfAbsent::HoldLink,
+            Some("link") => IfAbsent::PinLink,
             _ => IfAbsent::Leave,
         },
     };

@@ -1,4 +1,4 @@
-//! `termd --detach`: the keeper in a session of its own, and a caller who waits until it serves.
+//! `termd --detach`: the keeper in a session of its own, and a caller that waits until it serves.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,41 +9,38 @@ use std::process::ExitCode;
 
 use rustix::pipe::PipeFlags;
 
-use super::KeeperStartError;
-use super::sys::{self, Forked};
+use crate::error::KeeperStartError;
+use crate::sys::{self, Forked};
 
-/// What of the log a caller is shown when the server gave up: its last lines.
+/// How much of the log's end a caller is shown when the server gave up, in bytes.
 const MAX_SHOWN_LOG: u64 = 4 * 1024;
 
 /// The first byte of a report that all is well; any other is the exit code of a failure.
 const READY: u8 = 0;
 
 /// Which process returned from [`fork`].
-pub(super) enum Side {
-    /// The one that was started: it waits for the report and leaves.
+pub(crate) enum Side {
+    /// The caller's process: it waits for the report and exits.
     Caller(Report),
-    /// The one that stays.
+    /// The new process, which stays.
     Keeper(Reporter),
 }
 
 /// Forks, and puts the child into the background: a session of its own, `/`, no tty, and none of
 /// the caller's descriptors.
-pub(super) fn fork(log: Option<&Path>) -> Result<Side, KeeperStartError> {
+pub(crate) fn fork(log: Option<&Path>) -> Result<Side, KeeperStartError> {
     let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
         .map_err(|errno| KeeperStartError::system("make a pipe", errno))?;
     match sys::fork() {
-        Err(errno) => Err(KeeperStartError::system(
-            "fork",
-            io::Error::from_raw_os_error(errno),
-        )),
+        Err(errno) => Err(KeeperStartError::system("fork", errno)),
         Ok(Forked::Parent(_)) => Ok(Side::Caller(Report(reader))),
         Ok(Forked::Child) => {
-            // Its number is about to be closed, and then to be another file's.
+            // `close_all_but` closes its number, which is then another file's.
             drop(reader);
-            // Whoever started us may wait for the end of a pipe that they let us inherit: it would
-            // not come before the daemon's. Nothing but the report is ours yet.
+            // A caller may wait for the end of a pipe that this process inherited, which would
+            // come only with the daemon's end. So far only the report's pipe is our own.
             sys::close_all_but(writer.as_fd());
-            let reporter = Reporter(Some(Told { writer, log: None }));
+            let mut reporter = Reporter(Some(Caller { writer, log: None }));
             match settle(log) {
                 Ok(log) => Ok(Side::Keeper(reporter.with_log(log))),
                 Err(error) => {
@@ -100,11 +97,11 @@ fn open_log(path: &Path) -> Result<(File, u64), KeeperStartError> {
 }
 
 /// The caller's end.
-pub(super) struct Report(OwnedFd);
+pub(crate) struct Report(OwnedFd);
 
 impl Report {
     /// Waits until the keeper serves, or prints on stderr why it does not.
-    pub(super) fn wait(self) -> ExitCode {
+    pub(crate) fn wait(self) -> ExitCode {
         let mut report = Vec::new();
         let read = File::from(self.0).read_to_end(&mut report);
         match (read, report.split_first()) {
@@ -125,56 +122,56 @@ impl Report {
     }
 }
 
-/// The keeper's end: tells the caller once, and then nobody.
+/// The keeper's end: reports to the caller once.
 #[derive(Debug)]
-pub(super) struct Reporter(Option<Told>);
+pub(crate) struct Reporter(Option<Caller>);
 
 #[derive(Debug)]
-struct Told {
+struct Caller {
     writer: OwnedFd,
     log: Option<(PathBuf, u64)>,
 }
 
 impl Reporter {
-    /// Nobody waits: the keeper runs in the foreground.
-    pub(super) fn nobody() -> Self {
+    /// For a keeper in the foreground, which has no caller.
+    pub(crate) fn none() -> Self {
         Self(None)
     }
 
     fn with_log(self, log: Option<(PathBuf, u64)>) -> Self {
-        Self(self.0.map(|told| Told { log, ..told }))
+        Self(self.0.map(|caller| Caller { log, ..caller }))
     }
 
     /// The daemon serves.
-    pub(super) fn ready(self) {
-        self.tell(READY, b"");
+    pub(crate) fn ready(&mut self) {
+        self.report(READY, b"");
     }
 
-    /// It never will.
-    pub(super) fn failed(self, code: u8, message: &str) {
-        self.tell(code, message.as_bytes());
+    /// The daemon never will serve.
+    pub(crate) fn failed(&mut self, code: u8, message: &str) {
+        self.report(code, message.as_bytes());
     }
 
     /// The first server gave up with this code, and its reason is on its stderr.
-    pub(super) fn server_failed(self, code: u8) {
+    pub(crate) fn server_failed(&mut self, code: u8) {
         let shown = self
             .0
             .as_ref()
-            .and_then(|told| told.log.as_ref())
+            .and_then(|caller| caller.log.as_ref())
             .and_then(|(path, before)| tail(path, *before).ok())
             .filter(|shown| !shown.trim().is_empty());
         let message = shown.unwrap_or_else(|| format!("the server ended with code {code}"));
         self.failed(code, &message);
     }
 
-    fn tell(self, first: u8, rest: &[u8]) {
-        if let Some(told) = self.0 {
-            let mut pipe = File::from(told.writer);
-            // A caller who left does not need to know.
+    fn report(&mut self, first: u8, rest: &[u8]) {
+        if let Some(caller) = self.0.take() {
+            let mut pipe = File::from(caller.writer);
+            // It fails only where the caller is gone.
             let _ = pipe.write_all(&[first]).and_then(|()| pipe.write_all(rest));
             if first != READY {
-                // The caller reads to the end of the pipe: it is not to say that there is no daemon
-                // while this process is still leaving.
+                // The caller reads to the end of the pipe, which is then this process's end: it
+                // must not report that there is no daemon while this process still runs.
                 std::mem::forget(pipe);
             }
         }

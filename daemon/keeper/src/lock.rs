@@ -1,6 +1,6 @@
-//! The lock files that decide between two daemons, before anything is unlinked, bound or migrated.
+//! The lock files that decide between two daemons before either unlinks, binds or migrates anything.
 //!
-//! flock(2): the kernel drops it with the process, so there is no stale lock. The file stays.
+//! The kernel drops a flock(2) with the process, so no lock is ever stale. The file stays.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,20 +10,21 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
 
-use super::KeeperStartError;
+use crate::error::KeeperStartError;
 
-/// A pid and a path: whatever is longer was not written by a keeper.
+/// A pid and a path fit; a longer file was not written by a keeper.
 const MAX_CONTENT: u64 = 8 * 1024;
 
-/// A lock that is held for as long as this lives.
+/// A lock; dropping it releases the lock.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock, and notes in it who holds it, for a person and for the next one's error.
-    pub(super) fn take(path: &Path, socket: &Path) -> Result<Self, KeeperStartError> {
+    /// Takes the lock, and writes pid and socket into it: for people, and for the error of a second
+    /// keeper.
+    pub(crate) fn take(path: &Path, socket: &Path) -> Result<Self, KeeperStartError> {
         let io_error = |doing, source: io::Error| KeeperStartError::Io {
             doing,
             path: path.to_owned(),
@@ -58,7 +59,7 @@ fn write_holder(file: &mut File, socket: &Path) -> io::Result<()> {
     file.write_all(&content)
 }
 
-/// What the holder wrote; it may be in the middle of writing it.
+/// What the holder wrote. The holder may be in the middle of writing it.
 fn read_holder(file: &mut File) -> (Option<u32>, Option<PathBuf>) {
     let mut content = Vec::new();
     if file.take(MAX_CONTENT).read_to_end(&mut content).is_err() {

@@ -1,55 +1,75 @@
-//! What systemd is told: `sd_notify(3)`, a datagram on `$NOTIFY_SOCKET`. Without systemd, nothing.
+//! Messages to systemd by `sd_notify(3)`: a datagram on `$NOTIFY_SOCKET`. Without systemd, none.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 
-/// systemd, if it started us.
+/// The connection to systemd, if it started us.
 #[derive(Debug)]
-pub(super) struct Notifier {
+pub(crate) struct Notifier {
     peer: Option<(OwnedFd, SocketAddrUnix)>,
-    /// How often systemd wants to hear of us at least.
+    /// How often systemd's watchdog wants a message at least.
     watchdog: Option<Duration>,
+    /// When the next watchdog message is due.
+    next_watchdog: Option<Instant>,
 }
 
 impl Notifier {
-    /// Finds systemd by the environment. What is not understood counts as absent: a notification
-    /// is never worth failing for.
-    pub(super) fn new(environment: &[(OsString, OsString)]) -> Self {
+    /// Finds systemd by the environment. Malformed variables count as absent: a notification is never
+    /// worth failing for.
+    pub(crate) fn new(environment: &[(OsString, OsString)], now: Instant) -> Self {
         let value = |name: &str| -> Option<&OsStr> {
             let (_, value) = environment.iter().find(|(found, _)| found == name)?;
             Some(value)
         };
         let number = |name: &str| value(name)?.to_str()?.parse::<u64>().ok();
-        let meant_for_us =
+        let is_for_us =
             number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
-        Self {
+        let mut notifier = Self {
             peer: value("NOTIFY_SOCKET").and_then(connect),
             watchdog: number("WATCHDOG_USEC")
-                .filter(|&micros| meant_for_us && micros > 0)
+                .filter(|&micros| is_for_us && micros > 0)
                 .map(Duration::from_micros),
-        }
+            next_watchdog: None,
+        };
+        notifier.next_watchdog = notifier.watchdog_interval().map(|interval| now + interval);
+        notifier
     }
 
     /// How often to send `WATCHDOG=1`: a third of what systemd allows.
-    pub(super) fn watchdog_interval(&self) -> Option<Duration> {
+    fn watchdog_interval(&self) -> Option<Duration> {
         self.peer.as_ref().and(self.watchdog).map(|limit| limit / 3)
     }
 
     /// Sends one state, lines of `NAME=value`.
-    pub(super) fn send(&self, state: &str) {
+    pub(crate) fn send(&self, state: &str) {
         if let Some((socket, address)) = &self.peer {
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            // A manager that does not listen is not the keeper's to mend.
+            // The keeper cannot mend a manager that does not listen.
             let _ = rustix::net::sendto(socket, state.as_bytes(), flags, address);
         }
     }
 
+    /// When the next watchdog message is due.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.next_watchdog
+    }
+
+    /// Sends the watchdog message where it is due and the daemon is well.
+    pub(crate) fn feed_watchdog(&mut self, is_well: bool, now: Instant) {
+        if self.next_watchdog.is_some_and(|due| now >= due) {
+            if is_well {
+                self.send("WATCHDOG=1");
+            }
+            self.next_watchdog = self.watchdog_interval().map(|interval| now + interval);
+        }
+    }
+
     /// `RELOADING=1` with the time that systemd wants beside it (Type=notify-reload).
-    pub(super) fn reloading(&self) {
+    pub(crate) fn reloading(&self) {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
@@ -83,7 +103,7 @@ mod tests {
             ("NOTIFY_SOCKET".into(), path.into_os_string()),
             ("WATCHDOG_USEC".into(), "30000000".into()),
         ];
-        let notifier = Notifier::new(&environment);
+        let notifier = Notifier::new(&environment, Instant::now());
         assert_eq!(notifier.watchdog_interval(), Some(Duration::from_secs(10)));
         notifier.send("READY=1");
         notifier.reloading();
@@ -101,7 +121,7 @@ mod tests {
             ("WATCHDOG_PID".into(), "1".into()),
         ];
         for environment in [&[][..], &elsewhere] {
-            let notifier = Notifier::new(environment);
+            let notifier = Notifier::new(environment, Instant::now());
             assert_eq!(notifier.watchdog_interval(), None);
             notifier.send("READY=1");
         }

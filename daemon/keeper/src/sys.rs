@@ -1,38 +1,38 @@
-//! The few system calls that the safe crates do not cover, and what every forked child does first.
+//! The few system calls that rustix and nix have no safe function for.
 #![allow(unsafe_code)] // fork, raw pids and descriptors by number are the keeper's trade.
 
 use std::ffi::{CStr, CString, c_char};
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::OnceLock;
 
 use nix::libc;
+use rustix::io::Errno;
 
 /// The first descriptor that a service manager, or the keeper, passes by number;
 /// `SD_LISTEN_FDS_START`.
-pub(super) const FIRST_PASSED_FD: RawFd = 3;
+pub(crate) const FIRST_PASSED_FD: RawFd = 3;
 
-/// The signals that there are, real-time ones included.
-pub(super) const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
+/// All signals, real-time ones included.
+pub(crate) const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
 
-/// As long as the kernel's set of signals is (`rt_sigaction(2)`).
+/// The length of the kernel's signal set (`rt_sigaction(2)`).
 const SIGNAL_MASK_BYTES: libc::size_t = 8;
 
 /// Takes ownership of a descriptor that was passed by number, and makes it close-on-exec.
-/// Fails with EBADF where nothing is open. To be called once a number.
-pub(super) fn adopt_fd(number: RawFd) -> io::Result<OwnedFd> {
+/// Fails with EBADF where nothing is open. Call it once for each number.
+pub(crate) fn adopt_fd(number: RawFd) -> Result<OwnedFd, Errno> {
     // SAFETY: F_SETFD takes no pointer and fails with EBADF on a closed descriptor.
     let set = unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
     if set == -1 {
-        return Err(io::Error::last_os_error());
+        return Err(errno());
     }
     // SAFETY: it is open, and by the protocol that passed it nothing else in this process owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 /// Which side of fork(2) this is.
-pub(super) enum Forked {
+pub(crate) enum Forked {
     /// The child. It must not return into the caller's world.
     Child,
     /// The parent, with the child's pid.
@@ -40,7 +40,7 @@ pub(super) enum Forked {
 }
 
 /// fork(2), in a process that has one thread, so that the child may allocate.
-pub(super) fn fork() -> Result<Forked, i32> {
+pub(crate) fn fork() -> Result<Forked, Errno> {
     // SAFETY: the keeper is single-threaded (its documented invariant): no lock can be held by a
     // thread that the child does not have.
     match unsafe { libc::fork() } {
@@ -50,31 +50,28 @@ pub(super) fn fork() -> Result<Forked, i32> {
     }
 }
 
-/// The last error's number.
-pub(super) fn errno() -> i32 {
-    io::Error::last_os_error()
-        .raw_os_error()
-        .unwrap_or(libc::EIO)
+/// The error of the last system call.
+pub(crate) fn errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 /// Leaves a forked child without running what the parent would run at its exit.
-pub(super) fn exit_child(code: i32) -> ! {
+pub(crate) fn exit_child(code: i32) -> ! {
     // SAFETY: _exit never returns and touches nothing of ours.
     unsafe { libc::_exit(code) }
 }
 
-/// Default dispositions: what Rust's runtime ignores (SIGPIPE), and what termd's own parent may have
-/// ignored, is not the child's business.
-pub(super) fn default_dispositions() {
+/// Gives a child default dispositions for what Rust's runtime ignores (SIGPIPE) and for what termd's
+/// own parent ignored.
+pub(crate) fn default_dispositions() {
     for signal in remember_dispositions() {
         default_disposition(*signal);
     }
 }
 
-/// The signals that have another disposition than the default, when this is first asked. The keeper
-/// asks once it has taken its own, and changes none after that: its children need not ask the kernel
-/// 64 times each.
-pub(super) fn remember_dispositions() -> &'static [i32] {
+/// The signals that had another disposition than the default at the first call. The keeper calls it
+/// when it has set its own and changes none after that, so its children save 64 system calls each.
+pub(crate) fn remember_dispositions() -> &'static [i32] {
     static NOT_DEFAULT: OnceLock<Vec<i32>> = OnceLock::new();
     NOT_DEFAULT.get_or_init(|| SIGNALS.filter(|signal| !has_default(*signal)).collect())
 }
@@ -83,7 +80,7 @@ fn has_default(signal: i32) -> bool {
     let mut now = [0_u64; 4];
     let nothing = ptr::null::<u64>();
     // SAFETY: the array is as large as the kernel's structure on every architecture or larger.
-    let asked = unsafe {
+    let result = unsafe {
         libc::syscall(
             libc::SYS_rt_sigaction,
             signal,
@@ -93,11 +90,11 @@ fn has_default(signal: i32) -> bool {
         )
     };
     // SIG_DFL, no flags, an empty mask.
-    asked == 0 && now == [0; 4]
+    result == 0 && now == [0; 4]
 }
 
-/// An empty mask: what the keeper blocks is not the child's business, either.
-pub(super) fn unblock_signals() {
+/// Unblocks what the keeper blocks.
+pub(crate) fn unblock_signals() {
     // SAFETY: the set is initialised by sigemptyset before it is used.
     unsafe {
         let mut set = std::mem::zeroed::<libc::sigset_t>();
@@ -107,7 +104,7 @@ pub(super) fn unblock_signals() {
 }
 
 /// Gives a signal its default disposition. No effect where the kernel refuses (SIGKILL, SIGSTOP).
-pub(super) fn default_disposition(signal: i32) {
+pub(crate) fn default_disposition(signal: i32) {
     // The kernel's struct sigaction, all zero: SIG_DFL, no flags, an empty mask. By the system call,
     // because libc refuses its own two real-time signals, which an ancestor may have ignored.
     let default = [0_u64; 4];
@@ -126,7 +123,7 @@ pub(super) fn default_disposition(signal: i32) {
 }
 
 /// Makes `fd` this very number, open across exec. Only in a forked child.
-pub(super) fn place_fd(fd: RawFd, number: RawFd) -> Result<(), i32> {
+pub(crate) fn place_fd(fd: RawFd, number: RawFd) -> Result<(), Errno> {
     let placed = if fd == number {
         // SAFETY: no pointer is passed.
         unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }
@@ -139,7 +136,7 @@ pub(super) fn place_fd(fd: RawFd, number: RawFd) -> Result<(), i32> {
 
 /// A copy of a descriptor at `least` or above, close-on-exec. It is never closed by us: only in a
 /// forked child, before [`close_from`].
-pub(super) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, i32> {
+pub(crate) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, Errno> {
     // SAFETY: no pointer is passed.
     match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) } {
         -1 => Err(errno()),
@@ -147,28 +144,28 @@ pub(super) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, i32> {
     }
 }
 
-/// A descriptor that this child has opened for good: until its exec or its end.
-pub(super) fn childs_own(number: RawFd) -> BorrowedFd<'static> {
+/// A descriptor that a forked child has open until its exec or its end.
+pub(crate) fn borrow_fd(number: RawFd) -> BorrowedFd<'static> {
     // SAFETY: by this function's contract nothing closes it while the child runs our code.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
 /// Closes every descriptor from this number on. Only in a forked child, which owns none of them.
-pub(super) fn close_from(first: RawFd) {
+pub(crate) fn close_from(first: RawFd) {
     // SAFETY: by this function's contract the child uses none of these again. close_range(2) is
     // called by number because an old libc has no function for it.
     unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
 }
 
 /// Closes one descriptor, if it is open. Only in a forked child, which uses it no more.
-pub(super) fn close_one(number: RawFd) {
+pub(crate) fn close_one(number: RawFd) {
     // SAFETY: by this function's contract the child uses it no more.
     unsafe { libc::syscall(libc::SYS_close_range, number, number, 0) };
 }
 
 /// Closes every descriptor from [`FIRST_PASSED_FD`] on but this one. Only in a forked child that
 /// owns no other: one that is owned would be closed a second time when it is dropped.
-pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
+pub(crate) fn close_all_but(kept: BorrowedFd<'_>) {
     let kept = kept.as_raw_fd();
     if kept > FIRST_PASSED_FD {
         // SAFETY: by this function's contract nothing in the process uses these. close_range(2) is
@@ -178,31 +175,8 @@ pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
     close_from(FIRST_PASSED_FD.max(kept + 1));
 }
 
-/// setsid(2): this process leads a session that has no terminal.
-pub(super) fn lead_session() -> Result<(), i32> {
-    // SAFETY: no pointer is passed.
-    if unsafe { libc::setsid() } == -1 {
-        Err(errno())
-    } else {
-        Ok(())
-    }
-}
-
-/// setsid(2) and TIOCSCTTY: this process leads a session on that terminal.
-pub(super) fn lead_session_on(terminal: RawFd) -> Result<(), i32> {
-    lead_session()?;
-    take_terminal(terminal)
-}
-
-/// TIOCSCTTY: the session that this process leads, and that has none, has that terminal.
-pub(super) fn take_terminal(terminal: RawFd) -> Result<(), i32> {
-    // SAFETY: no pointer is passed (TIOCSCTTY's argument is an int).
-    let taken = unsafe { libc::ioctl(terminal, libc::TIOCSCTTY, 0) };
-    if taken == -1 { Err(errno()) } else { Ok(()) }
-}
-
 /// A NULL-terminated array of strings, as execve(2) takes it.
-pub(super) struct ExecStrings {
+pub(crate) struct ExecStrings {
     pointers: Vec<*const c_char>,
     /// What the pointers point into.
     _strings: Vec<CString>,
@@ -210,7 +184,7 @@ pub(super) struct ExecStrings {
 
 impl ExecStrings {
     /// Of these strings, in this order.
-    pub(super) fn new(strings: Vec<CString>) -> Self {
+    pub(crate) fn new(strings: Vec<CString>) -> Self {
         let mut pointers: Vec<_> = strings.iter().map(|string| string.as_ptr()).collect();
         pointers.push(ptr::null());
         Self {
@@ -220,8 +194,8 @@ impl ExecStrings {
     }
 }
 
-/// execve(2). Returns only if it failed, with its errno.
-pub(super) fn execute(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> i32 {
+/// execve(2). Returns only if it failed.
+pub(crate) fn execute(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> Errno {
     // SAFETY: both arrays end with NULL and point to NUL-terminated strings that live in `argv`
     // and `env`.
     unsafe {
@@ -234,17 +208,17 @@ pub(super) fn execute(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> 
     errno()
 }
 
-/// A process that a number names for certain.
+/// A process that a pid names for certain.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Unreaped {
-    /// A child of ours, or one whose start time was just read: no other process has its number.
+pub(crate) enum Unreaped {
+    /// A child of ours, or a process whose start time was just read: no other has its pid.
     Child(i32),
     /// The process group of such a child.
     GroupOf(i32),
 }
 
-/// kill(2), where the number cannot be another process's. Whether it reached anybody.
-pub(super) fn kill_unreaped(target: Unreaped, signal: i32) -> bool {
+/// kill(2), where the pid cannot be another process's. Whether it reached a process.
+pub(crate) fn kill_unreaped(target: Unreaped, signal: i32) -> bool {
     let number = match target {
         // 0, 1 and -1 would be this group, init and everybody: no pid of a child of ours.
         Unreaped::Child(pid) if pid > 1 => pid,
@@ -256,7 +230,7 @@ pub(super) fn kill_unreaped(target: Unreaped, signal: i32) -> bool {
 }
 
 /// `pidfd_send_signal(2)` with any signal number.
-pub(super) fn signal_pidfd(pidfd: BorrowedFd<'_>, signal: i32) -> Result<(), i32> {
+pub(crate) fn signal_pidfd(pidfd: BorrowedFd<'_>, signal: i32) -> Result<(), Errno> {
     let no_info = ptr::null::<libc::siginfo_t>();
     // SAFETY: a null siginfo is allowed: the kernel then makes one as kill(2) would.
     let sent = unsafe {

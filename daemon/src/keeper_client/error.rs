@@ -1,4 +1,4 @@
-//! Why the keeper did not do what was asked.
+//! Why the keeper did not do a request.
 
 use termd_proto::TerminalId;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 use termd_keeper::protocol::channel::ChannelError;
 use termd_keeper::protocol::message::{Refusal, SpawnFailure, ToServer};
 
-/// Why the keeper did not do what was asked.
+/// Why the keeper did not do a request.
 #[derive(Debug, Error)]
 pub enum KeeperError {
     /// The command could not be started.
@@ -33,7 +33,7 @@ pub enum KeeperError {
     Gone,
 }
 
-/// What an answer means that is not the one that was hoped for.
+/// The error of an answer other than the expected one.
 pub(super) fn refusal(message: &ToServer, id: &TerminalId) -> KeeperError {
     match message {
         ToServer::Refused(Refusal::Spawn(failure)) => KeeperError::Spawn(*failure),

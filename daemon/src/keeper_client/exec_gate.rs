@@ -1,8 +1,8 @@
-//! The server's side of the exec gate: commands that wait between fork and exec.
+//! The server's side of the exec gate: commands that are paused between fork and exec.
 
 use termd_keeper::protocol::message::{
-    Hold, LEVEL_HOLD, LEVEL_HOLD_BEFORE_EXEC, LetGo, ProcessId, SpawnRequest, Spawned, ToKeeper,
-    ToServer,
+    ExecRelease, LEVEL_EXEC_GATE, LEVEL_PAUSE_BEFORE_EXEC, PausePoint, ProcessId, SpawnRequest,
+    Spawned, ToKeeper, ToServer,
 };
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
@@ -11,51 +11,54 @@ use super::error::refusal;
 use super::{KeeperClient, KeeperError};
 
 impl KeeperClient {
-    /// Whether the keeper can hold commands. An older one would run them at once.
-    pub fn can_hold(&self) -> Result<(), KeeperError> {
-        if self.level() < LEVEL_HOLD {
+    /// Whether the keeper can pause commands. An older one would run them at once.
+    pub fn can_pause(&self) -> Result<(), KeeperError> {
+        if self.level() < LEVEL_EXEC_GATE {
             return Err(KeeperError::TooOld("scopes"));
         }
         Ok(())
     }
 
-    /// Whether it can hold them there. One that cannot is asked for nothing else: to have a start
-    /// recorded meanwhile saves time, and the record can as well come first.
-    pub fn can_hold_before_exec(&self) -> bool {
-        self.level() >= LEVEL_HOLD_BEFORE_EXEC
+    /// Whether the keeper can pause commands just before their exec. Without that the record of a
+    /// start is written before the fork, which is slower and equally safe.
+    pub fn can_pause_before_exec(&self) -> bool {
+        self.level() >= LEVEL_PAUSE_BEFORE_EXEC
     }
 
-    /// Forks a command that then waits there for [`let_go`](Self::let_go).
-    pub async fn spawn_held(
+    /// Forks a command, which then waits for [`release_exec`](Self::release_exec).
+    pub async fn spawn_paused(
         &self,
         request: SpawnRequest,
-        hold: Hold,
+        pause: PausePoint,
     ) -> Result<ProcessId, KeeperError> {
-        self.can_hold()?;
+        self.can_pause()?;
         let id = request.id.clone();
         self.can_start(request.stdio)?;
         self.can_confine(&request.confinement)?;
-        let held = SpawnRequest { hold, ..request };
-        match self.ask_for(ToKeeper::Spawn(Box::new(held))).await? {
-            (ToServer::Held { process }, _) => Ok(process),
+        let paused = SpawnRequest {
+            pause: Some(pause),
+            ..request
+        };
+        match self.request(ToKeeper::Spawn(Box::new(paused))).await? {
+            (ToServer::Paused { process }, _) => Ok(process),
             (other, _) => Err(refusal(&other, &id)),
         }
     }
 
-    /// Goes on with a held command, and resolves as [`spawn`](Self::spawn) does; or gives it up,
-    /// and resolves with that error when it has ended.
-    pub async fn let_go(
+    /// Continues a paused command and resolves as [`spawn`](Self::spawn) does, or cancels it and
+    /// resolves with that error once it has ended.
+    pub async fn release_exec(
         &self,
         id: &TerminalId,
         stdio: Stdio,
-        how: LetGo,
+        release: ExecRelease,
     ) -> Result<Spawned, KeeperError> {
         let id = id.clone();
-        let message = ToKeeper::LetGo {
+        let message = ToKeeper::ReleaseExec {
             id: id.clone(),
-            how,
+            release,
         };
-        let (message, fds) = self.ask_for(message).await?;
+        let (message, fds) = self.request(message).await?;
         Self::spawned(message, fds, stdio, &id)
     }
 }

@@ -1,8 +1,8 @@
 //! The server's side of the control socket.
 //!
-//! One task owns the socket: it sends what [`KeeperClient`] is asked for, hands each answer to
-//! whoever asked, passes events on, and answers the keeper's pings, which is how the keeper knows
-//! that this process still turns.
+//! One task owns the socket. It sends the requests of [`KeeperClient`], hands each answer to its
+//! caller, passes events on, and answers the keeper's pings, by which the keeper knows that this
+//! process is alive.
 
 mod error;
 mod exec_gate;
@@ -30,38 +30,38 @@ use termd_keeper::protocol::message::{
 pub use self::error::KeeperError;
 use self::error::refusal;
 
-/// Requests waiting for the task; beyond it whoever asks waits.
+/// Requests waiting for the task; beyond that a caller waits.
 const QUEUED_REQUESTS: usize = 64;
 
-/// Requests unanswered at once; beyond it the task takes no more. Kills of every terminal and
-/// starts of as many fit.
+/// Requests unanswered at once; beyond that the task takes no more. A kill and a start of every
+/// terminal fit.
 const MAX_UNANSWERED: usize = 2 * MAX_TERMINALS;
 
-/// Events that the server has not taken yet. Each terminal has one, its exit, and the daemon three;
-/// a server that leaves more lying is stuck, and the keeper's pings find that out.
+/// Events that the server has not taken yet: an exit for each terminal, and three of the daemon. A
+/// server that leaves more is stuck, which the keeper's pings find out.
 const QUEUED_EVENTS: usize = MAX_TERMINALS + 16;
 
-/// The keeper, as the server asks it. Cheap to clone.
+/// The connection to the keeper. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct KeeperClient {
-    asks: mpsc::Sender<Ask>,
-    /// What the keeper can do.
+    requests: mpsc::Sender<Request>,
+    /// What the keeper supports.
     level: u32,
 }
 
 /// What a server starts with.
 #[derive(Debug)]
 pub struct Connected {
-    /// The keeper.
+    /// The connection.
     pub keeper: KeeperClient,
     /// Every terminal there is.
     pub inventory: Vec<InventoryTerminal>,
-    /// What the keeper says from now on.
+    /// The keeper's events from now on.
     pub events: mpsc::Receiver<KeeperEvent>,
 }
 
 #[derive(Debug)]
-struct Ask {
+struct Request {
     message: ToKeeper,
     answer: oneshot::Sender<Answer>,
 }
@@ -93,16 +93,16 @@ impl KeeperClient {
         link.queue(0, &ToKeeper::Hello { version, level });
         let (level, inventory) = link.receive_inventory().await?;
         let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
-        let (asks, ask_receiver) = mpsc::channel(QUEUED_REQUESTS);
-        tokio::spawn(link.run(ask_receiver, event_sender));
+        let (requests, receiver) = mpsc::channel(QUEUED_REQUESTS);
+        tokio::spawn(link.run(receiver, event_sender));
         Ok(Connected {
-            keeper: Self { asks, level },
+            keeper: Self { requests, level },
             inventory,
             events,
         })
     }
 
-    /// Whether the keeper can start a command that has this; older ones know only terminals.
+    /// Whether the keeper supports this kind of stdio; older ones know only PTYs.
     pub fn can_start(&self, stdio: Stdio) -> Result<(), KeeperError> {
         match stdio {
             Stdio::Pipes if self.level < LEVEL_PIPES => Err(KeeperError::TooOld("pipes")),
@@ -110,7 +110,7 @@ impl KeeperClient {
         }
     }
 
-    /// Whether the keeper can hold a command to this. An older one would run it unconfined.
+    /// Whether the keeper supports this confinement. An older one would run the command unconfined.
     pub fn can_confine(&self, confinement: &Confinement) -> Result<(), KeeperError> {
         if confinement.is_more_than_default() && self.level < LEVEL_CONFINEMENT {
             return Err(KeeperError::TooOld("confinement"));
@@ -123,21 +123,21 @@ impl KeeperClient {
     }
 
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
-    /// Dropping the future does not undo the start: whoever drops it leaves a terminal behind.
+    /// Dropping the future does not undo the start: the terminal stays.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
         let (id, stdio) = (request.id.clone(), request.stdio);
         self.can_start(stdio)?;
         self.can_confine(&request.confinement)?;
-        let (message, fds) = self.ask_for(ToKeeper::Spawn(Box::new(request))).await?;
+        let (message, fds) = self.request(ToKeeper::Spawn(Box::new(request))).await?;
         Self::spawned(message, fds, stdio, &id)
     }
 
-    /// What the keeper can do.
+    /// What the keeper supports.
     pub(super) fn level(&self) -> u32 {
         self.level
     }
 
-    /// The answer to a start.
+    /// Reads the answer to a start.
     pub(super) fn spawned(
         message: ToServer,
         fds: Vec<OwnedFd>,
@@ -154,17 +154,8 @@ impl KeeperClient {
         }
     }
 
-    /// Asks, and waits for the answer and the descriptors beside it.
-    pub(super) async fn ask_for(
-        &self,
-        message: ToKeeper,
-    ) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
-        let answer = self.ask(message).await?;
-        Ok((answer.message, answer.fds))
-    }
-
     /// Ends everything that belongs to a terminal, also after its root has exited. Resolves when
-    /// no process of it is left. Asking again while it runs is fine; the shorter grace wins.
+    /// no process of it is left. A second request while the first runs is fine; the shorter grace wins.
     pub async fn end_tree(&self, id: &TerminalId, end: EndTree) -> Result<(), KeeperError> {
         let id = id.clone();
         self.done(ToKeeper::EndTree { id, end }).await
@@ -184,13 +175,13 @@ impl KeeperClient {
     }
 
     /// Lets the keeper drop its file descriptors of a terminal that has ended and is stored.
-    /// One that has not ended is hung up, as by closing a window.
-    pub async fn release(&self, id: &TerminalId) -> Result<(), KeeperError> {
-        self.done(ToKeeper::Release { id: id.clone() }).await
+    /// A running one is hung up, as by closing a window.
+    pub async fn release_fds(&self, id: &TerminalId) -> Result<(), KeeperError> {
+        self.done(ToKeeper::ReleaseFds { id: id.clone() }).await
     }
 
-    /// Lets the keeper forget a terminal that is closed: its processes can be ended no more. One
-    /// that has not ended is hung up, as by closing a window.
+    /// Lets the keeper forget a terminal that is closed; its processes can then not be ended. A
+    /// running one is hung up, as by closing a window.
     pub async fn forget(&self, id: &TerminalId) -> Result<(), KeeperError> {
         self.done(ToKeeper::Forget { id: id.clone() }).await
     }
@@ -205,22 +196,24 @@ impl KeeperClient {
             ToKeeper::EndTree { id, .. }
             | ToKeeper::SignalTree { id, .. }
             | ToKeeper::SetNotes { id, .. }
-            | ToKeeper::Release { id }
+            | ToKeeper::ReleaseFds { id }
             | ToKeeper::Forget { id } => Some(id.clone()),
             _ => None,
         };
-        match (self.ask(message).await?.message, id) {
+        match (self.request(message).await?.0, id) {
             (ToServer::Done, _) => Ok(()),
             (other, Some(id)) => Err(refusal(&other, &id)),
             (_, None) => Err(KeeperError::Protocol("not an answer to this request")),
         }
     }
 
-    async fn ask(&self, message: ToKeeper) -> Result<Answer, KeeperError> {
+    /// Sends a request, and waits for the answer and the descriptors beside it.
+    async fn request(&self, message: ToKeeper) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
         let (answer, answered) = oneshot::channel();
-        let ask = Ask { message, answer };
-        self.asks.send(ask).await.map_err(|_| KeeperError::Gone)?;
-        answered.await.map_err(|_| KeeperError::Gone)
+        let request = Request { message, answer };
+        (self.requests.send(request).await).map_err(|_| KeeperError::Gone)?;
+        let answer = answered.await.map_err(|_| KeeperError::Gone)?;
+        Ok((answer.message, answer.fds))
     }
 }
 
@@ -230,7 +223,7 @@ fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperEr
     Ok(TerminalFds::from_sent(stdio, sent))
 }
 
-/// The socket and what is under way on it.
+/// The socket and its unfinished requests.
 struct Link {
     socket: UnixStream,
     out: VecDeque<Packet>,
@@ -248,7 +241,7 @@ impl Link {
         });
     }
 
-    /// The keeper's level, and what it has.
+    /// Returns the keeper's level and its terminals.
     async fn receive_inventory(&mut self) -> Result<(u32, Vec<InventoryTerminal>), KeeperError> {
         let mut keepers_level = 0;
         let mut inventory = Vec::new();
@@ -285,16 +278,20 @@ impl Link {
         }
     }
 
-    /// Ends when the socket closes or nobody asks any more; the answers still owed are dropped,
-    /// which those who wait see as [`KeeperError::Gone`].
-    async fn run(mut self, mut asks: mpsc::Receiver<Ask>, events: mpsc::Sender<KeeperEvent>) {
+    /// Ends when the socket closes or every [`KeeperClient`] is dropped. Callers that still wait get
+    /// [`KeeperError::Gone`].
+    async fn run(
+        mut self,
+        mut requests: mpsc::Receiver<Request>,
+        events: mpsc::Sender<KeeperEvent>,
+    ) {
         loop {
-            let may_ask = self.unanswered.len() < MAX_UNANSWERED && self.out.is_empty();
+            let may_accept = self.unanswered.len() < MAX_UNANSWERED && self.out.is_empty();
             let arrived = tokio::select! {
                 arrived = self.turn() => arrived,
-                ask = asks.recv(), if may_ask => match ask {
-                    Some(ask) => {
-                        self.accept(ask);
+                request = requests.recv(), if may_accept => match request {
+                    Some(request) => {
+                        self.accept(request);
                         continue;
                     }
                     None => return,
@@ -312,12 +309,12 @@ impl Link {
         }
     }
 
-    fn accept(&mut self, ask: Ask) {
-        let request = self.next_request;
-        // 0 is the number of what is no request.
+    fn accept(&mut self, request: Request) {
+        let number = self.next_request;
+        // 0 is the number of messages that are no request.
         self.next_request = self.next_request.checked_add(1).unwrap_or(1);
-        self.queue(request, &ask.message);
-        self.unanswered.insert(request, ask.answer);
+        self.queue(number, &request.message);
+        self.unanswered.insert(number, request.answer);
     }
 
     async fn take(
@@ -333,7 +330,7 @@ impl Link {
             Some(ToServer::Event(event)) => drop(events.send(event).await),
             Some(message) => {
                 if let Some(answer) = self.unanswered.remove(&packet.request) {
-                    // Whoever asked may have left.
+                    // The caller may be gone.
                     drop(answer.send(Answer { message, fds }));
                 }
             }
@@ -342,7 +339,7 @@ impl Link {
     }
 
     /// Sends what is queued and returns the next packet that arrives, or `None` when the queue
-    /// has become empty: there may be something to ask then. Cancel safe: a packet is sent or
+    /// has become empty and another request can be taken. Cancel safe: a packet is sent or
     /// received whole, and leaves the queue only once it is sent.
     async fn turn(&mut self) -> Result<Option<Received>, KeeperError> {
         loop {

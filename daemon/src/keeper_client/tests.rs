@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::*;
 use termd_keeper::protocol::confinement::{Access, Enforcement, ProcessLimits, Sandbox, Temporary};
-use termd_keeper::protocol::message::{Hold, LEVEL_HOLD_BEFORE_EXEC};
+use termd_keeper::protocol::message::{LEVEL_PAUSE_BEFORE_EXEC, PausePoint};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -136,9 +136,9 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
     // An older keeper would run it at once.
     let held = timeout(
         PATIENCE,
-        client.spawn_held(
+        client.spawn_paused(
             SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty),
-            Hold::BeforeWalls,
+            PausePoint::BeforeConfinement,
         ),
     )
     .await;
@@ -186,7 +186,7 @@ async fn a_ping_amid_the_inventory_is_answered() {
 #[tokio::test]
 async fn a_keeper_below_the_level_is_not_asked_for_bubblewrap() {
     let (keeper, control) = FakeKeeper::pair();
-    let (version, level) = (PROTOCOL_VERSION, LEVEL_HOLD_BEFORE_EXEC);
+    let (version, level) = (PROTOCOL_VERSION, LEVEL_PAUSE_BEFORE_EXEC);
     keeper.say(0, &ToServer::Hello { version, level });
     keeper.say(0, &ToServer::InventoryEnd);
     let connected = timeout(PATIENCE, KeeperClient::connect(control));

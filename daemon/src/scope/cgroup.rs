@@ -1,5 +1,5 @@
-//! What the files of a cgroup say (Documentation/admin-guide/cgroup-v2.rst): whether a limit holds,
-//! and what the kernel killed for memory.
+//! The files of a cgroup (Documentation/admin-guide/cgroup-v2.rst): whether a limit is in force, and
+//! how many processes the kernel killed for memory.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -8,12 +8,24 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use termd_proto::TerminalId;
 use termd_proto::terminal::ScopeLimits;
+use thiserror::Error;
 use tokio::net::unix::pipe;
 
-use super::{ScopeError, ScopeWall, unit_name};
+use super::{ScopeError, ScopeLimit, unit_name};
 
-/// Where the unified hierarchy is (`file-hierarchy(7)`).
+/// The mount point of the unified hierarchy (`file-hierarchy(7)`).
 const ROOT: &str = "/sys/fs/cgroup";
+
+/// Why a requested limit is not in force.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(super) enum LimitError {
+    #[error("this kernel has no {0}")]
+    NoFile(&'static str),
+    #[error("the {0} controller is not delegated to the user manager")]
+    NotDelegated(&'static str),
+    #[error("{file} says {value}")]
+    OtherValue { file: &'static str, value: String },
+}
 
 /// The cgroup of a terminal's scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +34,7 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// That of this process, which must be the scope of this terminal.
+    /// The cgroup of a process, which must be the scope of this terminal.
     pub fn of(pid: i32, id: &TerminalId) -> Result<Self, ScopeError> {
         let listed = fs::read_to_string(format!("/proc/{pid}/cgroup"));
         let listed = listed.map_err(|error| ScopeError::NotInside(error.to_string()))?;
@@ -45,42 +57,43 @@ impl Cgroup {
         self.directory.as_os_str().as_bytes().to_vec()
     }
 
-    /// Whether a limit holds; else why not.
-    pub(super) fn holds(&self, wall: ScopeWall, limits: &ScopeLimits) -> Result<(), String> {
-        let (file, controller) = match wall {
-            ScopeWall::Memory => ("memory.max", "memory"),
-            ScopeWall::Cpu => ("cpu.max", "cpu"),
-            ScopeWall::Tasks => ("pids.max", "pids"),
-            ScopeWall::IoWeight => ("io.weight", "io"),
+    /// Whether a limit is in force.
+    pub(super) fn check(&self, limit: ScopeLimit, limits: &ScopeLimits) -> Result<(), LimitError> {
+        let (file, controller) = match limit {
+            ScopeLimit::Memory => ("memory.max", "memory"),
+            ScopeLimit::Cpu => ("cpu.max", "cpu"),
+            ScopeLimit::Tasks => ("pids.max", "pids"),
+            ScopeLimit::IoWeight => ("io.weight", "io"),
         };
         let Ok(text) = fs::read_to_string(self.directory.join(file)) else {
-            return Err(self.why_without(controller, file));
+            return Err(self.without_file(controller, file));
         };
-        if says(wall, limits, text.trim()) {
-            Ok(())
-        } else {
-            Err(format!("{file} says {}", text.trim()))
+        let value = text.trim();
+        if is_in_force(limit, limits, value) {
+            return Ok(());
         }
+        let value = value.to_owned();
+        Err(LimitError::OtherValue { file, value })
     }
 
-    /// Why it lacks a controller's file. A controller can be there without it: weights of disks are
-    /// an option of the kernel's (`CONFIG_BLK_CGROUP_IOCOST`).
-    fn why_without(&self, controller: &str, file: &str) -> String {
+    /// Why it lacks a controller's file. A kernel can have the controller without the file: weights of
+    /// disks are an option (`CONFIG_BLK_CGROUP_IOCOST`).
+    fn without_file(&self, controller: &'static str, file: &'static str) -> LimitError {
         let there = fs::read_to_string(self.directory.join("cgroup.controllers"));
         let there = there.unwrap_or_default();
         if there.split_whitespace().any(|name| name == controller) {
-            format!("this kernel has no {file}")
+            LimitError::NoFile(file)
         } else {
-            format!("the {controller} controller is not delegated to the user manager")
+            LimitError::NotDelegated(controller)
         }
     }
 
-    /// How many of its processes the kernel has killed for memory; `None`: it is gone.
+    /// How many of its processes the kernel has killed for memory; `None` once the cgroup is gone.
     pub fn killed_for_memory(&self) -> Option<u64> {
         oom_kills(&self.directory)
     }
 
-    /// The same of all scopes that are, or were, beside it.
+    /// The same for all scopes of its slice, past ones included.
     pub fn killed_for_memory_beside(&self) -> Option<u64> {
         oom_kills(self.directory.parent()?)
     }
@@ -109,7 +122,7 @@ impl MemoryEvents {
         loop {
             self.0.readable().await?;
             match self.0.try_read(&mut buffer) {
-                // Which change is not asked: the file says how it stands.
+                // The event does not matter: the file has the new state.
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
@@ -135,16 +148,16 @@ fn oom_kills_in(events: &str) -> Option<u64> {
         .ok()
 }
 
-/// Whether a file says what was asked, or something stricter: the kernel rounds.
-fn says(wall: ScopeWall, limits: &ScopeLimits, text: &str) -> bool {
+/// Whether a file has the requested value, or a stricter one: the kernel rounds.
+fn is_in_force(limit: ScopeLimit, limits: &ScopeLimits, text: &str) -> bool {
     let at_most = |asked: Option<u64>| {
         let value = text.parse::<u64>().ok();
         value.is_some_and(|value| asked.is_some_and(|asked| value <= asked))
     };
-    match wall {
-        ScopeWall::Memory => at_most(limits.memory_bytes),
-        ScopeWall::Tasks => at_most(limits.tasks),
-        ScopeWall::Cpu => {
+    match limit {
+        ScopeLimit::Memory => at_most(limits.memory_bytes),
+        ScopeLimit::Tasks => at_most(limits.tasks),
+        ScopeLimit::Cpu => {
             let mut both = text.split(' ').map(|part| part.parse::<u64>().ok());
             let (quota, period) = (both.next().flatten(), both.next().flatten());
             let asked = limits.cpu_percent.zip(period);
@@ -152,7 +165,7 @@ fn says(wall: ScopeWall, limits: &ScopeLimits, text: &str) -> bool {
                 quota.saturating_mul(100) <= percent.saturating_mul(period)
             })
         }
-        ScopeWall::IoWeight => {
+        ScopeLimit::IoWeight => {
             let weight = text.strip_prefix("default ");
             let weight = weight.and_then(|rest| rest.lines().next()?.parse::<u64>().ok());
             weight.is_some() && weight == limits.io_weight
@@ -173,27 +186,34 @@ mod tests {
             io_weight: Some(50),
         };
         let table = [
-            (ScopeWall::Memory, "8192", true),
-            (ScopeWall::Memory, "10000", true),
-            (ScopeWall::Memory, "12288", false),
-            (ScopeWall::Memory, "max", false),
-            (ScopeWall::Memory, "", false),
-            (ScopeWall::Cpu, "150000 100000", true),
-            (ScopeWall::Cpu, "15000 10000", true),
-            (ScopeWall::Cpu, "151000 100000", false),
-            (ScopeWall::Cpu, "max 100000", false),
-            (ScopeWall::Cpu, "150000", false),
-            (ScopeWall::Tasks, "20", true),
-            (ScopeWall::Tasks, "21", false),
-            (ScopeWall::Tasks, "max", false),
-            (ScopeWall::IoWeight, "default 50", true),
-            (ScopeWall::IoWeight, "default 50\n8:0 100", true),
-            (ScopeWall::IoWeight, "default 100", false),
-            (ScopeWall::IoWeight, "50", false),
+            (ScopeLimit::Memory, "8192", true),
+            (ScopeLimit::Memory, "10000", true),
+            (ScopeLimit::Memory, "12288", false),
+            (ScopeLimit::Memory, "max", false),
+            (ScopeLimit::Memory, "", false),
+            (ScopeLimit::Cpu, "150000 100000", true),
+            (ScopeLimit::Cpu, "15000 10000", true),
+            (ScopeLimit::Cpu, "151000 100000", false),
+            (ScopeLimit::Cpu, "max 100000", false),
+            (ScopeLimit::Cpu, "150000", false),
+            (ScopeLimit::Tasks, "20", true),
+            (ScopeLimit::Tasks, "21", false),
+            (ScopeLimit::Tasks, "max", false),
+            (ScopeLimit::IoWeight, "default 50", true),
+            (ScopeLimit::IoWeight, "default 50\n8:0 100", true),
+            (ScopeLimit::IoWeight, "default 100", false),
+            (ScopeLimit::IoWeight, "50", false),
         ];
-        for (wall, text, expected) in table {
-            assert_eq!(says(wall, &limits, text), expected, "{wall:?} {text:?}");
-            assert!(!says(wall, &ScopeLimits::default(), text), "{wall:?}");
+        for (limit, text, expected) in table {
+            assert_eq!(
+                is_in_force(limit, &limits, text),
+                expected,
+                "{limit:?} {text:?}"
+            );
+            assert!(
+                !is_in_force(limit, &ScopeLimits::default(), text),
+                "{limit:?}"
+            );
         }
     }
 
@@ -207,7 +227,12 @@ mod tests {
             io_weight: Some(50),
             ..ScopeLimits::default()
         };
-        let why = || cgroup.holds(ScopeWall::IoWeight, &limits).unwrap_err();
+        let why = || {
+            cgroup
+                .check(ScopeLimit::IoWeight, &limits)
+                .unwrap_err()
+                .to_string()
+        };
         let controllers = directory.path().join("cgroup.controllers");
         fs::write(&controllers, "cpu memory pids\n").expect("written");
         assert!(why().contains("not delegated"), "{}", why());

@@ -1,5 +1,5 @@
-//! Talking to the user's systemd over D-Bus (`org.freedesktop.systemd1(5)`): one connection for each
-//! scope, so that nothing has to notice when the manager is replaced or the bus goes away.
+//! The user's systemd over D-Bus (`org.freedesktop.systemd1(5)`). Each scope has a connection of its
+//! own, so a replaced manager or bus needs no handling.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -16,28 +16,28 @@ use super::{SLICE, ScopeError, own_service};
 const DESTINATION: &str = "org.freedesktop.systemd1";
 const PATH: &str = "/org/freedesktop/systemd1";
 const INTERFACE: &str = "org.freedesktop.systemd1.Manager";
-/// What comes when a job has ended.
+/// The signal at the end of a job.
 const JOBS: &str = "type='signal',sender='org.freedesktop.systemd1',\
                     path='/org/freedesktop/systemd1',\
                     interface='org.freedesktop.systemd1.Manager',member='JobRemoved'";
-/// Ends of jobs that may lie unread: others' come past, too.
+/// How many such signals may wait; those of other jobs come too.
 const QUEUED_JOBS: NonZeroUsize = NonZeroUsize::new(256).expect("is not zero");
-/// From SIGTERM to SIGKILL where systemd ends a scope: with the daemon's service, when the keeper
-/// could not do it by itself.
+/// The time from SIGTERM to SIGKILL where systemd ends a scope: with the daemon's service, when the
+/// keeper could not end it.
 const STOP_MICROSECONDS: u64 = 10_000_000;
-/// What a systemd says of a property that it does not know.
+/// The error for a property that systemd does not know.
 const UNKNOWN_PROPERTY: &str = "org.freedesktop.DBus.Error.PropertyReadOnly";
 
-/// A scope's `OOMPolicy=` came with systemd 253; before it no scope was stopped for a kill.
+/// `OOMPolicy=` of scopes came with systemd 253. Before, a kill for memory stopped no scope.
 static KNOWS_OOM_POLICY: AtomicBool = AtomicBool::new(true);
 
-/// Why a call did not do it.
+/// Why a call failed.
 enum CallError {
     UnknownProperty,
     Other(ScopeError),
 }
 
-/// Makes a scope around a process; returns when the manager has.
+/// Moves a process into a new scope, and waits for the end of systemd's job.
 pub(super) async fn start_scope(
     unit: &str,
     pid: i32,
@@ -69,14 +69,14 @@ pub(super) async fn start_scope(
                     other => Err(ScopeError::Refused(format!("its job is {other}"))),
                 };
             }
-            // Somebody else's.
+            // Another job.
             Ok(_) | Err(_) => {}
         }
     }
     Err(ScopeError::NoManager("the bus went away".to_owned()))
 }
 
-/// The bus that the user's manager is on, before one that somebody has made for a session.
+/// Connects to the user manager's bus, or else to the session's.
 async fn connect() -> zbus::Result<Connection> {
     let runtime_dir = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = runtime_dir.map(|directory| directory.join("bus"));
@@ -113,7 +113,7 @@ async fn call(
         }
         zbus::Error::MethodError(name, said, _) => {
             let said = said.clone().unwrap_or_else(|| name.to_string());
-            // From the bus, which found nobody, or from systemd.
+            // The error is systemd's, or the bus's, which has no systemd on it.
             CallError::Other(if name.starts_with("org.freedesktop.systemd1.") {
                 ScopeError::Refused(said)
             } else {
@@ -137,9 +137,9 @@ fn properties(unit: &str, pid: i32, limits: &ScopeLimits) -> Vec<(&'static str, 
         ),
         ("PIDs", vec![pid.cast_unsigned()].into()),
         ("Slice", SLICE.into()),
-        // Nothing of it is left to be looked at when its last process has gone.
+        // The unit vanishes with its last process.
         ("CollectMode", "inactive-or-failed".into()),
-        // A shell takes SIGTERM for nothing.
+        // An interactive shell ignores SIGTERM.
         ("SendSIGHUP", true.into()),
         ("TimeoutStopUSec", STOP_MICROSECONDS.into()),
     ];
@@ -147,14 +147,14 @@ fn properties(unit: &str, pid: i32, limits: &ScopeLimits) -> Vec<(&'static str, 
         all.push(("OOMPolicy", "continue".into()));
     }
     if let Some(service) = own_service() {
-        // Where the service ends, so does this; after it, for the keeper ends terminals in its own
-        // way (stopping goes against the order of starting).
+        // The scope ends with the service, and after it: the keeper ends terminals in its own way.
+        // Stopping goes against the order of starting.
         all.push(("BindsTo", vec![service.clone()].into()));
         all.push(("Before", vec![service].into()));
     }
     if let Some(bytes) = limits.memory_bytes {
         all.push(("MemoryMax", bytes.into()));
-        // Else what does not fit goes to the disk, and slows down everybody.
+        // Otherwise the rest would be swapped out, which slows down the whole machine.
         all.push(("MemorySwapMax", 0_u64.into()));
     }
     if let Some(percent) = limits.cpu_percent {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_asked_for_is_set() {
+    fn only_what_is_requested_is_set() {
         let names = |limits: &ScopeLimits| -> Vec<&str> {
             properties("termd-x.scope", 7, limits)
                 .iter()

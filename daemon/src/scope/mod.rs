@@ -1,10 +1,10 @@
-//! Transient scopes of the user's systemd: a cgroup for one command, with limits on all of it
-//! together.
+//! Transient scopes of the user's systemd: a cgroup for one command, with limits on all of its
+//! processes together.
 //!
-//! [`enclose`] puts a process that already is there (held before its exec) into a new scope, waits
-//! until systemd has done so, and believes only what the cgroup's own files say. It is bounded by
-//! [`LONGEST_ENCLOSING`]. [`Cgroup`] is a scope that stands: its directory, and how many of its
-//! processes the kernel has killed for memory.
+//! [`enclose`] moves a process that is paused before its exec into a new scope, waits for systemd at
+//! most [`MAX_SCOPE_START`], and reads from the cgroup's own files which limits are in force. A
+//! [`Cgroup`] is the directory of a scope that exists, and counts the processes that the kernel has
+//! killed in it for memory.
 //!
 //! It must not know terminals, profiles and the keeper.
 
@@ -19,17 +19,16 @@ use thiserror::Error;
 
 pub use cgroup::{Cgroup, MemoryEvents};
 
-/// From the first word to systemd to its last; a manager that is busy for longer is taken for one
-/// that does not answer. Well below [`termd_keeper::protocol::exec_gate::LONGEST_HOLD`].
-pub const LONGEST_ENCLOSING: Duration = Duration::from_secs(8);
+/// The limit on starting a scope. A manager that is busy for longer counts as one that does not
+/// answer. Well below [`termd_keeper::protocol::exec_gate::MAX_EXEC_PAUSE`].
+pub const MAX_SCOPE_START: Duration = Duration::from_secs(8);
 
-/// The slice that holds all terminals' scopes, beneath `app.slice` as systemd's own advice is
-/// (`systemd.special(7)`).
+/// The slice of all terminals' scopes, beneath `app.slice` as `systemd.special(7)` advises.
 pub const SLICE: &str = "app-termd.slice";
 
 /// One limit of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScopeWall {
+pub enum ScopeLimit {
     /// `MemoryMax=`, with no swap beside it.
     Memory,
     /// `CPUQuota=`.
@@ -40,7 +39,7 @@ pub enum ScopeWall {
     IoWeight,
 }
 
-impl ScopeWall {
+impl ScopeLimit {
     /// Its name in answers and records; never changed.
     pub fn name(self) -> &'static str {
         match self {
@@ -51,16 +50,16 @@ impl ScopeWall {
         }
     }
 
-    /// Those that these limits ask for.
-    pub fn asked(limits: &ScopeLimits) -> Vec<Self> {
+    /// The limits that are requested.
+    pub fn requested(limits: &ScopeLimits) -> Vec<Self> {
         let all = [
             (Self::Memory, limits.memory_bytes.is_some()),
             (Self::Cpu, limits.cpu_percent.is_some()),
             (Self::Tasks, limits.tasks.is_some()),
             (Self::IoWeight, limits.io_weight.is_some()),
         ];
-        let asked = all.into_iter().filter(|(_, asked)| *asked);
-        asked.map(|(wall, _)| wall).collect()
+        let requested = all.into_iter().filter(|(_, is_requested)| *is_requested);
+        requested.map(|(limit, _)| limit).collect()
     }
 }
 
@@ -70,13 +69,13 @@ pub enum ScopeError {
     /// The user's D-Bus or systemd cannot be reached.
     #[error("no systemd user manager is reached: {0}")]
     NoManager(String),
-    /// systemd does not make it.
+    /// systemd refuses to make one.
     #[error("systemd makes no scope: {0}")]
     Refused(String),
     /// systemd has not answered in time.
-    #[error("systemd has not made the scope within {} s", LONGEST_ENCLOSING.as_secs())]
+    #[error("systemd has not made the scope within {} s", MAX_SCOPE_START.as_secs())]
     TimedOut,
-    /// systemd says that it is done, and the process is somewhere else.
+    /// systemd reports success, and the process is in another cgroup.
     #[error("the command is not in its scope but in {0}")]
     NotInside(String),
 }
@@ -84,12 +83,12 @@ pub enum ScopeError {
 /// A process in a scope of its own.
 #[derive(Debug)]
 pub struct Enclosed {
-    /// Where.
+    /// The scope's cgroup.
     pub cgroup: Cgroup,
-    /// What holds, by the cgroup's own files.
-    pub held: Vec<ScopeWall>,
-    /// What was asked for and does not, and why.
-    pub missing: Vec<(ScopeWall, String)>,
+    /// The limits in force, by the cgroup's own files.
+    pub held: Vec<ScopeLimit>,
+    /// The requested limits that are not, and why.
+    pub missing: Vec<(ScopeLimit, String)>,
 }
 
 /// The name of a terminal's scope.
@@ -104,15 +103,15 @@ pub async fn enclose(
     limits: &ScopeLimits,
 ) -> Result<Enclosed, ScopeError> {
     let unit = unit_name(id);
-    let made = manager::start_scope(&unit, pid, limits);
-    let made = tokio::time::timeout(LONGEST_ENCLOSING, made);
-    made.await.map_err(|_| ScopeError::TimedOut)??;
+    let start = manager::start_scope(&unit, pid, limits);
+    let started = tokio::time::timeout(MAX_SCOPE_START, start).await;
+    started.map_err(|_| ScopeError::TimedOut)??;
     let cgroup = Cgroup::of(pid, id)?;
     let (mut held, mut missing) = (Vec::new(), Vec::new());
-    for wall in ScopeWall::asked(limits) {
-        match cgroup.holds(wall, limits) {
-            Ok(()) => held.push(wall),
-            Err(why) => missing.push((wall, why)),
+    for limit in ScopeLimit::requested(limits) {
+        match cgroup.check(limit, limits) {
+            Ok(()) => held.push(limit),
+            Err(error) => missing.push((limit, error.to_string())),
         }
     }
     Ok(Enclosed {
@@ -122,14 +121,13 @@ pub async fn enclose(
     })
 }
 
-/// Which unit this daemon runs as, where it is one of the user's services.
+/// The unit that this daemon runs as, where it is one of the user's services.
 fn own_service() -> Option<String> {
     let listed = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     users_service(cgroup::path_in(&listed)?).map(str::to_owned)
 }
 
-/// The user's service that this is the cgroup of. A system service's name means nothing to the
-/// user's manager.
+/// The user's service of a cgroup. The user's manager does not know system services.
 fn users_service(cgroup: &str) -> Option<&str> {
     let (above, name) = cgroup.rsplit_once('/')?;
     let is_users = above.contains("/user@") && name.ends_with(".service");
@@ -163,18 +161,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_has_a_name() {
+    fn what_is_requested_has_a_name() {
         let limits = ScopeLimits {
             memory_bytes: Some(1),
             io_weight: Some(50),
             ..ScopeLimits::default()
         };
-        let names: Vec<&str> = ScopeWall::asked(&limits)
+        let names: Vec<&str> = ScopeLimit::requested(&limits)
             .into_iter()
-            .map(ScopeWall::name)
+            .map(ScopeLimit::name)
             .collect();
         assert_eq!(names, ["memory_max", "io_weight"]);
-        assert!(ScopeWall::asked(&ScopeLimits::default()).is_empty());
+        assert!(ScopeLimit::requested(&ScopeLimits::default()).is_empty());
         let id = TerminalId::from_random(3);
         assert_eq!(unit_name(&id), format!("termd-{id}.scope"));
     }

@@ -22,7 +22,7 @@ use crate::terminal::lifecycle::record::Record;
 use crate::terminal::screen::scrollback::ScrollbackLines;
 use crate::terminal::screen::size::Size;
 use termd_keeper::protocol::confinement::{Confinement, Temporary};
-use termd_keeper::protocol::message::{Hold, SpawnRequest};
+use termd_keeper::protocol::message::SpawnRequest;
 use termd_policy::{CompiledGate, Profile};
 
 /// What programs take the place for temporary files from.
@@ -221,7 +221,7 @@ pub(super) fn spawn_request(
         notes: record.to_notes(),
         stdio: record.stdio,
         confinement,
-        hold: Hold::No,
+        pause: None,
     }
 }
 

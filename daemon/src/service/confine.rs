@@ -212,7 +212,7 @@ fn guarded(ways: &mut Ways, path: &Path, absent: MissingPath) -> Vec<Guarded> {
     };
     let links = way.links.into_iter();
     let mut guarded: Vec<_> = links
-        .map(|link| held(link, IfAbsent::HoldLink, true))
+        .map(|link| held(link, IfAbsent::PinLink, true))
         .collect();
     match (way.end, absent) {
         // Said of one that is there, too: it may be gone when the command starts.
@@ -251,10 +251,13 @@ pub(super) fn told(profile: &Profile) -> Option<Told> {
 /// The same, once it runs.
 pub(super) fn told_of(told: Option<Told>, enforced: &Enforced) -> Option<Told> {
     let missing = enforced.missing.iter().map(|missing| MissingWall {
-        wall: missing.wall.name().to_owned(),
+        wall: missing.restriction.name().to_owned(),
         reason: io::Error::from_raw_os_error(missing.errno).to_string(),
     });
-    let held = enforced.held.iter().map(|wall| wall.name().to_owned());
+    let held = enforced
+        .active
+        .iter()
+        .map(|restriction| restriction.name().to_owned());
     told.map(|told| Told {
         held: held.collect(),
         missing: missing.collect(),

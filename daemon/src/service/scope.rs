@@ -17,7 +17,7 @@ use termd_proto::terminal::{
 };
 
 use super::Terminals;
-use crate::scope::{Cgroup, ScopeError, ScopeWall, enclose};
+use crate::scope::{Cgroup, ScopeError, ScopeLimit, enclose};
 use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::message::{ProcessId, WaitStatus};
 
@@ -28,14 +28,14 @@ const ONE_MOMENT: Duration = Duration::from_secs(2);
 /// What a scope holds, and does not.
 #[derive(Debug, Default)]
 pub(super) struct InScope {
-    held: Vec<ScopeWall>,
-    pub(super) missing: Vec<(ScopeWall, String)>,
+    held: Vec<ScopeLimit>,
+    pub(super) missing: Vec<(ScopeLimit, String)>,
 }
 
 impl InScope {
     /// None of it.
     pub(super) fn nothing(limits: &ScopeLimits, why: &impl fmt::Display) -> Self {
-        let missing = ScopeWall::asked(limits).into_iter();
+        let missing = ScopeLimit::requested(limits).into_iter();
         Self {
             held: Vec::new(),
             missing: missing.map(|wall| (wall, why.to_string())).collect(),

@@ -13,9 +13,9 @@ use termd_proto::terminal::{ScopeLimits, Stdio};
 use super::Terminals;
 use super::scope::InScope;
 use crate::keeper_client::KeeperError;
-use crate::scope::ScopeWall;
+use crate::scope::ScopeLimit;
 use crate::terminal::error::TerminalError;
-use termd_keeper::protocol::exec_gate::{Hold, LetGo};
+use termd_keeper::protocol::exec_gate::{ExecRelease, PausePoint};
 use termd_keeper::protocol::message::{SpawnRequest, Spawned};
 use termd_policy::Profile;
 
@@ -29,7 +29,7 @@ pub(super) enum StartError {
     /// A limit of its scope would not hold.
     Scope {
         /// Which.
-        wall: ScopeWall,
+        wall: ScopeLimit,
         /// Why not.
         problem: String,
     },
@@ -70,7 +70,7 @@ impl Terminals {
     ) -> Result<(Spawned, InScope), StartError> {
         let keeper = &self.inner.keeper;
         match profile.limits.scope() {
-            None if keeper.can_hold_before_exec() => {
+            None if keeper.can_pause_before_exec() => {
                 let spawned = self.start_held(recorded, request).await?;
                 Ok((spawned, InScope::default()))
             }
@@ -96,7 +96,7 @@ impl Terminals {
         let (id, stdio) = (request.id.clone(), request.stdio);
         let walls_take_longer = request.confinement.sandbox.is_some();
         let prepared = async {
-            let held = keeper.spawn_held(request, Hold::BeforeExec).await;
+            let held = keeper.spawn_paused(request, PausePoint::BeforeExec).await;
             if let Ok(process) = &held {
                 self.is_started_as(&id, process.pid);
             }
@@ -110,8 +110,8 @@ impl Terminals {
                 tokio::task::yield_now().await;
             }
             recorded.await.map_err(StartError::NotRecorded)?;
-            let run = LetGo::Run { cgroup: Vec::new() };
-            Ok(keeper.let_go(&id, stdio, run).await)
+            let run = ExecRelease::Run { cgroup: Vec::new() };
+            Ok(keeper.release_exec(&id, stdio, run).await)
         };
         match tokio::join!(prepared, let_go) {
             (Ok(_), Ok(spawned)) => Ok(spawned?),
@@ -133,7 +133,7 @@ impl Terminals {
     ) -> Result<(Spawned, InScope), StartError> {
         let keeper = &self.inner.keeper;
         let best_effort = profile.scope_best_effort == Some(true);
-        if let Err(error) = keeper.can_hold() {
+        if let Err(error) = keeper.can_pause() {
             let scope = InScope::nothing(limits, &error);
             recorded.await.map_err(StartError::NotRecorded)?;
             enough(&scope, best_effort)?;
@@ -144,7 +144,9 @@ impl Terminals {
         match tokio::join!(prepared, recorded) {
             (Ok((held, scope)), Ok(())) => {
                 let Held { id, stdio, cgroup } = held;
-                let spawned = keeper.let_go(&id, stdio, LetGo::Run { cgroup }).await;
+                let spawned = keeper
+                    .release_exec(&id, stdio, ExecRelease::Run { cgroup })
+                    .await;
                 if spawned.is_err() {
                     self.inner.scopes.forget(&id);
                 }
@@ -168,7 +170,7 @@ impl Terminals {
         let process = self
             .inner
             .keeper
-            .spawn_held(request, Hold::BeforeWalls)
+            .spawn_paused(request, PausePoint::BeforeConfinement)
             .await?;
         self.is_started_as(&id, process.pid);
         let (scope, cgroup) = self.put_into_scope(&id, process, limits).await;
@@ -192,7 +194,7 @@ impl Terminals {
         self.inner.scopes.forget(&id);
         // Its answer is how it ended, which is as it was meant.
         let keeper = &self.inner.keeper;
-        let _ = keeper.let_go(&id, stdio, LetGo::GiveUp).await;
+        let _ = keeper.release_exec(&id, stdio, ExecRelease::Cancel).await;
     }
 }
 

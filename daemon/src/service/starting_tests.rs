@@ -142,7 +142,7 @@ async fn by_best_effort_it_starts_it_without_and_the_answer_says_so() {
     let ToKeeper::Spawn(asked) = heard else {
         panic!("{heard:?}");
     };
-    assert_eq!(asked.hold, Hold::No, "it would not let it go");
+    assert_eq!(asked.pause, None, "it would not let it go");
     let process = ProcessId {
         pid: 1,
         start_time: 1,

@@ -12,7 +12,7 @@ use super::invalid_param::InvalidParam;
 use super::lifecycle::idle_timeout::IdleTimeout;
 use crate::config::ApprovedError;
 use crate::keeper_client::KeeperError;
-use crate::scope::ScopeWall;
+use crate::scope::ScopeLimit;
 use crate::store::StoreError;
 use crate::terminal::lifecycle::launch::LaunchError;
 use crate::terminal::output::transcript::TranscriptError;
@@ -121,7 +121,7 @@ pub enum TerminalError {
     #[error("cannot be held to {} as its profile ({profiles}) asks: {problem}", wall.name())]
     NoScope {
         profiles: String,
-        wall: ScopeWall,
+        wall: ScopeLimit,
         problem: String,
     },
     /// There is too little free space to run anything new.

@@ -1,8 +1,8 @@
-//! The few instructions of classic BPF that a filter of system calls needs (seccomp(2)).
+//! Compiles rules about system calls to classic BPF (seccomp(2)).
 //!
-//! A program is a list of rules, one a call, each of which ends in a verdict. Which one it is is found
-//! by halves, and neighbours are one: what a filter costs to install is its instructions, and the
-//! kernel going through it once for every call that there is.
+//! A program finds a call's rule by binary search over ranges of numbers. The kernel runs a new filter
+//! once for each system call that exists, so the number of steps is the cost of installing it. Why this
+//! is not a library: `docs/decisions/0063-seccomp-compiler.md`.
 
 use nix::libc::{self, sock_filter};
 
@@ -14,18 +14,18 @@ const AT_LEAST: u16 = 0x35;
 const ANY_BIT: u16 = 0x45;
 const RETURN: u16 = 0x06;
 
-/// Where `struct seccomp_data` has them.
+/// Offsets in `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
-/// What becomes of a call.
+/// What happens to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Allow,
     /// It fails with this errno.
     Fail(i32),
-    /// The process ends, by SIGSYS.
+    /// It ends the process by SIGSYS.
     Kill,
 }
 
@@ -39,9 +39,9 @@ impl Verdict {
     }
 }
 
-/// A condition on the lower half of an argument. The upper half is not looked at: for those calls
-/// that are judged by one the kernel does not either (a `int` or `unsigned int` parameter), and a
-/// filter that compares 64 bits is passed by setting one of them (CVE-2019-10063).
+/// A condition on the lower half of an argument. The judged parameters are `int` or `unsigned int`, of
+/// which the kernel ignores the upper half too. A filter that compared 64 bits would be passed by
+/// setting one of the upper ones (CVE-2019-10063).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum If {
     Is(u32),
@@ -49,29 +49,29 @@ pub(super) enum If {
     HasAnyOf(u32),
 }
 
-/// A program in the making.
+/// The rules of a program.
 #[derive(Debug)]
 pub(super) struct Program {
     architecture: u32,
-    rules: Vec<(u32, Way)>,
-    /// All numbers from this one on.
+    rules: Vec<(u32, Rule)>,
+    /// The verdict on all numbers from this one on.
     last: Option<(u32, Verdict)>,
 }
 
-/// What a call whose number is known goes through.
+/// The rule of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Way {
-    /// It ends at once.
-    Ends(Verdict),
-    /// It ends so where one of these holds of that argument, and passes otherwise.
-    Depends(u32, Vec<If>, Verdict),
+enum Rule {
+    /// Always this verdict.
+    Always(Verdict),
+    /// This verdict where any condition is true of the argument; it passes otherwise.
+    AnyOf(u32, Vec<If>, Verdict),
 }
 
-/// A place in a program that is written from its end, counted from there.
+/// A position in a program, counted from its end.
 #[derive(Debug, Clone, Copy)]
 struct Place(usize);
 
-/// A program, its last instruction first: a jump leads forward only, to what is written already.
+/// A program, last instruction first: a jump leads only forward, to what is there already.
 #[derive(Debug, Default)]
 struct Backwards {
     instructions: Vec<sock_filter>,
@@ -93,8 +93,8 @@ fn giving(verdict: Verdict) -> sock_filter {
 }
 
 impl Program {
-    /// Begins with the check without which numbers mean nothing: another architecture's call ends
-    /// the process.
+    /// A program in which another architecture's call, whose number means another call, ends the
+    /// process.
     pub(super) fn for_architecture(architecture: u32) -> Self {
         Self {
             architecture,
@@ -103,19 +103,19 @@ impl Program {
         }
     }
 
-    /// All numbers from this one on, which is above every other.
+    /// Adds a rule for all numbers from this one on, which is above every other.
     pub(super) fn from(self, number: u32, verdict: Verdict) -> Self {
         let last = Some((number, verdict));
         Self { last, ..self }
     }
 
-    /// This call, whatever its arguments.
+    /// Adds a rule for a call, whatever its arguments.
     pub(super) fn call(self, number: libc::c_long, verdict: Verdict) -> Self {
-        self.rule(number, Way::Ends(verdict))
+        self.add(number, Rule::Always(verdict))
     }
 
-    /// This call, where one of these is so of that argument (0 to 5); it passes otherwise. A call
-    /// has one such rule.
+    /// Adds a rule for a call of which any condition is true of an argument (0 to 5). A call has one
+    /// rule.
     pub(super) fn call_if(
         self,
         number: libc::c_long,
@@ -123,18 +123,18 @@ impl Program {
         conditions: &[If],
         verdict: Verdict,
     ) -> Self {
-        self.rule(number, Way::Depends(argument, conditions.to_vec(), verdict))
+        self.add(number, Rule::AnyOf(argument, conditions.to_vec(), verdict))
     }
 
-    /// Numbers that are none name no call.
-    fn rule(mut self, number: libc::c_long, way: Way) -> Self {
+    /// A negative number names no call.
+    fn add(mut self, number: libc::c_long, rule: Rule) -> Self {
         if let Ok(number) = u32::try_from(number) {
-            self.rules.push((number, way));
+            self.rules.push((number, rule));
         }
         self
     }
 
-    /// Everything else may pass. `None` where a jump would be longer than one can be.
+    /// The program; all other calls pass. `None` where a jump would be too long.
     pub(super) fn finish(self) -> Option<Vec<sock_filter>> {
         let architecture = self.architecture;
         let mut backwards = Backwards::default();
@@ -149,31 +149,30 @@ impl Program {
         Some(head.into_iter().chain(choice).collect())
     }
 
-    /// Where each way begins to be that of the numbers that follow: the first at 0, neighbours of
-    /// one way together.
-    fn ranges(mut self) -> Vec<(u32, Way)> {
-        let passes = Way::Ends(Verdict::Allow);
+    /// The first number of each range, from 0 on, with its rule. Neighbours of one rule are one range.
+    fn ranges(mut self) -> Vec<(u32, Rule)> {
+        let passes = Rule::Always(Verdict::Allow);
         self.rules.sort_by_key(|(number, _)| *number);
         let mut ranges = vec![(0, passes.clone())];
-        for (number, way) in self.rules {
+        for (number, rule) in self.rules {
             ranges.pop_if(|(start, _)| *start == number);
-            ranges.push((number, way));
+            ranges.push((number, rule));
             ranges.push((number.saturating_add(1), passes.clone()));
         }
         if let Some((number, verdict)) = self.last {
-            ranges.push((number, Way::Ends(verdict)));
+            ranges.push((number, Rule::Always(verdict)));
         }
-        ranges.dedup_by(|(_, way), (_, before)| way == before);
+        ranges.dedup_by(|(_, rule), (_, before)| rule == before);
         ranges
     }
 }
 
 impl Backwards {
-    /// The way of a number among these, found by halves.
-    fn choice(&mut self, ranges: &[(u32, Way)]) -> Option<Place> {
+    /// Emits the binary search over these ranges.
+    fn choice(&mut self, ranges: &[(u32, Rule)]) -> Option<Place> {
         let (lower, upper) = ranges.split_at(ranges.len() / 2);
         match (lower, upper) {
-            ([], [(_, way)]) => self.way(way),
+            ([], [(_, rule)]) => self.rule(rule),
             (_, [(first, _), ..]) => {
                 let above = self.choice(upper)?;
                 let below = self.choice(lower)?;
@@ -183,10 +182,10 @@ impl Backwards {
         }
     }
 
-    fn way(&mut self, way: &Way) -> Option<Place> {
-        let (argument, conditions, verdict) = match way {
-            Way::Ends(verdict) => return Some(self.ending(*verdict)),
-            Way::Depends(argument, conditions, verdict) => (*argument, conditions, *verdict),
+    fn rule(&mut self, rule: &Rule) -> Option<Place> {
+        let (argument, conditions, verdict) = match rule {
+            Rule::Always(verdict) => return Some(self.ending(*verdict)),
+            Rule::AnyOf(argument, conditions, verdict) => (*argument, conditions, *verdict),
         };
         let held = self.ending(verdict);
         let mut otherwise = self.ending(Verdict::Allow);

@@ -1,27 +1,27 @@
 //! A `/dev` of the sandbox's own: what every program needs, and nothing that leads outside.
 //!
-//! A terminal's user owns his other ttys, too: whoever may open one reads what is typed there, and
-//! makes it answer. Landlock has no exceptions for that, so `/dev/pts` is a new one. Root owns the
-//! disks, on which everything that is hidden can be read. And `/dev/shm` is where other programs of
-//! this user talk to each other.
+//! A user owns all of the user's ttys, and a process that opens one can read what is typed there.
+//! Landlock has no exceptions for that, so `/dev/pts` is a new one. Root owns the disks, on which
+//! every hidden file can be read. And other programs of this user share memory in `/dev/shm`.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+use rustix::mount::MountAttrFlags;
 
 use super::kernel::{self, READ_ONLY};
-use super::mounts::{
-    EMPTY_DIRECTORY, EMPTY_FILE, attach, attach_at, copy, copy_at, make_directory, make_file,
-    open_beneath,
+use super::mount_ops::{
+    attach, attach_at, copy, copy_at, make_directory, make_file, new_file_system, open_beneath,
 };
-use super::paths::{Places, resolve};
+use super::mounts::{EMPTY_DIRECTORY, EMPTY_FILE};
+use super::places::Places;
+use super::resolve::resolve;
 
-/// The devices that are the host's: each gives and takes nothing of anybody else's.
+/// The host's devices, none of which has another program's data.
 const NODES: [&CStr; 6] = [c"null", c"zero", c"full", c"random", c"urandom", c"tty"];
 
-/// As every `/dev` has them.
+/// The symbolic links of every `/dev`: target and name.
 const LINKS: [(&CStr, &CStr); 5] = [
     (c"pts/ptmx", c"ptmx"),
     (c"/proc/self/fd", c"fd"),
@@ -32,23 +32,23 @@ const LINKS: [(&CStr, &CStr); 5] = [
 
 /// Where ttyname(3) finds the command's own tty, whose name under `/dev/pts` is the host's.
 const CONSOLE: &CStr = c"console";
-/// Where the empty things are that cover what is hidden.
+/// The directory of the empty things that cover what is hidden.
 const STORE: &CStr = c".hidden";
 
-/// The new `/dev`, in its place, still to be written to.
+/// The new `/dev`, mounted and still writable.
 pub(super) struct Mounted {
     root: OwnedFd,
     store: OwnedFd,
 }
 
-/// The host's devices, each as a mount that is not attached anywhere.
+/// The host's devices, each as a mount that is attached nowhere.
 pub(super) struct HostNodes {
     nodes: [Option<OwnedFd>; NODES.len()],
     tty: Option<OwnedFd>,
 }
 
-/// Copies the mounts of the host's devices, while they still are mounts with devices.
-pub(super) fn host_nodes(places: &Places) -> Result<HostNodes, i32> {
+/// Copies the mounts of the host's devices, before mounts are without devices.
+pub(super) fn host_nodes(places: &Places) -> Result<HostNodes, Errno> {
     let mut nodes = [const { None }; NODES.len()];
     let devices = resolve(c"/dev")?;
     for (node, name) in nodes.iter_mut().zip(NODES) {
@@ -61,11 +61,11 @@ pub(super) fn host_nodes(places: &Places) -> Result<HostNodes, i32> {
     Ok(HostNodes { nodes, tty })
 }
 
-/// Mounts it.
-pub(super) fn mount(host: &HostNodes) -> Result<Mounted, i32> {
+/// Mounts a new `/dev`.
+pub(super) fn mount(host: &HostNodes) -> Result<Mounted, Errno> {
     let nosuid = MountAttrFlags::MOUNT_ATTR_NOSUID;
-    let root = file_system(c"tmpfs", &[(c"mode", c"0755")], nosuid)?;
-    let terminals = file_system(
+    let root = new_file_system(c"tmpfs", &[(c"mode", c"0755")], nosuid)?;
+    let terminals = new_file_system(
         c"devpts",
         &[(c"ptmxmode", c"0666"), (c"mode", c"0600")],
         nosuid | MountAttrFlags::MOUNT_ATTR_NOEXEC,
@@ -74,15 +74,14 @@ pub(super) fn mount(host: &HostNodes) -> Result<Mounted, i32> {
         make_file(root.as_fd(), name)?;
     }
     for (target, name) in LINKS {
-        rustix::fs::symlinkat(target, &root, name).map_err(Errno::raw_os_error)?;
+        rustix::fs::symlinkat(target, &root, name)?;
     }
     for directory in [c"pts", c"shm", STORE] {
         make_directory(root.as_fd(), directory, 0o755)?;
     }
-    // Past the umask: anybody's, as a /tmp.
+    // By chmod, because of the umask. Writable by anybody, as /tmp is.
     let shared = rustix::fs::Mode::from_raw_mode(0o1777);
-    rustix::fs::chmodat(&root, c"shm", shared, rustix::fs::AtFlags::empty())
-        .map_err(Errno::raw_os_error)?;
+    rustix::fs::chmodat(&root, c"shm", shared, rustix::fs::AtFlags::empty())?;
     let store = open_beneath(root.as_fd(), STORE)?;
     make_directory(store.as_fd(), EMPTY_DIRECTORY, 0o755)?;
     make_file(store.as_fd(), EMPTY_FILE)?;
@@ -102,30 +101,13 @@ pub(super) fn mount(host: &HostNodes) -> Result<Mounted, i32> {
 }
 
 impl Mounted {
-    /// Where empty things are.
+    /// The directory of empty things.
     pub(super) fn store(&self) -> BorrowedFd<'_> {
         self.store.as_fd()
     }
 
-    /// Makes it read-only, its parts aside that are mounts.
-    pub(super) fn finish(self) -> Result<(), i32> {
+    /// Makes it read-only, except for the mounts in it.
+    pub(super) fn finish(self) -> Result<(), Errno> {
         kernel::restrict_mount(self.root.as_fd(), READ_ONLY)
     }
-}
-
-/// A new file system, not attached anywhere yet.
-pub(super) fn file_system(
-    kind: &CStr,
-    options: &[(&CStr, &CStr)],
-    attributes: MountAttrFlags,
-) -> Result<OwnedFd, i32> {
-    let made = || -> rustix::io::Result<OwnedFd> {
-        let context = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
-        for (name, value) in options {
-            rustix::mount::fsconfig_set_string(context.as_fd(), *name, *value)?;
-        }
-        rustix::mount::fsconfig_create(context.as_fd())?;
-        rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-    };
-    made().map_err(Errno::raw_os_error)
 }

@@ -1,10 +1,9 @@
-//! Landlock (landlock(7)): writing beneath the writable places alone, no TCP, and neither signals
-//! nor abstract sockets to anybody outside.
+//! Landlock (landlock(7)): writing only beneath the writable places, no TCP, and neither signals nor
+//! abstract sockets to processes outside.
 //!
-//! The mounts say the same of files. Landlock says it of inodes, whatever path leads to them, and
-//! forbids every further mount; mounts know modes, owners and attributes, which Landlock does not.
-//! What is protected or hidden *below* a writable place only the mounts can say: rules of a
-//! hierarchy have no exceptions.
+//! The mounts protect the same files. Landlock protects inodes, whatever path leads to them, and
+//! forbids every further mount. Only mounts protect modes, owners and attributes, and only mounts can
+//! protect or hide something *below* a writable place: a Landlock rule has no exceptions.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -12,7 +11,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::kernel::{self, Handled};
-use super::paths::{Devices, Places};
+use super::places::{Devices, Places};
 use crate::protocol::confinement::Access;
 
 /// From this version on truncating is controlled (Linux 6.2).
@@ -44,7 +43,7 @@ const TCP: u64 = 3;
 /// `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET` and `_SIGNAL`.
 const SCOPES: u64 = 3;
 
-/// What is handled by ABI 1 (`REFER` came with 2; what is not handled of it is always denied).
+/// The rights of writing that ABI 1 handles. `REFER` came with ABI 2; before, it is always denied.
 const WRITES_1: u64 = WRITE_FILE
     | REMOVE_DIR
     | REMOVE_FILE
@@ -56,7 +55,7 @@ const WRITES_1: u64 = WRITE_FILE
     | MAKE_BLOCK
     | MAKE_SYM;
 
-/// Devices that everybody may write to.
+/// Devices that every sandbox may write to.
 const DEVICES: [&std::ffi::CStr; 6] = [
     c"/dev/null",
     c"/dev/zero",
@@ -66,10 +65,10 @@ const DEVICES: [&std::ffi::CStr; 6] = [
     c"/dev/tty",
 ];
 
-/// What of `/dev` is the sandbox's own, and may be written beneath.
+/// The directories in a `/dev` of the sandbox's own beneath which it may write.
 const OWN_DEVICES: [&std::ffi::CStr; 2] = [c"/dev/pts", c"/dev/shm"];
 
-/// The kernel's version; 0 where it has no Landlock, or it was switched off.
+/// The kernel's ABI version; 0 without Landlock, or where it is switched off.
 pub(super) fn abi() -> u32 {
     kernel::landlock_abi()
 }
@@ -86,13 +85,13 @@ fn handled(network: Access, abi: u32) -> Handled {
     }
 }
 
-/// Puts the calling process under the rules, with everything that this ABI knows.
-pub(super) fn restrict(places: &Places, network: Access, abi: u32) -> Result<(), i32> {
+/// Restricts this process, with everything that this ABI handles.
+pub(super) fn restrict(places: &Places, network: Access, abi: u32) -> Result<(), Errno> {
     let handled = handled(network, abi);
     let ruleset = kernel::landlock_ruleset(&handled)?;
-    // No node is made by a process without capabilities; here not even where it could be.
+    // Device nodes are denied everywhere.
     let in_directory = handled.fs & !(MAKE_CHAR | MAKE_BLOCK);
-    // The kernel refuses rights of directories on a file.
+    // On a file the kernel takes no rights of directories.
     let on_file = handled.fs & (WRITE_FILE | TRUNCATE | IOCTL_DEV);
     for place in places.opened_writable() {
         let allowed = if is_directory(place)? {
@@ -114,19 +113,19 @@ fn allow_devices(
     ruleset: BorrowedFd<'_>,
     paths: &[&std::ffi::CStr],
     allowed: u64,
-) -> Result<(), i32> {
+) -> Result<(), Errno> {
     for path in paths {
         match rustix::fs::open(*path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
             Ok(device) => kernel::landlock_allow(ruleset, device.as_fd(), allowed)?,
             Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno.raw_os_error()),
+            Err(errno) => return Err(errno),
         }
     }
     Ok(())
 }
 
-fn is_directory(place: BorrowedFd<'_>) -> Result<bool, i32> {
-    let entry = rustix::fs::fstat(place).map_err(Errno::raw_os_error)?;
+fn is_directory(place: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let entry = rustix::fs::fstat(place)?;
     Ok(FileType::from_raw_mode(entry.st_mode) == FileType::Directory)
 }
 

@@ -2,56 +2,59 @@
 
 use rustix::process::{Resource, Rlimit};
 
-use super::Failure;
-use crate::protocol::confinement::{CPU_GRACE_SECONDS, ProcessLimits, Wall};
-use crate::protocol::message::SpawnStep;
+use crate::protocol::confinement::{CPU_GRACE_SECONDS, ProcessLimits, Restriction};
+use crate::protocol::message::{SpawnFailure, SpawnStep};
 
-/// Those that are asked for.
+/// The requested limits.
 #[derive(Debug)]
-pub(super) struct Limits(Vec<(Wall, Resource, u64)>);
+pub(super) struct Limits(Vec<(Restriction, Resource, u64)>);
 
 impl Limits {
     pub(super) fn new(limits: &ProcessLimits) -> Self {
         let all = [
-            (Wall::CpuTime, Resource::Cpu, limits.cpu_seconds),
-            (Wall::AddressSpace, Resource::As, limits.address_space_bytes),
-            (Wall::OpenFiles, Resource::Nofile, limits.open_files),
-            (Wall::Processes, Resource::Nproc, limits.processes),
-            (Wall::FileSize, Resource::Fsize, limits.file_bytes),
-            (Wall::CoreSize, Resource::Core, limits.core_bytes),
+            (Restriction::CpuTime, Resource::Cpu, limits.cpu_seconds),
+            (
+                Restriction::AddressSpace,
+                Resource::As,
+                limits.address_space_bytes,
+            ),
+            (Restriction::OpenFiles, Resource::Nofile, limits.open_files),
+            (Restriction::Processes, Resource::Nproc, limits.processes),
+            (Restriction::FileSize, Resource::Fsize, limits.file_bytes),
+            (Restriction::CoreSize, Resource::Core, limits.core_bytes),
         ];
-        let asked = all
+        let requested = all
             .into_iter()
-            .filter_map(|(wall, resource, limit)| Some((wall, resource, limit?)));
-        Self(asked.collect())
+            .filter_map(|(restriction, resource, limit)| Some((restriction, resource, limit?)));
+        Self(requested.collect())
     }
 
-    pub(super) fn walls(&self) -> impl Iterator<Item = Wall> {
-        self.0.iter().map(|(wall, ..)| *wall)
+    pub(super) fn restrictions(&self) -> impl Iterator<Item = Restriction> {
+        self.0.iter().map(|(restriction, ..)| *restriction)
     }
 
-    /// Sets them, soft and hard alike but for processor time; in the child. Lowering is always allowed, and a limit above the
-    /// hard one is less than what holds already.
-    pub(super) fn set(&self) -> Result<(), Failure> {
-        for &(wall, resource, limit) in &self.0 {
+    /// Sets soft and hard limits, in the child. A limit above the present hard one is lowered to it.
+    /// Only for processor time the hard limit is a little above the soft one.
+    pub(super) fn set(&self) -> Result<(), SpawnFailure> {
+        for &(restriction, resource, limit) in &self.0 {
             let hard = rustix::process::getrlimit(resource).maximum;
             let at_most = |limit| Some(hard.map_or(limit, |hard| hard.min(limit)));
             let both = Rlimit {
                 current: at_most(limit),
-                maximum: at_most(match wall {
-                    Wall::CpuTime => limit.saturating_add(CPU_GRACE_SECONDS),
+                maximum: at_most(match restriction {
+                    Restriction::CpuTime => limit.saturating_add(CPU_GRACE_SECONDS),
                     _ => limit,
                 }),
             };
             rustix::process::setrlimit(resource, both)
-                .map_err(|errno| (SpawnStep::Confine(wall), errno.raw_os_error()))?;
+                .map_err(|errno| SpawnStep::Confine(restriction).failed(errno))?;
         }
         Ok(())
     }
 }
 
-/// Gives a child the limit on open files that the keeper had before it raised it.
-pub(super) fn give_back(open_files: Rlimit) {
-    // Best effort: a keeper that could raise its own limit can lower this.
+/// Restores the limit on open files from before the keeper raised its own.
+pub(super) fn restore_open_files(open_files: Rlimit) {
+    // It cannot fail: lowering a limit is always allowed.
     let _ = rustix::process::setrlimit(Resource::Nofile, open_files);
 }

@@ -1,4 +1,4 @@
-//! Rights that go beyond a user's: setuid programs, namespaces, capabilities.
+//! Privileges: setuid programs, namespaces, capabilities.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,24 +13,24 @@ use super::kernel;
 /// Capabilities have numbers below this one (`capabilities(7)`: 64 bits).
 const CAPABILITY_BITS: u32 = 64;
 
-/// Whether this is uid 0, which some limits do not hold.
+/// Whether this is uid 0, for which some limits have no effect.
 pub(super) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// `PR_SET_NO_NEW_PRIVS`: Landlock and seccomp ask for it, too.
-pub(super) fn no_new() -> Result<(), i32> {
-    rustix::thread::set_no_new_privs(true).map_err(Errno::raw_os_error)
+/// `PR_SET_NO_NEW_PRIVS`, which Landlock and seccomp require.
+pub(super) fn no_new() -> Result<(), Errno> {
+    rustix::thread::set_no_new_privs(true)
 }
 
-/// Who the child is, inside and outside.
+/// The child's user, inside and outside of a user namespace.
 #[derive(Debug)]
 pub(super) struct Identity {
-    /// As `/proc/self/uid_map` takes it: this user alone is himself inside.
+    /// For `/proc/self/uid_map`: this user alone is mapped, to the same number.
     uid_map: String,
     gid_map: String,
-    /// Whether it is in a user namespace or a Landlock domain, which end `ptrace` at their border.
-    pub(super) entered: bool,
+    /// Whether it is in a user namespace or a Landlock domain, from which `ptrace` does not lead out.
+    pub(super) confines_tracing: bool,
 }
 
 impl Identity {
@@ -40,29 +40,29 @@ impl Identity {
         Self {
             uid_map: format!("{uid} {uid} 1"),
             gid_map: format!("{gid} {gid} 1"),
-            entered: false,
+            confines_tracing: false,
         }
     }
 
-    /// A user and a mount namespace of its own, also for root: whatever capabilities there are, are
-    /// then good for nothing outside. Nothing that is mounted outside later arrives.
-    pub(super) fn enter_namespaces(&self) -> Result<(), i32> {
+    /// Enters a new user and a new mount namespace, also for root, whose capabilities then end at it.
+    /// Later mounts outside do not appear inside.
+    pub(super) fn enter_namespaces(&self) -> Result<(), Errno> {
         kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
         // user_namespaces(7): without it an ordinary user may not write a gid_map.
         let own = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let own = rustix::fs::open(c"/proc/self", own, Mode::empty());
-        let own = own.map_err(Errno::raw_os_error)?;
+        let own = own?;
         write(own.as_fd(), c"setgroups", b"deny")?;
         write(own.as_fd(), c"uid_map", self.uid_map.as_bytes())?;
         write(own.as_fd(), c"gid_map", self.gid_map.as_bytes())?;
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-        rustix::mount::mount_change(c"/", private).map_err(Errno::raw_os_error)
+        rustix::mount::mount_change(c"/", private)
     }
 
-    /// None, and none regained by the exec of uid 0 either.
-    pub(super) fn drop_capabilities(&self) -> Result<(), i32> {
+    /// Drops all capabilities, so that no exec of uid 0 regains one.
+    pub(super) fn drop_capabilities(&self) -> Result<(), Errno> {
         // An ordinary user without a namespace has none; setting these would need one.
-        if self.entered || is_root() {
+        if self.confines_tracing || is_root() {
             let locked = CapabilitiesSecureBits::NO_ROOT
                 | CapabilitiesSecureBits::NO_ROOT_LOCKED
                 | CapabilitiesSecureBits::NO_SETUID_FIXUP
@@ -70,14 +70,14 @@ impl Identity {
                 | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
                 | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
                 | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
-            rustix::thread::set_capabilities_secure_bits(locked).map_err(Errno::raw_os_error)?;
+            rustix::thread::set_capabilities_secure_bits(locked)?;
             for number in 0..CAPABILITY_BITS {
                 let one = CapabilitySet::from_bits_retain(1 << number);
                 match rustix::thread::remove_capability_from_bounding_set(one) {
                     Ok(()) => {}
                     // Past the last one that the kernel knows.
                     Err(Errno::INVAL) => break,
-                    Err(errno) => return Err(errno.raw_os_error()),
+                    Err(errno) => return Err(errno),
                 }
             }
         }
@@ -86,36 +86,36 @@ impl Identity {
             permitted: CapabilitySet::empty(),
             inheritable: CapabilitySet::empty(),
         };
-        rustix::thread::set_capabilities(None, none).map_err(Errno::raw_os_error)
+        rustix::thread::set_capabilities(None, none)
     }
 }
 
-/// None, where somebody else has taken them: nothing can be locked without one. An empty bounding set
-/// is what keeps uid 0 from having them again by an exec.
-pub(super) fn no_capabilities_left() -> Result<(), i32> {
+/// Drops all capabilities where bubblewrap has dropped them: securebits cannot be locked without
+/// one. EPERM where the bounding set is not empty, from which an exec of uid 0 would regain them.
+pub(super) fn check_no_capabilities() -> Result<(), Errno> {
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),
         inheritable: CapabilitySet::empty(),
     };
-    rustix::thread::set_capabilities(None, none).map_err(Errno::raw_os_error)?;
+    rustix::thread::set_capabilities(None, none)?;
     for number in 0..CAPABILITY_BITS {
         let one = CapabilitySet::from_bits_retain(1 << number);
         match rustix::thread::capability_is_in_bounding_set(one) {
             Ok(false) => {}
-            Ok(true) => return Err(nix::libc::EPERM),
+            Ok(true) => return Err(Errno::PERM),
             // Past the last one that the kernel knows.
             Err(Errno::INVAL) => break,
-            Err(errno) => return Err(errno.raw_os_error()),
+            Err(errno) => return Err(errno),
         }
     }
     Ok(())
 }
 
-fn write(above: BorrowedFd<'_>, name: &CStr, text: &[u8]) -> Result<(), i32> {
+fn write(above: BorrowedFd<'_>, name: &CStr, text: &[u8]) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(above, name, flags, Mode::empty());
-    let file = file.map_err(Errno::raw_os_error)?;
-    rustix::io::write(&file, text).map_err(Errno::raw_os_error)?;
+    let file = file?;
+    rustix::io::write(&file, text)?;
     Ok(())
 }

@@ -1,24 +1,30 @@
-//! The filter of system calls: what Landlock and mounts do not reach.
+//! The filter of system calls, for what Landlock and mounts do not reach.
 //!
-//! Everything is allowed but what is listed, for a developer's tools call nearly everything. It adds
-//! to the walls before it: TIOCSTI (typing into the tty, which is read by whoever has it next), what
-//! keeps a process out of new namespaces (in which it would have every capability again, towards a
-//! kernel that is attacked there the most), the session's keys, which know no files, what has been
-//! the kernel's weakest side (`bpf`, `userfaultfd`, `io_uring`, which besides is filtered by
-//! nothing), limits of other processes, and every socket but `AF_UNIX`.
+//! It allows all calls but the listed ones, because a developer's tools make nearly all of them. It
+//! refuses:
+//! - TIOCSTI, which types into the tty that another program reads next;
+//! - new namespaces, in which a process would have all capabilities towards a kernel that is attacked
+//!   there the most;
+//! - the session's keys, which are no files;
+//! - `bpf`, `userfaultfd` and `io_uring`, the kernel's weakest parts. No filter sees `io_uring`'s
+//!   operations;
+//! - limits of other processes;
+//! - without network, every socket but `AF_UNIX`.
 //!
-//! `ptrace` and `process_vm_writev` stay: a user namespace and a Landlock domain both let a process
-//! trace those inside alone, which a filter, that sees a number of a process, cannot tell apart; and
-//! debuggers work. Where neither is there, they are refused here.
+//! `ptrace` and `process_vm_writev` stay allowed for debuggers: in a user namespace or a Landlock
+//! domain a process can trace only processes inside. A filter sees only a pid and cannot tell. Where
+//! there is neither, the filter refuses them.
 
 use std::sync::OnceLock;
 
 use nix::libc::{self, sock_filter};
+use rustix::io::Errno;
 
 use super::bpf::{If, Program, Verdict};
+use super::kernel;
 use crate::protocol::confinement::Access;
 
-/// `AUDIT_ARCH_*` (linux/audit.h) of this build; filters are written for these two.
+/// `AUDIT_ARCH_*` (linux/audit.h) of this build; there are filters for these two.
 #[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: Option<u32> = Some(0xc000_003e);
 #[cfg(target_arch = "aarch64")]
@@ -26,13 +32,13 @@ const ARCHITECTURE: Option<u32> = Some(0xc000_00b7);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const ARCHITECTURE: Option<u32> = None;
 
-/// From here on, on `x86_64`, are the numbers of x32: the same calls again (`__X32_SYSCALL_BIT`).
+/// The numbers of x32, from here on, are the same calls again (`__X32_SYSCALL_BIT`).
 const X32: u32 = 0x4000_0000;
 
-/// Newer than the libc crate: `open_tree_attr(2)`, Linux 6.15; one number everywhere.
+/// `open_tree_attr(2)`, Linux 6.15, not in the libc crate yet; the same on all architectures.
 const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
 
-/// Every namespace that clone(2) can make (`CLONE_NEW*`); time is clone3's and unshare's.
+/// Every namespace that clone(2) can make. A time namespace needs clone3 or unshare.
 const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -61,7 +67,7 @@ const REFUSED: [libc::c_long; 27] = [
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
     SYS_OPEN_TREE_ATTR,
-    // A file by its number, past every directory.
+    // It opens a file by its inode, past every directory.
     libc::SYS_open_by_handle_at,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -77,7 +83,7 @@ const REFUSED: [libc::c_long; 27] = [
     libc::SYS_finit_module,
 ];
 
-/// What acts on another process as a debugger does.
+/// Calls that act on another process as a debugger does.
 const TRACING: [libc::c_long; 5] = [
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -86,10 +92,10 @@ const TRACING: [libc::c_long; 5] = [
     libc::SYS_kcmp,
 ];
 
-/// Whom a process may trace.
+/// The processes that a process may trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tracing {
-    /// Those inside: something else sees to that.
+pub(super) enum Tracing {
+    /// Those in its own namespace or Landlock domain, which confines tracing.
     Within,
     /// Nobody.
     Nobody,
@@ -100,7 +106,7 @@ enum Tracing {
 pub(super) struct Filter(Vec<sock_filter>);
 
 impl Filter {
-    /// None on an architecture that it was not written for.
+    /// `None` on an architecture without filters.
     fn new(network: Access, tracing: Tracing) -> Option<Self> {
         let refused = Verdict::Fail(libc::EPERM);
         let mut program = Program::for_architecture(ARCHITECTURE?);
@@ -116,7 +122,7 @@ impl Filter {
             }
         }
         let namespaces = [If::HasAnyOf(NAMESPACES.cast_unsigned())];
-        // clone3's flags are in memory, where no filter looks; libc falls back to clone.
+        // clone3's flags are in memory, which no filter can read. libc falls back to clone.
         program = program
             .call(libc::SYS_clone3, Verdict::Fail(libc::ENOSYS))
             .call_if(libc::SYS_clone, 0, &namespaces, refused)
@@ -126,7 +132,7 @@ impl Filter {
                 &[If::Is(TIOCSTI), If::Is(TIOCLINUX)],
                 refused,
             )
-            // Of this user's other processes: a processor second for the daemon ends it.
+            // Limits of other processes: a limit of one processor second would end the daemon.
             .call_if(libc::SYS_prlimit64, 0, &[If::IsNot(0)], refused);
         if network == Access::Denied {
             let local = libc::AF_UNIX.cast_unsigned();
@@ -135,25 +141,39 @@ impl Filter {
         }
         program.finish().map(Self)
     }
+}
 
-    /// One for each of [`Tracing`], in its order: made once in a process.
-    pub(super) fn each(network: Access) -> Option<&'static [Self; 2]> {
-        static ALLOWED: OnceLock<Option<[Filter; 2]>> = OnceLock::new();
-        static DENIED: OnceLock<Option<[Filter; 2]>> = OnceLock::new();
-        let made = match network {
+/// The filters of a sandbox.
+#[derive(Debug)]
+pub(super) struct Filters {
+    within: Filter,
+    nobody: Filter,
+}
+
+impl Filters {
+    /// Compiled once in a process. `None` on an architecture without filters.
+    pub(super) fn get(network: Access) -> Option<&'static Self> {
+        static ALLOWED: OnceLock<Option<Filters>> = OnceLock::new();
+        static DENIED: OnceLock<Option<Filters>> = OnceLock::new();
+        let compiled = match network {
             Access::Allowed => &ALLOWED,
             Access::Denied => &DENIED,
         };
-        let made = made.get_or_init(|| {
-            let within = Self::new(network, Tracing::Within);
-            let both = within.zip(Self::new(network, Tracing::Nobody));
-            both.map(|(within, nobody)| [within, nobody])
-        });
-        made.as_ref()
+        let compile = || {
+            Some(Self {
+                within: Filter::new(network, Tracing::Within)?,
+                nobody: Filter::new(network, Tracing::Nobody)?,
+            })
+        };
+        compiled.get_or_init(compile).as_ref()
     }
 
-    pub(super) fn program(&self) -> &[sock_filter] {
-        &self.0
+    /// Installs the filter in this process, for good.
+    pub(super) fn install(&self, tracing: Tracing) -> Result<(), Errno> {
+        kernel::install_filter(match tracing {
+            Tracing::Within => &self.within.0,
+            Tracing::Nobody => &self.nobody.0,
+        })
     }
 }
 
@@ -166,7 +186,7 @@ mod tests {
 
     fn verdict(filter: &Filter, call: libc::c_long, arguments: [u64; 6]) -> Verdict {
         let number = u32::try_from(call).unwrap();
-        let value = run(filter.program(), ARCHITECTURE.unwrap(), number, arguments);
+        let value = run(&filter.0, ARCHITECTURE.unwrap(), number, arguments);
         match value & libc::SECCOMP_RET_ACTION_FULL {
             libc::SECCOMP_RET_ALLOW => Verdict::Allow,
             libc::SECCOMP_RET_ERRNO => Verdict::Fail(i32::try_from(value & 0xffff).unwrap()),
@@ -252,7 +272,7 @@ mod tests {
                 named.extend(TRACING);
             }
             for number in 0..1_000 {
-                let (value, steps) = walk(filter.program(), ARCHITECTURE.unwrap(), number, [0; 6]);
+                let (value, steps) = walk(&filter.0, ARCHITECTURE.unwrap(), number, [0; 6]);
                 let allowed = value == libc::SECCOMP_RET_ALLOW;
                 let is_named = named.contains(&i64::from(number));
                 let may_pass = number == u32::try_from(libc::SYS_socket).unwrap()
@@ -260,7 +280,7 @@ mod tests {
                 assert_eq!(allowed, !is_named || may_pass, "{number}");
                 assert!(steps <= 20, "{number} takes {steps} instructions");
             }
-            let length = filter.program().len();
+            let length = filter.0.len();
             assert!(length <= 64, "{length} instructions");
         }
     }
@@ -269,11 +289,11 @@ mod tests {
     fn another_architectures_calls_are_none_of_these() {
         let filter = Filter::new(Access::Allowed, Tracing::Within).unwrap();
         // i386, on whose numbers everything above would mean something else.
-        let killed = run(filter.program(), 0x4000_0003, 0, [0; 6]);
+        let killed = run(&filter.0, 0x4000_0003, 0, [0; 6]);
         assert_eq!(killed, libc::SECCOMP_RET_KILL_PROCESS);
         if cfg!(target_arch = "x86_64") {
             for number in [X32, X32 | 0x65, u32::MAX] {
-                let value = run(filter.program(), ARCHITECTURE.unwrap(), number, [0; 6]);
+                let value = run(&filter.0, ARCHITECTURE.unwrap(), number, [0; 6]);
                 assert_eq!(
                     value,
                     libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned()

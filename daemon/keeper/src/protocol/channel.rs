@@ -55,7 +55,7 @@ pub struct Received {
 /// Why no packet passed.
 #[derive(Debug, Error)]
 pub enum ChannelError {
-    /// Nothing to read, or no room to write: wait for the socket.
+    /// Nothing to read, or the socket is full: wait for it.
     #[error("the control socket would block")]
     WouldBlock,
     /// The other side has closed its end.
@@ -139,7 +139,7 @@ pub fn receive(socket: BorrowedFd<'_>) -> Result<Received, ChannelError> {
     if received.bytes == 0 {
         return Err(ChannelError::Closed);
     }
-    // The kernel's alignment leaves room for a few more than were allowed for.
+    // The kernel aligns the space, so a few more than were allowed for may fit.
     if fds.len() > MAX_FDS {
         return Err(ChannelError::Malformed("too many descriptors"));
     }

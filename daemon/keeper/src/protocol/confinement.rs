@@ -1,41 +1,40 @@
-//! What a command may not do: the spec that the server makes of a profile, and what the keeper says
-//! of it when the command runs. Plain values; their encoding is in `confinement_wire`.
+//! What a command is held to: the spec that the server makes of a profile, and the keeper's answer.
+//! Plain values; their encoding is in [`wire`](super::wire).
 //!
-//! The keeper applies a spec as it stands or refuses it: what the kernel cannot enforce is a
-//! [`super::message::SpawnStep::Confine`] that names the wall, or, where [`Enforcement::BestEffort`]
-//! was said, a [`MissingWall`] in the answer. It is never dropped in silence.
+//! The keeper drops no restriction in silence. One that the kernel cannot enforce is a
+//! [`super::message::SpawnStep::Confine`] that names it, or by [`Enforcement::BestEffort`] a
+//! [`MissingRestriction`] in the answer.
 
 use std::fmt;
 
-/// From SIGXCPU to SIGKILL. At the hard limit of `RLIMIT_CPU` the kernel kills without a word; at a
-/// soft limit below it there is a signal that says which limit it was, and that a program can end in
-/// order by.
+/// The time from SIGXCPU to SIGKILL. At the hard limit of `RLIMIT_CPU` the kernel sends SIGKILL. The
+/// soft limit below it sends a signal that names the limit, at which a program can end in order.
 pub const CPU_GRACE_SECONDS: u64 = 1;
 
-/// The most paths in each list of a [`Sandbox`]. Each costs the child some system calls and up to
-/// one mount, of which a mount namespace holds 100,000 (`/proc/sys/fs/mount-max`).
+/// The most paths in each list of a [`Sandbox`]. Each costs the child some system calls and at most
+/// one of the 100,000 mounts that a namespace can have (`/proc/sys/fs/mount-max`).
 pub const MAX_SANDBOX_PATHS: usize = 256;
 
-/// What a command is held to. The default holds it to nothing but [`ProcessLimits::default`].
+/// What a command is held to. The default is [`ProcessLimits::default`] and no sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confinement {
-    /// Of each of its processes, by setrlimit(2).
+    /// Limits of each of its processes.
     pub limits: ProcessLimits,
-    /// What it may write, read and reach; everything that its user may, without.
+    /// What it may write, read and reach. Without a sandbox it may what its user may.
     pub sandbox: Option<Sandbox>,
 }
 
 impl Confinement {
-    /// Whether it asks for more than every command gets. A keeper below
-    /// [`super::message::LEVEL_CONFINEMENT`] would run such a command unconfined: it is not asked.
+    /// Whether it restricts more than the default. A keeper below
+    /// [`super::message::LEVEL_CONFINEMENT`] would run such a command unconfined.
     pub fn is_more_than_default(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// Limits of each process on its own (setrlimit(2)), soft and hard alike (but for processor time),
-/// so that none can raise them again. What is `None` stays as the daemon has it. A limit above the daemon's own hard
-/// limit is taken down to it.
+/// Limits of each process on its own (setrlimit(2)). Soft and hard limit are the same, except for
+/// processor time, so that no process can raise one. `None` leaves the daemon's limit. A limit above
+/// the daemon's hard limit is lowered to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessLimits {
     /// `RLIMIT_CPU`: processor seconds of one process (not of the tree); SIGXCPU at the limit, and
@@ -49,12 +48,11 @@ pub struct ProcessLimits {
     /// `RLIMIT_NPROC`: processes and threads. In a sandbox those of this terminal alone, for the
     /// kernel counts by user namespace (Linux 5.14); without one all that the *user* has anywhere,
     /// so that it has to be above those. The kernel holds root to none: then it is a
-    /// [`MissingWall`], also where enforcement is required.
+    /// [`MissingRestriction`], also where enforcement is required.
     pub processes: Option<u64>,
     /// `RLIMIT_FSIZE`: the size in bytes to which one process may grow a file; SIGXFSZ beyond.
     pub file_bytes: Option<u64>,
-    /// `RLIMIT_CORE`: bytes of a core file; 0 by default, since it would hold whatever secrets the
-    /// process did.
+    /// `RLIMIT_CORE`: bytes of a core file. 0 by default: a core file has the process's secrets in it.
     pub core_bytes: Option<u64>,
 }
 
@@ -71,67 +69,64 @@ impl Default for ProcessLimits {
     }
 }
 
-/// The walls around a command and everything it starts, for good: no process in it can take one
-/// down, and exec keeps them.
+/// The restrictions of a command and of everything it starts. No process inside can lift one, and exec
+/// keeps them.
 ///
-/// **Paths** are absolute, at most [`MAX_SANDBOX_PATHS`] a list, and resolved by whoever makes the
-/// spec: a symbolic link in one, `.` or `..` is refused (ELOOP, EINVAL), for what it leads to could
-/// be changed by a process in another sandbox while this one is built. The last name of one that is
-/// [`IfAbsent::HoldLink`] is a link.
+/// **Paths** are absolute and resolved, at most [`MAX_SANDBOX_PATHS`] in a list. One with a symbolic
+/// link, `.` or `..` in it is refused (ELOOP, EINVAL): a process in another sandbox could change where
+/// it leads while this one is built. Only the last name of an [`IfAbsent::PinLink`] is a link.
 ///
-/// **What every sandbox has**, whatever it says: everything is read-only but `writable`; a `/dev`
+/// **Every sandbox has**: everything is read-only but `writable`; a `/dev`
 /// of its own with `null`, `zero`, `full`, `random`, `urandom`, `tty`, `shm` and new
 /// pseudo-terminals, and none of the host's disks, input devices and other people's terminals;
 /// no capabilities, also for root; no setuid programs; no signals, `ptrace` and abstract sockets
 /// to processes outside; the state directory of the daemon hidden, and that of its socket unless
 /// `daemon_socket` allows it.
 ///
-/// **What it does not have**: a path socket outside of what is hidden can be connected to, and
-/// whoever listens there may do what the sandbox may not (the user's D-Bus and `systemd`, a
-/// container daemon, an ssh agent, another tmux). Their directories belong into `hidden`; all of
-/// `$XDG_RUNTIME_DIR` is a good start.
+/// **No sandbox prevents** connecting to a path socket that is not hidden, and the program that listens
+/// there may do what the sandbox may not (the user's D-Bus and `systemd`, a container daemon, an ssh
+/// agent, another tmux). Their directories belong in `hidden`; `$XDG_RUNTIME_DIR` is a good start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Directories (or files) beneath which everything may be written. One that is not there is
-    /// refused (ENOENT). `/` is everything, of what the user may write: then the sandbox is there for
-    /// what is protected, hidden and denied.
+    /// Directories (or files) beneath which everything may be written. An absent one is refused
+    /// (ENOENT). `/` is everything that the user may write; the sandbox then only protects, hides and
+    /// denies.
     pub writable: Vec<Vec<u8>>,
     /// What is read-only although it lies beneath a writable path; it, and the directories above
     /// it up to the writable one, can neither be renamed nor removed. One that is not beneath a
-    /// writable path is read-only anyway and costs nothing. See [`ProtectedPath`] for those that are not
-    /// there.
+    /// writable path is read-only anyway and costs nothing. See [`IfAbsent`] for absent ones.
     pub protected: Vec<ProtectedPath>,
     /// What can be neither read nor listed: an empty read-only directory (or file) is in its
-    /// place. One that is not there is skipped; it is visible should it be made later. Hidden wins over
-    /// protected, and that over writable.
+    /// place. An absent one is skipped, and visible if it is made later. Hidden wins over protected,
+    /// and protected over writable.
     pub hidden: Vec<Vec<u8>>,
-    /// What stays visible, read-only, beneath a hidden path: the one socket of a runtime directory
-    /// that is wanted. One that is not there is skipped.
+    /// What stays visible, read-only, beneath a hidden path, such as one socket of a runtime
+    /// directory. An absent one is skipped.
     pub visible: Vec<Vec<u8>>,
     /// Whether it may use the network.
     pub network: Access,
-    /// Whether it may connect to the daemon's own socket. Whoever may, can have any command run
-    /// that policy lets the front do, outside of this sandbox.
+    /// Whether it may connect to the daemon's own socket, by which it can run any command outside of
+    /// this sandbox that policy allows.
     pub daemon_socket: Access,
-    /// What happens where the kernel cannot hold a wall.
+    /// What happens where a restriction cannot be applied.
     pub enforcement: Enforcement,
-    /// Whose `/tmp` and `/var/tmp` it has.
+    /// Whether `/tmp` and `/var/tmp` are its own.
     pub temporary: Temporary,
-    /// Who builds the namespaces and the mounts.
+    /// The builder of namespaces and mounts.
     pub builder: Builder,
 }
 
-/// A path that is not to be written although one above it is.
+/// A path that is read-only although one above it is writable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedPath {
-    /// Which.
+    /// The path.
     pub path: Vec<u8>,
-    /// What is done where it is not there.
+    /// What is done where it is absent.
     pub if_absent: IfAbsent,
 }
 
-/// A protected path that is not there could be made by the command (a `.git/hooks` with a hook).
-/// A name that does not exist cannot be guarded by itself, so something has to be put there.
+/// What is done about an absent protected path, which the command could make (a `.git/hooks` with a
+/// hook). A name that does not exist cannot be protected, so something has to be put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfAbsent {
     /// It is not protected. The answer does not say so.
@@ -140,10 +135,10 @@ pub enum IfAbsent {
     MakeDirectory,
     /// An empty file (0644) is made, with the directories above it that are missing, and stays.
     MakeFile,
-    /// It is a symbolic link, and that itself is held: it can be neither replaced nor removed. What
-    /// it leads to is another path of the spec. Where it is no link any more, the start is refused
-    /// (EINVAL), and where it is gone, too (ENOENT). A keeper that does not know this refuses.
-    HoldLink,
+    /// The path is a symbolic link that can then be neither replaced nor removed. Its target is
+    /// another path of the spec. The start is refused where it is no link any more (EINVAL), or is
+    /// absent (ENOENT). A keeper that does not know this refuses the start.
+    PinLink,
 }
 
 /// Which directories for temporary files a command has.
@@ -152,22 +147,22 @@ pub enum Temporary {
     /// The host's.
     #[default]
     Shared,
-    /// Its own: empty file systems in memory over `/tmp` and `/var/tmp`, writable, which are gone
-    /// with its last process. What of the host's lies there and is named `writable` is mounted back
-    /// into them; nothing else is. A keeper that does not know this refuses.
+    /// Its own: empty, writable file systems in memory, which are gone with its last process. Only the
+    /// host's `writable` paths there are mounted back into them. A keeper that does not know this
+    /// refuses the start.
     Private,
 }
 
-/// Who builds a sandbox's namespaces and mounts. Everything else is the keeper's child's own, and so
-/// is the look at what was built.
+/// The builder of a sandbox's namespaces and mounts. The keeper's child verifies them, and applies
+/// everything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Builder {
     /// The keeper's child.
     #[default]
     Termd,
-    /// bubblewrap, the one that is installed. Only of a keeper at
-    /// [`LEVEL_BUBBLEWRAP`](super::message::LEVEL_BUBBLEWRAP). It can hold no link
-    /// ([`IfAbsent::HoldLink`]): a spec with one is refused.
+    /// The installed bubblewrap. Needs a keeper at
+    /// [`LEVEL_BUBBLEWRAP`](super::message::LEVEL_BUBBLEWRAP). It cannot pin a link
+    /// ([`IfAbsent::PinLink`]): a spec with one is refused.
     Bubblewrap,
 }
 
@@ -180,18 +175,18 @@ pub enum Access {
     Denied,
 }
 
-/// What is done where the kernel cannot hold a wall.
+/// What is done where a restriction cannot be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enforcement {
     /// The command is not started.
     Required,
-    /// It is started without that wall, and the answer names it.
+    /// It is started without that restriction, and the answer names it.
     BestEffort,
 }
 
 /// One thing that a command is held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Wall {
+pub enum Restriction {
     /// [`ProcessLimits::cpu_seconds`].
     CpuTime,
     /// [`ProcessLimits::address_space_bytes`].
@@ -206,7 +201,7 @@ pub enum Wall {
     CoreSize,
     /// No setuid program and no file capability gives rights (`PR_SET_NO_NEW_PRIVS`).
     NoNewPrivileges,
-    /// User and mount namespaces of its own: what the next four stand on, and no `ptrace` out of it.
+    /// User and mount namespaces of its own. The next four need them, and `ptrace` does not lead out.
     Namespaces,
     /// `/dev` of its own.
     Devices,
@@ -230,43 +225,43 @@ pub enum Wall {
     Network,
     /// [`Temporary::Private`].
     Temporary,
-    /// [`Builder::Bubblewrap`]: not a wall of its own, but who builds those that are mounts.
+    /// [`Builder::Bubblewrap`]: the builder of those that are mounts.
     Bubblewrap,
 }
 
-/// Every wall, by its number on the wire.
-pub const WALLS: [Wall; 20] = [
-    Wall::CpuTime,
-    Wall::AddressSpace,
-    Wall::OpenFiles,
-    Wall::Processes,
-    Wall::FileSize,
-    Wall::CoreSize,
-    Wall::NoNewPrivileges,
-    Wall::Namespaces,
-    Wall::Devices,
-    Wall::ReadOnly,
-    Wall::Protected,
-    Wall::Hidden,
-    Wall::Capabilities,
-    Wall::Writes,
-    Wall::Tcp,
-    Wall::Scopes,
-    Wall::SystemCalls,
-    Wall::Network,
-    Wall::Temporary,
-    Wall::Bubblewrap,
+/// Every restriction, by its number on the wire.
+pub const RESTRICTIONS: [Restriction; 20] = [
+    Restriction::CpuTime,
+    Restriction::AddressSpace,
+    Restriction::OpenFiles,
+    Restriction::Processes,
+    Restriction::FileSize,
+    Restriction::CoreSize,
+    Restriction::NoNewPrivileges,
+    Restriction::Namespaces,
+    Restriction::Devices,
+    Restriction::ReadOnly,
+    Restriction::Protected,
+    Restriction::Hidden,
+    Restriction::Capabilities,
+    Restriction::Writes,
+    Restriction::Tcp,
+    Restriction::Scopes,
+    Restriction::SystemCalls,
+    Restriction::Network,
+    Restriction::Temporary,
+    Restriction::Bubblewrap,
 ];
 
-impl Wall {
+impl Restriction {
     /// Its number, on the control socket and on a starting child's error pipe; below 64.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The wall of this number.
+    /// The restriction of this number.
     pub fn from_number(number: u8) -> Option<Self> {
-        WALLS.get(usize::from(number)).copied()
+        RESTRICTIONS.get(usize::from(number)).copied()
     }
 
     /// Its name in answers and records; never changed.
@@ -296,26 +291,37 @@ impl Wall {
     }
 }
 
-impl fmt::Display for Wall {
+impl fmt::Display for Restriction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// A wall that the command runs without.
+/// A restriction that the command runs without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MissingWall {
-    /// Which.
-    pub wall: Wall,
-    /// Why: what the kernel said. ENOSYS where it knows no such thing.
+pub struct MissingRestriction {
+    /// The restriction.
+    pub restriction: Restriction,
+    /// The kernel's errno. ENOSYS where the kernel does not support it.
     pub errno: i32,
 }
 
 /// What a running command is held to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Enforced {
-    /// What holds, in the order of [`WALLS`].
-    pub held: Vec<Wall>,
-    /// What was asked for and does not.
-    pub missing: Vec<MissingWall>,
+    /// The restrictions in force, in the order of [`RESTRICTIONS`].
+    pub active: Vec<Restriction>,
+    /// The requested ones that are not.
+    pub missing: Vec<MissingRestriction>,
+}
+
+impl Enforced {
+    /// Moves a restriction from the active to the missing ones. No effect where it is not active.
+    pub fn mark_missing(&mut self, restriction: Restriction, errno: i32) {
+        let before = self.active.len();
+        self.active.retain(|active| *active != restriction);
+        if self.active.len() < before {
+            self.missing.push(MissingRestriction { restriction, errno });
+        }
+    }
 }

@@ -1,85 +1,36 @@
-//! Commands that wait between fork and exec: while the server puts their process somewhere, into a
-//! cgroup of its own, which takes a pid; and while their start is being recorded.
+//! The exec gate: a new command can be paused between fork and exec.
 //!
-//! A held command runs none of its code. It goes on when the server lets it go, and ends, with
-//! [`SpawnStep::Hold`](super::message::SpawnStep::Hold), when the server gives it up, when the server
-//! or the keeper is gone, or when nobody has said anything for [`LONGEST_HOLD`].
+//! The server uses the pause to move the process into a cgroup of its own, which needs a pid, or
+//! to record the start while the sandbox is being built. A paused command has run none of its code.
+//! It continues when the server releases it. It ends, with
+//! [`SpawnStep::ExecGate`](super::message::SpawnStep::ExecGate), when the server cancels it, when
+//! the server or the keeper dies, or after [`MAX_EXEC_PAUSE`].
 
 use std::time::Duration;
 
-use super::fields::{Reader, Writer};
-use super::wire::Malformed;
+/// The longest pause. Starting a scope has a limit well below; where recording a
+/// start takes longer, the start fails.
+pub const MAX_EXEC_PAUSE: Duration = Duration::from_secs(20);
 
-/// The longest that a command is held. Whoever holds it for a scope bounds its own work well below;
-/// where the disk takes longer than this for the record of a start, the start fails.
-pub const LONGEST_HOLD: Duration = Duration::from_secs(20);
-
-/// Whether and where a command waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Hold {
-    /// It goes on at once.
-    #[default]
-    No,
-    /// It waits for a [`LetGo`] before its walls are built.
-    BeforeWalls,
-    /// It waits when all is done but its exec. A step that fails is told to whoever lets it go.
+/// Where a new command waits for an [`ExecRelease`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PausePoint {
+    /// Before its limits and its sandbox are set up.
+    BeforeConfinement,
+    /// When everything but the exec is done. A step that fails before is the answer to the
+    /// release.
     BeforeExec,
 }
 
-/// What becomes of a held command.
+/// What becomes of a paused command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LetGo {
-    /// It goes on.
+pub enum ExecRelease {
+    /// It continues.
     Run {
-        /// The directory of the cgroup that it was put into, in which the keeper finds what else
-        /// belongs to it; empty: it has none of its own.
+        /// The directory of the cgroup that it was moved into, in which the keeper finds the rest
+        /// of its processes. Empty without a cgroup of its own.
         cgroup: Vec<u8>,
     },
-    /// It ends, and was never started.
-    GiveUp,
-}
-
-impl Writer {
-    pub(super) fn hold(&mut self, hold: Hold) {
-        self.u8(match hold {
-            Hold::No => 0,
-            Hold::BeforeWalls => 1,
-            Hold::BeforeExec => 2,
-        });
-    }
-
-    pub(super) fn let_go(&mut self, how: &LetGo) {
-        match how {
-            LetGo::Run { cgroup } => {
-                self.u8(0);
-                self.bytes(cgroup);
-            }
-            LetGo::GiveUp => self.u8(1),
-        }
-    }
-}
-
-impl Reader<'_> {
-    /// Added later: a server that holds nothing says nothing here.
-    pub(super) fn hold(&mut self) -> Result<Hold, Malformed> {
-        if self.0.is_empty() {
-            return Ok(Hold::No);
-        }
-        match self.u8()? {
-            0 => Ok(Hold::No),
-            1 => Ok(Hold::BeforeWalls),
-            2 => Ok(Hold::BeforeExec),
-            _ => Err(Malformed),
-        }
-    }
-
-    pub(super) fn let_go(&mut self) -> Result<LetGo, Malformed> {
-        match self.u8()? {
-            0 => Ok(LetGo::Run {
-                cgroup: self.bytes()?,
-            }),
-            1 => Ok(LetGo::GiveUp),
-            _ => Err(Malformed),
-        }
-    }
+    /// It ends, and counts as never started.
+    Cancel,
 }

@@ -7,43 +7,43 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::confinement::{Confinement, Enforced};
-pub use super::exec_gate::{Hold, LetGo};
-pub use super::step::{SpawnFailure, SpawnStep};
+pub use super::exec_gate::{ExecRelease, PausePoint};
+pub use super::spawn_step::{SpawnFailure, SpawnStep};
 
-/// What both sides say in their hello. A message may gain fields at its end and kinds may be added
-/// without changing it; it changes when an old side would misunderstand a new one.
+/// The version in both sides' hello. It changes only when an old side would misunderstand a new
+/// one; new fields at a message's end and new kinds leave it as it is.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// What this side can do beyond the first version, said behind the version in its hello: a side
-/// that says nothing there is at level 0. The other side asks for nothing above it, for an older
-/// keeper answers what it does not know by silence, or by doing what it does know.
+/// What this side supports beyond the first version. It follows the version in the hello; a side
+/// that sends none is at level 0. The other side requests nothing above that level, because an
+/// older keeper ignores what it does not know, or does only the part that it knows.
 pub const LEVEL: u32 = LEVEL_BUBBLEWRAP;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
 pub const LEVEL_CONFINEMENT: u32 = 2;
-/// From this level on: commands that wait before their walls ([`Hold`]).
-pub const LEVEL_HOLD: u32 = 3;
-/// From this level on: commands that wait with their walls built ([`Hold::BeforeExec`]).
-pub const LEVEL_HOLD_BEFORE_EXEC: u32 = 4;
+/// From this level on: commands paused before confinement ([`PausePoint::BeforeConfinement`]).
+pub const LEVEL_EXEC_GATE: u32 = 3;
+/// From this level on: commands paused in their sandbox ([`PausePoint::BeforeExec`]).
+pub const LEVEL_PAUSE_BEFORE_EXEC: u32 = 4;
 /// From this level on: sandboxes that bubblewrap builds ([`Builder::Bubblewrap`]).
 ///
 /// [`Builder::Bubblewrap`]: super::confinement::Builder::Bubblewrap
 pub const LEVEL_BUBBLEWRAP: u32 = 5;
 
-/// The most terminals a keeper holds: 4,096 that run, each with four file descriptors, which stays
-/// well below the usual hard limit of half a million; and as many that have ended and are not
-/// closed, which cost it their notes.
+/// The most terminals of a keeper: 4,096 that run and as many that have ended and are not closed.
+/// A running one has four file descriptors, so all stay well below the usual hard limit of half a
+/// million; an ended one costs the memory of its notes.
 pub const MAX_TERMINALS: usize = 8192;
 
-/// The longest notes on one terminal, in bytes. They are in the keeper's memory for as long as the
-/// terminal lives.
+/// The longest notes on one terminal, in bytes. The keeper has them in memory until the terminal
+/// is closed.
 pub const MAX_NOTES_BYTES: usize = 64 * 1024;
 
-/// Marks the terminal that a process belongs to, in the environment of every child.
+/// The environment variable that marks every child with its terminal's id.
 pub const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
 
-/// A process, named so that it cannot be mistaken for a later one with the same number.
+/// A process, not to be mistaken for a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProcessId {
     /// The process id.
@@ -52,19 +52,19 @@ pub struct ProcessId {
     pub start_time: u64,
 }
 
-/// How a command ended, as waitid(2) told it.
+/// How a command ended, from waitid(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitStatus {
     /// It exited with this code, 0 to 255.
     Exited(i32),
     /// This signal ended it.
     Signaled(i32),
-    /// SIGKILL ended it, at the hard limit of its processor time: it did not end by SIGXCPU.
+    /// SIGKILL at the hard limit of its processor time: it had survived SIGXCPU.
     CpuTimeUp,
 }
 
-/// What the keeper holds for one terminal, and shares with the server: four descriptors, in the
-/// order in which they are sent.
+/// The four descriptors of a terminal, which keeper and server share, in the order in which they
+/// are sent.
 #[derive(Debug)]
 pub enum TerminalFds {
     /// Of a terminal with a PTY.
@@ -86,13 +86,13 @@ pub enum TerminalFds {
         spool: OwnedFd,
         /// Its standard error's read end, non-blocking.
         stderr: OwnedFd,
-        /// Which byte of the spool came from which: a memfd that only servers read and write.
+        /// Which bytes of the spool came from which pipe: a memfd that only servers read and write.
         origins: OwnedFd,
     },
 }
 
 impl TerminalFds {
-    /// Puts four descriptors together that arrived in the order in which they are sent.
+    /// The inverse of [`to_send`](Self::to_send).
     pub fn from_sent(stdio: Stdio, sent: [OwnedFd; 4]) -> Self {
         let [first, spool, third, fourth] = sent;
         match stdio {
@@ -130,7 +130,7 @@ impl TerminalFds {
         [first.as_fd(), spool.as_fd(), third.as_fd(), fourth.as_fd()]
     }
 
-    /// Which of the two it is.
+    /// The kind of its standard input, output and error.
     pub fn stdio(&self) -> Stdio {
         match self {
             Self::Pty { .. } => Stdio::Pty,
@@ -138,7 +138,7 @@ impl TerminalFds {
         }
     }
 
-    /// The spool.
+    /// Its spool.
     pub fn spool(&self) -> &OwnedFd {
         match self {
             Self::Pty { spool, .. } | Self::Pipes { spool, .. } => spool,
@@ -146,7 +146,7 @@ impl TerminalFds {
     }
 }
 
-/// A command to start. The program was looked up already: the keeper executes it as it stands.
+/// A command to start. The server has looked the program up; the keeper searches no `PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpawnRequest {
     /// The new terminal's id; the keeper puts it into `TERMD_TERMINAL`.
@@ -170,8 +170,9 @@ pub struct SpawnRequest {
     pub stdio: Stdio,
     /// What it is held to; more than the default only of a keeper at [`LEVEL_CONFINEMENT`].
     pub confinement: Confinement,
-    /// Whether it waits; only of a keeper at [`LEVEL_HOLD`], or [`LEVEL_HOLD_BEFORE_EXEC`].
-    pub hold: Hold,
+    /// Where it waits to be released, if it does. Needs a keeper at [`LEVEL_EXEC_GATE`] or
+    /// [`LEVEL_PAUSE_BEFORE_EXEC`].
+    pub pause: Option<PausePoint>,
 }
 
 impl SpawnRequest {
@@ -189,7 +190,7 @@ impl SpawnRequest {
             notes: Vec::new(),
             stdio,
             confinement: Confinement::default(),
-            hold: Hold::No,
+            pause: None,
         }
     }
 }
@@ -220,22 +221,22 @@ pub struct InventoryTerminal {
     pub fds: Option<TerminalFds>,
 }
 
-/// What the keeper tells the server unasked.
+/// What happens at the keeper without a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeeperEvent {
     /// A terminal's root process was reaped.
     Exited {
-        /// Which.
+        /// The terminal.
         id: TerminalId,
         /// How it ended.
         status: WaitStatus,
     },
-    /// What the builder of a sandbox said for itself, just before its start is refused: for the log.
+    /// bubblewrap could not build a sandbox; the start is refused right after. For the log.
     BuilderFailed {
-        /// Of which terminal.
+        /// The terminal.
         id: TerminalId,
-        /// As it was said.
-        said: Vec<u8>,
+        /// What bubblewrap wrote to its standard error.
+        stderr: Vec<u8>,
     },
     /// The server is to flush and exit 0; the keeper starts the next at once (SIGHUP).
     HandOver,
@@ -254,8 +255,8 @@ pub struct EndTree {
     pub grace: Duration,
 }
 
-/// What the server says to the keeper. All but `Hello` and `Pong` are answered once, under the
-/// same request number.
+/// The server's messages. All but `Hello` and `Pong` are answered once, under the same request
+/// number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToKeeper {
     /// The first message: the server's [`PROTOCOL_VERSION`]. Answered by the keeper's hello, the
@@ -270,42 +271,42 @@ pub enum ToKeeper {
     Spawn(Box<SpawnRequest>),
     /// End everything of a terminal.
     EndTree {
-        /// Which.
+        /// The terminal.
         id: TerminalId,
-        /// How.
+        /// The signals.
         end: EndTree,
     },
     /// Signal everything of a terminal once.
     SignalTree {
-        /// Which.
+        /// The terminal.
         id: TerminalId,
         /// The signal's number.
         signal: i32,
     },
     /// Replace the notes on a terminal.
     SetNotes {
-        /// Which.
+        /// The terminal.
         id: TerminalId,
         /// The new notes, at most [`MAX_NOTES_BYTES`].
         notes: Vec<u8>,
     },
-    /// Drop the descriptors of a terminal that has ended and is stored; what it left running can
-    /// still be ended.
-    Release {
-        /// Which.
+    /// Drop the descriptors of a terminal that has ended and is stored. Processes that it left
+    /// behind can still be ended.
+    ReleaseFds {
+        /// The terminal.
         id: TerminalId,
     },
     /// Forget a terminal: it is closed.
     Forget {
-        /// Which.
+        /// The terminal.
         id: TerminalId,
     },
-    /// Go on with a command that is held, or not. Answered as a `Spawn` that is not held.
-    LetGo {
-        /// Which.
+    /// Continue a paused command, or cancel it. Answered as a `Spawn` without a pause.
+    ReleaseExec {
+        /// The terminal.
         id: TerminalId,
-        /// How.
-        how: LetGo,
+        /// Whether the command runs.
+        release: ExecRelease,
     },
     /// This server serves.
     Ready,
@@ -313,7 +314,7 @@ pub enum ToKeeper {
     Pong,
 }
 
-/// What the keeper says to the server.
+/// The keeper's messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToServer {
     /// The first message: the keeper's [`PROTOCOL_VERSION`].
@@ -336,9 +337,9 @@ pub enum ToServer {
         /// Which descriptors travel with it.
         stdio: Stdio,
     },
-    /// The inventory was that.
+    /// The inventory is complete.
     InventoryEnd,
-    /// What was asked is done.
+    /// The request is done.
     Done,
     /// A command runs; its four descriptors travel with it, in the order of [`TerminalFds`].
     Spawned {
@@ -347,20 +348,21 @@ pub enum ToServer {
         /// What it is held to.
         enforced: Enforced,
     },
-    /// A command was forked and waits for [`ToKeeper::LetGo`]: the answer to a `Spawn` with a hold.
-    Held {
+    /// A command was forked and waits for [`ToKeeper::ReleaseExec`]: the answer to a `Spawn` with a
+    /// pause.
+    Paused {
         /// Its root, before its exec.
         process: ProcessId,
     },
-    /// What was asked was not done.
+    /// The request was not done.
     Refused(Refusal),
-    /// Something happened.
+    /// An event.
     Event(KeeperEvent),
     /// Is the server alive? It answers `Pong`.
     Ping,
 }
 
-/// Why the keeper did not do what was asked.
+/// Why the keeper did not do a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// The command could not be started.

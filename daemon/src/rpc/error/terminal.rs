@@ -4,7 +4,7 @@ use std::io;
 
 use nix::libc;
 use serde_json::json;
-use termd_keeper::protocol::confinement::Wall;
+use termd_keeper::protocol::confinement::Restriction;
 use termd_keeper::protocol::message::{SpawnFailure, SpawnStep};
 use termd_proto::{ErrorKind, code};
 
@@ -154,15 +154,17 @@ fn spawn_failed(message: String, command: &str, step: &str, errno: i32, field: &
 /// What to do about a step that failed, where there is something.
 fn advice(step: SpawnStep, errno: i32) -> &'static str {
     match (step, errno) {
-        (SpawnStep::Confine(Wall::Bubblewrap), libc::ENOENT) => {
+        (SpawnStep::Confine(Restriction::Bubblewrap), libc::ENOENT) => {
             "; install bubblewrap (bwrap in /usr/local/bin, /usr/bin or /bin), or leave `builder` out \
              of the profile"
         }
-        (SpawnStep::Confine(Wall::Bubblewrap), libc::EPERM) => {
+        (SpawnStep::Confine(Restriction::Bubblewrap), libc::EPERM) => {
             "; bwrap and its directory must be root's, and nobody else's to write"
         }
-        (SpawnStep::Confine(Wall::Bubblewrap), _) => "; what bubblewrap said is in termd's log",
-        (SpawnStep::Confine(Wall::Protected), libc::EOPNOTSUPP) => {
+        (SpawnStep::Confine(Restriction::Bubblewrap), _) => {
+            "; what bubblewrap said is in termd's log"
+        }
+        (SpawnStep::Confine(Restriction::Protected), libc::EOPNOTSUPP) => {
             "; bubblewrap can hold no symbolic link: leave `builder` out of the profile"
         }
         _ => "",
@@ -179,6 +181,6 @@ fn step_name(step: SpawnStep) -> &'static str {
         SpawnStep::Session => "setsid",
         SpawnStep::Chdir => "chdir",
         SpawnStep::Exec => "exec",
-        SpawnStep::Hold => "hold",
+        SpawnStep::ExecGate => "hold",
     }
 }

@@ -57,7 +57,7 @@ pub(super) async fn record_exit(
             }
         }
     }
-    if let Err(error) = keeper.release(terminal.id()).await {
+    if let Err(error) = keeper.release_fds(terminal.id()).await {
         tracing::debug!(terminal = %terminal.id(), %error, "the keeper did not release it");
     }
 }

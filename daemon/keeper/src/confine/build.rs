@@ -1,0 +1,39 @@
+//! Builds a sandbox's mounts, in the child, in their order.
+
+use rustix::io::Errno;
+
+use super::attempts::Attempts;
+use super::places::{self, Places};
+use super::{devices, mounts, temporary};
+use crate::protocol::confinement::{Restriction, Temporary};
+use crate::protocol::message::SpawnFailure;
+
+/// Builds the mounts in namespaces of this process's own.
+pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), SpawnFailure> {
+    // The host's device nodes are copied before everything is read-only and without devices.
+    let nodes = attempts.check(Restriction::Devices, devices::host_nodes(places))?;
+    let root = mounts::read_only_root(places);
+    attempts.check(Restriction::ReadOnly, root)?;
+    let devices = match nodes {
+        Some(nodes) => attempts.check(Restriction::Devices, devices::mount(&nodes))?,
+        None => None,
+    };
+    if places.temporary == Temporary::Private {
+        attempts.check(Restriction::Temporary, temporary::mount(places))?;
+    }
+    let attached = mounts::attach_writable(places);
+    attempts.check(Restriction::ReadOnly, attached)?;
+    let protected = mounts::protect(places);
+    attempts.check(Restriction::Protected, protected)?;
+    // The covers of hidden places are in the new /dev.
+    let covered = match &devices {
+        Some(devices) => mounts::cover(places, devices.store()),
+        None => Err(Errno::NODEV),
+    };
+    attempts.check(Restriction::Hidden, covered)?;
+    if let Some(devices) = devices {
+        attempts.check(Restriction::Devices, devices.finish())?;
+        places.devices = places::Devices::Own;
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Opening paths without following symbolic links.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// Opens a path that has no symbolic link in it, as a place and not to be read.
+pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, Errno> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    // Without NOFOLLOW: with PATH that would open a last link itself.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), links)
+}
+
+/// Opens a symbolic link itself; the path to it has none.
+pub(super) fn resolve_link(path: &CStr) -> Result<OwnedFd, Errno> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), links)
+}

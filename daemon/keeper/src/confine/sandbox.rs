@@ -1,0 +1,224 @@
+//! A sandbox as planned, and its restrictions in their order.
+
+use rustix::io::Errno;
+
+use super::attempts::Attempts;
+use super::daemon_dirs::DaemonDirs;
+use super::places::Places;
+use super::privileges::{self, Identity};
+use super::seccomp::{Filters, Tracing};
+use super::snapshot::Snapshot;
+use super::{build, landlock, verify};
+use crate::protocol::confinement::{
+    Access, Builder, Enforcement, RESTRICTIONS, Restriction, Sandbox, Temporary,
+};
+use crate::protocol::message::{SpawnFailure, SpawnStep};
+
+/// The restrictions that are mounts.
+const MOUNTED: [Restriction; 5] = [
+    Restriction::Devices,
+    Restriction::ReadOnly,
+    Restriction::Protected,
+    Restriction::Hidden,
+    Restriction::Temporary,
+];
+
+/// Who has built the namespaces and mounts that a process finds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum MountBuilder<'a> {
+    /// Nobody yet: this process builds them.
+    ThisProcess,
+    /// bubblewrap, for the places of this snapshot.
+    Bubblewrap(&'a Snapshot),
+    /// Nobody, and nobody will, for this reason.
+    Nobody(Errno),
+}
+
+/// A sandbox, ready to be applied.
+#[derive(Debug)]
+pub(super) struct SandboxPlan {
+    enforcement: Enforcement,
+    network: Access,
+    builder: Builder,
+    places: Places,
+    identity: Identity,
+    filters: Option<&'static Filters>,
+}
+
+impl SandboxPlan {
+    /// `tty` is the device number of the terminal's own tty.
+    pub(super) fn new(
+        sandbox: &Sandbox,
+        dirs: &DaemonDirs,
+        tty: Option<u32>,
+    ) -> Result<Self, SpawnFailure> {
+        let places = Places::new(sandbox, dirs, tty)
+            .map_err(|(restriction, errno)| SpawnStep::Confine(restriction).failed(errno))?;
+        Ok(Self {
+            enforcement: sandbox.enforcement,
+            network: sandbox.network,
+            builder: sandbox.builder,
+            places,
+            identity: Identity::current(),
+            filters: Filters::get(sandbox.network),
+        })
+    }
+
+    pub(super) fn builder(&self) -> Builder {
+        self.builder
+    }
+
+    pub(super) fn enforcement(&self) -> Enforcement {
+        self.enforcement
+    }
+
+    pub(super) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    fn attempts<'a>(&self, report_missing: &'a dyn Fn(Restriction, Errno)) -> Attempts<'a> {
+        Attempts {
+            enforcement: self.enforcement,
+            report_missing,
+        }
+    }
+
+    /// What is at its places before bubblewrap builds anything.
+    pub(super) fn snapshot(
+        &self,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<Snapshot, SpawnFailure> {
+        let attempts = self.attempts(report_missing);
+        Snapshot::take(&self.places, |(restriction, errno)| match restriction {
+            // A writable place has to be there, whatever the enforcement.
+            Restriction::Writes => Err(SpawnStep::Confine(restriction).failed(errno)),
+            _ => attempts.missing(restriction, errno),
+        })
+    }
+
+    /// Privileges, namespaces and mounts.
+    pub(super) fn apply_mounts(
+        &mut self,
+        mounts: MountBuilder<'_>,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<(), SpawnFailure> {
+        let attempts = self.attempts(report_missing);
+        // A writable place has to be there, whatever the kernel supports.
+        self.places
+            .open_writable()
+            .map_err(|errno| SpawnStep::Confine(Restriction::Writes).failed(errno))?;
+        attempts.check(Restriction::NoNewPrivileges, privileges::no_new())?;
+        match mounts {
+            MountBuilder::ThisProcess => {
+                let entered = self.identity.enter_namespaces();
+                if attempts.check(Restriction::Namespaces, entered)?.is_none() {
+                    attempts.report_all(&MOUNTED, entered.err().unwrap_or(Errno::PERM));
+                    return Ok(());
+                }
+                self.identity.confines_tracing = true;
+                build::mounts(&mut self.places, attempts)
+            }
+            MountBuilder::Bubblewrap(snapshot) => {
+                let entered =
+                    attempts.check(Restriction::Namespaces, verify::namespaces(snapshot))?;
+                self.identity.confines_tracing = entered.is_some();
+                verify::mounts(&mut self.places, snapshot, attempts)
+            }
+            MountBuilder::Nobody(errno) => {
+                attempts.report_all(&[Restriction::Bubblewrap, Restriction::Namespaces], errno);
+                attempts.report_all(&MOUNTED, errno);
+                Ok(())
+            }
+        }
+    }
+
+    /// Capabilities and Landlock.
+    pub(super) fn drop_rights(
+        &mut self,
+        mounts: MountBuilder<'_>,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<(), SpawnFailure> {
+        let attempts = self.attempts(report_missing);
+        let dropped = match mounts {
+            MountBuilder::Bubblewrap(_) => privileges::check_no_capabilities(),
+            MountBuilder::ThisProcess | MountBuilder::Nobody(_) => {
+                self.identity.drop_capabilities()
+            }
+        };
+        attempts.check(Restriction::Capabilities, dropped)?;
+        let abi = landlock::abi();
+        let denies_network = self.network == Access::Denied;
+        for (restriction, least, is_requested) in [
+            (Restriction::Writes, landlock::ABI_WRITES, true),
+            (Restriction::Tcp, landlock::ABI_TCP, denies_network),
+            (Restriction::Scopes, landlock::ABI_SCOPES, true),
+        ] {
+            if is_requested && abi < least {
+                attempts.missing(restriction, Errno::NOSYS)?;
+            }
+        }
+        if abi == 0 {
+            return Ok(());
+        }
+        let restricted = landlock::restrict(&self.places, self.network, abi);
+        if attempts.check(Restriction::Writes, restricted)?.is_some() {
+            self.identity.confines_tracing = true;
+        } else {
+            let errno = restricted.err().unwrap_or(Errno::NOSYS);
+            attempts.report_all(&[Restriction::Tcp, Restriction::Scopes], errno);
+        }
+        Ok(())
+    }
+
+    /// seccomp.
+    pub(super) fn filter_system_calls(
+        &self,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<(), SpawnFailure> {
+        let tracing = if self.identity.confines_tracing {
+            Tracing::Within
+        } else {
+            Tracing::Nobody
+        };
+        let installed = (self.filters)
+            .ok_or(Errno::NOSYS)
+            .and_then(|filters| filters.install(tracing));
+        let attempts = self.attempts(report_missing);
+        attempts.check(Restriction::SystemCalls, installed)?;
+        if let (Err(errno), Access::Denied) = (installed, self.network) {
+            attempts.report_all(&[Restriction::Network], errno);
+        }
+        Ok(())
+    }
+}
+
+/// The restrictions that a sandbox requests.
+pub(super) fn requested(sandbox: &Sandbox) -> impl Iterator<Item = Restriction> {
+    let denies_network = sandbox.network == Access::Denied;
+    let protects = !sandbox.protected.is_empty();
+    let has_own_temporary = sandbox.temporary == Temporary::Private;
+    let uses_bubblewrap = sandbox.builder == Builder::Bubblewrap;
+    RESTRICTIONS
+        .into_iter()
+        .filter(move |restriction| match restriction {
+            Restriction::CpuTime
+            | Restriction::AddressSpace
+            | Restriction::OpenFiles
+            | Restriction::Processes
+            | Restriction::FileSize
+            | Restriction::CoreSize => false,
+            Restriction::Tcp | Restriction::Network => denies_network,
+            Restriction::Protected => protects,
+            Restriction::Temporary => has_own_temporary,
+            Restriction::Bubblewrap => uses_bubblewrap,
+            Restriction::NoNewPrivileges
+            | Restriction::Namespaces
+            | Restriction::Devices
+            | Restriction::ReadOnly
+            | Restriction::Hidden
+            | Restriction::Capabilities
+            | Restriction::Writes
+            | Restriction::Scopes
+            | Restriction::SystemCalls => true,
+        })
+}

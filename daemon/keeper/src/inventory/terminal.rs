@@ -1,0 +1,185 @@
+//! One terminal, as the keeper holds it.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use termd_proto::TerminalId;
+use termd_proto::terminal::Stdio;
+
+use crate::launch::{Launched, PendingStart, Progress};
+use crate::poll::Token;
+use crate::process_tree::{Identity, RequestNumber, Tree};
+use crate::protocol::confinement::Enforced;
+use crate::protocol::message::{ProcessId, SpawnRequest, TerminalFds, WaitStatus};
+
+/// A start that is under way.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) pending: PendingStart,
+    /// The request to answer. `None` once its server is gone, and while the command is paused.
+    pub(crate) request: Option<RequestNumber>,
+    /// Its error pipe in the epoll.
+    pub(crate) token: Token,
+}
+
+/// One terminal.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    /// The process of its command; reaped once there is a status.
+    root: ProcessId,
+    status: Option<WaitStatus>,
+    /// Its descriptors, until a server releases them.
+    fds: Option<TerminalFds>,
+    stdio: Stdio,
+    /// The device number of its PTY, where it has one.
+    tty: Option<u32>,
+    /// The processor time that each of its processes may use, where there is a limit.
+    cpu_limit: Option<Duration>,
+    enforced: Enforced,
+    /// The cgroup that is its own, where it has one.
+    cgroup: Option<PathBuf>,
+    /// The server's notes, opaque.
+    notes: Vec<u8>,
+    /// `None` once its command was executed.
+    start: Option<Start>,
+    /// It was closed, or no server ever learned of it: it is dropped when its processes are gone.
+    is_forgotten: bool,
+}
+
+impl Terminal {
+    /// A terminal whose command was just forked. Returns its start too, to be watched.
+    pub(crate) fn new(request: SpawnRequest, launched: Launched) -> (Self, PendingStart) {
+        let cpu_seconds = request.confinement.limits.cpu_seconds;
+        let terminal = Self {
+            root: launched.root,
+            status: None,
+            fds: Some(launched.fds),
+            stdio: request.stdio,
+            tty: launched.tty,
+            cpu_limit: cpu_seconds.map(Duration::from_secs),
+            enforced: launched.enforced,
+            cgroup: None,
+            notes: request.notes,
+            start: None,
+            is_forgotten: false,
+        };
+        (terminal, launched.start)
+    }
+
+    pub(crate) fn root(&self) -> ProcessId {
+        self.root
+    }
+
+    pub(crate) fn status(&self) -> Option<WaitStatus> {
+        self.status
+    }
+
+    pub(crate) fn stdio(&self) -> Stdio {
+        self.stdio
+    }
+
+    pub(crate) fn notes(&self) -> &[u8] {
+        &self.notes
+    }
+
+    pub(crate) fn enforced(&self) -> &Enforced {
+        &self.enforced
+    }
+
+    /// The descriptors in the order in which they are sent.
+    pub(crate) fn shared_fds(&self) -> Option<[BorrowedFd<'_>; 4]> {
+        self.fds.as_ref().map(TerminalFds::to_send)
+    }
+
+    /// Whether the server may know it: its command was executed and it is not forgotten.
+    pub(crate) fn is_visible(&self) -> bool {
+        self.start.is_none() && !self.is_forgotten
+    }
+
+    pub(crate) fn set_start(&mut self, start: Start) {
+        self.start = Some(start);
+    }
+
+    pub(crate) fn start_mut(&mut self) -> Option<&mut Start> {
+        self.start.as_mut()
+    }
+
+    /// Reads what a start has reported.
+    pub(crate) fn poll_start(&mut self) -> Progress {
+        let Some(start) = &mut self.start else {
+            return Progress::Pending;
+        };
+        let progress = start.pending.poll(&mut self.root, &mut self.enforced);
+        if let Progress::Executed(status) = progress {
+            self.status = self.status.or(status);
+        }
+        progress
+    }
+
+    /// Ends the start.
+    pub(crate) fn take_start(&mut self) -> Option<Start> {
+        self.start.take()
+    }
+
+    pub(crate) fn set_cgroup(&mut self, cgroup: Option<PathBuf>) {
+        self.cgroup = cgroup;
+    }
+
+    pub(crate) fn set_notes(&mut self, notes: Vec<u8>) {
+        self.notes = notes;
+    }
+
+    /// Drops the descriptors. A PTY's root that still runs is hung up; one on pipes finds them
+    /// closed.
+    pub(crate) fn release_fds(&mut self) {
+        self.fds = None;
+    }
+
+    /// Drops the descriptors, and hides the terminal from servers for good.
+    pub(crate) fn forget(&mut self) {
+        self.fds = None;
+        self.is_forgotten = true;
+    }
+
+    /// Whether it can be dropped once its tree is not being ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_forgotten && self.status.is_some()
+    }
+
+    /// The root's pid, while no other process can have it.
+    pub(crate) fn unreaped_root(&self) -> Option<i32> {
+        let start = self.start.as_ref();
+        let is_there = start.is_none_or(|start| start.pending.has_unreaped_root());
+        (is_there && self.status.is_none()).then_some(self.root.pid)
+    }
+
+    /// The limit on the processor time of each process.
+    pub(crate) fn cpu_limit(&self) -> Option<Duration> {
+        self.cpu_limit
+    }
+
+    /// The root was reaped.
+    pub(crate) fn set_status(&mut self, status: WaitStatus) {
+        self.status = Some(status);
+    }
+
+    pub(crate) fn tree<'a>(&'a self, id: &'a TerminalId) -> Tree<'a> {
+        Tree {
+            identity: Identity {
+                id,
+                root: self.root,
+                // Once the master is closed, the kernel reuses the tty's number.
+                tty: self.tty.filter(|_| self.fds.is_some()),
+            },
+            cgroup: self.cgroup.as_deref(),
+            unreaped_root: self.unreaped_root(),
+        }
+    }
+}
+
+impl AsFd for Start {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pending.as_fd()
+    }
+}

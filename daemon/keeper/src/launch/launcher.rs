@@ -1,0 +1,94 @@
+//! Forks a terminal's command.
+//!
+//! Every descriptor is close-on-exec before anything can fork. The keeper polls the error pipe and
+//! never waits for it: a chdir to a dead file server must not stop the keeper.
+
+use rustix::io::Errno;
+use rustix::process::Rlimit;
+
+use super::bubblewrap::LauncherInput;
+use super::child::{Child, PassedFds};
+use super::command::Command;
+use super::command_process::CommandProcess;
+use super::exec_gate::ExecGate;
+use super::pending_start::PendingStart;
+use super::stdio::{StdioPair, outward_pipe};
+use crate::confine::{DaemonDirs, Plan};
+use crate::process_tree::start_time;
+use crate::protocol::confinement::Enforced;
+use crate::protocol::message::{ProcessId, SpawnFailure, SpawnRequest, SpawnStep, TerminalFds};
+use crate::sys::{self, Forked, Unreaped};
+
+/// A command that was forked.
+#[derive(Debug)]
+pub(crate) struct Launched {
+    /// The forked process; the command's, unless bubblewrap builds the sandbox.
+    pub(crate) root: ProcessId,
+    pub(crate) fds: TerminalFds,
+    /// The device number of the PTY, where there is one.
+    pub(crate) tty: Option<u32>,
+    /// What the command is held to if every step succeeds.
+    pub(crate) enforced: Enforced,
+    pub(crate) start: PendingStart,
+}
+
+/// Forks commands.
+#[derive(Debug)]
+pub(crate) struct Launcher {
+    /// The limit on open files that children get back.
+    open_files: Rlimit,
+    dirs: DaemonDirs,
+}
+
+impl Launcher {
+    pub(crate) fn new(open_files: Rlimit, dirs: DaemonDirs) -> Self {
+        Self { open_files, dirs }
+    }
+
+    /// Forks the command of a request.
+    pub(crate) fn launch(&self, request: &SpawnRequest) -> Result<Launched, SpawnFailure> {
+        let command = Command::new(request)?;
+        let StdioPair { fds, child, tty } = StdioPair::open(request)?;
+        let (error_pipe, child_error_pipe) = outward_pipe()?;
+        let (gate, child_gate) = if request.pause.is_some() {
+            let (gate, child_gate) = ExecGate::closed()?;
+            (gate, Some(child_gate))
+        } else {
+            (ExecGate::Open, None)
+        };
+        let plan = Plan::new(&request.confinement, &self.dirs, tty)?;
+        let enforced = plan.enforced().clone();
+        let (command_process, builder_fds) = CommandProcess::new(plan.builder())?;
+        let mut forked = Child {
+            command,
+            stdio: child,
+            fds: PassedFds {
+                error_pipe: child_error_pipe,
+                exec_gate: child_gate,
+                builder: builder_fds,
+            },
+            plan,
+            launcher_input: LauncherInput {
+                request,
+                dirs: &self.dirs,
+                open_files: self.open_files,
+            },
+        };
+        let pid = match sys::fork().map_err(|errno| SpawnStep::Fork.failed(errno))? {
+            Forked::Child => forked.run(),
+            Forked::Parent(pid) => pid,
+        };
+        // An unreaped child has an entry in /proc, unless /proc itself is missing.
+        let Some(start_time) = start_time(pid) else {
+            sys::kill_unreaped(Unreaped::Child(pid), nix::libc::SIGKILL);
+            return Err(SpawnStep::Fork.failed(Errno::NOENT));
+        };
+        Ok(Launched {
+            root: ProcessId { pid, start_time },
+            fds,
+            tty,
+            enforced,
+            start: PendingStart::new(error_pipe, gate, command_process),
+        })
+    }
+}

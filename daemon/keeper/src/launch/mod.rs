@@ -1,0 +1,20 @@
+//! Starting a terminal's command: descriptors, fork, confinement, exec.
+//!
+//! [`launch`] forks a [`child`], which confines itself and executes the [`command`], or first
+//! executes [`bubblewrap`], behind which a second process does the same. An [`error_pipe`] reports
+//! each failed step to the keeper, which follows it in a [`PendingStart`].
+
+mod bubblewrap;
+mod child;
+mod child_fds;
+mod command;
+mod command_process;
+mod error_pipe;
+mod exec_gate;
+mod launcher;
+mod pending_start;
+mod stdio;
+
+pub use self::bubblewrap::run_launcher_if_requested;
+pub(crate) use self::launcher::{Launched, Launcher};
+pub(crate) use self::pending_start::{PendingStart, Progress};

@@ -1,0 +1,17 @@
+//! A terminal's processes: finding them, and ending all of them.
+//!
+//! [`procfs`] reads the processes below the keeper, [`membership`] says which terminal each belongs
+//! to, a [`Scan`] is the outcome of both. A [`TreeKill`] is the state machine that ends one tree;
+//! the [`TreeKiller`] runs all of them.
+
+mod membership;
+mod procfs;
+mod scan;
+mod tree_kill;
+mod tree_killer;
+
+pub(crate) use self::membership::{Identity, encode_device};
+pub(crate) use self::procfs::{cpu_time, read_process, start_time};
+pub(crate) use self::scan::RootGroup;
+pub(crate) use self::scan::{Scan, Tree, signal_process};
+pub(crate) use self::tree_killer::{RequestNumber, TreeKiller};

@@ -1,0 +1,211 @@
+//! Reads `/proc`. A process that vanishes while it is read counts as absent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use termd_proto::TerminalId;
+
+use super::membership::{Process, descendants};
+use crate::protocol::message::{ProcessId, TERMINAL_VARIABLE};
+
+/// A stat line has 52 numbers and a name of at most 64 bytes.
+const MAX_STAT: u64 = 2048;
+/// The number of the first field after the name, which is the state.
+const FIRST_FIELD: usize = 3;
+/// An environment is read in pieces of this size; the kernel bounds a variable to 128 KiB.
+const ENVIRON_BUFFER: usize = 8 * 1024;
+const MAX_VARIABLE: u64 = 256 * 1024;
+/// The most that is read of `cgroup.procs`: a hundred thousand pids.
+const MAX_PROCS: u64 = 1 << 20;
+
+/// Every process below the keeper with its mark, without the server and its descendants.
+pub(crate) fn snapshot(keeper: i32, server: Option<i32>) -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let all: BTreeMap<i32, Process> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, read_process(pid)?)))
+        .collect();
+    let mut below = descendants(all, keeper, server);
+    for process in &mut below {
+        process.mark = read_mark(process.id.pid);
+    }
+    below
+}
+
+/// One process, without its mark.
+pub(crate) fn read_process(pid: i32) -> Option<Process> {
+    parse_stat(pid, &read_stat(pid)?)
+}
+
+/// The processes of a cgroup (`cgroup.procs`, cgroups(7)); none where the cgroup is gone.
+pub(crate) fn pids_in(cgroup: &Path) -> BTreeSet<i32> {
+    let mut listed = String::new();
+    if let Ok(file) = File::open(cgroup.join("cgroup.procs")) {
+        // What does not fit is found by the next pass.
+        let _ = file.take(MAX_PROCS).read_to_string(&mut listed);
+    }
+    listed
+        .lines()
+        .filter_map(|line| line.parse().ok())
+        .collect()
+}
+
+/// When a process started, in clock ticks since boot.
+pub(crate) fn start_time(pid: i32) -> Option<u64> {
+    read_process(pid).map(|process| process.id.start_time)
+}
+
+/// The processor time that a process has used, also of a zombie. Its children's time is not in it:
+/// `RLIMIT_CPU` does not count that either.
+pub(crate) fn cpu_time(pid: i32) -> Option<Duration> {
+    let stat = read_stat(pid)?;
+    let fields = fields(&stat)?;
+    let ticks = |number: usize| fields.get(number - FIRST_FIELD)?.parse::<u64>().ok();
+    let ticks = ticks(14)?.checked_add(ticks(15)?)?;
+    let milliseconds = ticks.checked_mul(1000)? / rustix::param::clock_ticks_per_second();
+    Some(Duration::from_millis(milliseconds))
+}
+
+fn read_stat(pid: i32) -> Option<Vec<u8>> {
+    let mut stat = Vec::new();
+    let file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    file.take(MAX_STAT).read_to_end(&mut stat).ok()?;
+    Some(stat)
+}
+
+/// The fields after the name. The name is in parentheses and may have parentheses in it.
+fn fields(stat: &[u8]) -> Option<Vec<&str>> {
+    let name_end = stat.iter().rposition(|&byte| byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(name_end + 1..)?).ok()?;
+    Some(rest.split_ascii_whitespace().collect())
+}
+
+/// `proc_pid_stat(5)`.
+fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
+    let fields = fields(stat)?;
+    let field = |number: usize| fields.get(number - FIRST_FIELD).copied();
+    // tty_nr is printed signed.
+    let tty = field(7)?.parse::<i32>().ok()?.cast_unsigned();
+    let threads: u32 = field(20)?.parse().ok()?;
+    Some(Process {
+        id: ProcessId {
+            pid,
+            start_time: field(22)?.parse().ok()?,
+        },
+        parent: field(4)?.parse().ok()?,
+        group: field(5)?.parse().ok()?,
+        session: field(6)?.parse().ok()?,
+        tty: (tty != 0).then_some(tty),
+        // A process whose first thread has ended looks like a zombie while other threads run.
+        ended: matches!(field(3)?, "Z" | "X" | "x") && threads <= 1,
+        mark: None,
+    })
+}
+
+fn read_mark(pid: i32) -> Option<TerminalId> {
+    let file = File::open(format!("/proc/{pid}/environ")).ok()?;
+    find_mark(BufReader::with_capacity(ENVIRON_BUFFER, file))
+}
+
+fn find_mark(mut environ: impl BufRead) -> Option<TerminalId> {
+    let mut variable = Vec::new();
+    loop {
+        variable.clear();
+        let read = environ
+            .by_ref()
+            .take(MAX_VARIABLE)
+            .read_until(0, &mut variable)
+            .ok()?;
+        if read == 0 {
+            return None;
+        }
+        let value = variable
+            .strip_prefix(TERMINAL_VARIABLE.as_bytes())
+            .and_then(|rest| rest.strip_prefix(b"="));
+        if let Some(value) = value {
+            let value = value.strip_suffix(b"\0").unwrap_or(value);
+            return TerminalId::from_str(std::str::from_utf8(value).ok()?).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stat_line_is_read_whatever_the_name() {
+        for name in ["cat", "a b", ") S 1 1 (", "(((", "\u{fffd}"] {
+            let line = format!(
+                "7 ({name}) S 3 5 6 34820 7 4194304 1 0 0 0 0 0 0 0 20 0 1 0 9919 0 0 0 0\n"
+            );
+            let process = parse_stat(7, line.as_bytes()).unwrap();
+            let expected = Process {
+                id: ProcessId {
+                    pid: 7,
+                    start_time: 9919,
+                },
+                parent: 3,
+                group: 5,
+                session: 6,
+                tty: Some(34820),
+                ended: false,
+                mark: None,
+            };
+            assert_eq!(process, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn zombies_have_ended_unless_a_thread_runs_on() {
+        let ended = |state: &str, threads: u32| {
+            let line = format!("7 (x) {state} 3 5 6 0 7 0 1 0 0 0 0 0 0 0 20 0 {threads} 0 1 0\n");
+            parse_stat(7, line.as_bytes()).unwrap().ended
+        };
+        assert!(!ended("S", 1));
+        assert!(ended("Z", 1));
+        assert!(!ended("Z", 2));
+    }
+
+    #[test]
+    fn noise_is_no_process() {
+        for noise in ["", "7", "7 (x", "7 (x) S 1", "7 (x) S a b c d e f g"] {
+            assert_eq!(parse_stat(7, noise.as_bytes()), None, "{noise}");
+        }
+    }
+
+    #[test]
+    fn a_mark_is_found_wherever_it_stands() {
+        let id = TerminalId::from_random(5);
+        let long = "L=".to_owned() + &"x".repeat(100_000);
+        for environ in [
+            format!("TERMD_TERMINAL={id}\0A=b\0"),
+            format!("A=b\0{long}\0TERMD_TERMINAL={id}"),
+        ] {
+            let reader = BufReader::with_capacity(64, environ.as_bytes());
+            assert_eq!(find_mark(reader), Some(id.clone()));
+        }
+        for environ in [
+            "",
+            "A=b\0",
+            "XTERMD_TERMINAL=term_aaaaaaaaaaaa\0",
+            "TERMD_TERMINAL=x\0",
+        ] {
+            assert_eq!(find_mark(environ.as_bytes()), None, "{environ}");
+        }
+    }
+
+    #[test]
+    fn this_process_reads_itself() {
+        let pid = rustix::process::getpid().as_raw_pid();
+        let process = read_process(pid).unwrap();
+        assert_eq!(process.id.pid, pid);
+        assert!(!process.ended);
+    }
+}

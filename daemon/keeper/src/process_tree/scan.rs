@@ -1,0 +1,142 @@
+//! One look at all processes below the keeper, and signals to those of a terminal.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags};
+use termd_proto::TerminalId;
+
+use super::membership::{Identity, Process, owners};
+use super::procfs;
+use crate::protocol::message::ProcessId;
+use crate::sys::{self, Unreaped};
+
+/// A terminal, as far as its processes go.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree<'a> {
+    pub(crate) identity: Identity<'a>,
+    /// The cgroup that is the terminal's own, where it has one.
+    pub(crate) cgroup: Option<&'a Path>,
+    /// The root's pid, while no other process can have it.
+    pub(crate) unreaped_root: Option<i32>,
+}
+
+/// Which processes get a signal beside the targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RootGroup {
+    /// The root's whole process group: a process that it forks this moment gets the signal too.
+    Included,
+    /// None: the group has had the signal.
+    Excluded,
+}
+
+/// All processes below the keeper, each with its terminal.
+pub(crate) struct Scan<'a> {
+    trees: &'a [Tree<'a>],
+    processes: Vec<Process>,
+    /// For each process the index of its tree.
+    owners: Vec<Option<usize>>,
+}
+
+impl<'a> Scan<'a> {
+    /// Reads `/proc`. `server` and its descendants are left out.
+    pub(crate) fn new(trees: &'a [Tree<'a>], server: Option<i32>) -> Self {
+        let keeper = rustix::process::getpid().as_raw_pid();
+        let processes = procfs::snapshot(keeper, server);
+        let identities: Vec<_> = trees.iter().map(|tree| tree.identity.clone()).collect();
+        let mut owners = owners(&processes, &identities);
+        // A process that has left its session, its parents and its environment behind is still in
+        // the cgroup of its terminal.
+        for (index, tree) in trees.iter().enumerate() {
+            let Some(cgroup) = tree.cgroup else {
+                continue;
+            };
+            if owners.iter().all(Option::is_some) {
+                break;
+            }
+            let inside = procfs::pids_in(cgroup);
+            for (process, owner) in processes.iter().zip(&mut owners) {
+                if owner.is_none() && inside.contains(&process.id.pid) {
+                    *owner = Some(index);
+                }
+            }
+        }
+        Self {
+            trees,
+            processes,
+            owners,
+        }
+    }
+
+    /// The processes of any terminal that have not ended.
+    pub(crate) fn all_members(&self) -> impl Iterator<Item = ProcessId> {
+        let owned = self.processes.iter().zip(&self.owners);
+        let alive = owned.filter(|(process, owner)| !process.ended && owner.is_some());
+        alive.map(|(process, _)| process.id)
+    }
+
+    /// The processes of this terminal that have not ended.
+    pub(crate) fn members(&self, id: &TerminalId) -> Vec<ProcessId> {
+        let members = self.members_of(id);
+        members.map(|process| process.id).collect()
+    }
+
+    fn members_of(&self, id: &TerminalId) -> impl Iterator<Item = &Process> {
+        let owned = self.processes.iter().zip(&self.owners);
+        let members = owned.filter(move |(process, owner)| {
+            let tree = owner.and_then(|owner| self.trees.get(owner));
+            !process.ended && tree.is_some_and(|tree| tree.identity.id == id)
+        });
+        members.map(|(process, _)| process)
+    }
+
+    /// Signals these members of a terminal. None gets the signal twice: some programs take a second
+    /// one for "at once".
+    pub(crate) fn signal(
+        &self,
+        id: &TerminalId,
+        targets: &[ProcessId],
+        signal: i32,
+        group: RootGroup,
+    ) {
+        let tree = self.trees.iter().find(|tree| tree.identity.id == id);
+        let root = tree.and_then(|tree| tree.unreaped_root);
+        let reached = root.filter(|&root| {
+            group == RootGroup::Included && sys::kill_unreaped(Unreaped::GroupOf(root), signal)
+        });
+        for process in self.members_of(id) {
+            if targets.contains(&process.id) && reached != Some(process.group) {
+                signal_process(process.id, signal);
+            }
+        }
+    }
+}
+
+/// A pidfd of exactly this process: its start time is read after the pidfd holds its pid.
+pub(super) fn open_pidfd(process: ProcessId) -> rustix::io::Result<OwnedFd> {
+    let pid = Pid::from_raw(process.pid).ok_or(Errno::SRCH)?;
+    let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+    if procfs::start_time(process.pid) == Some(process.start_time) {
+        Ok(pidfd)
+    } else {
+        Err(Errno::SRCH)
+    }
+}
+
+/// Signals exactly this process, if it is still there. One of another user is not reached.
+pub(crate) fn signal_process(process: ProcessId, signal: i32) {
+    match open_pidfd(process) {
+        Ok(pidfd) => {
+            // ESRCH: the process has ended. EPERM: a later pass gives it up.
+            let _ = sys::signal_pidfd(pidfd.as_fd(), signal);
+        }
+        Err(Errno::SRCH) => {}
+        // The keeper is out of descriptors. The pid was checked a moment ago, and the kernel reuses
+        // it only after a whole round.
+        Err(_) if procfs::start_time(process.pid) == Some(process.start_time) => {
+            sys::kill_unreaped(Unreaped::Child(process.pid), signal);
+        }
+        Err(_) => {}
+    }
+}

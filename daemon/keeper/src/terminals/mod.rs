@@ -1,0 +1,302 @@
+//! The terminals: requests about them, their starts, their ends.
+
+mod starts;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use nix::libc::{SIGHUP, SIGKILL};
+use termd_proto::TerminalId;
+
+use self::starts::Starts;
+use crate::inventory::{Inventory, Terminal};
+use crate::launch::Launcher;
+use crate::poll::Poller;
+use crate::process_tree::{RequestNumber, RootGroup, Scan, TreeKiller, cpu_time, signal_process};
+use crate::protocol::confinement::CPU_GRACE_SECONDS;
+use crate::protocol::message::{
+    EndTree, MAX_NOTES_BYTES, ProcessId, Refusal, ToKeeper, ToServer, WaitStatus,
+};
+use crate::reap::{Ended, reap};
+use crate::server::Supervisor;
+use crate::sys::{self, SIGNALS, Unreaped};
+
+/// The kernel kills at a number of ticks, and reports the time scaled to what it measured. The two
+/// differ by less than this.
+const CPU_ROUNDING: Duration = Duration::from_millis(100);
+
+/// How often a keeper that leaves at once scans for processes that were forked while it killed
+/// their parents.
+const MAX_LAST_SCANS: usize = 8;
+
+/// All terminals, and what happens to them.
+#[derive(Debug)]
+pub(crate) struct Terminals {
+    inventory: Inventory,
+    starts: Starts,
+    tree_killer: TreeKiller,
+}
+
+impl Terminals {
+    pub(crate) fn new(launcher: Launcher, now: Instant) -> Self {
+        Self {
+            inventory: Inventory::default(),
+            starts: Starts::new(launcher),
+            tree_killer: TreeKiller::new(now),
+        }
+    }
+
+    pub(crate) fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// Does a request about a terminal. Returns the answer, or `None` where it follows later or
+    /// where there is none.
+    pub(crate) fn handle(
+        &mut self,
+        number: RequestNumber,
+        message: ToKeeper,
+        poller: &mut Poller,
+        server: Option<i32>,
+        now: Instant,
+    ) -> Option<ToServer> {
+        let done = match message {
+            ToKeeper::Spawn(request) => {
+                let (starts, inventory) = (&mut self.starts, &mut self.inventory);
+                return match starts.spawn(number, *request, inventory, poller) {
+                    Ok(answer) => answer,
+                    Err(failure) => Some(ToServer::Refused(Refusal::Spawn(failure))),
+                };
+            }
+            ToKeeper::ReleaseExec { id, release } => {
+                let released = (self.starts).release(number, &id, release, &mut self.inventory);
+                return released.err().map(ToServer::Refused);
+            }
+            ToKeeper::EndTree { id, end } => match self.check_signal(&id, end.signal) {
+                Ok(()) => {
+                    self.tree_killer.start(&id, end, Some(number), now);
+                    return None;
+                }
+                Err(refusal) => Err(refusal),
+            },
+            ToKeeper::SignalTree { id, signal } => self
+                .check_signal(&id, signal)
+                .map(|()| self.signal_tree(&id, signal, server)),
+            ToKeeper::SetNotes { id, notes } => self.with_visible(&id, |terminal| {
+                if notes.len() > MAX_NOTES_BYTES {
+                    return Err(Refusal::Invalid);
+                }
+                terminal.set_notes(notes);
+                Ok(())
+            }),
+            ToKeeper::ReleaseFds { id } => self.with_visible(&id, |terminal| {
+                terminal.release_fds();
+                Ok(())
+            }),
+            ToKeeper::Forget { id } => self.with_visible(&id, |terminal| {
+                terminal.forget();
+                Ok(())
+            }),
+            ToKeeper::Hello { .. } | ToKeeper::Ready | ToKeeper::Pong => return None,
+        };
+        self.sweep();
+        Some(match done {
+            Ok(()) => ToServer::Done,
+            Err(refusal) => ToServer::Refused(refusal),
+        })
+    }
+
+    fn check_signal(&self, id: &TerminalId, signal: i32) -> Result<(), Refusal> {
+        if !SIGNALS.contains(&signal) {
+            return Err(Refusal::Invalid);
+        }
+        let terminal = self.inventory.visible(id);
+        terminal.map(drop).ok_or(Refusal::UnknownTerminal)
+    }
+
+    fn with_visible(
+        &mut self,
+        id: &TerminalId,
+        change: impl FnOnce(&mut Terminal) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        change((self.inventory.visible_mut(id)).ok_or(Refusal::UnknownTerminal)?)
+    }
+
+    fn signal_tree(&self, id: &TerminalId, signal: i32, server: Option<i32>) {
+        let trees = self.inventory.trees();
+        let scan = Scan::new(&trees, server);
+        scan.signal(id, &scan.members(id), signal, RootGroup::Included);
+    }
+
+    /// A start's error pipe is readable.
+    pub(crate) fn progress_start(
+        &mut self,
+        id: &TerminalId,
+        poller: &mut Poller,
+        server: &mut Supervisor,
+    ) {
+        let (inventory, killer) = (&mut self.inventory, &mut self.tree_killer);
+        self.starts.progress(id, inventory, killer, poller, server);
+    }
+
+    /// A watched process of a tree has ended.
+    pub(crate) fn process_ended(
+        &mut self,
+        id: &TerminalId,
+        process: ProcessId,
+        poller: &mut Poller,
+    ) {
+        self.tree_killer
+            .process_ended(id, process, poller, Instant::now());
+    }
+
+    /// Reaps a child that is not the server: a terminal's root, its bubblewrap, or an orphan, for
+    /// which the keeper is subreaper.
+    pub(crate) fn reap_child(
+        &mut self,
+        ended: Ended,
+        poller: &mut Poller,
+        server: &mut Supervisor,
+        now: Instant,
+    ) {
+        let id = self.inventory.by_unreaped_root(ended.pid);
+        let Some(id) = id.filter(|id| !self.reap_bubblewrap(id, ended, poller, server)) else {
+            reap(ended.pid);
+            let mut starts = self.inventory.starts_mut();
+            starts.any(|start| start.pending.child_reaped(ended.pid));
+            return;
+        };
+        let Some(terminal) = self.inventory.get_mut(&id) else {
+            return;
+        };
+        // The kernel's accounts of the process go with the zombie.
+        let status = final_status(ended, terminal.cpu_limit());
+        if self.tree_killer.root_exited(&id, now) {
+            // While the root is a zombie no other group can have its number. Before the stage of
+            // SIGKILL the next scan signals what is left, once.
+            sys::kill_unreaped(Unreaped::GroupOf(ended.pid), SIGKILL);
+        }
+        reap(ended.pid);
+        terminal.set_status(status);
+        if terminal.is_visible() {
+            server.notify_exit(&id, status);
+        }
+    }
+
+    /// Whether the ended root of this terminal was bubblewrap, or no root after all. The caller
+    /// reaps it then.
+    fn reap_bubblewrap(
+        &mut self,
+        id: &TerminalId,
+        ended: Ended,
+        poller: &mut Poller,
+        server: &mut Supervisor,
+    ) -> bool {
+        let start = self.inventory.get_mut(id).and_then(Terminal::start_mut);
+        if !start.is_some_and(|start| start.pending.is_behind_bubblewrap()) {
+            return false;
+        }
+        // What it reported before its end comes first: it may be the command after all.
+        self.progress_start(id, poller, server);
+        let Some(terminal) = self.inventory.get_mut(id) else {
+            // The start failed, and the root was reaped with it.
+            return true;
+        };
+        if terminal.root().pid != ended.pid {
+            // Another process became the root.
+            return true;
+        }
+        let start = terminal.start_mut();
+        if !start.is_some_and(|start| start.pending.root_reaped(ended.status)) {
+            // It is the command, which runs without bubblewrap.
+            return false;
+        }
+        // What it left of its building might wait for it for ever. A process that has announced
+        // itself as the command leads a group of its own.
+        sys::kill_unreaped(Unreaped::GroupOf(ended.pid), SIGKILL);
+        true
+    }
+
+    /// When something is due by time alone.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.tree_killer.deadline()
+    }
+
+    /// Takes the next step of ending trees, and answers the requests for those that are ended.
+    pub(crate) fn progress(&mut self, poller: &mut Poller, server: &mut Supervisor, now: Instant) {
+        let trees = self.inventory.trees();
+        let concluded = (self.tree_killer).progress(now, &trees, server.pid(), poller);
+        for concluded in concluded {
+            for request in concluded.requests {
+                server.answer(request, &concluded.answer);
+            }
+        }
+        self.sweep();
+    }
+
+    /// Drops terminals that are over.
+    pub(crate) fn sweep(&mut self) {
+        self.inventory.sweep(|id| self.tree_killer.is_ending(id));
+    }
+
+    /// The server is gone: its requests are answered no more.
+    pub(crate) fn server_gone(&mut self) {
+        self.starts.server_gone(&mut self.inventory);
+        self.tree_killer.drop_requests();
+    }
+
+    /// Begins to end all terminals.
+    pub(crate) fn end_all(&mut self, grace: Duration, now: Instant) {
+        let end = EndTree {
+            signal: SIGHUP,
+            grace,
+        };
+        for (id, _) in self.inventory.iter() {
+            self.tree_killer.start(id, end, None, now);
+        }
+    }
+
+    /// Whether no tree is being ended.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.tree_killer.is_idle()
+    }
+
+    /// Sends SIGKILL to every process of every terminal.
+    pub(crate) fn kill_all(&self, server: Option<i32>) {
+        for root in self
+            .inventory
+            .iter()
+            .filter_map(|(_, terminal)| terminal.unreaped_root())
+        {
+            sys::kill_unreaped(Unreaped::GroupOf(root), SIGKILL);
+            sys::kill_unreaped(Unreaped::Child(root), SIGKILL);
+        }
+        let trees = self.inventory.trees();
+        let mut killed = BTreeSet::new();
+        for _ in 0..MAX_LAST_SCANS {
+            let before = killed.len();
+            for process in Scan::new(&trees, server).all_members() {
+                if killed.insert((process.pid, process.start_time)) {
+                    signal_process(process, SIGKILL);
+                }
+            }
+            if killed.len() == before {
+                break;
+            }
+        }
+    }
+}
+
+/// How a root that is not reaped yet has ended. At the hard limit of processor time the kernel kills
+/// like any other sender; only the used time tells its kill apart.
+fn final_status(ended: Ended, cpu_limit: Option<Duration>) -> WaitStatus {
+    let is_killed = ended.status == WaitStatus::Signaled(SIGKILL);
+    let Some(limit) = cpu_limit.filter(|_| is_killed) else {
+        return ended.status;
+    };
+    let hard_limit = limit + Duration::from_secs(CPU_GRACE_SECONDS);
+    match cpu_time(ended.pid) {
+        Some(used) if used + CPU_ROUNDING >= hard_limit => WaitStatus::CpuTimeUp,
+        Some(_) | None => ended.status,
+    }
+}
