@@ -13,15 +13,15 @@ mod confine_links;
 mod confine_outside;
 mod confine_partly;
 mod confined_work;
-mod ending;
+mod exec_gate;
 mod ground;
-mod held;
 mod pipes;
 mod replacing;
 mod server;
 mod spawning;
 mod starting;
 mod support;
+mod tree_kill;
 mod user;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,9 +46,9 @@ fn main() -> ExitCode {
     let tests: Vec<Test> = [
         starting::TESTS,
         spawning::TESTS,
-        ending::TESTS,
+        tree_kill::TESTS,
         pipes::TESTS,
-        held::TESTS,
+        exec_gate::TESTS,
         replacing::TESTS,
         confine::TESTS,
         confine_limits::TESTS,

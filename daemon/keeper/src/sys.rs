@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use nix::libc;
+use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use rustix::io::Errno;
 
 /// The first descriptor that a service manager, or the keeper, passes by number;
@@ -95,12 +96,8 @@ fn has_default(signal: i32) -> bool {
 
 /// Unblocks what the keeper blocks.
 pub(crate) fn unblock_signals() {
-    // SAFETY: the set is initialised by sigemptyset before it is used.
-    unsafe {
-        let mut set = std::mem::zeroed::<libc::sigset_t>();
-        libc::sigemptyset(&raw mut set);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
-    }
+    // It cannot fail: the arguments are valid.
+    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
 }
 
 /// Gives a signal its default disposition. No effect where the kernel refuses (SIGKILL, SIGSTOP).

@@ -1,8 +1,8 @@
 //! Starting a terminal's command: descriptors, fork, confinement, exec.
 //!
-//! [`launch`] forks a [`child`], which confines itself and executes the [`command`], or first
-//! executes [`bubblewrap`], behind which a second process does the same. An [`error_pipe`] reports
-//! each failed step to the keeper, which follows it in a [`PendingStart`].
+//! The [`Launcher`] forks a `child`, which confines itself and executes the `command`, or first
+//! executes `bubblewrap`, behind which a second process does the same. An `error_pipe` reports each
+//! failed step to the keeper, which follows it in a [`PendingStart`].
 
 mod bubblewrap;
 mod child;

@@ -1,7 +1,7 @@
 //! A terminal's processes: finding them, and ending all of them.
 //!
-//! [`procfs`] reads the processes below the keeper, [`membership`] says which terminal each belongs
-//! to, a [`Scan`] is the outcome of both. A [`TreeKill`] is the state machine that ends one tree;
+//! `procfs` reads the processes below the keeper, `membership` says which terminal each belongs to,
+//! and a [`Scan`] is the outcome of both. A `TreeKill` is the state machine that ends one tree;
 //! the [`TreeKiller`] runs all of them.
 
 mod membership;
