@@ -3,6 +3,7 @@
 mod approved;
 mod corpus;
 mod decisions;
+mod layers;
 mod lines;
 mod programs;
 mod properties;
