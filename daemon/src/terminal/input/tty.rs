@@ -56,9 +56,9 @@ pub(crate) fn end_of_file_character(master: &OwnedFd) -> Option<u8> {
     (character != 0).then_some(character)
 }
 
-/// A tty whose echo is off for a while.
+/// A tty whose echo is off for a while; holds the modes to set again.
 #[derive(Debug)]
-pub(crate) struct HiddenEcho;
+pub(crate) struct HiddenEcho(LocalModes);
 
 impl HiddenEcho {
     /// Clears ECHO where the tty reads lines and echoes them; `None` where there is nothing to hide.
@@ -70,7 +70,7 @@ impl HiddenEcho {
         }
         termios.local_modes.remove(LocalModes::ECHO);
         tcsetattr(master, OptionalActions::Now, &termios).ok()?;
-        Some(Self)
+        Some(Self(LocalModes::ECHO))
     }
 
     /// Sets ECHO again once the tty has what was written, unless the program has taken the tty over.
@@ -84,7 +84,7 @@ impl HiddenEcho {
         if let Ok(mut termios) = tcgetattr(master)
             && termios.local_modes.contains(LocalModes::ICANON)
         {
-            termios.local_modes.insert(LocalModes::ECHO);
+            termios.local_modes.insert(self.0);
             // This fails where the other side is gone.
             let _ = tcsetattr(master, OptionalActions::Now, &termios);
         }

@@ -14,6 +14,7 @@ use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::{ForegroundProcess, foreground_process};
+use crate::terminal::input::tty::LineDiscipline;
 use crate::terminal::screen::restore::look_at;
 
 pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, TerminalError> {
@@ -53,7 +54,7 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
             .or_else(|| program.as_ref().and_then(Program::cwd)),
         foreground: process.filter(|_| is_running).map(to_wire),
         prompt,
-        awaiting_secret: is_running && tty.is_some_and(|tty| tty.awaits_secret()),
+        awaiting_secret: is_running && tty.is_some_and(LineDiscipline::awaits_secret),
         bracketed_paste: screen.modes.bracketed_paste,
     })
 }

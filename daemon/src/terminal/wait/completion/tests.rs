@@ -23,6 +23,7 @@ type Row<'a> = (
 #[test]
 fn marks_are_followed_to_the_end_of_what_was_typed() {
     use CommandState::{Input, Prompt, Running, Unknown};
+    use Completion::{AskProcess, NotBefore, NotYet};
     use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
     let done = Completion::Done(DoneBy::Marks);
     let (now, zero) = (LONG, Duration::ZERO);
@@ -30,43 +31,19 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         // Nothing typed.
         (Input, &[], None, zero, done),
         (Prompt, &[], None, zero, done),
-        (Unknown, &[], None, now, Completion::NotYet),
-        (
-            Running,
-            &[],
-            None,
-            zero,
-            Completion::AskProcess(RunsIn::Command),
-        ),
+        (Unknown, &[], None, now, NotYet),
+        (Running, &[], None, zero, AskProcess(RunsIn::Command)),
         (Running, &[D], None, zero, done),
         // One line.
-        (Input, &[], Some(1), now, Completion::NotYet),
-        (
-            Input,
-            &[C],
-            Some(1),
-            zero,
-            Completion::AskProcess(RunsIn::Command),
-        ),
-        (
-            Input,
-            &[C, D],
-            Some(1),
-            zero,
-            Completion::NotBefore(AT_PROMPT),
-        ),
+        (Input, &[], Some(1), now, NotYet),
+        (Input, &[C], Some(1), zero, AskProcess(RunsIn::Command)),
+        (Input, &[C, D], Some(1), zero, NotBefore(AT_PROMPT)),
         (Input, &[C, D], Some(1), AT_PROMPT, done),
         (Input, &[C, D, A], Some(1), zero, done),
         (Input, &[A, B], Some(1), zero, done),
         // Two: the second one has not begun yet.
-        (Input, &[C, D], Some(2), now, Completion::NotYet),
-        (
-            Input,
-            &[C, D, A, B],
-            Some(2),
-            zero,
-            Completion::NotBefore(AT_PROMPT),
-        ),
+        (Input, &[C, D], Some(2), now, NotYet),
+        (Input, &[C, D, A, B], Some(2), zero, NotBefore(AT_PROMPT)),
         (Input, &[C, D, A, B], Some(2), AT_PROMPT, done),
         (Input, &[C, D, A, B, C, D, A, B], Some(2), zero, done),
         (
@@ -74,52 +51,28 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             &[C, D, A, B, C],
             Some(2),
             now,
-            Completion::AskProcess(RunsIn::Command),
+            AskProcess(RunsIn::Command),
         ),
         // fish, which has no B.
-        (Prompt, &[], Some(1), now, Completion::NotYet),
+        (Prompt, &[], Some(1), now, NotYet),
         (Prompt, &[C, D, A], Some(1), zero, done),
-        (
-            Prompt,
-            &[A],
-            Some(1),
-            zero,
-            Completion::NotBefore(AT_PROMPT),
-        ),
+        (Prompt, &[A], Some(1), zero, NotBefore(AT_PROMPT)),
         (Prompt, &[A], Some(1), AT_PROMPT, done),
         (
             Prompt,
             &[C, D, A, C],
             Some(2),
             now,
-            Completion::AskProcess(RunsIn::Command),
+            AskProcess(RunsIn::Command),
         ),
         (Prompt, &[C, D, A, C, D, A], Some(2), AT_PROMPT, done),
-        (
-            Unknown,
-            &[A],
-            Some(1),
-            zero,
-            Completion::NotBefore(AT_FIRST_PROMPT),
-        ),
+        (Unknown, &[A], Some(1), zero, NotBefore(AT_FIRST_PROMPT)),
         // Typed before the first prompt.
-        (
-            Unknown,
-            &[A, B],
-            Some(1),
-            zero,
-            Completion::NotBefore(AT_FIRST_PROMPT),
-        ),
-        (Unknown, &[A, B, C, D], Some(1), now, Completion::NotYet),
+        (Unknown, &[A, B], Some(1), zero, NotBefore(AT_FIRST_PROMPT)),
+        (Unknown, &[A, B, C, D], Some(1), now, NotYet),
         (Unknown, &[A, B, C, D, A, B], Some(1), AT_PROMPT, done),
         // Typed to a program.
-        (
-            Running,
-            &[],
-            Some(1),
-            now,
-            Completion::AskProcess(RunsIn::Terminal),
-        ),
+        (Running, &[], Some(1), now, AskProcess(RunsIn::Terminal)),
         (Running, &[D, A, B], Some(1), AT_FIRST_PROMPT, done),
         // No Enter.
         (Input, &[], Some(0), AT_PROMPT, done),
@@ -132,10 +85,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         are_expected: false,
         ..marks(Unknown, &[], Some(1))
     };
-    assert_eq!(
-        by_marks(&silent, LONG),
-        Completion::AskProcess(RunsIn::Terminal)
-    );
+    assert_eq!(by_marks(&silent, LONG), AskProcess(RunsIn::Terminal));
 }
 
 const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
