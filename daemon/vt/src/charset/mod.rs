@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_draw_what_the_manuals_show() {
+    fn charsets_draw_what_the_manuals_show() {
         for (set, text, expected) in [
             (Charset::Ascii, "#[]~", "#[]~"),
             (Charset::British, "#[]~", "£[]~"),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_there_by_level_and_mode() {
+    fn charsets_depend_on_level_and_mode() {
         use SetSize::{NinetyFour, NinetySix};
         let named = |size, name: &str, level, national| {
             let (last, intermediates) = name.as_bytes().split_last().unwrap();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_half_is_latin_1_where_a_set_has_nothing() {
+    fn gr_is_latin_1_where_a_charset_has_no_character() {
         for (set, byte, expected) in [
             (Charset::Ascii, 0xe9, 'é'),
             (Charset::DecSpecialGraphics, 0xf1, '─'),

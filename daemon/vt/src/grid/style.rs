@@ -272,7 +272,7 @@ impl Styles {
         let place = self.recent_place(words);
         match self.recent.get(place) {
             Some(recent) if recent.words == words && recent.link == style.link => recent.id,
-            _ => self.looked_up_and_remembered(style),
+            _ => self.number_cold(style),
         }
     }
 
@@ -285,8 +285,8 @@ impl Styles {
     }
 
     #[cold]
-    fn looked_up_and_remembered(&mut self, style: Style) -> StyleId {
-        let id = self.looked_up(style);
+    fn number_cold(&mut self, style: Style) -> StyleId {
+        let id = self.find_or_add(style);
         let places = (self.styles.len() * 2)
             .next_power_of_two()
             .clamp(FIRST_RECENT, MOST_RECENT);
@@ -301,7 +301,7 @@ impl Styles {
         id
     }
 
-    fn looked_up(&mut self, style: Style) -> StyleId {
+    fn find_or_add(&mut self, style: Style) -> StyleId {
         match self.numbers.entry(style) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(free) => {

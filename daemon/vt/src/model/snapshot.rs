@@ -46,13 +46,13 @@ struct RowValue {
     text: String,
     /// Each cell's kind, and the columns at which its style changes.
     cells: Vec<u32>,
-    looks: Vec<(usize, Look)>,
+    styles: Vec<(usize, ResolvedStyle)>,
     wrapped: bool,
     size: LineSize,
     complex: bool,
 }
 
-type Look = (Style, Option<Link>);
+type ResolvedStyle = (Style, Option<Link>);
 type CursorValue = (Cursor, Option<Link>);
 
 impl Model {
@@ -66,7 +66,7 @@ impl Model {
         let cursor = |cursor: &Cursor| {
             let mut bare = cursor.clone();
             bare.style_id = StyleId(0);
-            let (style, link) = self.look(cursor.style);
+            let (style, link) = self.resolved(cursor.style);
             bare.style = style;
             (bare, link)
         };
@@ -119,7 +119,7 @@ impl Model {
         saved_state
     }
 
-    fn look(&self, mut style: Style) -> Look {
+    fn resolved(&self, mut style: Style) -> ResolvedStyle {
         let link = self.terminal.screen.styles.link(style.link).cloned();
         style.link = LinkId(0);
         (style, link)
@@ -130,7 +130,7 @@ impl Model {
         let mut value = RowValue {
             text: String::new(),
             cells: Vec::with_capacity(cells.len()),
-            looks: Vec::new(),
+            styles: Vec::new(),
             wrapped: row.wrapped,
             size: row.size,
             complex: row.complex,
@@ -139,9 +139,9 @@ impl Model {
         for (x, cell) in cells.iter().enumerate() {
             if last != Some(cell.style()) {
                 last = Some(cell.style());
-                let look = self.look(self.terminal.screen.styles.get(cell.style()));
-                if value.looks.last().is_none_or(|(_, known)| *known != look) {
-                    value.looks.push((x, look));
+                let style = self.resolved(self.terminal.screen.styles.get(cell.style()));
+                if value.styles.last().is_none_or(|(_, known)| *known != style) {
+                    value.styles.push((x, style));
                 }
             }
             value.cells.push(match cell.content() {

@@ -61,9 +61,9 @@ impl Region {
         let blank = self.rows.iter().rev().take_while(|row| row.is_blank());
         let used = self.rows.len() - blank.count();
         for row in self.rows.drain(..used) {
-            self.giver.give_leaving(&row);
+            self.emitter.emit_leaving(&row);
         }
-        self.giver.end_line();
+        self.emitter.end_line();
         self.rows.clear();
         self.cursor.row = 0;
         self.push_row();
@@ -139,7 +139,7 @@ impl Region {
     /// The top row leaves and is the new bottom row: what a line feed does most of the time.
     fn turn_over(&mut self) {
         if let Some(row) = self.rows.front() {
-            self.giver.give_leaving(row);
+            self.emitter.emit_leaving(row);
         }
         self.rows.rotate_left(1);
         if let Some(row) = self.rows.back_mut() {

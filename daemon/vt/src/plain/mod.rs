@@ -37,8 +37,8 @@
 //! **Invariant:** it knows neither terminals nor where output is stored.
 
 mod edit;
+mod emitter;
 mod execute;
-mod giver;
 mod output;
 mod region;
 mod row;
@@ -155,7 +155,7 @@ impl PlainText {
     /// Makes [`Output`] have an anchor for every row from now on.
     #[must_use]
     pub fn with_every_anchor(mut self) -> Self {
-        self.region.giver.out.every_anchor();
+        self.region.emitter.out.every_anchor();
         self
     }
 
@@ -174,15 +174,15 @@ impl PlainText {
     ) -> Self {
         let mut plain = Self::at(size, offset, screen);
         feed(&mut plain);
-        plain.region.giver.out.clear();
+        plain.region.emitter.out.clear();
         let used = plain.region.used();
-        let (rows, giver) = plain.region.rows_and_giver();
-        let mut above = giver.last_left();
+        let (rows, emitter) = plain.region.rows_and_giver();
+        let mut above = emitter.last_left();
         for (index, row) in rows.iter_mut().enumerate().take(used) {
             row.held = false;
             // Nothing was emitted of an empty last line.
             if index + 1 < used || !row.is_blank() {
-                giver.know(row, above, end_of(row.end, index + 1 < used));
+                emitter.know(row, above, end_of(row.end, index + 1 < used));
             }
             above = Some(row.id);
         }
@@ -202,7 +202,7 @@ impl PlainText {
     /// Takes output. Text that is final goes to `sink`, in order and once.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl FnMut(&str)) {
         self.advance(bytes);
-        let out = &mut self.region.giver.out;
+        let out = &mut self.region.emitter.out;
         if !out.text.is_empty() {
             sink(&out.text);
         }
@@ -216,17 +216,17 @@ impl PlainText {
 
     /// Returns the text that is ready since the last call, and where it came from.
     pub fn take(&mut self) -> Output {
-        self.region.giver.out.take()
+        self.region.emitter.out.take()
     }
 
     /// Returns how many bytes of text [`take`](Self::take) would return.
     pub fn waiting(&self) -> usize {
-        self.region.giver.out.text.len()
+        self.region.emitter.out.text.len()
     }
 
     /// Returns how many lines of text [`take`](Self::take) would return.
     pub fn waiting_lines(&self) -> usize {
-        let text = &self.region.giver.out.text;
+        let text = &self.region.emitter.out.text;
         text.bytes().filter(|byte| *byte == b'\n').count()
     }
 
@@ -237,7 +237,7 @@ impl PlainText {
         }
         let cursor = self.region.cursor().row;
         let used = self.region.used();
-        let (rows, giver) = self.region.rows_and_giver();
+        let (rows, emitter) = self.region.rows_and_giver();
         // While the alternate screen is shown, the primary one stands still.
         let until = match (until, self.screen) {
             (Until::Lines, Screen::Alternate) => Until::Settled,
@@ -250,22 +250,22 @@ impl PlainText {
             }
             Until::Settled | Until::Final => used,
         };
-        let mut above = giver.last_left();
+        let mut above = emitter.last_left();
         for (index, row) in rows.iter_mut().enumerate().take(ready) {
             let end = end_of(row.end, index + 1 < used);
             match until {
-                Until::Lines if row.held && row.given.is_none() => break,
-                Until::Lines => giver.give_early(row, above, end),
+                Until::Lines if row.held && row.emitted.is_none() => break,
+                Until::Lines => emitter.emit_early(row, above, end),
                 Until::Settled => {
                     // An empty line is emitted when something follows it.
                     if index + 1 < used || row.end != RowEnd::Open || !row.is_blank() {
-                        giver.give_early(row, above, end);
+                        emitter.emit_early(row, above, end);
                     }
                     row.held = false;
                 }
                 Until::Final => {
-                    giver.give_final(row, above, end);
-                    row.given = giver.known(row);
+                    emitter.emit_final(row, above, end);
+                    row.emitted = emitter.known(row);
                 }
             }
             above = Some(row.id);
@@ -278,7 +278,7 @@ impl PlainText {
         let rows = self.region.rows().iter().take(self.region.used());
         let waiting = rows
             .enumerate()
-            .find(|(index, row)| row.given.is_none() && !(*index >= cursor && row.is_blank()));
+            .find(|(index, row)| row.emitted.is_none() && !(*index >= cursor && row.is_blank()));
         match (waiting, self.screen) {
             (Some((_, row)), Screen::Primary) => row.start.min(self.end()),
             _ => self.end(),
@@ -320,20 +320,20 @@ impl PlainText {
 
     /// As [`pending`](Self::pending), with where the text came from.
     pub fn pending_output(&self) -> Output {
-        let mut giver = self.region.giver.rest();
+        let mut emitter = self.region.emitter.rest();
         let used = self.region.used();
-        let mut above = giver.last_left();
+        let mut above = emitter.last_left();
         for (index, row) in self.region.rows().iter().enumerate().take(used) {
-            giver.give_final(row, above, end_of(row.end, index + 1 < used));
+            emitter.emit_final(row, above, end_of(row.end, index + 1 < used));
             above = Some(row.id);
         }
-        giver.out
+        emitter.out
     }
 
     /// Ends the output and returns the rest of the text. An unfinished character becomes U+FFFD.
     pub fn finish(mut self) -> String {
         self.end_part();
-        let mut text = std::mem::take(&mut self.region.giver.out.text);
+        let mut text = std::mem::take(&mut self.region.emitter.out.text);
         text.push_str(&self.pending());
         text
     }

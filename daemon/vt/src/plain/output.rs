@@ -7,12 +7,12 @@ const ANCHOR_STEP_BYTES: usize = 256;
 
 /// What is needed to recognise the text that was emitted of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct Emitted {
     length: usize,
     hash: u64,
 }
 
-impl Given {
+impl Emitted {
     pub(super) fn of(text: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::PlainSize;
-use super::giver::Giver;
+use super::emitter::Emitter;
 use super::row::{Row, RowEnd};
 use crate::grid::width::width;
 
@@ -58,7 +58,7 @@ pub(super) struct Region {
     /// A row that left, for reuse.
     spare: Row,
     /// Where rows go that leave.
-    pub(super) giver: Giver,
+    pub(super) emitter: Emitter,
 }
 
 impl Region {
@@ -75,7 +75,7 @@ impl Region {
             offset,
             next_id: 0,
             spare: Row::default(),
-            giver: Giver::default(),
+            emitter: Emitter::default(),
         };
         region.resize(size);
         region.push_row();
@@ -110,8 +110,8 @@ impl Region {
         &self.rows
     }
 
-    pub(super) fn rows_and_giver(&mut self) -> (&mut VecDeque<Row>, &mut Giver) {
-        (&mut self.rows, &mut self.giver)
+    pub(super) fn rows_and_giver(&mut self) -> (&mut VecDeque<Row>, &mut Emitter) {
+        (&mut self.rows, &mut self.emitter)
     }
 
     /// How many rows have text, or the cursor on or below them.
@@ -135,7 +135,7 @@ impl Region {
     /// Emits the top row, which is final.
     pub(super) fn leave(&mut self) {
         if let Some(row) = self.rows.pop_front() {
-            self.giver.give_leaving(&row);
+            self.emitter.emit_leaving(&row);
             self.spare = row;
             self.cursor.row = self.cursor.row.saturating_sub(1);
         }
@@ -236,7 +236,7 @@ impl Region {
         let offset = self.offset;
         if let Some(row) = self.row(below)
             && row.is_blank()
-            && row.given.is_none()
+            && row.emitted.is_none()
         {
             row.start = offset;
         }

@@ -1,6 +1,6 @@
 //! One row of the live region: its cells, and what the reader has of it.
 
-use super::output::Given;
+use super::output::Emitted;
 
 /// The most bytes of a character and its combining marks; further marks are dropped. The longest
 /// emoji sequence takes 35.
@@ -49,7 +49,7 @@ pub(super) struct Row {
     /// The cursor was moved up over it, so a program redraws it.
     pub(super) held: bool,
     /// What the reader has of it.
-    pub(super) given: Option<Given>,
+    pub(super) emitted: Option<Emitted>,
     /// Something was printed over its text, so spaces at its end were printed to erase.
     redrawn: bool,
     cells: Vec<Cell>,
@@ -74,7 +74,7 @@ impl Row {
         self.start = start;
         self.end = RowEnd::Open;
         self.held = false;
-        self.given = None;
+        self.emitted = None;
         self.redrawn = false;
         self.cells.clear();
         self.clusters = None;

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fewest_parameters() {
+    fn the_fewest_sgr_parameters_are_written() {
         let plain = Style::default();
         let bold = Style {
             bold: true,

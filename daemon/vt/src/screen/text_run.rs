@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf_8_is_none() {
+    fn invalid_utf_8_is_no_character() {
         // The bytes at which a rule of RFC 3629 begins or ends.
         let edges = [
             0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2,

@@ -15,7 +15,7 @@
 //! A run is a style of the block and a count of cells, each a varint. The last run has no count and
 //! goes to the end. If there are more than 14, [`END_OF_RUNS`] follows them.
 
-use super::pack::{self, Looks, Shape, Text};
+use super::pack::{self, RowStyles, Shape, Text};
 use crate::grid::cell::Cell;
 use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
@@ -150,8 +150,8 @@ impl Block {
         let row_itself = 16 + size_of::<Style>();
         // A character takes 4 bytes, its run 6, and its style may be new.
         let styled = 10 + size_of::<Style>();
-        let each = match (shape.text, shape.looks) {
-            (Text::Bytes, Looks::One(_)) => 1,
+        let each = match (shape.text, shape.styles) {
+            (Text::Bytes, RowStyles::One(_)) => 1,
             (Text::Escaped, _) if row.complex => styled + pack::MAX_ESCAPE_BYTES,
             (Text::Bytes | Text::Escaped, _) => styled,
         };
@@ -193,9 +193,9 @@ impl Block {
         if header & SIZED != 0 {
             self.bytes.push(pack::line_size_byte(row.size));
         }
-        let runs = match shape.looks {
-            Looks::One(style) => self.push_one_run(style, numbers, styles),
-            Looks::Many => self.push_runs(cells, numbers, styles),
+        let runs = match shape.styles {
+            RowStyles::One(style) => self.push_one_run(style, numbers, styles),
+            RowStyles::Many => self.push_runs(cells, numbers, styles),
         };
         self.bytes[at] |= u8::try_from(runs.min(MANY_RUNS)).unwrap_or(0) << RUNS_SHIFT;
         if shape.text == Text::Escaped {

@@ -27,7 +27,7 @@ pub(crate) const MAX_ESCAPE_BYTES: usize = 8 + MAX_GRAPHEME_BYTES;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) text: Text,
-    pub(crate) looks: Looks,
+    pub(crate) styles: RowStyles,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) enum Text {
 
 /// How many styles a row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Looks {
+pub(crate) enum RowStyles {
     /// All cells have this one.
     One(StyleId),
     Many,
@@ -60,10 +60,10 @@ pub(crate) fn shape(cells: &[Cell]) -> Shape {
         } else {
             Text::Escaped
         },
-        looks: if differs >> 32 == 0 {
-            Looks::One(first.style())
+        styles: if differs >> 32 == 0 {
+            RowStyles::One(first.style())
         } else {
-            Looks::Many
+            RowStyles::Many
         },
     }
 }

@@ -81,7 +81,7 @@ fn kinds(styles: &mut Styles, graphemes: &mut Graphemes) -> Vec<Row> {
 }
 
 #[test]
-fn a_row_is_unpacked_as_it_was() {
+fn a_row_is_unpacked_as_it_was_packed() {
     let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
     let rows = kinds(&mut styles, &mut graphemes);
     let mut scrollback = Scrollback::new(1_000, 1 << 20);
@@ -106,7 +106,7 @@ fn a_row_is_unpacked_as_it_was() {
 }
 
 #[test]
-fn looks_are_the_blocks_own_and_outlive_a_sweep() {
+fn a_block_owns_its_styles_and_outlives_a_sweep() {
     let (mut styles, graphemes) = (Styles::default(), Graphemes::default());
     let mut scrollback = Scrollback::new(10, 1 << 20);
     let (red, green) = (style(&mut styles, 1), style(&mut styles, 2));
@@ -151,7 +151,7 @@ fn rows_and_bytes_are_bounded_and_ids_go_on() {
 }
 
 #[test]
-fn a_block_stays_within_its_bytes_whatever_the_looks() {
+fn a_block_stays_within_its_bytes_for_any_styles() {
     let (mut styles, graphemes) = (Styles::default(), Graphemes::default());
     let mut scrollback = Scrollback::new(10_000, 64 << 20);
     for number in 0..3_000_u32 {

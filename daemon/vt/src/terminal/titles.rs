@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_is_bounded_and_finds_what_was_pushed_before() {
+    fn the_title_stack_is_bounded_and_finds_earlier_titles() {
         let text = |t: &str| Some(t.to_owned());
         let mut saved = SavedTitles::default();
         assert_eq!(saved.pop(0), None);

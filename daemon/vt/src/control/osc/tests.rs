@@ -161,7 +161,7 @@ fn prompts_and_commands_of_vs_code() {
 }
 
 #[test]
-fn an_event_is_where_its_bytes_end() {
+fn an_event_has_the_offset_after_its_bytes() {
     let offsets = |input: &str| -> Vec<u64> {
         let fed = model().feed(input.as_bytes());
         fed.events.iter().map(|(offset, _)| *offset).collect()
@@ -350,7 +350,7 @@ fn links() {
 }
 
 #[test]
-fn floods_are_bounded() {
+fn floods_of_sequences_are_bounded() {
     let mut model = model();
     // A title of a megabyte is longer than what is kept of a string.
     model.feed(b"\x1b]2;before\x07");

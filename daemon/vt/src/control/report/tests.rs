@@ -3,7 +3,7 @@
 use crate::testing::{answer, check_answers};
 
 #[test]
-fn what_the_terminal_is() {
+fn device_attributes() {
     let version = concat!("\x1bP>|termd(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
     check_answers(&[
         ("\x1b[c", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28;29c"),
@@ -33,7 +33,7 @@ fn what_the_terminal_is() {
 }
 
 #[test]
-fn where_the_cursor_is_and_how_things_are() {
+fn device_status_reports() {
     check_answers(&[
         ("\x1b[5n", "\x1b[0n"),
         ("\x1b[6n", "\x1b[1;1R"),
@@ -66,7 +66,7 @@ fn where_the_cursor_is_and_how_things_are() {
 }
 
 #[test]
-fn eight_bit_answers() {
+fn eight_bit_replies() {
     let table: &[(&[u8], &[u8])] = &[
         (b"\x1b G\x1b[6n", b"\x9b1;1R"),
         (b"\x1b G\x1b[=c", b"\x90!|00000000\x9c"),
@@ -241,7 +241,7 @@ fn capabilities() {
 }
 
 #[test]
-fn silence() {
+fn functions_without_a_reply() {
     check_answers(&[
         // The clipboard is not for programs.
         ("\x1b]52;c;?\x07\x1b]52;c;aGk=\x07", ""),
@@ -257,7 +257,7 @@ fn silence() {
 
 /// Whatever a program sends, no answer holds a word of it.
 #[test]
-fn no_answer_repeats_what_was_sent() {
+fn no_reply_repeats_what_was_sent() {
     let word = "W0RD";
     let hex = "57305244";
     let questions = "\x1b[20t\x1b[21t\x1b[#S\x1b[c\x1b[>c\x1b[>q\x05\x1b[1$w\x1bP$qm\x1b\\";

@@ -4,7 +4,7 @@ use crate::testing::{check, check_all, rows};
 use crate::{Model, Scrollback, Size};
 
 #[test]
-fn sets_and_shifts() {
+fn charsets_are_designated_and_shifted() {
     check_all(&[
         ("\x1b(0qx\x1b(Bq", &["─│q"], (3, 0)),
         ("\x1b)0\x0eq\x0fq", &["─q"], (2, 0)),
@@ -32,7 +32,7 @@ fn sets_and_shifts() {
 }
 
 #[test]
-fn without_utf_8_bytes_are_of_the_right_set() {
+fn without_utf_8_high_bytes_use_gr() {
     let mut model = Model::new(Size { cols: 10, rows: 1 }, Scrollback::new(0, 0));
     model.feed(b"\x1b%@\xe9\x1b-A\x1b}\xe9\x1b)0\x1b~\xf1\x9b1mx\x1b%G\xc3\xa9");
     assert_eq!(rows(&model), ["éé─xé"]);
@@ -84,7 +84,7 @@ fn vt52_mode() {
 }
 
 #[test]
-fn vt52_says_that_it_is_one() {
+fn vt52_identifies_itself() {
     let mut model = Model::new(Size { cols: 10, rows: 1 }, Scrollback::new(0, 0));
     assert_eq!(model.feed(b"\x1b[?2l\x1bZ").replies, b"\x1b/Z");
 }

@@ -116,7 +116,7 @@ fn reverse_wrap_goes_back_over_wrapped_lines() {
 }
 
 #[test]
-fn decrc_brings_all_back() {
+fn decrc_restores_all_that_decsc_saved() {
     check_all(&[
         ("\x1b[3;3H\x1b7\x1b[H\x1b8", &[], (2, 2)),
         ("\x1b[3;3H\x1b[s\x1b[H\x1b[u", &[], (2, 2)),

@@ -73,7 +73,7 @@ fn lines() {
 }
 
 #[test]
-fn rep_repeats_only_what_came_right_before() {
+fn rep_repeats_only_the_character_right_before() {
     check_all(&[
         ("a\x1b[3b", &["aaaa"], (4, 0)),
         ("a\x1b[b", &["aa"], (2, 0)),
@@ -86,7 +86,7 @@ fn rep_repeats_only_what_came_right_before() {
 }
 
 #[test]
-fn a_combining_character_is_for_the_one_before_the_cursor() {
+fn a_combining_character_joins_the_one_before_the_cursor() {
     check_all(&[
         ("e\u{301}x", &["e\u{301}x"], (2, 0)),
         ("012345678e\u{301}x", &["012345678e\u{301}", "x"], (1, 1)),

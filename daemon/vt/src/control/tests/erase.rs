@@ -46,7 +46,7 @@ fn displays_and_lines() {
 }
 
 #[test]
-fn wide_characters_are_not_cut() {
+fn wide_characters_are_not_split() {
     check_all(&[
         ("あいう\x1b[2G\x1b[K", &[], (1, 0)),
         ("あいう\x1b[3G\x1b[X", &["あ  う"], (2, 0)),

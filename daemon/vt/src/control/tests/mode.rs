@@ -28,7 +28,7 @@ fn alternate_screens() {
 }
 
 #[test]
-fn entering_and_leaving_are_facts() {
+fn entering_and_leaving_the_alternate_screen_are_events() {
     let mut model = Model::new(Size { cols: 10, rows: 2 }, Scrollback::new(0, 0));
     let events =
         |model: &mut Model, bytes: &[u8]| -> Vec<(u64, Event)> { model.feed(bytes).events };
@@ -150,7 +150,7 @@ fn decstr_resets_what_it_names() {
 }
 
 #[test]
-fn ris_begins_again() {
+fn ris_resets_to_a_fresh_terminal() {
     let mut model = fed(
         10,
         5,
@@ -188,7 +188,7 @@ fn levels_below_4_have_no_columns() {
 }
 
 #[test]
-fn the_substitute_character_is_seen() {
+fn sub_prints_the_substitute_character() {
     check_all(&[
         ("a\x1ab", &["a␦b"], (3, 0)),
         ("a\x1b[1\x1ab", &["a␦b"], (3, 0)),

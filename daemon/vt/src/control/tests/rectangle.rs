@@ -7,7 +7,7 @@ use crate::grid::style::Attributes;
 use crate::testing::{check, fed};
 
 #[test]
-fn areas() {
+fn rectangles_are_filled_erased_and_copied() {
     for (input, expected) in [
         (
             "\x1b[88;2;2;3;3$x",
@@ -85,7 +85,7 @@ fn bold(input: &str) -> Vec<String> {
 }
 
 #[test]
-fn attributes_of_areas() {
+fn attributes_of_rectangles_are_changed() {
     for (input, expected) in [
         (
             "\x1b[2*x\x1b[1;2;2;6;1$r",

@@ -92,7 +92,7 @@ fn columns() {
 }
 
 #[test]
-fn what_leaves_the_primary_screen_is_kept() {
+fn rows_that_leave_the_primary_screen_go_to_the_scrollback() {
     for (input, rows) in [
         ("\x1b[S", 1),
         ("\x1b[H\x1b[2M", 2),

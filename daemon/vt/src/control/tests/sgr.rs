@@ -99,7 +99,7 @@ fn colours_in_every_form() {
 }
 
 #[test]
-fn what_follows_a_colour_counts_again() {
+fn parameters_after_a_colour_count_again() {
     let bold = |sgr: &str| style(sgr).attributes.contains(Attributes::BOLD);
     for sgr in [
         "\x1b[38;5;9;1m",
@@ -119,7 +119,7 @@ fn what_follows_a_colour_counts_again() {
 }
 
 #[test]
-fn pushed_looks_come_back() {
+fn xtpopsgr_restores_what_xtpushsgr_saved() {
     for (input, expected) in [
         ("\x1b[1;31m\x1b[#{\x1b[m\x1b[#}", "\x1b[1;31m"),
         ("\x1b[1;31m\x1b[#p\x1b[m\x1b[#q", "\x1b[1;31m"),
@@ -153,7 +153,7 @@ fn cursor_styles() {
 }
 
 #[test]
-fn many_looks_are_forgotten_again() {
+fn unused_styles_are_swept() {
     let mut input = String::new();
     for color in 0..20_000_u32 {
         let [red, green, blue, _] = color.to_le_bytes();

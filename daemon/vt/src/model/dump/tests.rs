@@ -55,3 +55,23 @@ fn a_string_that_was_too_long_is_still_ignored() {
     }
     assert_eq!(restored.snapshot(), model.snapshot());
 }
+
+/// The file was written by the release 0.1.0. A dump of another form needs another number.
+#[test]
+fn a_dump_of_version_1_is_still_read() {
+    let written = include_bytes!("version_1.bin");
+    let output = concat!(
+        "\x1b]0;title\x07\x1b[22t\x1b]2;now\x07\x1b]7;file://h/srv\x07\x1b]9;4;1;40\x07",
+        "\x1b]4;1;#123456\x07\x1b[#P\x1b]11;#fff\x07\x1b[>5u\x1b[>4;2m\x1b[0#y\x07",
+        "\x1b]133;A\x07$ \x1b]133;B\x07make\r\n\x1b]133;C\x07\x1b[1;31mred\x1b[m ",
+        "\x1b]8;id=x;http://e/\x07link\x1b]8;;\x07 宽 e\u{301} \x1b[48;2;1;2;3mx\x1b[K\r\n",
+        "\x1b[ma long line that wraps over the edge of the screen\r\n\x1b[1#{",
+        "\x1b[?7;25;1000s\x1b[?69h\x1b[2;9s\x1b[2;4r\x1b[5;5H\x1b7\x1b[?1049h",
+        "\x1b[1\"qfull screen\x1bH\x1b[2;3H\x1b(0lq\x1b[?2l\x1b<\x1b[3",
+    );
+    let mut model = Model::new(Size { cols: 20, rows: 5 }, bounds());
+    model.feed(output.as_bytes());
+    let restored = Model::restored(bounds(), written).unwrap();
+    assert_eq!(restored.snapshot(), model.snapshot());
+    assert_eq!(restored.dump(), written);
+}

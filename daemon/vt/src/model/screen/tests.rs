@@ -31,7 +31,7 @@ fn plain(column: u16, width: u16, text: &str) -> StyleRun {
 }
 
 #[test]
-fn cells_of_one_look_are_one_run() {
+fn cells_of_one_style_are_one_run() {
     let red = Style {
         foreground: Color::Indexed(1),
         ..Style::default()
@@ -98,7 +98,7 @@ fn runs_leave_no_gaps() {
 }
 
 #[test]
-fn what_is_known_beside_the_rows() {
+fn a_screen_has_titles_modes_and_shell_state() {
     let got = screen("");
     assert!(!got.full_screen && !got.alternate && got.cursor.visible && got.modes.autowrap);
     assert_eq!((got.cols, got.rows, got.bells), (10, 3, 0));
@@ -164,7 +164,7 @@ fn rows_by_number() {
 }
 
 #[test]
-fn only_what_has_changed() {
+fn only_changed_rows_are_returned() {
     let mut model = fed(10, 3, "a\r\nb\r\nc");
     let changed = |model: &Model, since| {
         let options = ScreenRows {
@@ -188,7 +188,7 @@ fn only_what_has_changed() {
 }
 
 #[test]
-fn a_long_scrollback_is_given_in_part() {
+fn a_long_scrollback_is_cut_to_the_newest_rows() {
     let mut model = Model::new(Size { cols: 4, rows: 2 }, Scrollback::new(20_000, 8 << 20));
     model.feed("x\r\n".repeat(15_000).as_bytes());
     let options = ScreenRows {

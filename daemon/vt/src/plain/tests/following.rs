@@ -28,7 +28,7 @@ fn lines_come_when_they_are_ended() {
 }
 
 #[test]
-fn a_prompt_comes_when_it_is_quiet_and_once() {
+fn a_prompt_is_emitted_once_when_the_terminal_is_quiet() {
     steps(&[
         ("Password: ", Lines, ""),
         ("", Settled, "Password: "),
@@ -42,7 +42,7 @@ fn a_prompt_comes_when_it_is_quiet_and_once() {
 }
 
 #[test]
-fn a_bar_that_was_seen_comes_again_when_it_is_done() {
+fn an_emitted_progress_bar_is_emitted_again_when_it_ends() {
     steps(&[
         ("10%", Settled, "10%"),
         ("\r20%", Settled, ""),
@@ -53,7 +53,7 @@ fn a_bar_that_was_seen_comes_again_when_it_is_done() {
 }
 
 #[test]
-fn a_redraw_is_held_until_it_is_over() {
+fn a_redraw_is_withheld_until_it_ends() {
     steps(&[
         ("a: 1\r\nb: 1\r\n\x1b[2A", Lines, ""),
         ("\x1b[2Ka: 2\r\n\x1b[2Kb: 2\r\n", Lines, ""),
@@ -64,7 +64,7 @@ fn a_redraw_is_held_until_it_is_over() {
 }
 
 #[test]
-fn what_changed_after_it_was_given_comes_once_more() {
+fn a_row_that_changed_after_it_was_emitted_comes_once_more() {
     steps(
         &[
             ("a: 1\r\nb: 1\r\nc: 1\r\n", Lines, "a: 1\nb: 1\nc: 1\n"),
@@ -82,7 +82,7 @@ fn what_changed_after_it_was_given_comes_once_more() {
 }
 
 #[test]
-fn the_region_lets_go_of_what_it_held_at_its_top() {
+fn a_withheld_row_is_emitted_when_it_leaves_at_the_top() {
     let size = PlainSize { cols: 20, rows: 3 };
     let mut plain = PlainText::new(size);
     plain.advance(b"1\r\n2\r\n\x1b[A");
@@ -100,7 +100,7 @@ fn the_region_lets_go_of_what_it_held_at_its_top() {
 }
 
 #[test]
-fn a_wrapped_line_comes_whole() {
+fn a_wrapped_line_is_emitted_whole() {
     let mut plain = PlainText::new(PlainSize { cols: 4, rows: 5 });
     let mut step = |raw: &[u8], until| {
         plain.advance(raw);
@@ -125,7 +125,7 @@ fn the_alternate_screen_settles_what_was_before() {
 
 /// From where a reader goes on, a new resolver gives the rest.
 #[test]
-fn reading_goes_on_from_any_next() {
+fn reading_resumes_from_any_next() {
     let raw: String = (0..200)
         .map(|n| format!("\x1b[3{}mline {n}\x1b[m of the output, é漢\r\n", n % 8))
         .collect();

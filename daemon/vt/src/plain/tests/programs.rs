@@ -69,7 +69,7 @@ fn npm_spins() {
 
 /// apt sets margins above the last row and draws its bar there.
 #[test]
-fn apt_keeps_a_bar_below() {
+fn apt_keeps_a_progress_bar_below() {
     let size = PlainSize { cols: 40, rows: 5 };
     let mut raw = "$ apt\r\n\r\n\x1b7\x1b[0;4r\x1b8\x1b[1A".to_owned();
     for step in 1..=6 {
@@ -109,7 +109,7 @@ fn a_shell_edits_its_line() {
 }
 
 #[test]
-fn a_full_screen_program_in_the_middle() {
+fn a_full_screen_program_is_left_out() {
     let vim = "$ vim f\r\n\x1b[?1049h\x1b[22;0;0t\x1b[1;24r\x1b[H\x1b[2J~\r\n~\r\n\x1b[24;1H\"f\" 2L\
                \x1b[?1049l\x1b[23;0;0t$ echo\r\n\r\n$ ";
     assert_eq!(text(vim), "$ vim f\n$ echo\n\n$ ");

@@ -77,7 +77,7 @@ fn any_split_gives_the_same_text() {
 }
 
 #[test]
-fn what_went_out_and_what_waits_is_all() {
+fn emitted_and_pending_text_is_all_text() {
     let mut random = Random(77);
     for _ in 0..300 {
         let (raw, size) = (random.output(40), random.size());
@@ -95,7 +95,7 @@ fn what_went_out_and_what_waits_is_all() {
 
 /// A follower of output without upward movement is given exactly the text, whenever it asks.
 #[test]
-fn a_follower_of_plain_lines_is_given_all_once() {
+fn a_follower_gets_each_plain_line_once() {
     let mut random = Random(4711);
     for _ in 0..200 {
         let mut raw = Vec::new();

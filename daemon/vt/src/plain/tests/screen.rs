@@ -34,7 +34,7 @@ fn text_without_controls_is_unchanged() {
 }
 
 #[test]
-fn the_line_is_what_it_was_last() {
+fn a_redrawn_line_is_its_last_state() {
     check(&[
         ("abc\rX", "Xbc"),
         ("10%\r20%\r100%\r\n", "100%\n"),
@@ -66,7 +66,7 @@ fn the_line_is_what_it_was_last() {
 }
 
 #[test]
-fn sequences_leave_nothing() {
+fn sequences_leave_no_text() {
     check(&[
         ("\x1b[1;31mred\x1b[0m\n", "red\n"),
         ("\x1b[38:2::1:2:3mx\x1b[4:3my", "xy"),
@@ -103,7 +103,7 @@ fn bad_bytes_are_replaced_part_by_part() {
 }
 
 #[test]
-fn rows_are_reached_again() {
+fn rows_above_are_redrawn() {
     check(&[
         (
             "one\r\ntwo\r\n\x1b[2A\x1b[2KONE\r\n\x1b[2KTWO\r\n",
@@ -125,7 +125,7 @@ fn rows_are_reached_again() {
 }
 
 #[test]
-fn rows_leave_at_the_top_and_not_before() {
+fn rows_are_final_when_they_leave_at_the_top() {
     let size = PlainSize { cols: 10, rows: 3 };
     let raw = b"1\r\n2\r\n3\r\n4\x1b[9AX";
     assert_eq!(text_at(size, raw), "1\n2X\n3\n4");
@@ -156,7 +156,7 @@ fn a_wrapped_line_is_one_line() {
 }
 
 #[test]
-fn half_a_wide_character_goes_whole() {
+fn overwriting_half_a_wide_character_erases_it() {
     check(&[
         ("漢字\rx", "x 字"),
         ("漢字\r\x1b[Cx", " x字"),
@@ -168,7 +168,7 @@ fn half_a_wide_character_goes_whole() {
 }
 
 #[test]
-fn clearing_forgets_nothing() {
+fn clearing_loses_no_text() {
     check(&[
         ("before\r\n\x1b[H\x1b[2Jafter", "before\nafter"),
         ("before\x1b[2J\x1b[Hafter", "before\nafter"),

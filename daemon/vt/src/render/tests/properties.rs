@@ -140,7 +140,7 @@ fn another_terminal_shows_the_same() {
 }
 
 #[test]
-fn screens_that_lie_harm_nobody() {
+fn inconsistent_screens_do_not_panic() {
     let mut dice = Dice(11);
     for _ in 0..1_000 {
         let mut screen = dice.screen();

@@ -9,7 +9,7 @@ fn fed(cols: usize, input: &str) -> Model {
 }
 
 #[test]
-fn a_cluster_takes_one_place() {
+fn a_grapheme_cluster_takes_one_cell() {
     // Text, its columns with mode 2027, and without.
     let table = [
         ("e\u{301}", 1, 1),
@@ -41,7 +41,7 @@ fn a_cluster_takes_one_place() {
 }
 
 #[test]
-fn cut_anywhere_it_is_the_same() {
+fn any_cut_gives_the_same_text() {
     let text = "\x1b[?2027ha👩\u{200d}👧🇩🇪❤\u{fe0f}b字\u{1100}\u{1161}c";
     let whole = fed(40, text);
     for cut in 0..text.len() {
@@ -54,7 +54,7 @@ fn cut_anywhere_it_is_the_same() {
 }
 
 #[test]
-fn at_the_edge_and_over_others() {
+fn clusters_at_the_edge_and_over_other_characters() {
     // At the right edge there is no second column to take.
     let model = fed(4, "\x1b[?2027habc❤\u{fe0f}d");
     assert_eq!(model.row_text(0), "abc❤\u{fe0f}");

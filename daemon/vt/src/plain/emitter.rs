@@ -1,6 +1,6 @@
 //! Emits rows to the reader: each once, and a second time only if it changed after that.
 
-use super::output::{Given, Output};
+use super::output::{Emitted, Output};
 use super::row::{Row, RowEnd};
 
 /// Where the emitted text ends.
@@ -15,7 +15,7 @@ enum Tail {
 
 /// Emits the rows of the live region.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Giver {
+pub(super) struct Emitter {
     pub(super) out: Output,
     tail: Tail,
     /// The row that left the region last.
@@ -23,68 +23,68 @@ pub(super) struct Giver {
     scratch: String,
 }
 
-impl Giver {
+impl Emitter {
     /// Emits a row that leaves the region at its top.
-    pub(super) fn give_leaving(&mut self, row: &Row) {
+    pub(super) fn emit_leaving(&mut self, row: &Row) {
         let above = self.left.replace(row.id);
         let end = match row.end {
             RowEnd::Open => RowEnd::Line,
             end => end,
         };
-        self.give_final(row, above, end);
+        self.emit_final(row, above, end);
     }
 
     /// Emits the final state of a row, if it was not emitted or has changed since.
-    pub(super) fn give_final(&mut self, row: &Row, above: Option<u64>, end: RowEnd) {
-        if row.given.is_none() {
-            self.give_new(row, above, end);
+    pub(super) fn emit_final(&mut self, row: &Row, above: Option<u64>, end: RowEnd) {
+        if row.emitted.is_none() {
+            self.emit_new(row, above, end);
             return;
         }
-        self.with_text(row, |giver, text| {
-            let given = row.given.and_then(|given| given.rest_of(text));
-            match given {
+        self.with_text(row, |emitter, text| {
+            let emitted = row.emitted.and_then(|emitted| emitted.rest_of(text));
+            match emitted {
                 Some("") => {}
-                Some(rest) if giver.is_after(row) => giver.out.text.push_str(rest),
+                Some(rest) if emitter.is_after(row) => emitter.out.text.push_str(rest),
                 _ => {
-                    giver.end_line();
-                    giver.out.anchor(row.start);
-                    giver.out.text.push_str(text);
-                    giver.after(row, end);
+                    emitter.end_line();
+                    emitter.out.anchor(row.start);
+                    emitter.out.text.push_str(text);
+                    emitter.after(row, end);
                     return;
                 }
             }
-            if giver.is_after(row) {
-                giver.after(row, end);
+            if emitter.is_after(row) {
+                emitter.after(row, end);
             }
         });
     }
 
     /// Emits a row that may still change, if it was not emitted. For the row that was emitted last
     /// it emits what was added at the end.
-    pub(super) fn give_early(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
-        match row.given {
+    pub(super) fn emit_early(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
+        match row.emitted {
             None => {
-                let from = self.give_new(row, above, end);
+                let from = self.emit_new(row, above, end);
                 let text = self.out.text.get(from.0..from.1).unwrap_or_default();
-                row.given = Some(Given::of(text));
+                row.emitted = Some(Emitted::of(text));
             }
-            Some(given) if self.is_after(row) => {
-                let mut known = given;
-                self.with_text(row, |giver, text| {
-                    match given.rest_of(text) {
-                        Some(rest) => giver.out.text.push_str(rest),
+            Some(emitted) if self.is_after(row) => {
+                let mut known = emitted;
+                self.with_text(row, |emitter, text| {
+                    match emitted.rest_of(text) {
+                        Some(rest) => emitter.out.text.push_str(rest),
                         // A prompt that was edited, or a progress bar, is emitted again when its
                         // line ends.
                         None if end == RowEnd::Line => {
-                            giver.end_line();
-                            giver.out.text.push_str(text);
+                            emitter.end_line();
+                            emitter.out.text.push_str(text);
                         }
                         None => return,
                     }
-                    giver.after(row, end);
-                    known = Given::of(text);
+                    emitter.after(row, end);
+                    known = Emitted::of(text);
                 });
-                row.given = Some(known);
+                row.emitted = Some(known);
             }
             Some(_) => {}
         }
@@ -92,15 +92,15 @@ impl Giver {
 
     /// Marks a row as emitted, as the reader has it already.
     pub(super) fn know(&mut self, row: &mut Row, above: Option<u64>, end: RowEnd) {
-        row.given = None;
-        self.give_early(row, above, end);
+        row.emitted = None;
+        self.emit_early(row, above, end);
         self.out.clear();
     }
 
     /// What a reader knows who has the row as it is now.
-    pub(super) fn known(&mut self, row: &Row) -> Option<Given> {
+    pub(super) fn known(&mut self, row: &Row) -> Option<Emitted> {
         let mut known = None;
-        self.with_text(row, |_, text| known = Some(Given::of(text)));
+        self.with_text(row, |_, text| known = Some(Emitted::of(text)));
         known
     }
 
@@ -127,7 +127,7 @@ impl Giver {
     }
 
     /// Returns where the row's text is in the output.
-    fn give_new(&mut self, row: &Row, above: Option<u64>, end: RowEnd) -> (usize, usize) {
+    fn emit_new(&mut self, row: &Row, above: Option<u64>, end: RowEnd) -> (usize, usize) {
         match self.tail {
             Tail::After { row, end } if end == RowEnd::Wrap && Some(row) == above => {}
             _ => self.end_line(),
