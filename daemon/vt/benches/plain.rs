@@ -1,8 +1,8 @@
 #![allow(clippy::print_stdout)]
-//! How fast output becomes plain text: `cargo bench -p termd --bench plain`.
+//! How fast output becomes plain text: `cargo bench -p termd-vt --bench plain`.
 //!
-//! Prints MiB of raw output a second of the thread's CPU time, the best of several rounds, for the
-//! kinds of output that agents read. It is in the way of `terminal/output`: log lines are to make 300.
+//! Prints MiB of raw output a second of processor time, the best of several rounds, for the kinds
+//! of output that agents read. Log lines must reach 300.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use termd_vt::plain::{PlainSize, PlainText, Until};
 
 const SIZE: PlainSize = PlainSize { cols: 80, rows: 24 };
 const BYTES: usize = 32 << 20;
-/// What one read of the server holds.
+/// Bytes that are fed at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 const ROUNDS: usize = 5;
 const LEAST_LOG_LINES: f64 = 300.0;
@@ -92,7 +92,7 @@ fn best(run: impl Fn()) -> Duration {
     times.min().unwrap_or_default()
 }
 
-/// Of this thread: a busy machine does not count.
+/// Processor time of this thread, so that a busy machine does not count.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(

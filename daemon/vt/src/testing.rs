@@ -1,11 +1,9 @@
-//! What the tests of the terminal model share: a screen by what is fed and what is seen.
+//! Helpers of the unit tests: feeding a screen and reading it.
 
 use crate::{Fed, Model, Scrollback, Size};
 
-/// Rows that a test's terminal keeps as scrollback.
 const SCROLLBACK_ROWS: usize = 100;
 
-/// A terminal that was fed.
 pub(crate) fn fed(cols: usize, rows: usize, input: &str) -> Model {
     let mut model = Model::new(
         Size { cols, rows },
@@ -15,13 +13,13 @@ pub(crate) fn fed(cols: usize, rows: usize, input: &str) -> Model {
     model
 }
 
-/// The rows' text, blanks at the end left out.
+/// The rows' text, without the blanks at the ends.
 pub(crate) fn rows(model: &Model) -> Vec<String> {
     (0..model.size().rows).map(|y| model.row_text(y)).collect()
 }
 
-/// Feeds a fresh terminal and compares what it shows: `expected` may leave out empty rows at the
-/// end; `cursor` is its column and row, from 0.
+/// Feeds a fresh terminal and compares what it shows. `expected` may leave out empty rows at the
+/// end; `cursor` is a column and a row, from 0.
 #[track_caller]
 pub(crate) fn check(
     cols: usize,
@@ -49,7 +47,7 @@ pub(crate) fn check(
     );
 }
 
-/// A table of such cases on a screen of 10 by 5.
+/// Checks such cases on a screen of 10 by 5.
 #[track_caller]
 pub(crate) fn check_all(cases: &[(&str, &[&str], (usize, usize))]) {
     for (input, expected, cursor) in cases {
@@ -57,7 +55,7 @@ pub(crate) fn check_all(cases: &[(&str, &[&str], (usize, usize))]) {
     }
 }
 
-/// What is answered to bytes on a screen of 80 by 24: the same in one piece and byte by byte.
+/// The reply to some bytes on a screen of 80 by 24, which must be the same byte by byte.
 #[track_caller]
 pub(crate) fn answer(input: &[u8]) -> Vec<u8> {
     let whole = fed(80, 24, "").feed(input);
@@ -72,7 +70,7 @@ pub(crate) fn answer(input: &[u8]) -> Vec<u8> {
     whole.replies
 }
 
-/// A table of questions and answers.
+/// Checks questions and their replies.
 #[track_caller]
 pub(crate) fn check_answers(table: &[(&str, &str)]) {
     for (input, want) in table {

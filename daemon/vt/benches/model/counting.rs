@@ -1,11 +1,11 @@
-//! An allocator that counts what is held.
+//! An allocator that counts the bytes in use.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's, counted.
+/// The system's allocator, with a count.
 pub(crate) struct Counting;
 
 // SAFETY: each call goes to the system's allocator as it came; counting touches nothing else.
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Bytes that are allocated now.
+/// The bytes in use.
 pub(crate) fn held() -> usize {
     HELD.load(Ordering::Relaxed)
 }

@@ -1,15 +1,15 @@
-//! What programs print, made here so that every run has the same.
+//! What programs print, made here so that each run gets the same.
 
 // Small numbers, and lines made once.
 #![allow(clippy::cast_possible_truncation, clippy::format_push_string)]
 
-/// About so many bytes of each.
+/// About this many bytes of each kind.
 pub(crate) const INPUT_BYTES: usize = 8 << 20;
 
 /// A kind of output, and how it is made.
 pub(crate) struct Input {
     pub(crate) name: &'static str,
-    /// How many times as fast as `alacritty_terminal` the model has to be.
+    /// How many times as fast as `alacritty_terminal` the model must be.
     pub(crate) at_least: f64,
     pub(crate) bytes: Vec<u8>,
 }
@@ -64,7 +64,7 @@ fn ls_line(at: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A line of a build, as cargo colours it.
+/// A line of a build in cargo's colours.
 pub(crate) fn cargo_line(at: usize) -> Vec<u8> {
     match at % 8 {
         7 => format!(
@@ -142,7 +142,7 @@ fn emoji_line(at: usize) -> Vec<u8> {
     line.into_bytes()
 }
 
-/// Bytes without any sense: Marsaglia's xorshift64.
+/// Bytes without sense (Marsaglia's xorshift64).
 pub(crate) fn random(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(length + 8);

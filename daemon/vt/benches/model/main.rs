@@ -1,13 +1,11 @@
-//! The terminal model beside `alacritty_terminal` and `vt100`, in thread CPU time; and its memory.
+//! The model beside `alacritty_terminal` and `vt100`: processor time and memory.
 //!
 //! `cargo bench -p termd-vt --bench model` prints a table and exits with 1 if a figure is beyond its
 //! limit. Words after `--` select figures by their beginning.
 
 mod counting;
-#[path = "../../../benches/terminals/figures.rs"]
-#[allow(dead_code)] // Shared: not all of it is needed here.
-mod figures;
 mod inputs;
+mod report;
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -20,18 +18,18 @@ use alacritty_terminal::vte::ansi::Processor;
 use rustix::time::{ClockId, clock_gettime};
 use termd_vt::{Model, Scrollback, Size};
 
-use self::figures::{Limit, Report, mebibytes, millis};
+use self::report::{Limit, Report, mebibytes, millis};
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
 
 const SIZE: Size = Size { cols: 80, rows: 24 };
 const SCROLLBACK_ROWS: usize = 1_000;
-/// What one read of a PTY gives at the most.
+/// The most bytes that a read of a PTY returns.
 const PIECE_BYTES: usize = 4_095;
-/// Each terminal takes turns; the best of its rounds counts, which noise can only make worse.
+/// The emulators take turns. The best round counts, as noise only makes a round slower.
 const ROUNDS: usize = 5;
-/// Twice the time for twice the bytes is linear; this leaves noise some room.
+/// Linear means twice the time for twice the bytes. The rest allows for noise.
 const LINEAR: f64 = 1.5;
 
 fn main() -> ExitCode {
@@ -62,7 +60,7 @@ fn model(rows: usize) -> Model {
     Model::new(SIZE, Scrollback::new(rows, 64 << 20))
 }
 
-/// CPU time of this thread.
+/// Processor time of this thread.
 fn timed(work: impl FnOnce()) -> Duration {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -173,7 +171,7 @@ fn linear(report: &mut Report) {
 
 const MANY_LINES: usize = 10_000;
 
-/// A terminal that has printed so many coloured lines.
+/// A terminal that has printed this many coloured lines.
 fn with_lines(lines: usize) -> Model {
     let mut model = model(lines);
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! What other terminals show for the same bytes. Where they differ from ours, xterm decides, and the
-//! case stands below with its reason.
+//! What other emulators show for the same bytes. Where they differ from the model, xterm decides,
+//! and the case stands below with its reason.
 
 use std::num::NonZero;
 
@@ -14,7 +14,7 @@ use termd_vt::{Model, Scrollback, Size};
 use crate::generate::{Random, common};
 use crate::properties::for_each_case;
 
-/// What is shown: rows without the blanks at their ends, and the cursor's column and row.
+/// Rows without the blanks at their ends, and the cursor's column and row.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     rows: Vec<String>,
@@ -114,7 +114,7 @@ fn vt100_shows_the_same() {
     compare(vt100, any_common);
 }
 
-/// The function, who does otherwise, the bytes, xterm's rows and cursor.
+/// The function, who differs, the bytes, xterm's rows and cursor.
 type Difference = (
     &'static str,
     fn(&[u8], Size) -> Shown,
@@ -123,7 +123,7 @@ type Difference = (
     (usize, usize),
 );
 
-/// What xterm does, and so do we, where another terminal does otherwise.
+/// What xterm and the model do, where another emulator does something else.
 #[test]
 fn differences_are_as_xterm_decides() {
     let size = Size { cols: 6, rows: 4 };

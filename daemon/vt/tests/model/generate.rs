@@ -1,6 +1,6 @@
-//! Bytes that speak a terminal's language, right and wrong.
+//! Random bytes that speak a terminal's language, right and wrong.
 
-/// Marsaglia's xorshift64: the same seed, the same bytes.
+/// Marsaglia's xorshift64: the same seed gives the same bytes.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -60,7 +60,7 @@ pub(crate) fn anything(random: &mut Random, length: usize) -> Vec<u8> {
     out
 }
 
-/// About `length` bytes of lines of text, and nothing that moves the cursor otherwise.
+/// About `length` bytes of lines of text. Nothing else moves the cursor.
 pub(crate) fn lines(random: &mut Random, length: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < length {
@@ -272,7 +272,7 @@ fn program(random: &mut Random, out: &mut Vec<u8>) {
     out.extend_from_slice(random.pick(&PROGRAMS).as_bytes());
 }
 
-/// About `length` bytes of what every terminal knows, for a screen of this size; what is told
+/// About `length` bytes of what every emulator supports, for a screen of this size. What they do
 /// differently (`differential.rs`) is left out.
 pub(crate) fn common(random: &mut Random, length: usize, cols: usize, rows: usize) -> Vec<u8> {
     let mut out = Vec::new();

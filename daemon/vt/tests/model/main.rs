@@ -1,5 +1,4 @@
-//! The terminal model as a whole: properties that hold for any bytes, and what other terminals show
-//! for the same ones.
+//! The model as a whole: properties for any bytes, and what other emulators show.
 
 // Tests: what is not there is a failure.
 #![allow(clippy::unwrap_used, clippy::expect_used)]

@@ -1,12 +1,12 @@
-//! For any bytes and any sizes.
+//! Properties for any bytes and any sizes.
 
 use termd_vt::{Model, Scrollback, Size};
 
 use crate::generate::{Random, anything, lines};
 
-/// More cases are run where this is a larger number.
+/// Environment variable: the number of cases.
 const CASES: &str = "TERMD_TERM_CASES";
-/// The first seed; another one runs other cases.
+/// Environment variable: the first seed.
 const SEED: &str = "TERMD_TERM_SEED";
 
 fn from_env(name: &str, default: u64) -> u64 {
@@ -16,7 +16,7 @@ fn from_env(name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// Runs cases, each with a generator of its own; of one that fails the seed is printed.
+/// Runs cases, each with a generator of its own. Prints the seed of a case that fails.
 pub(crate) fn for_each_case(usual: u64, case: impl Fn(&mut Random)) {
     struct Says(u64);
     // A panic's message goes there too.
@@ -65,7 +65,7 @@ fn any_bounds(random: &mut Random) -> Scrollback {
     Scrollback::new(1 + random.below(2_000), 1 << 20)
 }
 
-/// Feeds in pieces; the replies and events of all.
+/// Feeds in pieces. Returns all replies and events.
 fn feed_in_pieces(
     model: &mut Model,
     mut bytes: &[u8],
@@ -83,7 +83,7 @@ fn feed_in_pieces(
     (replies, events)
 }
 
-/// That two models are equal; of those that are not, the first lines that differ.
+/// Asserts that two models are equal. Prints the first lines that differ.
 fn assert_same(one: &Model, other: &Model) {
     let (one, other) = (one.snapshot(), other.snapshot());
     if one == other {
@@ -207,7 +207,7 @@ fn the_largest_and_the_smallest_size_follow_each_other() {
     }
 }
 
-/// All lines, those of the scrollback first, with what was wrapped joined again.
+/// All lines, those of the scrollback first; wrapped rows are joined.
 fn joined(model: &Model) -> Vec<String> {
     let mut lines = model.lines();
     while lines.last().is_some_and(String::is_empty) {

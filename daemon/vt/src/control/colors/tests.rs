@@ -1,4 +1,4 @@
-//! Colours set and asked for, by the bytes of the answers.
+//! Colours that are set and asked for, by the bytes of the replies.
 
 use crate::testing::check_answers;
 

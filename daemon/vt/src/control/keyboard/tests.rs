@@ -1,4 +1,4 @@
-//! Keyboards set and asked for, by the bytes of the answers.
+//! Keyboard modes that are set and asked for, by the bytes of the replies.
 
 use crate::testing::check_answers;
 

@@ -1,4 +1,4 @@
-//! What programs and shells say, by the events and the state that come of it.
+//! What programs and shells report, by the events and the state that result.
 
 use termd_proto::screen::{CommandState, Progress};
 
@@ -10,7 +10,8 @@ fn model() -> Model {
     Model::new(Size { cols: 80, rows: 24 }, Scrollback::new(100, 1 << 20))
 }
 
-/// The events of bytes, and the terminal after them; the same however the bytes are cut.
+/// The events of some bytes, and the terminal after them. They must not depend on how the bytes are
+/// cut.
 #[track_caller]
 fn events(input: &str) -> (Vec<Event>, Model) {
     let bytes = input.as_bytes();

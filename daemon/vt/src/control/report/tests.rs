@@ -1,4 +1,4 @@
-//! Every question by the bytes of its answer, on a screen of 80 by 24.
+//! Each question by the bytes of its reply, on a screen of 80 by 24.
 
 use crate::testing::{answer, check_answers};
 
@@ -255,7 +255,7 @@ fn functions_without_a_reply() {
     ]);
 }
 
-/// Whatever a program sends, no answer holds a word of it.
+/// Whatever a program sends, no reply contains a word of it.
 #[test]
 fn no_reply_repeats_what_was_sent() {
     let word = "W0RD";

@@ -1,5 +1,5 @@
-//! Each control function by what xterm's documentation says it does, on a screen of 10 by 5 where
-//! nothing else is said.
+//! Each control function as xterm documents it, on a screen of 10 by 5 unless a test says
+//! otherwise.
 
 mod charset;
 mod cursor;
@@ -10,5 +10,5 @@ mod rectangle;
 mod scroll;
 mod sgr;
 
-/// Five rows to move about.
+/// Five rows of text.
 const ROWS: &str = "aaaaa\r\nbbbbb\r\nccccc\r\nddddd\r\neeeee";

@@ -64,7 +64,7 @@ fn rectangles_are_filled_erased_and_copied() {
     }
 }
 
-/// Where characters are bold.
+/// Shows which characters are bold.
 fn bold(input: &str) -> Vec<String> {
     let model = fed(10, 5, &format!("{ROWS}{input}"));
     let terminal = &model.terminal;

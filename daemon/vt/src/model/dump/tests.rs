@@ -1,4 +1,4 @@
-//! What is refused.
+//! Damaged dumps, unfinished sequences, and older dumps.
 
 use super::DUMP_VERSION;
 use crate::{Model, Scrollback, Size};
@@ -56,7 +56,7 @@ fn a_string_that_was_too_long_is_still_ignored() {
     assert_eq!(restored.snapshot(), model.snapshot());
 }
 
-/// The file was written by the release 0.1.0. A dump of another form needs another number.
+/// Release 0.1.0 wrote this file. A change of the dump's form needs a new `DUMP_VERSION`.
 #[test]
 fn a_dump_of_version_1_is_still_read() {
     let written = include_bytes!("version_1.bin");

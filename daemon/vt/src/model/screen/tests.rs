@@ -1,4 +1,4 @@
-//! The contract's screen of what was fed.
+//! The output screen of some bytes.
 
 use termd_proto::screen::{
     Color, CommandState, CursorShape, LineSize, MouseEncoding, MouseMode, Screen, ScreenRow,

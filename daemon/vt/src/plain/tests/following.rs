@@ -1,9 +1,9 @@
-//! What a reader who follows is given, and when.
+//! What a reader who follows gets, and when.
 
 use super::*;
 use crate::plain::{Screen, Until, first_switch, last_switch};
 
-/// Feeds, gives, and checks what came and where to go on.
+/// Feeds, emits, and compares the text and the offset to go on from.
 fn steps(table: &[(&str, Until, &str)]) {
     let mut plain = PlainText::new(SIZE);
     for (raw, until, want) in table {
@@ -123,7 +123,7 @@ fn the_alternate_screen_settles_what_was_before() {
     ]);
 }
 
-/// From where a reader goes on, a new resolver gives the rest.
+/// A new `PlainText` emits the rest from the offset at which a reader goes on.
 #[test]
 fn reading_resumes_from_any_next() {
     let raw: String = (0..200)

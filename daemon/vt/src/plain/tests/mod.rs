@@ -1,4 +1,4 @@
-//! Plain text by tables, and what holds for any input.
+//! Plain text of given input, and properties for any input.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // Inputs: nobody waits for them.
 

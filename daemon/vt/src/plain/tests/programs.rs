@@ -1,4 +1,4 @@
-//! What programs write to show progress, byte by byte as they do, and what is left of it.
+//! What programs write to show progress, byte by byte, and the text that remains.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn npm_spins() {
     assert_eq!(text(raw), "✔ a\n✔ b\n");
 }
 
-/// apt sets margins above the last row and draws its bar there.
+/// apt sets margins above the last row and draws its bar in that row.
 #[test]
 fn apt_keeps_a_progress_bar_below() {
     let size = PlainSize { cols: 40, rows: 5 };
@@ -94,7 +94,7 @@ fn manual_pages_overstrike() {
     ]);
 }
 
-/// readline: an edited command line, and history redrawn over it.
+/// readline: a command line that is edited, and history redrawn over it.
 #[test]
 fn a_shell_edits_its_line() {
     check(&[

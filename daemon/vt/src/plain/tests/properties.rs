@@ -1,4 +1,4 @@
-//! What holds for any input.
+//! Properties for any input.
 
 use super::*;
 use crate::plain::Until;
@@ -18,7 +18,7 @@ impl Random {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
 
-    /// Output as programs write it, wildly mixed, and noise.
+    /// A mix of what programs write, and noise.
     fn output(&mut self, pieces: usize) -> Vec<u8> {
         let mut raw = Vec::new();
         for _ in 0..pieces {
@@ -93,7 +93,7 @@ fn emitted_and_pending_text_is_all_text() {
     }
 }
 
-/// A follower of output without upward movement is given exactly the text, whenever it asks.
+/// A reader who follows output without upward movement gets exactly its text, whenever it asks.
 #[test]
 fn a_follower_gets_each_plain_line_once() {
     let mut random = Random(4711);
@@ -122,7 +122,7 @@ fn a_follower_gets_each_plain_line_once() {
     }
 }
 
-/// Whatever the output: following ends, gives, and never goes back.
+/// For any output, following ends, emits text, and never goes back.
 #[test]
 fn following_anything_never_fails() {
     let mut random = Random(99);

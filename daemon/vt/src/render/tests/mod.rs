@@ -1,4 +1,4 @@
-//! Goldens of each rendering.
+//! Expected renderings.
 
 mod properties;
 
@@ -67,7 +67,7 @@ fn screen(cols: u16, rows: &[&[(&str, Style)]]) -> Screen {
     }
 }
 
-/// Another's terminal.
+/// vt100 as another terminal.
 fn client(rows: u16, cols: u16) -> vt100::Parser {
     let size = |count| NonZero::new(count).unwrap();
     vt100::Parser::new(size(rows), size(cols), 0)

@@ -1,4 +1,4 @@
-//! What holds for any screen: another terminal shows the same, and nothing does harm.
+//! Properties for any screen: another terminal shows the same, and nothing harmful gets through.
 
 use termd_proto::screen::{Color, LineSize, Screen, ScreenFormat, Style, Underline};
 use unicode_width::UnicodeWidthStr as _;
@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::super::{View, ansi, attach, render};
 use super::{client, screen};
 
-/// A sequence that looks random and is the same each time (splitmix64).
+/// A pseudo-random sequence that is the same each time (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -67,7 +67,7 @@ impl Dice {
     }
 }
 
-/// Every cell, and the cursor, are on the client's screen as they are on ours.
+/// Every cell, and the cursor, must be the same on both terminals.
 #[track_caller]
 fn shows(client: &vt100::Screen, screen: &Screen, sent: &str) {
     let color = |color| match color {

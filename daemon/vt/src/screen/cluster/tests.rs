@@ -1,4 +1,4 @@
-//! Clusters in their columns, with mode 2027 and without.
+//! Grapheme clusters and their columns, with mode 2027 and without.
 
 use crate::{Model, Scrollback, Size};
 

@@ -1,4 +1,4 @@
-//! What is where after another size.
+//! Where text, cursor and marks are after a resize.
 
 use crate::screen::marks::MarkKind;
 use crate::{Model, Scrollback, Size};
