@@ -139,7 +139,9 @@ fn each_page_that_the_code_names_exists() {
         let is_part = |letter: &char| letter.is_ascii_alphanumeric() || "/.-_".contains(*letter);
         let name: String = rest.chars().take_while(is_part).collect();
         let page = name.trim_end_matches('.');
-        let is_page = Path::new(page).extension().is_some_and(|extension| extension == "md");
+        let is_page = Path::new(page)
+            .extension()
+            .is_some_and(|extension| extension == "md");
         if is_page && !root().join("docs").join(page).exists() {
             missing.insert(format!("docs/{page}"));
         }
