@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use termd::store::{AuditEntry, BLOCK_BYTES, Block, Store, TerminalRow};
+use termd::store::{AuditAction, AuditEntry, AuditOutcome, BLOCK_BYTES, Block, Store, TerminalRow};
 use termd_proto::terminal::{Front, Owner};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::watch;
@@ -202,8 +202,8 @@ fn entry() -> AuditEntry {
     detail.insert("cwd".to_owned(), Value::from("/home/user/project"));
     AuditEntry {
         at_ms: 1,
-        action: "terminal.create",
-        outcome: "ok".to_owned(),
+        action: AuditAction::TerminalCreate,
+        outcome: AuditOutcome::Ok,
         actor: owner(),
         terminal: Some(TerminalId::from_random(1)),
         detail,

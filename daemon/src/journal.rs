@@ -1,7 +1,8 @@
-//! The chain's head, told to the journal: a place that whoever can write the database cannot write.
+//! The head of the audit chain, sent to the journal, which nobody who writes the database can change.
 //!
-//! In journald's native protocol (<https://systemd.io/JOURNAL_NATIVE_PROTOCOL/>): one datagram of
-//! `FIELD=value` lines. What the journal adds itself (`_UID`, `_PID`, `_EXE`) nobody can choose.
+//! An entry is one datagram of `FIELD=value` lines
+//! (<https://systemd.io/JOURNAL_NATIVE_PROTOCOL/>). The journal adds `_UID`, `_PID` and `_EXE` itself,
+//! so nobody can choose them.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,54 +17,54 @@ use crate::store::AuditHead;
 
 /// Where journald listens.
 const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
-/// How often the head is told, where it has moved: what a cut of the chain can cost at the most.
+/// The pause between two entries while the chain grows. Records of this time can be cut off unnoticed.
 const ANCHOR_PERIOD: Duration = Duration::from_mins(1);
 
-/// Tells the journal of the head each minute, and by [`AnchorKeeper::last`] at the end.
+/// Sends the head each minute, and by [`AnchorKeeper::last`] at the end.
 #[derive(Debug)]
 pub struct AnchorKeeper {
     socket: PathBuf,
     head: AuditHead,
-    told: Option<RecordHash>,
+    sent: Option<RecordHash>,
     is_failing: bool,
 }
 
 impl AnchorKeeper {
-    /// For this chain, on this machine's journal.
+    /// Sends the head of this chain to this machine's journal.
     pub fn new(head: AuditHead) -> Self {
         Self {
             socket: PathBuf::from(JOURNAL_SOCKET),
             head,
-            told: None,
+            sent: None,
             is_failing: false,
         }
     }
 
-    /// Tells of the head now and then each minute, until the future is dropped. Whoever drops it
-    /// calls [`last`](Self::last).
+    /// Sends the head now and then each minute, until the future is dropped.
+    /// [`last`](Self::last) is to be called after that.
     pub async fn run(&mut self) -> Infallible {
         let mut ticks = interval_at(Instant::now() + ANCHOR_PERIOD, ANCHOR_PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            self.tell();
+            self.send_head();
             ticks.tick().await;
         }
     }
 
-    /// The head as the store was closed with.
+    /// Sends the head that the store was closed with.
     pub fn last(mut self) {
-        self.tell();
+        self.send_head();
     }
 
-    fn tell(&mut self) {
+    fn send_head(&mut self) {
         let newest = self.head.newest();
-        if newest.seq == 0 || self.told.as_ref() == Some(&newest) {
+        if newest.seq == 0 || self.sent.as_ref() == Some(&newest) {
             return;
         }
         let entry = anchor_entry(self.head.database(), &newest);
         match send(&self.socket, &entry) {
             Ok(()) => {
-                self.told = Some(newest);
+                self.sent = Some(newest);
                 self.is_failing = false;
             }
             Err(error) if !self.is_failing => {
@@ -77,12 +78,12 @@ impl AnchorKeeper {
 
 fn send(socket: &Path, entry: &[u8]) -> io::Result<()> {
     let sender = UnixDatagram::unbound()?;
-    // A journal that does not read is not waited for: the next minute comes.
+    // A journal that does not read is not waited for: the next entry comes in a minute.
     sender.set_nonblocking(true)?;
     sender.send_to(entry, socket).map(|_| ())
 }
 
-/// An entry of the journal that names the head of a chain.
+/// The journal entry for the head of a chain.
 fn anchor_entry(database: &Path, head: &RecordHash) -> Vec<u8> {
     let message = format!("the audit chain is at record {}, {}", head.seq, head.hash);
     let database = database.to_string_lossy();
@@ -103,7 +104,7 @@ fn anchor_entry(database: &Path, head: &RecordHash) -> Vec<u8> {
     entry
 }
 
-/// One field; with its length where a line end in it would end it.
+/// Adds a field. A value with a line end is written with its length.
 fn put_field(entry: &mut Vec<u8>, name: &str, value: &str) {
     entry.extend_from_slice(name.as_bytes());
     if value.contains('\n') {
@@ -166,11 +167,11 @@ mod tests {
                     .to_owned(),
             )
         };
-        keeper.tell();
+        keeper.send_head();
         assert_eq!(received(), None, "there is no record yet");
         store.audit(entry()).await.unwrap();
-        keeper.tell();
-        keeper.tell();
+        keeper.send_head();
+        keeper.send_head();
         assert_eq!((received().as_deref(), received()), (Some("1"), None));
         store.audit(entry()).await.unwrap();
         store.close().await.unwrap();
@@ -181,8 +182,8 @@ mod tests {
     fn entry() -> crate::store::AuditEntry {
         crate::store::AuditEntry {
             at_ms: 1,
-            action: "terminal.create",
-            outcome: "ok".to_owned(),
+            action: crate::store::AuditAction::TerminalCreate,
+            outcome: crate::store::AuditOutcome::Ok,
             actor: crate::store::own_actor(),
             terminal: None,
             detail: serde_json::Map::new(),

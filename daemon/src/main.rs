@@ -1,4 +1,4 @@
-//! The door of `termd`: arguments, then keeper or server.
+//! `termd`: reads the arguments, then runs as keeper or as server.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -7,20 +7,20 @@ use anyhow::Context;
 use clap::Parser;
 use termd::app;
 use termd::args::Args;
-use termd::config::{Config, InForce};
+use termd::config::{ConfigFile, InForce};
 use termd::paths::Paths;
 use termd::telemetry;
 use termd_keeper::{Detach, KeeperOptions, KeeperStartError};
 
-/// sysexits.h `EX_UNAVAILABLE`: the database is not to be used by this termd.
+/// sysexits.h `EX_UNAVAILABLE`: this termd must not use the database.
 const EX_UNAVAILABLE: u8 = 69;
-/// sysexits.h `EX_TEMPFAIL`: another termd holds the socket or the database; later it may not.
+/// sysexits.h `EX_TEMPFAIL`: another termd holds the socket or the database.
 const EX_TEMPFAIL: u8 = 75;
-/// sysexits.h `EX_CONFIG`: the configuration is not to be run on.
+/// sysexits.h `EX_CONFIG`: the configuration is bad.
 const EX_CONFIG: u8 = 78;
-/// Threads that run terminals and connections. A second one would mostly be woken by the first: with
-/// one, a flood is read with a third of the context switches and a tenth faster. What is heavy or
-/// may block has threads of its own: compression, SQLite, long texts, looking for programs.
+/// Threads that run terminals and connections. A second thread would mostly be woken by the first:
+/// with one, a flood is read with a third of the context switches and a tenth faster. Work that is
+/// heavy or may block has threads of its own: compression, SQLite, long texts, looking for programs.
 const WORKER_THREADS: usize = 1;
 
 fn main() -> ExitCode {
@@ -33,16 +33,16 @@ fn main() -> ExitCode {
     })
 }
 
-/// One line for a person.
+/// Writes an error in one line for a person.
 fn complain(error: &anyhow::Error) {
-    // Nobody reads stderr: there is nobody to tell.
+    // A closed stderr has no reader to inform.
     let _ = writeln!(std::io::stderr(), "termd: {error:#}");
 }
 
 fn keep(args: &Args) -> anyhow::Result<ExitCode> {
     let paths = Paths::find()?;
-    let config = match Config::load(&paths.config_file) {
-        Ok(config) => config,
+    let config = match ConfigFile::load(&paths.config_file) {
+        Ok(file) => file.config,
         Err(error) => {
             complain(&error.into());
             return Ok(ExitCode::from(EX_CONFIG));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::{Map, json};
-use termd::store::{AuditEntry, Store};
+use termd::store::{AuditAction, AuditEntry, AuditOutcome, Store};
 use termd_proto::terminal::{Front, Owner};
 
 use crate::bare::SyncedLog;
@@ -153,8 +153,8 @@ fn record() -> AuditEntry {
     detail.insert("cwd".to_owned(), json!("/home/user/project"));
     AuditEntry {
         at_ms: 1,
-        action: "terminal.create",
-        outcome: "ok".to_owned(),
+        action: AuditAction::TerminalCreate,
+        outcome: AuditOutcome::Ok,
         actor: Owner {
             front: Front::Cli,
             uid: 1000,

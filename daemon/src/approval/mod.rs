@@ -1,15 +1,12 @@
-//! What the gate wants a person to agree to: questions, and who has answered them.
+//! The gate's questions to a person, and their answers.
 //!
-//! `table` is pure and decides; here it is shared, and whoever waits is told of changes.
+//! [`QuestionTable`] decides and is pure. [`Approvals`] shares it, and wakes those who wait.
 //!
-//! It promises: a question is answered once; an approval is used once, by the caller that asked, for
-//! the command, directory and terminal that were asked about; what nobody answers in time is denied.
+//! **Promises:** a question is answered once. An approval is used once, by the caller that asked, for
+//! the command, directory and terminal of the question. What nobody answers in time is denied.
 //! Questions are in memory: a server that takes over asks again.
-//! Must not know: terminals, sockets, the database, the gate's rules.
 
-mod table;
-#[cfg(test)]
-mod table_tests;
+mod question_table;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,9 +17,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::clock::Moment;
-use table::Table;
+use question_table::QuestionTable;
 
-pub use table::{Always, Doubt, NotAnswered, Standing, Subject};
+pub use question_table::{Always, Doubt, NotAnswered, Standing, Subject};
 
 /// The questions of this server. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -32,24 +29,24 @@ pub struct Approvals {
 
 #[derive(Debug)]
 struct Inner {
-    /// Held for a look and a change, never across a wait.
-    table: Mutex<Table>,
+    /// Locked for a look and a change, never across a wait.
+    table: Mutex<QuestionTable>,
     /// Counts changes.
     changes: watch::Sender<u64>,
 }
 
 impl Approvals {
-    /// No questions yet; each waits so long for an answer.
+    /// No questions yet. Each waits `answer_within` for an answer.
     pub fn new(answer_within: Duration) -> Self {
         Self {
             inner: Arc::new(Inner {
-                table: Mutex::new(Table::new(answer_within)),
+                table: Mutex::new(QuestionTable::new(answer_within)),
                 changes: watch::Sender::new(0),
             }),
         }
     }
 
-    /// A caller comes with this: whether it is approved, denied, or asked about from now on.
+    /// Whether a command is approved, denied, or asked about from now on.
     pub fn ask(
         &self,
         subject: Subject,
@@ -60,12 +57,12 @@ impl Approvals {
         self.change(|table, now| table.ask(subject, asked_by, doubt, id, now))
     }
 
-    /// The front that asked says that its person agrees. The question, where one waited.
-    pub fn confirmed(&self, subject: &Subject, by: &Owner) -> Option<ApprovalInfo> {
-        self.change(|table, now| table.confirmed(subject, by, now))
+    /// The front that asked says that its person agrees. A question that waits is answered by that.
+    pub fn confirm(&self, subject: &Subject, by: &Owner) {
+        self.change(|table, now| table.confirm(subject, by, now));
     }
 
-    /// Somebody answers. The first answer holds.
+    /// Takes an answer. The first answer holds.
     pub fn answer(
         &self,
         id: &ApprovalId,
@@ -75,17 +72,18 @@ impl Approvals {
         self.change(|table, now| table.answer(id, decision, by, now))
     }
 
-    /// The rule that would let a question's command run for always; `None`: there may be none.
+    /// The rule that would let a question's command run for always; `None` where it may run only once.
     pub fn rule_of(&self, id: &ApprovalId) -> Option<String> {
         self.table().rule_of(id).map(str::to_owned)
     }
 
-    /// An answer for always has written its rule: the file and the line. The question, now.
-    pub fn ruled(&self, id: &ApprovalId, at: (String, usize)) -> Option<ApprovalInfo> {
-        self.change(|table, _| table.ruled(id, at))
+    /// Notes the file and the line of the rule that an answer for always has written. Returns the
+    /// question.
+    pub fn set_rule_at(&self, id: &ApprovalId, at: (String, usize)) -> Option<ApprovalInfo> {
+        self.change(|table, _| table.set_rule_at(id, at))
     }
 
-    /// One question, now.
+    /// A question as it is now.
     pub fn get(&self, id: &ApprovalId) -> Option<ApprovalInfo> {
         self.table().get(id).cloned()
     }
@@ -104,7 +102,8 @@ impl Approvals {
         }
     }
 
-    /// Waits until a question is answered, or until the deadline; `None`: there is none.
+    /// Waits until a question is answered, or until the deadline; `None` where there is no such
+    /// question.
     pub async fn wait(&self, id: &ApprovalId, deadline: Instant) -> Option<ApprovalInfo> {
         let mut changes = self.inner.changes.subscribe();
         loop {
@@ -120,12 +119,12 @@ impl Approvals {
         }
     }
 
-    /// Waits until questions have lapsed, and tells which; for ever where there are none.
-    pub async fn lapsed(&self) -> Vec<ApprovalInfo> {
+    /// Waits until questions have expired, and returns them.
+    pub async fn expired(&self) -> Vec<ApprovalInfo> {
         let mut changes = self.inner.changes.subscribe();
         loop {
             changes.mark_unchanged();
-            let next = self.table().next_lapse();
+            let next = self.table().next_expiry();
             let due = async {
                 match next {
                     Some(at) => tokio::time::sleep_until(at.into()).await,
@@ -134,9 +133,9 @@ impl Approvals {
             };
             tokio::select! {
                 () = due => {
-                    let lapsed = self.change(Table::lapse);
-                    if !lapsed.is_empty() {
-                        return lapsed;
+                    let expired = self.change(QuestionTable::expire);
+                    if !expired.is_empty() {
+                        return expired;
                     }
                 }
                 // The sender lives as long as this does.
@@ -145,13 +144,13 @@ impl Approvals {
         }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Table, Moment) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut QuestionTable, Moment) -> T) -> T {
         let changed = change(&mut self.table(), Moment::now());
         self.inner.changes.send_modify(|seq| *seq += 1);
         changed
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, QuestionTable> {
         let table = self.inner.table.lock();
         table.unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,4 @@
 //! What is wrong with a configuration, with its place, in one line.
-//!
-//! It must not know what a key means.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,16 +10,16 @@ use termd_policy::secrets::redact::PatternError;
 /// Why a configuration is refused.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// It is there and cannot be read.
+    /// The file exists and cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// It is not what it should be. One line, as compilers write them: a log or `termctl` may show
-    /// no more than that.
+    /// The text is wrong. The message has one line, as compilers write it: a log or `termctl` may
+    /// show no more.
     #[error("{}:{line}:{column}: {message}", path.display())]
     Parse {
         /// The file.
@@ -33,12 +31,12 @@ pub enum ConfigError {
         /// What is wrong there.
         message: String,
     },
-    /// A pattern of secrets is none.
+    /// A pattern of secrets is no pattern.
     #[error("{}: audit.redact, {source}", path.display())]
     Redact {
         /// The file.
         path: PathBuf,
-        /// Which, and why.
+        /// The pattern, and the error.
         source: PatternError,
     },
     /// A value is out of bounds.
@@ -53,7 +51,7 @@ pub enum ConfigError {
     },
 }
 
-/// The parser's error without the picture of the place, which takes four lines.
+/// The parser's error, without its drawing of the place, which takes four lines.
 pub(super) fn parse_error(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
     let fault = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, fault);
@@ -66,7 +64,7 @@ pub(super) fn parse_error(text: &str, path: &Path, error: &toml::de::Error) -> C
     }
 }
 
-/// What is wrong, for a log or a tty: names in it are the file's, and may hold anything.
+/// Escapes control characters: names in a problem come from the file and may hold anything.
 pub(super) fn shown(problem: &str) -> String {
     let mut shown = String::with_capacity(problem.len());
     for c in problem.chars() {

@@ -1,22 +1,20 @@
-//! Which configuration a server runs on: the file, or, where that is bad, the last one that was good.
+//! Which configuration a server runs on: the file, or the last good one where the file is bad.
 //!
-//! A first start with a bad file fails: the keeper reads it before there is a server. A server that
-//! takes over (SIGHUP, a crash) while the file is bad goes on with the text that the one before it
-//! ran on, which is kept whole in the state directory, 0600. Nobody runs on half a file, and nobody
-//! on defaults that no person chose. A sandboxed terminal cannot write there, for the state
-//! directory is hidden from it; one without a sandbox can, as it can write the file itself.
+//! A first start with a bad file fails: the keeper reads the file before there is a server. A server
+//! that takes over (SIGHUP, a crash) while the file is bad runs on the text of the server before it,
+//! which is kept whole in the state directory, with mode 0600. Nobody runs on half a file, and nobody
+//! on defaults that no person chose. The state directory is hidden from a sandboxed terminal. A
+//! terminal without a sandbox can write there, as it can write the file itself.
 //!
-//! It must not know the database: what is to be recorded of a change is returned.
+//! What is to be recorded of a change is returned.
 
-use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
-use super::{ConfigError, ConfigFile, MAX_CONFIG_BYTES};
+use super::config_file::ConfigFile;
+use super::error::ConfigError;
+use super::kept_text::{hash, keep_text, kept};
 
 /// The last good text, in the state directory.
 const KEPT_NAME: &str = "config.in-force.toml";
@@ -26,28 +24,28 @@ const KEPT_NAME: &str = "config.in-force.toml";
 pub struct InForce {
     /// The configuration.
     pub file: ConfigFile,
-    /// Why the file on disk is not it, in one line.
+    /// Why the file on disk is not in force, in one line.
     pub fault: Option<String>,
     /// What is to be recorded before it is in force.
     pub change: Option<Change>,
     previous: Option<ConfigFile>,
 }
 
-/// A change of the configuration, as records tell it: SHA-256 of the texts, in hexadecimal.
+/// A change of a file, as audit records name it: SHA-256 of the texts, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Another text is in force.
     Made {
-        /// The one before; `None`: there was none.
+        /// The text before; `None` where there was none.
         old: Option<String>,
-        /// The one now.
+        /// The text now.
         new: String,
     },
     /// The text on disk is bad; the one before stays.
     Refused {
-        /// The one that stays.
+        /// The text that stays.
         stays: String,
-        /// The bad one; `None`: it cannot be read.
+        /// The bad text; `None` where it cannot be read.
         refused: Option<String>,
     },
 }
@@ -84,7 +82,7 @@ impl InForce {
         }
     }
 
-    /// The change could not be recorded: what was in force before stays, where there was something.
+    /// The change could not be recorded. The configuration before stays, where there was one.
     pub fn unrecorded(self, why: &str) -> Option<Self> {
         let file = match self.previous {
             Some(previous) => previous,
@@ -100,7 +98,7 @@ impl InForce {
         })
     }
 
-    /// Keeps what is in force for the next server.
+    /// Keeps the configuration in force for the next server.
     pub fn keep(&self, state_dir: &Path) -> io::Result<()> {
         keep_text(&self.file.text, state_dir, KEPT_NAME)
     }
@@ -109,53 +107,6 @@ impl InForce {
     pub fn hash(&self) -> String {
         hash(&self.file.text)
     }
-}
-
-/// Keeps a text in the state directory under this name, whole or not at all.
-pub(super) fn keep_text(text: &str, state_dir: &Path, name: &str) -> io::Result<()> {
-    let kept_as = state_dir.join(name);
-    let next = state_dir.join(format!("{name}.next"));
-    if kept(&kept_as).as_deref() == Some(text) {
-        return Ok(());
-    }
-    // What a server that died left there.
-    match fs::remove_file(&next) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&next)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&next, &kept_as)
-}
-
-/// The kept text; `None` where there is none that can be trusted to be ours.
-pub(super) fn kept(path: &PathBuf) -> Option<String> {
-    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let file = File::options()
-        .read(true)
-        .custom_flags(flags)
-        .open(path)
-        .ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    let read = file.take(MAX_CONFIG_BYTES).read_to_string(&mut text);
-    read.ok().map(|_| text)
-}
-
-pub(super) fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().fold(String::new(), |mut hash, byte| {
-        // A string takes whatever is written.
-        let _ = write!(hash, "{byte:02x}");
-        hash
-    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! ACP v1's `terminal/*`: the protocol's words on one side, [`Terminals`] on the other.
+//! ACP v1's `terminal/*`: the protocol's words on one side, the services on the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use termd_proto::terminal::{ExitStatus, Front, Stdio};
 use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
-use crate::service::{CreateRequest, Terminals};
+use crate::service::{ConnectionBinding, CreateRequest, Creator, Ender, Registry};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
 use crate::terminal::read::raw_tail::{Tail, raw_tail};
@@ -30,15 +30,13 @@ const META_KEY: &str = "termd";
 /// Serves ACP's terminals.
 #[derive(Debug)]
 pub struct AcpHandler {
-    terminals: Terminals,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) creator: Arc<Creator>,
+    pub(crate) ender: Arc<Ender>,
+    pub(crate) binding: ConnectionBinding,
 }
 
 impl AcpHandler {
-    /// Over these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -53,7 +51,7 @@ impl AcpHandler {
     fn terminal(&self, session: &str, id: &str) -> Result<Arc<Terminal>, RpcError> {
         id.parse::<TerminalId>()
             .ok()
-            .and_then(|id| self.terminals.open(&id))
+            .and_then(|id| self.registry.open(&id))
             .filter(|terminal| {
                 let owner = &terminal.record.owner;
                 owner.front == Front::Acp && owner.session.as_deref() == Some(session)
@@ -114,12 +112,13 @@ impl AcpHandler {
             confirmed: flag(meta.as_ref(), "confirmed")?,
             gate: context.gate(),
         };
-        let terminals = self.terminals.clone();
+        let (creator, binding) = (Arc::clone(&self.creator), self.binding.clone());
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
         let created = tokio::spawn(async move {
-            let terminal = terminals.create(request).await?;
+            let terminal = creator.create(request).await?;
             if close_on_disconnect {
-                terminals.hold(&terminal, owner, context.closed.clone().cancelled_owned());
+                let ended = context.closed.clone().cancelled_owned();
+                binding.bind_to_connection(&terminal, owner, ended);
             }
             Ok::<_, TerminalError>(terminal)
         });
@@ -202,8 +201,8 @@ impl AcpHandler {
         } = params;
         let terminal = self.terminal(&session_id, &terminal_id)?;
         let actor = context.acp_owner(&session_id);
-        let terminals = self.terminals.clone();
-        let killed = tokio::spawn(async move { terminals.kill(&terminal, &actor).await });
+        let ender = Arc::clone(&self.ender);
+        let killed = tokio::spawn(async move { ender.kill(&terminal, &actor).await });
         killed.await.map_err(|_| TerminalError::Stopping)??;
         Ok(EmptyResponse { meta: given(meta) })
     }
@@ -220,8 +219,8 @@ impl AcpHandler {
         } = params;
         let terminal = self.terminal(&session_id, &terminal_id)?;
         let actor = context.acp_owner(&session_id);
-        let terminals = self.terminals.clone();
-        let released = tokio::spawn(async move { terminals.release(&terminal, &actor).await });
+        let ender = Arc::clone(&self.ender);
+        let released = tokio::spawn(async move { ender.release(&terminal, &actor).await });
         released.await.map_err(|_| TerminalError::Stopping)??;
         Ok(EmptyResponse { meta: given(meta) })
     }

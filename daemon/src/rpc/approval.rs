@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
-use crate::service::Terminals;
+use crate::approval::Approvals;
+use crate::service::Approver;
 use crate::terminal::TerminalError;
 
 /// How long `approval.wait` waits where nothing is said.
@@ -21,15 +22,11 @@ const DEFAULT_WAIT_MS: u64 = 30_000;
 /// Serves `approval.*`.
 #[derive(Debug)]
 pub struct ApprovalHandler {
-    terminals: Terminals,
+    pub(crate) approvals: Approvals,
+    pub(crate) approver: Arc<Approver>,
 }
 
 impl ApprovalHandler {
-    /// The questions of these terminals' gate.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -54,7 +51,7 @@ impl ApprovalHandler {
     ) -> RpcResult<ApprovalList> {
         let ListApprovals { after, wait_ms } = params;
         let deadline = deadline("wait_ms", wait_ms.unwrap_or(0))?;
-        Ok(self.terminals.approvals().list(after, deadline).await)
+        Ok(self.approvals.list(after, deadline).await)
     }
 
     async fn wait(
@@ -64,7 +61,7 @@ impl ApprovalHandler {
     ) -> RpcResult<ApprovalInfo> {
         let WaitForApproval { id, timeout_ms } = params;
         let deadline = deadline("timeout_ms", timeout_ms.unwrap_or(DEFAULT_WAIT_MS))?;
-        let waited = self.terminals.approvals().wait(&id, deadline).await;
+        let waited = self.approvals.wait(&id, deadline).await;
         Ok(waited.ok_or(TerminalError::NoQuestion(id))?)
     }
 
@@ -75,9 +72,9 @@ impl ApprovalHandler {
     ) -> RpcResult<ApprovalInfo> {
         let AnswerApproval { id, decision } = params;
         let by = context.native_owner();
-        let terminals = self.terminals.clone();
+        let approver = Arc::clone(&self.approver);
         // In a task of its own: what is recorded is then done, also for a client that goes away.
-        let answered = tokio::spawn(async move { terminals.answer(&id, decision, &by).await });
+        let answered = tokio::spawn(async move { approver.answer(&id, decision, &by).await });
         Ok(answered.await.map_err(|_| TerminalError::Stopping)??)
     }
 }

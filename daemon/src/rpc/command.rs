@@ -10,8 +10,8 @@ use termd_proto::terminal::ReadResult;
 use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
-use crate::service::Terminals;
-use crate::store::CommandQuery;
+use crate::service::Catalog;
+use crate::store::{CommandQuery, Store};
 use crate::terminal::Terminal;
 use crate::terminal::read::command_output::read_command;
 
@@ -21,15 +21,11 @@ const MAX_PAGE: u32 = 1_000;
 /// Serves `command.*`.
 #[derive(Debug)]
 pub struct CommandHandler {
-    terminals: Terminals,
+    pub(crate) catalog: Catalog,
+    pub(crate) store: Store,
 }
 
 impl CommandHandler {
-    /// Over these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -40,12 +36,12 @@ impl CommandHandler {
 
     /// What has just begun or ended may still be in the store's queue.
     async fn settle(&self) -> Result<(), RpcError> {
-        Ok(self.terminals.store().flush().await?)
+        Ok(self.store.flush().await?)
     }
 
     async fn command(&self, terminal: &Terminal, number: i64) -> Result<CommandInfo, RpcError> {
         self.settle().await?;
-        let store = self.terminals.store();
+        let store = &self.store;
         let command = store.command(terminal.id(), number).await;
         command?.ok_or_else(|| RpcError::command_not_found(terminal.id(), number))
     }
@@ -78,7 +74,7 @@ impl CommandHandler {
             ));
         }
         let terminal = match &filter.terminal {
-            Some(reference) => Some(self.terminals.find(reference).await?.id().clone()),
+            Some(reference) => Some(self.catalog.find(reference).await?.id().clone()),
             None => None,
         };
         let query = CommandQuery {
@@ -90,7 +86,7 @@ impl CommandHandler {
             until_ms: filter.until_ms,
         };
         self.settle().await?;
-        let store = self.terminals.store();
+        let store = &self.store;
         let page = store.list_commands(&query, cursor.as_deref(), limit).await;
         Ok(page?)
     }
@@ -100,7 +96,7 @@ impl CommandHandler {
         params: ShowCommand,
         _: Arc<ConnectionContext>,
     ) -> RpcResult<CommandInfo> {
-        let terminal = self.terminals.find(&params.id).await?;
+        let terminal = self.catalog.find(&params.id).await?;
         self.command(&terminal, params.number).await
     }
 
@@ -116,7 +112,7 @@ impl CommandHandler {
             max_bytes,
             encoding,
         } = params;
-        let terminal = self.terminals.find(&id).await?;
+        let terminal = self.catalog.find(&id).await?;
         let command = self.command(&terminal, number).await?;
         let encoding = encoding.unwrap_or_default();
         Ok(read_command(&terminal, &command, since, max_bytes, encoding).await?)

@@ -13,7 +13,8 @@ use super::context::{ConnectionContext, Introduction};
 use super::error::{RpcError, RpcResult};
 use super::server::SocketStats;
 use crate::clock::now_ms;
-use crate::service::Terminals;
+use crate::service::Catalog;
+use crate::store::Store;
 
 /// Why a file is not what this server runs on, each in one line.
 #[derive(Debug, Default)]
@@ -27,15 +28,17 @@ pub struct ConfigFaults {
 /// Serves `daemon.*`.
 #[derive(Debug)]
 pub struct DaemonHandler {
-    terminals: Terminals,
+    catalog: Catalog,
+    store: Store,
     sockets: Arc<SocketStats>,
     info: DaemonInfo,
 }
 
 impl DaemonHandler {
     /// For this server, which has just started.
-    pub fn new(
-        terminals: Terminals,
+    pub(crate) fn new(
+        catalog: Catalog,
+        store: Store,
         sockets: Arc<SocketStats>,
         socket: &Path,
         database: &Path,
@@ -55,7 +58,8 @@ impl DaemonHandler {
             approved_fault: faults.approved,
         };
         Self {
-            terminals,
+            catalog,
+            store,
             sockets,
             info,
         }
@@ -100,15 +104,15 @@ impl DaemonHandler {
     }
 
     fn stats(&self) -> DaemonStats {
-        let (terminals_running, terminals_exited) = self.terminals.counts();
+        let usage = self.catalog.usage();
         DaemonStats {
-            terminals_running,
-            terminals_exited,
+            terminals_running: usage.running,
+            terminals_exited: usage.exited,
             connections: self.sockets.connections() as u64,
-            spool_bytes: self.terminals.spool_bytes(),
-            unstored_bytes: self.terminals.unstored_bytes(),
+            spool_bytes: usage.spool_bytes,
+            unstored_bytes: usage.unstored_bytes,
             server_rss_bytes: resident_bytes(),
-            database_bytes: self.terminals.store().database_bytes(),
+            database_bytes: self.store.database_bytes(),
         }
     }
 }

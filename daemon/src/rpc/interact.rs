@@ -1,5 +1,5 @@
 //! `session.type`, `session.wait_for`, `session.interact`, `session.activity` on one side,
-//! [`Terminals`] on the other.
+//! the services on the other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,21 +13,19 @@ use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
 use super::session::{DEFAULT_SEND_MS, check_wait};
-use crate::service::{Terminals, Typist};
+use crate::service::{Catalog, InputSender, Typist};
+use crate::store::Store;
 use crate::terminal::wait::{self, OwnInput, WaitCondition};
 
 /// Serves typing and waiting.
 #[derive(Debug)]
 pub struct InteractHandler {
-    terminals: Terminals,
+    pub(crate) catalog: Catalog,
+    pub(crate) input: Arc<InputSender>,
+    pub(crate) store: Store,
 }
 
 impl InteractHandler {
-    /// Over these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -65,16 +63,14 @@ impl InteractHandler {
             timeout_ms,
         } = params;
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
-        let terminal = self.terminals.find(&id).await?;
+        let terminal = self.catalog.find(&id).await?;
         let typist = Typist {
             actor: &context.native_owner(),
             connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or(false),
         };
-        let typed = self
-            .terminals
-            .type_input(&terminal, &input, &typist, longest);
+        let typed = self.input.type_input(&terminal, &input, &typist, longest);
         Ok(typed.await?)
     }
 
@@ -91,21 +87,14 @@ impl InteractHandler {
         } = params;
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
-        let terminal = self.terminals.find(&id).await?;
+        let terminal = self.catalog.find(&id).await?;
         let end = terminal.end();
         let since = since.unwrap_or(end);
         if since > end {
             let problem = format!("is past the end of the output, which is {end}");
             return Err(RpcError::invalid_params("since", &problem));
         }
-        let waited = wait::wait_for(
-            self.terminals.store(),
-            &terminal,
-            since,
-            &condition,
-            None,
-            deadline,
-        );
+        let waited = wait::wait_for(&self.store, &terminal, since, &condition, None, deadline);
         Ok(waited.await?)
     }
 
@@ -123,7 +112,7 @@ impl InteractHandler {
         } = params;
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
-        let terminal = self.terminals.find(&id).await?;
+        let terminal = self.catalog.find(&id).await?;
         let own_input = OwnInput::before(&terminal, &input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
@@ -135,7 +124,7 @@ impl InteractHandler {
         };
         let sent = Arc::clone(&self).type_input(typing_params, context).await?;
         let waited = wait::wait_for(
-            self.terminals.store(),
+            &self.store,
             &terminal,
             since,
             &condition,
@@ -153,7 +142,7 @@ impl InteractHandler {
         params: GetActivity,
         _: Arc<ConnectionContext>,
     ) -> RpcResult<Activity> {
-        let terminal = self.terminals.find(&params.id).await?;
-        Ok(wait::activity(self.terminals.store(), &terminal).await?)
+        let terminal = self.catalog.find(&params.id).await?;
+        Ok(wait::activity(&self.store, &terminal).await?)
     }
 }

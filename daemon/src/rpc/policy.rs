@@ -12,23 +12,20 @@ use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
 use crate::config::ConfigFile;
-use crate::service::Terminals;
+use crate::service::{Explainer, PolicyInForce, decide};
 use crate::terminal::TerminalError;
 use termd_policy::{Completeness, Invocation, Request};
 
 /// Serves `policy.*`.
 #[derive(Debug)]
 pub struct PolicyHandler {
-    terminals: Terminals,
-    file: PathBuf,
+    pub(crate) policy: Arc<PolicyInForce>,
+    pub(crate) explainer: Arc<Explainer>,
+    /// config.toml.
+    pub(crate) file: PathBuf,
 }
 
 impl PolicyHandler {
-    /// By the policy of these terminals, which stands in this file.
-    pub fn new(terminals: Terminals, file: PathBuf) -> Self {
-        Self { terminals, file }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -68,8 +65,8 @@ impl PolicyHandler {
             uid: Some(context.peer.uid),
             cwd: cwd.as_deref().or(introduction.cwd.as_deref()),
         };
-        let policy = self.terminals.policy();
-        let decision = Terminals::decide(&policy, &request, Completeness::Whole, &context.gate());
+        let policy = self.policy.get();
+        let decision = decide(&policy, &request, Completeness::Whole, &context.gate());
         Ok(decision.judgement)
     }
 
@@ -105,12 +102,13 @@ impl PolicyHandler {
                 return Err(RpcError::invalid_params("queries", problem));
             }
         }
-        let (terminals, file, gate) = (self.terminals.clone(), self.file.clone(), context.gate());
+        let explainer = Arc::clone(&self.explainer);
+        let (file, gate) = (self.file.clone(), context.gate());
         // Patterns are compiled, and paths looked up.
         let explained = tokio::task::spawn_blocking(move || {
             let other = config.map(|text| ConfigFile::parse(text, &file).map(|file| file.policy));
             let other = other.transpose().map_err(|error| error.to_string())?;
-            let explain = |query| terminals.explain(query, other.as_ref(), &gate, &file);
+            let explain = |query| explainer.explain(query, other.as_ref(), &gate);
             Ok::<_, String>(queries.iter().map(explain).collect())
         });
         let explained = explained.await.map_err(|_| TerminalError::Stopping)?;

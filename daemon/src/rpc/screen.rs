@@ -10,7 +10,7 @@ use termd_proto::terminal::MAX_WAIT_MS;
 use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
-use crate::service::Terminals;
+use crate::service::{Catalog, Screens};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
 use crate::terminal::{Terminal, TerminalError};
@@ -23,15 +23,11 @@ const DEFAULT_WAIT_MS: u64 = 30_000;
 /// Serves `session.screen`.
 #[derive(Debug)]
 pub struct ScreenHandler {
-    terminals: Terminals,
+    pub(crate) catalog: Catalog,
+    pub(crate) screens: Screens,
 }
 
 impl ScreenHandler {
-    /// Over these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -58,7 +54,7 @@ impl ScreenHandler {
             }
             (screen, Some(model.redraw(view)))
         };
-        self.terminals.look_at(terminal, look).await
+        self.screens.look_at(terminal, look).await
     }
 }
 
@@ -93,7 +89,7 @@ impl ScreenHandler {
                 &format!("may be -{MAX_SCROLLBACK_LINES} at the least"),
             ));
         }
-        let terminal = self.terminals.find(&params.id).await?;
+        let terminal = self.catalog.find(&params.id).await?;
         let wait = ScreenWait {
             changed_after: params.changed_after,
             settle: params.settle_ms.map(Duration::from_millis),
@@ -104,7 +100,7 @@ impl ScreenHandler {
         let (mut screen, rendering) = if format == ScreenFormat::Attach {
             self.redraw(&terminal, &params).await?
         } else {
-            let screen = self.terminals.screen(&terminal, params.rows()).await?;
+            let screen = self.screens.screen(&terminal, params.rows()).await?;
             let rendering = render::render(&screen, format);
             (screen, rendering)
         };

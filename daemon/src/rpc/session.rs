@@ -1,4 +1,4 @@
-//! `session.*`: the native API on one side, [`Terminals`] on the other.
+//! `session.*`: the native API on one side, the services on the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,12 +15,17 @@ use termd_proto::terminal::{
     WaitResult,
 };
 
+use tokio::sync::broadcast;
+
 use super::api::Api;
 use super::context::ConnectionContext;
 use super::error::{RpcError, RpcResult};
 use super::subscription::EventSink;
 use super::terminal_events;
-use crate::service::{CreateRequest, Terminals, Typist};
+use crate::service::{
+    Attachments, Catalog, ConnectionBinding, CreateRequest, Creator, Ender, InputSender, Screens,
+    Typist, checked_size, wait_result,
+};
 use crate::terminal::read::options::ReadOptions;
 use crate::terminal::read::read;
 use crate::terminal::screen::size::Size;
@@ -40,15 +45,17 @@ const MAX_PAGE: u32 = 1_000;
 /// Serves `session.*`.
 #[derive(Debug)]
 pub struct SessionHandler {
-    terminals: Terminals,
+    pub(crate) catalog: Catalog,
+    pub(crate) creator: Arc<Creator>,
+    pub(crate) ender: Arc<Ender>,
+    pub(crate) binding: ConnectionBinding,
+    pub(crate) attachments: Attachments,
+    pub(crate) input: Arc<InputSender>,
+    pub(crate) screens: Screens,
+    pub(crate) events: broadcast::Sender<TerminalEvent>,
 }
 
 impl SessionHandler {
-    /// Over these terminals.
-    pub fn new(terminals: Terminals) -> Self {
-        Self { terminals }
-    }
-
     /// Serves its methods.
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
@@ -68,7 +75,7 @@ impl SessionHandler {
     }
 
     async fn find(&self, id: &TerminalRef) -> Result<Arc<Terminal>, TerminalError> {
-        self.terminals.find(id).await
+        self.catalog.find(id).await
     }
 }
 
@@ -107,12 +114,13 @@ impl SessionHandler {
             gate: context.gate(),
             meta: params.meta,
         };
-        let terminals = self.terminals.clone();
+        let (creator, binding) = (Arc::clone(&self.creator), self.binding.clone());
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
         let created = tokio::spawn(async move {
-            let terminal = terminals.create(request).await?;
+            let terminal = creator.create(request).await?;
             if close_on_disconnect {
-                terminals.hold(&terminal, owner, context.closed.clone().cancelled_owned());
+                let ended = context.closed.clone().cancelled_owned();
+                binding.bind_to_connection(&terminal, owner, ended);
             }
             Ok::<_, TerminalError>(terminal)
         });
@@ -127,8 +135,8 @@ impl SessionHandler {
     ) -> RpcResult<()> {
         let terminal = self.find(&params.id).await?;
         let ended = context.closed.clone().cancelled_owned();
-        self.terminals
-            .hold(&terminal, context.native_owner(), ended);
+        self.binding
+            .bind_to_connection(&terminal, context.native_owner(), ended);
         Ok(())
     }
 
@@ -144,7 +152,7 @@ impl SessionHandler {
         } = params;
         let limit = page_size(limit)?;
         Ok(self
-            .terminals
+            .catalog
             .list(scope.unwrap_or_default(), cursor.as_deref(), limit)
             .await?)
     }
@@ -155,7 +163,7 @@ impl SessionHandler {
         _: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalInfo> {
         let terminal = self.find(&params.id).await?;
-        Ok(self.terminals.info(&terminal).await?)
+        Ok(self.catalog.info(&terminal).await?)
     }
 
     async fn read(
@@ -207,7 +215,7 @@ impl SessionHandler {
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or_default(),
         };
-        let sent = self.terminals.send(&terminal, bytes, &typist, longest);
+        let sent = self.input.send(&terminal, bytes, &typist, longest);
         Ok(sent.await?)
     }
 
@@ -218,8 +226,8 @@ impl SessionHandler {
     ) -> RpcResult<()> {
         let ResizeTerminal { id, cols, rows } = params;
         let terminal = self.find(&id).await?;
-        let size: Size = Terminals::checked_size(Some(cols), Some(rows))?;
-        self.terminals.resize(&terminal, size).await;
+        let size: Size = checked_size(Some(cols), Some(rows))?;
+        self.screens.resize(&terminal, size).await;
         Ok(())
     }
 
@@ -231,11 +239,11 @@ impl SessionHandler {
         let KillTerminal { id, signal } = params;
         let terminal = self.find(&id).await?;
         let actor = context.native_owner();
-        let terminals = self.terminals.clone();
+        let ender = Arc::clone(&self.ender);
         let killed = tokio::spawn(async move {
             match signal {
-                Some(signal) => terminals.signal(&terminal, &actor, &signal).await,
-                None => terminals.kill(&terminal, &actor).await,
+                Some(signal) => ender.signal(&terminal, &actor, &signal).await,
+                None => ender.kill(&terminal, &actor).await,
             }
         });
         Ok(killed.await.map_err(|_| TerminalError::Stopping)??)
@@ -251,7 +259,7 @@ impl SessionHandler {
         let ended = context.closed.clone().cancelled_owned();
         let (actor, number) = (context.native_owner(), context.id.0);
         let attaching =
-            self.terminals
+            self.attachments
                 .attach(&terminal, actor, number, mode.unwrap_or_default(), ended);
         Ok(attaching.await?)
     }
@@ -278,7 +286,7 @@ impl SessionHandler {
         if let Ok(waited) = tokio::time::timeout(longest, terminal.wait_for_exit()).await {
             waited?;
         }
-        Ok(Terminals::wait_result(&terminal))
+        Ok(wait_result(&terminal))
     }
 
     async fn close(
@@ -295,13 +303,9 @@ impl SessionHandler {
         }
         let terminal = self.find(&id).await?;
         let actor = context.native_owner();
-        let terminals = self.terminals.clone();
-        let closed = tokio::spawn(async move {
-            match eof_ms.map(Duration::from_millis) {
-                Some(longest) => terminals.close_by_eof(&terminal, &actor, longest).await,
-                None => terminals.close(&terminal, &actor).await,
-            }
-        });
+        let ender = Arc::clone(&self.ender);
+        let eof = eof_ms.map(Duration::from_millis);
+        let closed = tokio::spawn(async move { ender.close(&terminal, &actor, eof).await });
         Ok(closed.await.map_err(|_| TerminalError::Stopping)??)
     }
 
@@ -315,7 +319,7 @@ impl SessionHandler {
             None => None,
         };
         Ok(terminal_events::forward(
-            self.terminals.events(),
+            self.events.subscribe(),
             only,
             sink,
         ))

@@ -1,22 +1,33 @@
-//! Looking at a terminal's screen, which one that ended long ago is given again first, and sizes.
+//! Screens of terminals, and their sizes.
 
 use std::time::Duration;
 
 use termd_proto::screen::{Screen, ScreenRows};
 
-use super::Terminals;
+use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::screen::restore::look_at;
 use crate::terminal::screen::size::Size;
 use termd_vt::Model;
 
-/// How long a new size may take into the database before whoever gave it is answered all the same.
-const LONGEST_SIZE_STORING: Duration = Duration::from_secs(1);
+/// How long a new size may take into the database before the caller is answered all the same.
+const MAX_SIZE_STORING: Duration = Duration::from_secs(1);
 
-impl Terminals {
+/// Reads screens. A screen that is no longer in memory is made again from the database. Cheap to
+/// clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Screens {
+    store: Store,
+}
+
+impl Screens {
+    pub(crate) fn new(store: Store) -> Self {
+        Self { store }
+    }
+
     /// What a terminal's screen shows.
-    pub async fn screen(
+    pub(crate) async fn screen(
         &self,
         terminal: &Terminal,
         rows: ScreenRows,
@@ -30,25 +41,26 @@ impl Terminals {
         })
     }
 
-    /// Sets a terminal's size, and keeps where in the output it was given, so that a server that
-    /// dies right after it loses nothing. A database that takes nothing holds nobody up.
-    pub async fn resize(&self, terminal: &Terminal, size: Size) {
+    /// Looks at a terminal's model for a reader, which counts as activity.
+    pub(crate) async fn look_at<T>(
+        &self,
+        terminal: &Terminal,
+        look: impl FnOnce(&Model) -> T,
+    ) -> Result<T, TerminalError> {
+        look_at(&self.store, terminal, look).await
+    }
+
+    /// Sets a terminal's size, and stores at which offset of the output it was set, so that a server
+    /// that dies right after it loses nothing. A database that takes nothing delays the answer by
+    /// [`MAX_SIZE_STORING`] at the most.
+    pub(crate) async fn resize(&self, terminal: &Terminal, size: Size) {
         terminal.resize(size).await;
-        let stored = self.inner.store.flush();
-        if tokio::time::timeout(LONGEST_SIZE_STORING, stored)
+        let stored = self.store.flush();
+        if tokio::time::timeout(MAX_SIZE_STORING, stored)
             .await
             .is_err()
         {
             tracing::warn!(terminal = %terminal.id(), "a size is not in the database yet");
         }
-    }
-
-    /// Looks at a terminal's model, for somebody who reads it.
-    pub async fn look_at<T>(
-        &self,
-        terminal: &Terminal,
-        look: impl FnOnce(&Model) -> T,
-    ) -> Result<T, TerminalError> {
-        look_at(&self.inner.store, terminal, look).await
     }
 }

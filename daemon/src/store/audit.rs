@@ -23,8 +23,6 @@ use super::rows::{decode_error, owner_of};
 pub(super) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Names the encoding that the hash is over, so that a later one cannot be taken for it.
 const ENCODING: &str = "termd-audit-1";
-/// The action of the record that says which records retention dropped.
-pub(super) const PRUNED: &str = "audit.pruned";
 
 /// The columns of [`Row`](AuditRow), in its order.
 const COLUMNS: &str = "seq, at_ms, action, outcome, front, uid, pid, exe, session, client, \
@@ -62,8 +60,8 @@ impl AuditRow {
         let mut row = Self {
             seq: head.seq + 1,
             at_ms: entry.at_ms,
-            action: entry.action.to_owned(),
-            outcome: entry.outcome.clone(),
+            action: entry.action.as_str().to_owned(),
+            outcome: entry.outcome.to_string(),
             front: entry.actor.front.as_str().to_owned(),
             uid: i64::from(entry.actor.uid),
             pid: i64::from(entry.actor.pid),

@@ -7,6 +7,7 @@
 //! **Invariant:** nothing here knows a PTY, a socket or what a byte of output means.
 
 mod audit;
+mod audit_words;
 mod commands;
 mod error;
 mod files;
@@ -47,6 +48,7 @@ use tokio_util::sync::CancellationToken;
 use termd_policy::secrets::redact::Redactor;
 
 use self::audit::Head;
+pub use self::audit_words::{AuditAction, AuditOutcome};
 pub use self::error::StoreError;
 use self::files::Files;
 pub use self::model::{

@@ -5,6 +5,8 @@ use termd_proto::terminal::{CloseCause, Confinement, EndCause, ExitStatus, Gap, 
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::watch;
 
+use super::audit_words::{AuditAction, AuditOutcome};
+
 /// Bytes in a whole transcript block.
 pub const BLOCK_BYTES: usize = 64 * 1024;
 
@@ -111,10 +113,10 @@ pub struct TranscriptSize {
 pub struct AuditEntry {
     /// When, in milliseconds since the epoch.
     pub at_ms: i64,
-    /// What: `terminal.create`, …
-    pub action: &'static str,
-    /// `ok`, or what went wrong in a word.
-    pub outcome: String,
+    /// What was done.
+    pub action: AuditAction,
+    /// What came of it.
+    pub outcome: AuditOutcome,
     /// Who.
     pub actor: Owner,
     /// To which terminal.

@@ -9,15 +9,12 @@ use termd_proto::terminal::{Front, Owner};
 
 use super::StoreError;
 use super::audit;
+use super::audit_words::{AuditAction, AuditOutcome};
 use super::files::Files;
 use super::model::AuditEntry;
 use super::reserve::{Refusals, Reserve, Room};
 use super::writer::Writer;
 
-/// The action of the record of what was refused for want of room.
-pub(super) const REFUSED: &str = "audit.refused";
-/// The action of the record that says how often that was, when there is room again.
-pub(super) const RECOVERED: &str = "audit.recovered";
 /// The longest details of what was refused that its record repeats, in bytes of JSON.
 const MAX_REPEATED_BYTES: usize = 2_048;
 
@@ -68,7 +65,7 @@ impl Writer {
             return error;
         }
         self.guard.reserve.spend();
-        if entry.is_of_the_past() || !self.guard.reserve.refuse(entry.at_ms) {
+        if entry.action.is_of_the_past() || !self.guard.reserve.refuse(entry.at_ms) {
             return error;
         }
         match self.append_own(&refused(entry)).await {
@@ -96,16 +93,6 @@ impl Writer {
     }
 }
 
-impl AuditEntry {
-    /// Whether it tells of what has happened anyway, and is tried again until it is written.
-    fn is_of_the_past(&self) -> bool {
-        matches!(
-            self.action,
-            "terminal.exit" | "terminal.typed" | "terminal.detach"
-        )
-    }
-}
-
 /// What SQLite's result codes mean to a caller (<https://www.sqlite.org/rescode.html>): `SQLITE_BUSY`
 /// (5), `SQLITE_FULL` (13), and the two that a full disk or a quota gives in the log and its index:
 /// `SQLITE_IOERR_WRITE` (778), `SQLITE_IOERR_SHMSIZE` (4874).
@@ -126,7 +113,7 @@ fn result_code(error: &dyn DatabaseError) -> Option<i32> {
 
 fn refused(entry: &AuditEntry) -> AuditEntry {
     let mut detail = Map::from_iter([
-        ("action".to_owned(), Value::from(entry.action)),
+        ("action".to_owned(), Value::from(entry.action.as_str())),
         ("reason".to_owned(), "the disk is full".into()),
     ]);
     let repeated = Value::Object(entry.detail.clone());
@@ -134,8 +121,8 @@ fn refused(entry: &AuditEntry) -> AuditEntry {
         detail.insert("detail".to_owned(), repeated);
     }
     AuditEntry {
-        action: REFUSED,
-        outcome: "refused".to_owned(),
+        action: AuditAction::AuditRefused,
+        outcome: AuditOutcome::Refused,
         detail,
         ..entry.clone()
     }
@@ -148,8 +135,8 @@ fn recovered(refusals: &Refusals) -> AuditEntry {
     ];
     AuditEntry {
         at_ms: refusals.last_ms,
-        action: RECOVERED,
-        outcome: "ok".to_owned(),
+        action: AuditAction::AuditRecovered,
+        outcome: AuditOutcome::Ok,
         actor: own_actor(),
         terminal: None,
         detail: (detail.into_iter())

@@ -12,7 +12,8 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
 use super::StoreError;
-use super::audit::{self, Head, PRUNED};
+use super::audit::{self, Head};
+use super::audit_words::{AuditAction, AuditOutcome};
 use super::model::{AuditEntry, Retention};
 use super::queue::Urgent;
 use super::refusal::own_actor;
@@ -295,8 +296,8 @@ fn pruned_entry(anchor: &Head, through: i64, hash: &str, at_ms: i64) -> AuditEnt
     ];
     AuditEntry {
         at_ms,
-        action: PRUNED,
-        outcome: "ok".to_owned(),
+        action: AuditAction::AuditPruned,
+        outcome: AuditOutcome::Ok,
         actor: own_actor(),
         terminal: None,
         detail: detail

@@ -107,7 +107,7 @@ impl Writer {
                 Ok(seq)
             }
             Err(error) => {
-                tracing::error!(%error, action = request.entry.action, "no audit record could be written");
+                tracing::error!(%error, action = request.entry.action.as_str(), "no audit record could be written");
                 self.roll_back().await;
                 Err(self.refuse(&request.entry, error).await)
             }

@@ -6,7 +6,11 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use termd_proto::audit::{AuditVerdict, BadRecord};
 
-use super::audit::{self, AuditRow, Head, PRUNED};
+use super::audit::{self, AuditRow, Head};
+use super::audit_words::AuditAction;
+
+/// The record that says which records retention dropped.
+const PRUNED: &str = AuditAction::AuditPruned.as_str();
 
 /// Checks the chain from where retention left it to its end. `written` is the head that this
 /// process wrote last, so that records cut off the end are missed while it lives; after a restart

@@ -20,6 +20,7 @@ use termd_proto::terminal::{ExitStatus, Front, Owner};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::watch;
 
+use super::audit_words::{AuditAction, AuditOutcome};
 use super::model::{AuditEntry, Block, TerminalRow};
 use super::{BLOCK_BYTES, Store};
 
@@ -147,8 +148,8 @@ fn entry(action: &'static str, at_ms: i64) -> AuditEntry {
     detail.insert("argv".to_owned(), Value::from(vec!["sh", "-c", "ü\n"]));
     AuditEntry {
         at_ms,
-        action,
-        outcome: "ok".to_owned(),
+        action: AuditAction::Other(action),
+        outcome: AuditOutcome::Ok,
         actor: owner(),
         terminal: Some(id(1)),
         detail,

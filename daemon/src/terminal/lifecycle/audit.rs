@@ -7,7 +7,7 @@ use termd_proto::terminal::Gap;
 
 use crate::clock::now_ms;
 use crate::keeper_client::KeeperClient;
-use crate::store::{AuditEntry, Store, StoreError, own_actor};
+use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store, StoreError, own_actor};
 use crate::terminal::handle::Terminal;
 use crate::terminal::output::disk::ReachedLimit;
 
@@ -20,8 +20,8 @@ pub(super) fn record_disk_limit(terminal: &Terminal, store: &Store, reached: Rea
     let id = terminal.id().clone();
     let entry = AuditEntry {
         at_ms: now_ms(),
-        action: "limit.reached",
-        outcome: "ok".to_owned(),
+        action: AuditAction::LimitReached,
+        outcome: AuditOutcome::Ok,
         actor: own_actor(),
         detail: Map::from_iter([
             ("limit".to_owned(), reached.limit.as_str().into()),
@@ -81,8 +81,8 @@ fn exit_entry(terminal: &Terminal, gaps: &[Gap]) -> AuditEntry {
     }
     AuditEntry {
         at_ms: now_ms(),
-        action: "terminal.exit",
-        outcome: "ok".to_owned(),
+        action: AuditAction::TerminalExit,
+        outcome: AuditOutcome::Ok,
         actor: terminal.record.owner.clone(),
         terminal: Some(terminal.id().clone()),
         detail,

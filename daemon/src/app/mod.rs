@@ -1,0 +1,334 @@
+//! The server: database, services and socket put together, and the events of the keeper.
+mod policy_changes;
+mod services;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Map;
+use thiserror::Error;
+use tokio::net::UnixListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use self::policy_changes::{approved_in_force, record_change};
+use self::services::{Services, ServicesOptions};
+use crate::clock::now_ms;
+use crate::config::{ApprovedPlace, Config, InForce, approved_file};
+use crate::journal::AnchorKeeper;
+use crate::keeper_client::{Connected, KeeperClient, KeeperError};
+use crate::paths::Paths;
+use crate::rpc::{
+    AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
+    InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats,
+    serve,
+};
+use crate::service::{Registry, TerminalTasks};
+use crate::shell::ShellFiles;
+use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store, StoreError, own_actor};
+use crate::terminal::TerminalError;
+use termd_keeper::InheritedFds;
+use termd_keeper::protocol::message::KeeperEvent;
+use termd_policy::secrets::redact::PatternError;
+
+/// The pause between two searches for what is past retention.
+const RETENTION_PERIOD: Duration = Duration::from_hours(1);
+/// How long after the start the first search is: not while clients wait for the socket.
+const FIRST_RETENTION: Duration = Duration::from_mins(1);
+/// How long a stopping server waits for output to reach the database.
+const FINISH_DEADLINE: Duration = Duration::from_secs(8);
+
+/// Why a server could not start or go on.
+#[derive(Debug, Error)]
+pub enum AppError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The keeper.
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    /// The patterns of secrets, which were read and checked at the start.
+    #[error(transparent)]
+    Patterns(#[from] PatternError),
+    /// Taking over terminals.
+    #[error(transparent)]
+    Terminals(#[from] TerminalError),
+    /// The listening socket.
+    #[error("the listening socket cannot be used: {0}")]
+    Listener(#[from] std::io::Error),
+}
+
+impl AppError {
+    /// Whether starting again cannot help: a database that only another termd can read stays so.
+    pub fn is_permanent(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(
+                StoreError::FromTheFuture { .. }
+                    | StoreError::Damaged { .. }
+                    | StoreError::Open { .. }
+            )
+        )
+    }
+}
+
+/// Serves until the keeper ends this server.
+pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Result<(), AppError> {
+    let Connected {
+        keeper,
+        inventory,
+        events,
+    } = KeeperClient::connect(inherited.control).await?;
+    let store = Store::open_with(paths.database(), in_force.file.config.redactor()?).await?;
+    let in_force = record_change(in_force, &store).await?;
+    if let Some(fault) = &in_force.fault {
+        tracing::error!(fault, "config.toml is not in force, the last good one is");
+    }
+    if let Err(error) = in_force.keep(&paths.state_dir) {
+        tracing::error!(%error, "cannot keep the configuration for the next server");
+    }
+    let config_hash = in_force.hash();
+    let InForce { file, fault, .. } = in_force;
+    let config = file.config;
+    let approved = approved_in_force(&paths, &config_hash, &store).await;
+    let faults = ConfigFaults {
+        config: fault,
+        approved: approved.fault,
+    };
+    let mut anchors = AnchorKeeper::new(store.watch_audit());
+    let shell = shell_files(&config, &paths);
+    record_start(&store, shell.as_ref()).await;
+    let (services, startup) = Services::new(ServicesOptions {
+        policy: Arc::new(file.policy.with_approved(approved.approved)),
+        approved: approved_place(&paths, config_hash, &config)?,
+        config: &config,
+        paths: &paths,
+        shell,
+        store: store.clone(),
+        keeper: keeper.clone(),
+    });
+    let adopted = inventory.len();
+    startup.run(inventory).await?;
+
+    let stats = Arc::<SocketStats>::default();
+    let api = api(&services, &stats, &paths, faults);
+    let listener = std::os::unix::net::UnixListener::from(inherited.listener);
+    let listener = UnixListener::from_std(listener)?;
+    let shutdown = CancellationToken::new();
+    let serve_options = ServeOptions {
+        stats,
+        events: Some(services.base.events.clone()),
+        ..ServeOptions::default()
+    };
+    let serving = tokio::spawn(serve(
+        listener,
+        Arc::new(api),
+        serve_options,
+        shutdown.clone(),
+    ));
+    let tells_journal = config.audit.journal;
+    let registry = Arc::clone(&services.base.registry);
+    tokio::spawn(keep_retention(store.clone(), registry, config));
+    keeper.ready().await?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        terminals = adopted,
+        "serving"
+    );
+
+    let anchoring = async {
+        if tells_journal {
+            anchors.run().await
+        } else {
+            std::future::pending().await
+        }
+    };
+    let ending = tokio::select! {
+        ending = listen_to_keeper(events, &services.tasks, &services.base.stopping) => ending,
+        never = anchoring => match never {},
+    };
+    services.base.stopping.cancel();
+    shutdown.cancel();
+    if serving.await.is_err() {
+        tracing::error!("the socket's task failed");
+    }
+    if ending == Ending::Finish {
+        services.disk.give_up_unstored();
+        let stored = tokio::time::timeout(FINISH_DEADLINE, services.all_stored()).await;
+        if stored.is_err() {
+            tracing::error!("stopped before all output was in the database");
+        }
+        services.sandboxes.remove_all().await;
+    }
+    let terminals = services.base.registry.all();
+    services.input_recorder.flush(&terminals).await;
+    let closed = store.close().await;
+    if tells_journal {
+        anchors.last();
+    }
+    closed?;
+    tracing::info!(?ending, "this server is done");
+    Ok(())
+}
+
+/// Where approved.toml is, and what goes with it.
+fn approved_place(
+    paths: &Paths,
+    config_hash: String,
+    config: &Config,
+) -> Result<ApprovedPlace, PatternError> {
+    Ok(ApprovedPlace {
+        file: approved_file(&paths.config_file),
+        state_dir: paths.state_dir.clone(),
+        config_hash,
+        redactor: config.redactor()?,
+    })
+}
+
+/// The scripts of shell integration, unless it is switched off. Shells work without.
+fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
+    let directory = paths.socket.parent().filter(|_| config.shell.integration)?;
+    ShellFiles::install(directory)
+        .inspect_err(|error| tracing::error!(%error, "no shell integration"))
+        .ok()
+}
+
+/// Records that this server starts, and the files that it wrote outside its database. The server
+/// starts also where the disk takes no record; what is then requested is refused.
+async fn record_start(store: &Store, shell: Option<&ShellFiles>) {
+    let written = shell.map(ShellFiles::written).unwrap_or_default();
+    let entry = AuditEntry {
+        at_ms: now_ms(),
+        action: AuditAction::DaemonStart,
+        outcome: AuditOutcome::Ok,
+        actor: own_actor(),
+        terminal: None,
+        detail: Map::from_iter([
+            ("version".to_owned(), env!("CARGO_PKG_VERSION").into()),
+            ("written".to_owned(), written.into()),
+        ]),
+    };
+    if let Err(error) = store.audit(entry).await {
+        tracing::error!(%error, "cannot record that this server starts");
+    }
+}
+
+/// Why a server ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The next one takes over.
+    HandOver,
+    /// Every terminal has ended.
+    Finish,
+    /// The keeper is gone.
+    Orphaned,
+}
+
+async fn listen_to_keeper(
+    mut events: mpsc::Receiver<KeeperEvent>,
+    tasks: &TerminalTasks,
+    stopping: &CancellationToken,
+) -> Ending {
+    while let Some(event) = events.recv().await {
+        match event {
+            KeeperEvent::Exited { id, status } => tasks.root_was_reaped(&id, status),
+            KeeperEvent::BuilderFailed { id, stderr } => {
+                let said = String::from_utf8_lossy(&stderr);
+                tracing::warn!(terminal = %id, said = said.trim(), "bubblewrap built no sandbox");
+            }
+            KeeperEvent::HandOver => return Ending::HandOver,
+            KeeperEvent::Stopping => {
+                tracing::info!("stopping: terminals are being ended");
+                stopping.cancel();
+            }
+            KeeperEvent::Finish => return Ending::Finish,
+        }
+    }
+    Ending::Orphaned
+}
+
+fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: ConfigFaults) -> Api {
+    let Services {
+        base,
+        gate,
+        ending,
+        catalog,
+        creator,
+        input,
+        screens,
+        ..
+    } = services;
+    let (ender, binding, store) = (&ending.ender, &ending.binding, &base.store);
+    let acp = AcpHandler {
+        registry: Arc::clone(&base.registry),
+        creator: Arc::clone(creator),
+        ender: Arc::clone(ender),
+        binding: binding.clone(),
+    };
+    let session = SessionHandler {
+        catalog: catalog.clone(),
+        creator: Arc::clone(creator),
+        ender: Arc::clone(ender),
+        binding: binding.clone(),
+        attachments: services.attachments.clone(),
+        input: Arc::clone(input),
+        screens: screens.clone(),
+        events: base.events.clone(),
+    };
+    let screen = ScreenHandler {
+        catalog: catalog.clone(),
+        screens: screens.clone(),
+    };
+    let interact = InteractHandler {
+        catalog: catalog.clone(),
+        input: Arc::clone(input),
+        store: store.clone(),
+    };
+    let command = CommandHandler {
+        catalog: catalog.clone(),
+        store: store.clone(),
+    };
+    let policy = PolicyHandler {
+        policy: Arc::clone(&gate.policy),
+        explainer: Arc::clone(&services.explainer),
+        file: paths.config_file.clone(),
+    };
+    let approval = ApprovalHandler {
+        approvals: gate.approvals.clone(),
+        approver: Arc::clone(&gate.approver),
+    };
+    let daemon = DaemonHandler::new(
+        catalog.clone(),
+        store.clone(),
+        Arc::clone(stats),
+        &paths.socket,
+        &paths.database(),
+        faults,
+    );
+    let mut api = Api::default();
+    acp.register(&mut api);
+    session.register(&mut api);
+    screen.register(&mut api);
+    interact.register(&mut api);
+    command.register(&mut api);
+    policy.register(&mut api);
+    approval.register(&mut api);
+    AuditHandler::new(store.clone()).register(&mut api);
+    daemon.register(&mut api);
+    api
+}
+
+/// Applies retention once an hour.
+async fn keep_retention(store: Store, registry: Arc<Registry>, config: Config) {
+    let retention = config.store_retention();
+    let mut pause = FIRST_RETENTION;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = RETENTION_PERIOD;
+        match store.apply_retention(&retention, now_ms()).await {
+            Ok(dropped) => registry.discard_output(&dropped).await,
+            Err(StoreError::Closed) => return,
+            Err(error) => tracing::error!(%error, "retention failed"),
+        }
+    }
+}

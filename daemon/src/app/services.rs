@@ -1,0 +1,298 @@
+//! The objects of `service`, made and joined to each other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use termd_proto::event::TerminalEvent;
+use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
+
+use crate::approval::Approvals;
+use crate::config::{ApprovedPlace, Config, MaxRunning};
+use crate::keeper_client::KeeperClient;
+use crate::paths::Paths;
+use crate::service::{
+    Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
+    Disk, Ender, Explainer, Gate, IdleTimer, InputRecorder, InputSender, LimitRecorder, LimitWatch,
+    PolicyInForce, Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, Starter,
+    TerminalTasks, TreeEnd,
+};
+use crate::shell::ShellFiles;
+use crate::store::Store;
+use crate::terminal::TerminalError;
+use crate::terminal::input::input_audit::InputLog;
+use crate::terminal::output::backlog::Backlog;
+use termd_keeper::protocol::message::InventoryTerminal;
+use termd_policy::Policy;
+
+/// Events that a subscriber may be behind before it is told that it lags.
+const EVENT_QUEUE: usize = 1_024;
+
+/// What the services are made of.
+#[derive(Debug)]
+pub(super) struct ServicesOptions<'a> {
+    pub(super) config: &'a Config,
+    pub(super) paths: &'a Paths,
+    pub(super) policy: Arc<Policy>,
+    pub(super) approved: ApprovedPlace,
+    /// The scripts of shell integration; `None` where it is switched off.
+    pub(super) shell: Option<ShellFiles>,
+    pub(super) store: Store,
+    pub(super) keeper: KeeperClient,
+}
+
+/// What most services need.
+#[derive(Debug, Clone)]
+pub(super) struct Base {
+    pub(super) store: Store,
+    keeper: KeeperClient,
+    audit: AuditLog,
+    pub(super) registry: Arc<Registry>,
+    pub(super) events: broadcast::Sender<TerminalEvent>,
+    /// Cancelled when the daemon stops or is replaced: no terminal is created from then on.
+    pub(super) stopping: CancellationToken,
+}
+
+impl Base {
+    fn new(store: Store, keeper: KeeperClient, max_running: MaxRunning) -> Self {
+        let events = broadcast::Sender::new(EVENT_QUEUE);
+        let stopping = CancellationToken::new();
+        let registry = Registry::new(max_running, events.clone(), stopping.clone());
+        Self {
+            audit: AuditLog::new(store.clone()),
+            registry: Arc::new(registry),
+            store,
+            keeper,
+            events,
+            stopping,
+        }
+    }
+}
+
+/// What judges commands.
+#[derive(Debug)]
+pub(super) struct GateServices {
+    gate: Arc<Gate>,
+    pub(super) policy: Arc<PolicyInForce>,
+    pub(super) approvals: Approvals,
+    pub(super) approver: Arc<Approver>,
+}
+
+impl GateServices {
+    fn new(base: &Base, policy: Arc<Policy>, approved: ApprovedPlace, config: &Config) -> Self {
+        let policy = Arc::new(PolicyInForce::new(policy));
+        let approvals = Approvals::new(config.approval_timeout());
+        let rules = ApprovedRules::new(approved, Arc::clone(&policy), base.audit.clone());
+        let rules = Arc::new(rules);
+        let gate = Gate::new(
+            Arc::clone(&policy),
+            approvals.clone(),
+            Arc::clone(&rules),
+            base.audit.clone(),
+        );
+        let approver = Approver::new(
+            approvals.clone(),
+            Arc::clone(&base.registry),
+            rules,
+            base.audit.clone(),
+            base.stopping.clone(),
+        );
+        Self {
+            gate: Arc::new(gate),
+            policy,
+            approvals,
+            approver: Arc::new(approver),
+        }
+    }
+}
+
+/// What ends terminals.
+#[derive(Debug)]
+pub(super) struct EndingServices {
+    pub(super) ender: Arc<Ender>,
+    pub(super) binding: ConnectionBinding,
+    retirement: Arc<Retirement>,
+    limits: LimitWatch,
+    scopes: Scopes,
+}
+
+impl EndingServices {
+    fn new(base: &Base, kill_grace: Duration) -> Self {
+        let tree_end = TreeEnd::new(base.keeper.clone(), kill_grace);
+        let retirement = Retirement::new(Arc::clone(&base.registry), base.keeper.clone());
+        let retirement = Arc::new(retirement);
+        let ender = Arc::new(Ender::new(
+            tree_end.clone(),
+            Arc::clone(&base.registry),
+            Arc::clone(&retirement),
+            base.audit.clone(),
+            base.store.clone(),
+            base.events.clone(),
+        ));
+        let recorder = LimitRecorder::new(base.audit.clone(), base.events.clone());
+        Self {
+            binding: ConnectionBinding::new(Arc::clone(&ender), base.stopping.clone()),
+            scopes: Scopes::new(recorder.clone()),
+            limits: LimitWatch::new(recorder, tree_end, base.store.clone()),
+            ender,
+            retirement,
+        }
+    }
+}
+
+/// The services that `app` and the handlers of `rpc` use.
+#[derive(Debug)]
+pub(super) struct Services {
+    pub(super) base: Base,
+    pub(super) gate: GateServices,
+    pub(super) ending: EndingServices,
+    pub(super) catalog: Catalog,
+    pub(super) creator: Arc<Creator>,
+    pub(super) attachments: Attachments,
+    pub(super) input: Arc<InputSender>,
+    pub(super) input_recorder: InputRecorder,
+    pub(super) screens: Screens,
+    pub(super) explainer: Arc<Explainer>,
+    pub(super) disk: Arc<Disk>,
+    pub(super) sandboxes: Sandboxes,
+    pub(super) tasks: Arc<TerminalTasks>,
+}
+
+/// What is done once, when a server starts.
+#[derive(Debug)]
+pub(super) struct Startup {
+    adopter: Adopter,
+    idle_timer: IdleTimer,
+    disk: Arc<Disk>,
+    approver: Arc<Approver>,
+}
+
+impl Startup {
+    /// Takes over the terminals that there are, and starts what runs beside them.
+    pub(super) async fn run(self, inventory: Vec<InventoryTerminal>) -> Result<(), TerminalError> {
+        self.disk.start().await;
+        self.adopter.adopt(inventory).await?;
+        tokio::spawn(self.idle_timer.run());
+        tokio::spawn(async move { self.approver.record_expired().await });
+        Ok(())
+    }
+}
+
+impl Services {
+    /// Makes the services. There are no terminals before [`Startup::run`].
+    pub(super) fn new(options: ServicesOptions<'_>) -> (Self, Startup) {
+        let (config, paths) = (options.config, options.paths);
+        let base = Base::new(options.store, options.keeper, config.limits.running());
+        let approved_file = options.approved.file.clone();
+        let gate = GateServices::new(&base, options.policy, options.approved, config);
+        let ending = EndingServices::new(&base, config.kill_grace());
+        let sandboxes = Sandboxes::new(&paths.state_dir, config_dir(paths));
+        let disk = Arc::new(Disk::new(
+            paths.state_dir.clone(),
+            config.store.clone(),
+            base.store.clone(),
+            Arc::clone(&base.registry),
+            base.audit.clone(),
+            base.events.clone(),
+        ));
+        let idle_listed = Arc::<Notify>::default();
+        let idle_timer = IdleTimer::new(
+            Arc::clone(&base.registry),
+            Arc::clone(&ending.ender),
+            base.stopping.clone(),
+            Arc::clone(&idle_listed),
+        );
+        let tasks = Arc::new(TerminalTasks {
+            registry: Arc::clone(&base.registry),
+            retirement: Arc::clone(&ending.retirement),
+            ender: Arc::clone(&ending.ender),
+            limits: ending.limits.clone(),
+            scopes: ending.scopes.clone(),
+            disk: Arc::clone(&disk),
+            store: base.store.clone(),
+            keeper: base.keeper.clone(),
+            events: base.events.clone(),
+            backlog: Backlog::default(),
+            input_log: input_log(config),
+            idle_listed,
+            stopping: base.stopping.clone(),
+        });
+        let creator = Creator {
+            registry: Arc::clone(&base.registry),
+            disk: Arc::clone(&disk),
+            preflight: Preflight::new(Arc::clone(&gate.gate), sandboxes.clone()),
+            starter: Starter::new(base.keeper.clone(), ending.scopes.clone()),
+            tasks: Arc::clone(&tasks),
+            audit: base.audit.clone(),
+            store: base.store.clone(),
+            events: base.events.clone(),
+            spool: config.spool.clone(),
+            shell: options.shell,
+        };
+        let startup = Startup {
+            adopter: Adopter {
+                registry: Arc::clone(&base.registry),
+                retirement: Arc::clone(&ending.retirement),
+                tasks: Arc::clone(&tasks),
+                scopes: ending.scopes.clone(),
+                sandboxes: sandboxes.clone(),
+                ender: Arc::clone(&ending.ender),
+                binding: ending.binding.clone(),
+                audit: base.audit.clone(),
+                store: base.store.clone(),
+                keeper: base.keeper.clone(),
+                spool: config.spool.clone(),
+            },
+            idle_timer,
+            disk: Arc::clone(&disk),
+            approver: Arc::clone(&gate.approver),
+        };
+        let explainer = Explainer::new(
+            Arc::clone(&gate.policy),
+            sandboxes.clone(),
+            paths.config_file.clone(),
+            approved_file,
+        );
+        let screens = Screens::new(base.store.clone());
+        let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
+        let input = Arc::clone(&gate.gate);
+        let input = InputSender::new(input, input_recorder.clone(), screens.clone());
+        let services = Self {
+            catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
+            attachments: Attachments::new(base.audit.clone()),
+            base,
+            gate,
+            ending,
+            creator: Arc::new(creator),
+            input: Arc::new(input),
+            input_recorder,
+            screens,
+            explainer: Arc::new(explainer),
+            disk,
+            sandboxes,
+            tasks,
+        };
+        (services, startup)
+    }
+
+    /// Resolves when every terminal has exited and all of its output is stored.
+    pub(super) async fn all_stored(&self) {
+        for terminal in self.base.registry.all() {
+            terminal.task_has_ended().await;
+        }
+    }
+}
+
+fn config_dir(paths: &Paths) -> PathBuf {
+    let parent = paths.config_file.parent();
+    parent.map(std::path::Path::to_owned).unwrap_or_default()
+}
+
+fn input_log(config: &Config) -> InputLog {
+    if config.audit.log_input {
+        InputLog::Text
+    } else {
+        InputLog::Sums
+    }
+}

@@ -1,0 +1,332 @@
+//! The life of the gate's questions: pending, approved or denied, used or expired. Pure: time comes
+//! in, nothing goes out.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use termd_proto::TerminalId;
+use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::policy::Verdict;
+use termd_proto::terminal::{Front, Owner};
+
+use crate::clock::Moment;
+
+/// How long an approval waits for the caller to come back.
+const USE_WITHIN: Duration = Duration::from_mins(10);
+/// How long a question that is over is still listed, and a denial still answered.
+const KEPT_FOR: Duration = Duration::from_mins(10);
+/// Most questions, including those that are over. At the bound the oldest that is over is dropped.
+/// Where none is over, no question is asked, and the command does not run.
+const MAX_QUESTIONS: usize = 256;
+/// How much of a command is shown, in bytes.
+const MAX_SHOWN_BYTES: usize = 4_096;
+
+/// What a question is about. An approval is for this and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The front that asks.
+    pub front: Front,
+    /// The user that asks.
+    pub uid: u32,
+    /// The client that asks, as it calls itself.
+    pub client: Option<String>,
+    /// The ACP session that asks.
+    pub session: Option<String>,
+    /// The terminal that is typed into; `None` for a new one.
+    pub terminal: Option<TerminalId>,
+    /// The program that reads what is typed.
+    pub program: Option<String>,
+    /// The directory in which the command would run.
+    pub cwd: String,
+    /// The whole command.
+    pub command: String,
+}
+
+/// What the gate says of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason.
+    pub reason: Option<String>,
+    /// Whether a person may agree to it for always.
+    pub always: Always,
+}
+
+/// Whether a person may agree to a command for always.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Always {
+    /// Yes, by this rule.
+    ByRule(String),
+    /// Only once, for this reason.
+    No(String),
+}
+
+/// What is known of a command when its caller asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It was approved, and the approval is used up now.
+    Granted(ApprovalInfo),
+    /// It was denied a while ago.
+    Denied(ApprovalInfo),
+    /// A question waits for an answer.
+    Asked(ApprovalInfo),
+    /// There are too many questions to ask another.
+    Full,
+}
+
+/// Why an answer was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotAnswered {
+    /// There is no such question.
+    NotFound,
+    /// Another answer came first, or it is too late.
+    Over(Box<ApprovalInfo>),
+}
+
+#[derive(Debug)]
+struct Question {
+    subject: Subject,
+    info: ApprovalInfo,
+    /// The rule that lets the command run for always.
+    rule: Option<String>,
+    /// When the state ends by itself.
+    until: Instant,
+    denial: Denial,
+}
+
+/// Whether the caller knows of a denial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Denial {
+    /// The caller gets the denial when it asks again.
+    Unknown,
+    /// The caller has got the denial, or denied the question itself. It may ask anew.
+    Known,
+}
+
+/// The questions, oldest first.
+#[derive(Debug)]
+pub(super) struct QuestionTable {
+    questions: VecDeque<Question>,
+    /// How long a question waits for an answer.
+    answer_within: Duration,
+}
+
+impl QuestionTable {
+    pub(super) fn new(answer_within: Duration) -> Self {
+        Self {
+            questions: VecDeque::new(),
+            answer_within,
+        }
+    }
+
+    /// What is known of a command. Where no question waits, one is asked under `id`.
+    pub(super) fn ask(
+        &mut self,
+        subject: Subject,
+        asked_by: &Owner,
+        doubt: Doubt,
+        id: ApprovalId,
+        now: Moment,
+    ) -> Standing {
+        let known = self
+            .questions
+            .iter_mut()
+            .rev()
+            .find(|question| question.subject == subject && question.counts());
+        if let Some(question) = known {
+            return match question.info.state {
+                ApprovalState::Approved => {
+                    question.end(ApprovalState::Used, now);
+                    Standing::Granted(question.info.clone())
+                }
+                ApprovalState::Denied => {
+                    question.denial = Denial::Known;
+                    Standing::Denied(question.info.clone())
+                }
+                _ => Standing::Asked(question.info.clone()),
+            };
+        }
+        if self.questions.len() >= MAX_QUESTIONS {
+            let over = self.questions.iter().position(Question::is_over);
+            let Some(over) = over else {
+                return Standing::Full;
+            };
+            self.questions.remove(over);
+        }
+        let (rule, only_once) = match doubt.always {
+            Always::ByRule(rule) => (Some(rule), None),
+            Always::No(why) => (None, Some(why)),
+        };
+        let info = ApprovalInfo {
+            id,
+            state: ApprovalState::Pending,
+            command: shown(&subject.command),
+            cwd: subject.cwd.clone(),
+            terminal: subject.terminal.clone(),
+            program: subject.program.clone(),
+            asked_by: asked_by.clone(),
+            verdict: doubt.verdict,
+            reason: doubt.reason,
+            asked_at_ms: now.ms,
+            expires_at_ms: later(now.ms, self.answer_within),
+            answered_by: None,
+            answered_at_ms: None,
+            only_once,
+            rule_at: None,
+        };
+        self.questions.push_back(Question {
+            subject,
+            info: info.clone(),
+            rule,
+            until: now.at + self.answer_within,
+            denial: Denial::Unknown,
+        });
+        Standing::Asked(info)
+    }
+
+    /// The front that asked says that its person agrees, and runs the command. A question that waits
+    /// is answered by that. Returns the question, where there was one.
+    pub(super) fn confirm(
+        &mut self,
+        subject: &Subject,
+        by: &Owner,
+        now: Moment,
+    ) -> Option<ApprovalInfo> {
+        let question = self.questions.iter_mut().rev().find(|question| {
+            let state = question.info.state;
+            question.subject == *subject
+                && matches!(state, ApprovalState::Pending | ApprovalState::Approved)
+        })?;
+        if question.info.state == ApprovalState::Pending {
+            question.answered(by, now);
+        }
+        question.end(ApprovalState::Used, now);
+        Some(question.info.clone())
+    }
+
+    /// Takes an answer. The first answer holds.
+    pub(super) fn answer(
+        &mut self,
+        id: &ApprovalId,
+        decision: Decision,
+        by: &Owner,
+        now: Moment,
+    ) -> Result<ApprovalInfo, NotAnswered> {
+        let question = self
+            .questions
+            .iter_mut()
+            .find(|question| question.info.id == *id)
+            .ok_or(NotAnswered::NotFound)?;
+        if question.info.state != ApprovalState::Pending {
+            return Err(NotAnswered::Over(Box::new(question.info.clone())));
+        }
+        question.answered(by, now);
+        match decision {
+            Decision::Approve | Decision::Always => {
+                question.info.state = ApprovalState::Approved;
+                question.until = now.at + USE_WITHIN;
+                question.info.expires_at_ms = later(now.ms, USE_WITHIN);
+            }
+            Decision::Deny => {
+                let asker = &question.info.asked_by;
+                if (by.front, &by.client) == (asker.front, &asker.client) {
+                    question.denial = Denial::Known;
+                }
+                question.end(ApprovalState::Denied, now);
+            }
+        }
+        Ok(question.info.clone())
+    }
+
+    /// Ends questions that nobody answered and approvals that nobody used in time, and drops what is
+    /// long over. Returns what has ended now.
+    pub(super) fn expire(&mut self, now: Moment) -> Vec<ApprovalInfo> {
+        self.questions
+            .retain(|question| !question.is_over() || now.at < question.until);
+        let late = self
+            .questions
+            .iter_mut()
+            .filter(|question| !question.is_over() && question.until <= now.at);
+        late.map(|question| {
+            question.end(ApprovalState::Expired, now);
+            question.info.clone()
+        })
+        .collect()
+    }
+
+    /// When [`expire`](Self::expire) has something to do next.
+    pub(super) fn next_expiry(&self) -> Option<Instant> {
+        self.questions.iter().map(|question| question.until).min()
+    }
+
+    /// The rule that would let a question's command run for always.
+    pub(super) fn rule_of(&self, id: &ApprovalId) -> Option<&str> {
+        let mut questions = self.questions.iter();
+        let question = questions.find(|question| question.info.id == *id)?;
+        question.rule.as_deref()
+    }
+
+    /// Notes the file and the line of the rule that an answer for always has written.
+    pub(super) fn set_rule_at(
+        &mut self,
+        id: &ApprovalId,
+        at: (String, usize),
+    ) -> Option<ApprovalInfo> {
+        let mut questions = self.questions.iter_mut();
+        let question = questions.find(|question| question.info.id == *id)?;
+        question.info.rule_at = Some(at);
+        Some(question.info.clone())
+    }
+
+    pub(super) fn get(&self, id: &ApprovalId) -> Option<&ApprovalInfo> {
+        let mut infos = self.questions.iter().map(|question| &question.info);
+        infos.find(|info| info.id == *id)
+    }
+
+    /// All questions, oldest first.
+    pub(super) fn list(&self) -> Vec<ApprovalInfo> {
+        let questions = self.questions.iter();
+        questions.map(|question| question.info.clone()).collect()
+    }
+}
+
+impl Question {
+    /// Whether the question still decides about its subject.
+    fn counts(&self) -> bool {
+        match self.info.state {
+            ApprovalState::Pending | ApprovalState::Approved => true,
+            ApprovalState::Denied => self.denial == Denial::Unknown,
+            ApprovalState::Used | ApprovalState::Expired => false,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(
+            self.info.state,
+            ApprovalState::Used | ApprovalState::Denied | ApprovalState::Expired
+        )
+    }
+
+    fn answered(&mut self, by: &Owner, now: Moment) {
+        self.info.answered_by = Some(by.clone());
+        self.info.answered_at_ms = Some(now.ms);
+    }
+
+    fn end(&mut self, state: ApprovalState, now: Moment) {
+        self.info.state = state;
+        self.until = now.at + KEPT_FOR;
+    }
+}
+
+fn later(ms: i64, time: Duration) -> i64 {
+    ms.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn shown(command: &str) -> String {
+    let end = command.floor_char_boundary(MAX_SHOWN_BYTES);
+    command.get(..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! The questions' life, with a clock in hand.
+
+use std::time::{Duration, Instant};
+
+use termd_proto::approval::{ApprovalId, ApprovalState, Decision};
+use termd_proto::policy::Verdict;
+use termd_proto::terminal::{Front, Owner};
+
+use super::{
+    Always, Doubt, MAX_QUESTIONS, NotAnswered, QuestionTable, Standing, Subject, USE_WITHIN,
+};
+use crate::clock::Moment;
+
+const ANSWER_WITHIN: Duration = Duration::from_mins(5);
+
+fn owner(client: &str) -> Owner {
+    Owner {
+        front: Front::Mcp,
+        uid: 1000,
+        pid: 1,
+        exe: None,
+        session: None,
+        client: Some(client.to_owned()),
+    }
+}
+
+fn subject(command: &str) -> Subject {
+    Subject {
+        front: Front::Mcp,
+        uid: 1000,
+        client: Some("an agent".to_owned()),
+        session: None,
+        terminal: None,
+        program: None,
+        cwd: "/project".to_owned(),
+        command: command.to_owned(),
+    }
+}
+
+struct Story {
+    table: QuestionTable,
+    start: Instant,
+    now: Duration,
+    ids: u64,
+}
+
+impl Story {
+    fn begin() -> Self {
+        Self {
+            table: QuestionTable::new(ANSWER_WITHIN),
+            start: Instant::now(),
+            now: Duration::ZERO,
+            ids: 0,
+        }
+    }
+
+    fn moment(&self) -> Moment {
+        Moment {
+            at: self.start + self.now,
+            ms: i64::try_from(self.now.as_millis()).unwrap(),
+        }
+    }
+
+    fn ask(&mut self, subject: Subject) -> Standing {
+        self.ids += 1;
+        let doubt = Doubt {
+            verdict: Verdict::Dangerous,
+            reason: Some("it is".to_owned()),
+            always: Always::ByRule("a rule".to_owned()),
+        };
+        let id = ApprovalId::from_random(self.ids);
+        let now = self.moment();
+        self.table.ask(subject, &owner("an agent"), doubt, id, now)
+    }
+
+    #[track_caller]
+    fn asked(&mut self, subject: Subject) -> ApprovalId {
+        match self.ask(subject) {
+            Standing::Asked(info) => info.id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answer(&mut self, id: &ApprovalId, decision: Decision) -> Result<(), NotAnswered> {
+        let now = self.moment();
+        let answered = self.table.answer(id, decision, &owner("a person"), now);
+        answered.map(|_| ())
+    }
+
+    fn pass(&mut self, time: Duration) -> Vec<(ApprovalId, ApprovalState)> {
+        self.now += time;
+        let now = self.moment();
+        let lapsed = self.table.expire(now);
+        lapsed
+            .into_iter()
+            .map(|info| (info.id, info.state))
+            .collect()
+    }
+}
+
+#[test]
+fn an_approval_is_used_once_and_only_for_what_was_asked() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("rm -r a"));
+    assert_eq!(
+        story.asked(subject("rm -r a")),
+        id,
+        "one question for one subject"
+    );
+    story.answer(&id, Decision::Approve).unwrap();
+    let others = [
+        Subject {
+            cwd: "/".to_owned(),
+            ..subject("rm -r a")
+        },
+        Subject {
+            client: None,
+            ..subject("rm -r a")
+        },
+        Subject {
+            front: Front::Cli,
+            ..subject("rm -r a")
+        },
+        Subject {
+            session: Some("s".to_owned()),
+            ..subject("rm -r a")
+        },
+        Subject {
+            terminal: Some("term_aaaaaaaaaaaa".parse().unwrap()),
+            ..subject("rm -r a")
+        },
+        subject("rm -r a "),
+        subject("rm -r /"),
+    ];
+    for other in others {
+        let standing = story.ask(other.clone());
+        assert!(
+            matches!(standing, Standing::Asked(_)),
+            "{other:?}: {standing:?}"
+        );
+    }
+    let Standing::Granted(info) = story.ask(subject("rm -r a")) else {
+        panic!("it was approved");
+    };
+    assert_eq!(
+        (info.state, info.answered_by),
+        (ApprovalState::Used, Some(owner("a person")))
+    );
+    assert_ne!(story.asked(subject("rm -r a")), id, "used up: asked anew");
+}
+
+#[test]
+fn the_first_answer_holds() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    story.answer(&id, Decision::Deny).unwrap();
+    assert!(matches!(
+        story.answer(&id, Decision::Approve),
+        Err(NotAnswered::Over(info)) if info.state == ApprovalState::Denied
+    ));
+    assert!(matches!(story.ask(subject("x")), Standing::Denied(_)));
+    let nobody = ApprovalId::from_random(9_999);
+    assert_eq!(
+        story.answer(&nobody, Decision::Approve),
+        Err(NotAnswered::NotFound)
+    );
+}
+
+#[test]
+fn what_nobody_answers_or_uses_is_over_in_time() {
+    let mut story = Story::begin();
+    let unanswered = story.asked(subject("x"));
+    let unused = story.asked(subject("y"));
+    story.answer(&unused, Decision::Approve).unwrap();
+    assert_eq!(
+        story.pass(ANSWER_WITHIN.saturating_sub(Duration::from_millis(1))),
+        []
+    );
+    let lapsed = story.pass(Duration::from_millis(1));
+    assert_eq!(lapsed, [(unanswered.clone(), ApprovalState::Expired)]);
+    assert!(matches!(
+        story.answer(&unanswered, Decision::Approve),
+        Err(NotAnswered::Over(_))
+    ));
+    assert_ne!(
+        story.asked(subject("x")),
+        unanswered,
+        "it may be asked again"
+    );
+    let lapsed = story.pass(USE_WITHIN.saturating_sub(ANSWER_WITHIN));
+    assert!(
+        lapsed.contains(&(unused, ApprovalState::Expired)),
+        "{lapsed:?}"
+    );
+    assert!(matches!(story.ask(subject("y")), Standing::Asked(_)));
+}
+
+#[test]
+fn a_denial_is_told_once_and_not_for_ever() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    story.answer(&id, Decision::Deny).unwrap();
+    story.pass(Duration::from_mins(9));
+    assert!(matches!(story.ask(subject("x")), Standing::Denied(_)));
+    let id = story.asked(subject("x"));
+    story.answer(&id, Decision::Deny).unwrap();
+    story.pass(Duration::from_mins(10));
+    assert!(matches!(story.ask(subject("x")), Standing::Asked(_)));
+}
+
+#[test]
+fn who_asked_knows_what_its_own_person_has_denied() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    let now = story.moment();
+    let itself = owner("an agent");
+    story
+        .table
+        .answer(&id, Decision::Deny, &itself, now)
+        .unwrap();
+    assert_ne!(story.asked(subject("x")), id);
+}
+
+#[test]
+fn the_front_that_asked_may_answer_by_confirming() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    let now = story.moment();
+    let info = story
+        .table
+        .confirm(&subject("x"), &owner("an agent"), now)
+        .unwrap();
+    assert_eq!((info.id, info.state), (id.clone(), ApprovalState::Used));
+    assert_eq!(
+        story.table.confirm(&subject("x"), &owner("an agent"), now),
+        None
+    );
+    assert!(matches!(
+        story.answer(&id, Decision::Deny),
+        Err(NotAnswered::Over(_))
+    ));
+}
+
+#[test]
+fn questions_are_bounded_and_at_the_bound_nothing_is_let_through() {
+    let mut story = Story::begin();
+    let ids: Vec<_> = (0..MAX_QUESTIONS)
+        .map(|number| story.asked(subject(&number.to_string())))
+        .collect();
+    assert_eq!(story.ask(subject("one more")), Standing::Full);
+    story.answer(&ids[7], Decision::Deny).unwrap();
+    assert!(matches!(story.ask(subject("one more")), Standing::Asked(_)));
+    assert_eq!(story.ask(subject("another")), Standing::Full);
+    assert_eq!(story.table.list().len(), MAX_QUESTIONS);
+}

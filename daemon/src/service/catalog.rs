@@ -1,0 +1,228 @@
+//! Finding, listing and counting terminals: those that the registry has, and those that only the
+//! database remembers.
+
+use std::sync::Arc;
+
+use termd_proto::terminal::{ListScope, TerminalInfo, TerminalPage, TerminalState};
+use termd_proto::{Label, TerminalId, TerminalRef};
+
+use super::registry::{Registry, stored_terminal};
+use crate::store::{Store, StoreError};
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::output::spool::Spool;
+
+/// Most matches that an ambiguous reference is answered with.
+const MAX_MATCHES_SHOWN: u32 = 8;
+
+/// Finds and lists terminals. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Catalog {
+    registry: Arc<Registry>,
+    store: Store,
+}
+
+/// What all terminals take.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Usage {
+    /// Terminals whose command runs.
+    pub(crate) running: u64,
+    /// Terminals that have ended and are not closed.
+    pub(crate) exited: u64,
+    /// Bytes of output in spools.
+    pub(crate) spool_bytes: u64,
+    /// Bytes of output that are not in the database yet.
+    pub(crate) unstored_bytes: u64,
+}
+
+impl Catalog {
+    pub(crate) fn new(registry: Arc<Registry>, store: Store) -> Self {
+        Self { registry, store }
+    }
+
+    /// Finds the terminal that a person or a script means by an id, the beginning of an id, or a
+    /// label. Listed terminals come before those that only the database knows.
+    pub(crate) async fn find(
+        &self,
+        reference: &TerminalRef,
+    ) -> Result<Arc<Terminal>, TerminalError> {
+        let not_found = || TerminalError::NotFound(reference.0.clone());
+        if let Some(found) = self.find_listed(reference)? {
+            return Ok(found);
+        }
+        let id = match reference.0.parse::<TerminalId>() {
+            Ok(id) => id,
+            Err(_) => self
+                .stored_id_with_prefix(reference)
+                .await?
+                .ok_or_else(not_found)?,
+        };
+        // A terminal that was closed a moment ago may have its last row in the writer's queue.
+        if let Err(error) = self.store.flush().await {
+            tracing::debug!(terminal = %id, %error, "cannot flush before a look-up");
+        }
+        let row = self.store.terminal(&id).await?.ok_or_else(not_found)?;
+        Ok(stored_terminal(&row, &self.store))
+    }
+
+    fn find_listed(&self, reference: &TerminalRef) -> Result<Option<Arc<Terminal>>, TerminalError> {
+        if let Ok(id) = reference.0.parse::<TerminalId>() {
+            return Ok(self.registry.get(&id));
+        }
+        let label = reference.0.parse::<Label>().ok();
+        if let Some(found) = label.and_then(|label| self.registry.by_label(&label)) {
+            return Ok(Some(found));
+        }
+        let Some(prefix) = id_prefix(&reference.0) else {
+            return Ok(None);
+        };
+        let mut fitting = self.registry.all();
+        fitting.retain(|terminal| {
+            terminal.id().as_str().starts_with(&*prefix)
+                && terminal.state() != TerminalState::Closed
+        });
+        if fitting.len() < 2 {
+            return Ok(fitting.pop());
+        }
+        let shown = fitting.iter().take(MAX_MATCHES_SHOWN as usize);
+        Err(TerminalError::Ambiguous {
+            reference: reference.0.clone(),
+            matches: shown.map(|terminal| terminal.id().clone()).collect(),
+        })
+    }
+
+    async fn stored_id_with_prefix(
+        &self,
+        reference: &TerminalRef,
+    ) -> Result<Option<TerminalId>, TerminalError> {
+        let Some(prefix) = id_prefix(&reference.0) else {
+            return Ok(None);
+        };
+        let fitting = self.store.ids_with_prefix(&prefix, MAX_MATCHES_SHOWN);
+        let mut fitting = fitting.await?;
+        if fitting.len() < 2 {
+            return Ok(fitting.pop());
+        }
+        Err(TerminalError::Ambiguous {
+            reference: reference.0.clone(),
+            matches: fitting,
+        })
+    }
+
+    /// One page of terminals, oldest first.
+    pub(crate) async fn list(
+        &self,
+        scope: ListScope,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<TerminalPage, TerminalError> {
+        match scope {
+            ListScope::Open | ListScope::Running => self.list_open(scope, cursor, limit),
+            ListScope::All => self.list_all(cursor, limit).await,
+        }
+    }
+
+    fn list_open(
+        &self,
+        scope: ListScope,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<TerminalPage, TerminalError> {
+        let after = cursor.map(parse_cursor).transpose()?;
+        let mut listed = self.registry.all();
+        listed.retain(|terminal| {
+            let is_in_scope = match terminal.state() {
+                TerminalState::Running => true,
+                TerminalState::Exited => scope == ListScope::Open,
+                TerminalState::Closed => false,
+            };
+            is_in_scope
+                && after
+                    .as_ref()
+                    .is_none_or(|after| sort_key(terminal) > *after)
+        });
+        listed.sort_by_cached_key(|terminal| sort_key(terminal));
+        let limit = limit as usize;
+        let next_cursor = (listed.len() > limit)
+            .then(|| listed.get(limit - 1))
+            .flatten()
+            .map(|last| format!("{}:{}", last.record.created_at_ms, last.id()));
+        let page = listed.iter().take(limit).map(|terminal| terminal.info());
+        Ok(TerminalPage {
+            terminals: page.collect(),
+            next_cursor,
+        })
+    }
+
+    async fn list_all(
+        &self,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<TerminalPage, TerminalError> {
+        self.store.flush().await?;
+        let (rows, next_cursor) = self.store.list_terminals(cursor, limit).await?;
+        let terminals = rows.iter().map(|row| {
+            let listed = self.registry.get(&row.id);
+            let terminal = listed.unwrap_or_else(|| stored_terminal(row, &self.store));
+            TerminalInfo {
+                start: row.start,
+                ..terminal.info()
+            }
+        });
+        Ok(TerminalPage {
+            terminals: terminals.collect(),
+            next_cursor,
+        })
+    }
+
+    /// All that is known of a terminal, including what retention has dropped of its output.
+    pub(crate) async fn info(&self, terminal: &Terminal) -> Result<TerminalInfo, TerminalError> {
+        let info = terminal.info();
+        if info.state == TerminalState::Running {
+            return Ok(info);
+        }
+        let row = self.store.terminal(terminal.id()).await?;
+        let gaps = self.store.gaps(terminal.id()).await?;
+        Ok(TerminalInfo {
+            start: row.map_or(info.start, |row| row.start),
+            gaps,
+            ..info
+        })
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        for terminal in self.registry.all() {
+            match terminal.state() {
+                TerminalState::Running => usage.running += 1,
+                TerminalState::Exited => usage.exited += 1,
+                TerminalState::Closed => {}
+            }
+            usage.spool_bytes += terminal.transcript.spool().map_or(0, Spool::held);
+            usage.unstored_bytes += terminal.unstored();
+        }
+        usage
+    }
+}
+
+/// The text as the beginning of an id; `None` where no id can begin with it.
+fn id_prefix(text: &str) -> Option<String> {
+    let random = text.strip_prefix("term_").unwrap_or(text);
+    let fits = !random.is_empty()
+        && random
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+    fits.then(|| format!("term_{random}"))
+}
+
+fn sort_key(terminal: &Terminal) -> (i64, String) {
+    let id = terminal.id().as_str().to_owned();
+    (terminal.record.created_at_ms, id)
+}
+
+fn parse_cursor(cursor: &str) -> Result<(i64, String), TerminalError> {
+    cursor
+        .split_once(':')
+        .and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())))
+        .ok_or(TerminalError::Store(StoreError::BadCursor))
+}

@@ -1,0 +1,107 @@
+//! What is found out about a command before it is recorded or started: what is to be executed, what
+//! the gate says, and what the command is held to.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use termd_proto::TerminalId;
+
+use super::request::CreateRequest;
+use crate::service::gate::{Gate, NewCommand, Ruling};
+use crate::service::sandbox::{SandboxLease, Sandboxes};
+use crate::terminal::error::TerminalError;
+use crate::terminal::lifecycle::launch::{Launch, LaunchError};
+use termd_policy::Profile;
+
+/// Checks commands. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Preflight {
+    gate: Arc<Gate>,
+    sandboxes: Sandboxes,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(super) enum Finding {
+    /// There is nothing that could be executed.
+    NotFound(LaunchError),
+    /// The command may not run. With what its audit record says.
+    Refused(Box<Ruling>, Map<String, Value>),
+    /// The command may run.
+    Allowed(Box<AllowedCommand>),
+}
+
+/// A command that may run.
+#[derive(Debug)]
+pub(super) struct AllowedCommand {
+    pub(super) launch: Launch,
+    /// What its environment is made of.
+    pub(super) base_env: BTreeMap<OsString, OsString>,
+    pub(super) profile: Profile,
+    /// What the keeper is to hold the command to, or why nobody can.
+    pub(super) lease: Result<SandboxLease, TerminalError>,
+    /// What the audit record says of the command.
+    pub(super) detail: Map<String, Value>,
+}
+
+impl Preflight {
+    pub(crate) fn new(gate: Arc<Gate>, sandboxes: Sandboxes) -> Self {
+        Self { gate, sandboxes }
+    }
+
+    /// Checks a request, and gives it back. The check runs on a thread of its own: it reads
+    /// directories on file systems that may not answer, and judges texts of any length.
+    pub(super) async fn check(
+        &self,
+        id: &TerminalId,
+        request: CreateRequest,
+    ) -> Result<(CreateRequest, Finding), TerminalError> {
+        let (this, id) = (self.clone(), id.clone());
+        let checked = tokio::task::spawn_blocking(move || {
+            let finding = this.check_now(&id, &request);
+            (request, finding)
+        });
+        let (request, finding) = checked.await.map_err(|_| TerminalError::Stopping)?;
+        Ok((request, finding?))
+    }
+
+    fn check_now(
+        &self,
+        id: &TerminalId,
+        request: &CreateRequest,
+    ) -> Result<Finding, TerminalError> {
+        let launch_request = request.launch_request();
+        let base_env = launch_request.base_env.clone();
+        let launch = match launch_request.resolve() {
+            Ok(launch) => launch,
+            Err(error) => return Ok(Finding::NotFound(error)),
+        };
+        let (ruling, profile) = self.gate.judge_creation(&NewCommand {
+            owner: &request.owner,
+            line: request.shell_line(&launch),
+            argv: &launch.argv,
+            cwd: &launch.cwd,
+            gate: &request.gate,
+            confirmed: request.confirmed,
+        })?;
+        let mut detail = Map::new();
+        if let Some(program) = launch.argv.first() {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            detail.insert("program".to_owned(), name.into());
+        }
+        detail.extend(ruling.detail());
+        if !ruling.allows() {
+            return Ok(Finding::Refused(Box::new(ruling), detail));
+        }
+        let lease = self.sandboxes.lease(id, &profile, &launch.cwd);
+        Ok(Finding::Allowed(Box::new(AllowedCommand {
+            launch,
+            base_env,
+            profile,
+            lease,
+            detail,
+        })))
+    }
+}

@@ -1,0 +1,330 @@
+//! The gate before everything that runs something: judged, recorded, and only then done.
+
+mod approved_rules;
+mod approver;
+mod descent;
+mod explainer;
+mod policy_in_force;
+mod ruling;
+mod typist;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use termd_proto::approval::ApprovalId;
+use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::terminal::{Confinement, Owner};
+
+use self::policy_in_force::judge_apart;
+use self::ruling::Consent;
+use super::audit_log::AuditLog;
+use super::random::random_bits;
+use crate::approval::{Always, Approvals, Doubt, Standing, Subject};
+use crate::store::AuditAction;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::input::Secrecy;
+use crate::terminal::input::foreground::foreground_process;
+use termd_policy::{
+    CompiledGate, Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile,
+    Request, TypedLine, TypedLines, command_text, program,
+};
+
+pub(crate) use self::approved_rules::ApprovedRules;
+pub(crate) use self::approver::Approver;
+pub(crate) use self::explainer::Explainer;
+pub(crate) use self::policy_in_force::{PolicyInForce, decide};
+pub(crate) use self::ruling::Ruling;
+pub(crate) use self::typist::Typist;
+
+/// How much of a command an error or a record shows, in bytes.
+const MAX_SHOWN_BYTES: usize = 4_096;
+
+/// Judges commands, and knows whether a person has agreed to them.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    policy: Arc<PolicyInForce>,
+    approvals: Approvals,
+    rules: Arc<ApprovedRules>,
+    audit: AuditLog,
+}
+
+/// What a new terminal would run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewCommand<'a> {
+    pub(crate) owner: &'a Owner,
+    /// The shell line as it was given, where a shell of ours is put before it.
+    pub(crate) line: Option<&'a str>,
+    pub(crate) argv: &'a [String],
+    pub(crate) cwd: &'a Path,
+    /// What the connection has set for the gate.
+    pub(crate) gate: &'a CompiledGate,
+    /// Whether the caller says that a person has agreed.
+    pub(crate) confirmed: bool,
+}
+
+impl Gate {
+    pub(crate) fn new(
+        policy: Arc<PolicyInForce>,
+        approvals: Approvals,
+        rules: Arc<ApprovedRules>,
+        audit: AuditLog,
+    ) -> Self {
+        Self {
+            policy,
+            approvals,
+            rules,
+            audit,
+        }
+    }
+
+    /// Judges what a new terminal would run. Returns the profile that it would run under.
+    pub(crate) fn judge_creation(
+        &self,
+        command: &NewCommand<'_>,
+    ) -> Result<(Ruling, Profile), TerminalError> {
+        let (owner, cwd) = (command.owner, command.cwd.to_string_lossy());
+        let request = Request {
+            invocation: command
+                .line
+                .map_or(Invocation::Argv(command.argv), Invocation::Line),
+            program: None,
+            front: owner.front,
+            client: owner.client.as_deref(),
+            uid: Some(owner.uid),
+            cwd: Some(&cwd),
+        };
+        let text = match command.line {
+            Some(line) => line.to_owned(),
+            None => command_text(command.argv),
+        };
+        let decision = decide(
+            &self.policy.get(),
+            &request,
+            Completeness::Whole,
+            command.gate,
+        );
+        let subject = subject(owner, &cwd, &text);
+        let judgement = decision.judgement.clone();
+        let consent = if command.confirmed {
+            self.confirm(&judgement, &subject, owner)
+        } else {
+            let always = || self.rules.offer(&decision, &request);
+            self.consent(&judgement, subject, owner, always)?
+        };
+        let ruling = Ruling {
+            consent,
+            judgement,
+            command: Some(shown(&text)),
+        };
+        Ok((ruling, decision.profile))
+    }
+
+    /// Judges what is about to be typed, together with what was typed before it: each line that it
+    /// completes for the program in the foreground. To be called before the bytes go out. Returns
+    /// what is to be remembered as typed once they have.
+    ///
+    /// The text of a secret, and what is typed at a prompt that hides it, stands in no error and in
+    /// no record.
+    pub(crate) async fn judge_typing(
+        &self,
+        terminal: &Terminal,
+        typist: &Typist<'_>,
+        typed: &TypedLines,
+        bytes: &[u8],
+        secrecy: &Secrecy,
+    ) -> Result<TypedLines, TerminalError> {
+        // Nobody reads what is typed at a tty that is gone, and the caller gets an error.
+        let Some(tty) = terminal.line_discipline().await else {
+            return Ok(typed.clone());
+        };
+        let foreground = foreground_process(terminal).await;
+        let program = foreground.as_ref().map(|process| process.program.as_str());
+        let is_hidden = tty.awaits_secret();
+        let is_secret = !matches!(secrecy, Secrecy::Shown(_) | Secrecy::NotShown);
+        let mut next = typed.clone();
+        if is_hidden && program.is_some_and(|name| !program::is_shell(name)) {
+            // A password, for the program that prompts for one.
+            next.forget();
+            return Ok(next);
+        }
+        let lines = next.feed(bytes, program);
+        if is_secret {
+            next.forget();
+        }
+        // A line runs where the program is by now, and not where the terminal was started. A line
+        // behind another one of the same call runs where that one may lead.
+        let here = foreground.as_ref();
+        let here = here.and_then(|process| process.cwd.as_deref());
+        let mut whereabouts = PossibleCwd::at(Some(here.unwrap_or(&terminal.record.cwd)));
+        for line in lines {
+            let decision = self.decide_line(&line, program, typist, &whereabouts);
+            let next_cwd = decision.next_cwd.clone();
+            let cwd = std::mem::replace(&mut whereabouts, next_cwd).describe();
+            let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
+            let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
+            let ruling = if is_secret || is_hidden {
+                rule_on_secret(judgement, typist)
+            } else {
+                let subject = Subject {
+                    terminal: Some(terminal.id().clone()),
+                    program: program.map(str::to_owned),
+                    ..subject(typist.actor, &cwd, &line.text)
+                };
+                let consent = if typist.confirmed {
+                    self.confirm(&judgement, &subject, typist.actor)
+                } else {
+                    let always = || Always::No(only_once.to_string());
+                    self.consent(&judgement, subject, typist.actor, always)?
+                };
+                Ruling {
+                    judgement,
+                    command: Some(shown(&line.text)),
+                    consent,
+                }
+            };
+            self.record_line(terminal, typist, program, &ruling).await?;
+            if !ruling.allows() {
+                return Err(ruling.into_error());
+            }
+        }
+        Ok(next)
+    }
+
+    /// Records a typed line that is not plainly safe.
+    async fn record_line(
+        &self,
+        terminal: &Terminal,
+        typist: &Typist<'_>,
+        program: Option<&str>,
+        ruling: &Ruling,
+    ) -> Result<(), TerminalError> {
+        if ruling.is_plain() {
+            return Ok(());
+        }
+        let mut detail = ruling.detail();
+        if let Some(command) = &ruling.command {
+            detail.insert("command".to_owned(), command.as_str().into());
+        }
+        detail.insert("program".to_owned(), json!(program));
+        let (action, outcome) = (AuditAction::TerminalInput, ruling.outcome());
+        let id = Some(terminal.id());
+        self.audit
+            .record(action, outcome, typist.actor, id, detail)
+            .await
+    }
+
+    /// The caller says that a person has agreed. A question that waits is answered by that.
+    fn confirm(&self, judgement: &Judgement, subject: &Subject, asker: &Owner) -> Consent {
+        if judgement.effect == Effect::Confirm {
+            self.approvals.confirm(subject, asker);
+        }
+        Consent::Confirmed
+    }
+
+    /// Whether a person has agreed to what the gate wants agreed to. A question is asked where not.
+    fn consent(
+        &self,
+        judgement: &Judgement,
+        subject: Subject,
+        asker: &Owner,
+        always: impl FnOnce() -> Always,
+    ) -> Result<Consent, TerminalError> {
+        if judgement.effect != Effect::Confirm {
+            return Ok(Consent::None);
+        }
+        let doubt = Doubt {
+            verdict: judgement.verdict,
+            reason: judgement.reason.clone(),
+            always: always(),
+        };
+        let id = ApprovalId::from_random(random_bits()?);
+        Ok(match self.approvals.ask(subject, asker, doubt, id) {
+            Standing::Granted(info) => Consent::Approved(info),
+            Standing::Asked(info) => Consent::Pending(info),
+            Standing::Denied(info) => Consent::Denied(info),
+            Standing::Full => Consent::None,
+        })
+    }
+
+    fn decide_line(
+        &self,
+        line: &TypedLine,
+        program: Option<&str>,
+        typist: &Typist<'_>,
+        start: &PossibleCwd,
+    ) -> Decision {
+        let request = Request {
+            invocation: Invocation::Line(&line.text),
+            program,
+            front: typist.actor.front,
+            client: typist.actor.client.as_deref(),
+            uid: Some(typist.actor.uid),
+            cwd: None,
+        };
+        let policy = self.policy.get();
+        let decide = || policy.decide_from(start, &request, line.completeness, typist.gate);
+        judge_apart(line.text.len(), decide)
+    }
+}
+
+fn shown(text: &str) -> String {
+    let end = text.floor_char_boundary(MAX_SHOWN_BYTES);
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+/// What an approval of this command in a new terminal would be for.
+fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
+    Subject {
+        front: asker.front,
+        uid: asker.uid,
+        client: asker.client.clone(),
+        session: asker.session.clone(),
+        terminal: None,
+        program: None,
+        cwd: cwd.to_owned(),
+        command: command.to_owned(),
+    }
+}
+
+/// A line runs under the profile of its terminal. Where a rule asks for another profile, only a new
+/// terminal can have it, so the line does not run without a question.
+fn under_its_profile(decision: Decision, held_to: Option<&Confinement>) -> Judgement {
+    let has = |name: &String| held_to.is_some_and(|held_to| held_to.profiles.contains(name));
+    let missing = decision.profiles_by_rule.iter().find(|name| !has(name));
+    let mut judgement = decision.judgement;
+    if let Some(name) = missing.filter(|name| name.as_str() != "none")
+        && judgement.effect == Effect::Allow
+    {
+        judgement.effect = Effect::Confirm;
+        let reason = format!("a rule wants it under the profile {name}, and this terminal is not");
+        judgement.reason.get_or_insert(reason);
+    }
+    judgement
+}
+
+/// A ruling that tells nothing of a secret. A password that cannot be read as shell is hard to guess,
+/// and no doubt about what runs.
+fn rule_on_secret(mut judgement: Judgement, typist: &Typist<'_>) -> Ruling {
+    judgement.reason = None;
+    judgement.span = None;
+    if judgement.verdict == Verdict::Dangerous {
+        let reason = "what is typed as a secret would run here as a command";
+        judgement.reason = Some(reason.to_owned());
+    } else if judgement.effect != Effect::Deny {
+        judgement.verdict = Verdict::Safe;
+        judgement.effect = Effect::Allow;
+        judgement.rule = None;
+        judgement.approved = None;
+    }
+    Ruling {
+        judgement,
+        command: None,
+        consent: if typist.confirmed {
+            Consent::Confirmed
+        } else {
+            Consent::None
+        },
+    }
+}

@@ -1,0 +1,117 @@
+//! What the gate says of a command, and whether a person has agreed to it.
+
+use serde_json::{Map, Value, json};
+use termd_proto::approval::ApprovalInfo;
+use termd_proto::policy::{Effect, Judgement, Verdict};
+
+use crate::store::AuditOutcome;
+use crate::terminal::error::{Refusal, TerminalError};
+
+/// A judgement, with the consent to it.
+#[derive(Debug)]
+pub(crate) struct Ruling {
+    pub(super) judgement: Judgement,
+    /// The command as errors and records show it; `None` for a secret.
+    pub(super) command: Option<String>,
+    pub(super) consent: Consent,
+}
+
+/// Whether a person has agreed.
+#[derive(Debug)]
+pub(super) enum Consent {
+    /// Nobody was asked: there is nothing to agree to, or the table of questions is full.
+    None,
+    /// The caller says that a person has agreed.
+    Confirmed,
+    /// A person has approved it, and the approval is used up now.
+    Approved(ApprovalInfo),
+    /// A question waits for an answer.
+    Pending(ApprovalInfo),
+    /// A person has denied it.
+    Denied(ApprovalInfo),
+}
+
+impl Consent {
+    fn is_given(&self) -> bool {
+        matches!(self, Self::Confirmed | Self::Approved(_))
+    }
+
+    fn approval(&self) -> Option<&ApprovalInfo> {
+        match self {
+            Self::None | Self::Confirmed => None,
+            Self::Approved(info) | Self::Pending(info) | Self::Denied(info) => Some(info),
+        }
+    }
+}
+
+impl Ruling {
+    pub(crate) fn allows(&self) -> bool {
+        match self.judgement.effect {
+            Effect::Allow => true,
+            Effect::Confirm => self.consent.is_given(),
+            Effect::Deny => false,
+        }
+    }
+
+    /// Whether there is neither a doubt nor a rule, and so nothing to record.
+    pub(super) fn is_plain(&self) -> bool {
+        let judgement = &self.judgement;
+        let is_safe = judgement.verdict == Verdict::Safe && judgement.rule.is_none();
+        is_safe && judgement.effect == Effect::Allow
+    }
+
+    /// What the audit record says.
+    pub(crate) fn detail(&self) -> Map<String, Value> {
+        let judgement = &self.judgement;
+        let mut detail = Map::new();
+        detail.insert("verdict".to_owned(), judgement.verdict.as_str().into());
+        if let Some(reason) = &judgement.reason {
+            detail.insert("reason".to_owned(), reason.as_str().into());
+        }
+        if let Some(rule) = judgement.rule {
+            detail.insert("rule".to_owned(), rule.into());
+        }
+        if let Some(rule) = judgement.approved {
+            detail.insert("approved_rule".to_owned(), rule.into());
+        }
+        if !self.is_plain() {
+            detail.insert("confirmed".to_owned(), self.consent.is_given().into());
+        }
+        if let Some(approval) = self.consent.approval() {
+            detail.insert("approval".to_owned(), approval.id.as_str().into());
+        }
+        if let Consent::Approved(ApprovalInfo {
+            answered_by: Some(by),
+            ..
+        }) = &self.consent
+        {
+            detail.insert("approved_by".to_owned(), json!(by));
+        }
+        detail
+    }
+
+    pub(crate) fn outcome(&self) -> AuditOutcome {
+        match (self.allows(), self.judgement.effect) {
+            (true, _) => AuditOutcome::Ok,
+            (false, Effect::Deny) => AuditOutcome::Forbidden,
+            (false, _) if matches!(self.consent, Consent::Denied(_)) => AuditOutcome::Rejected,
+            (false, _) => AuditOutcome::NotConfirmed,
+        }
+    }
+
+    /// The error of a command that is not allowed.
+    pub(crate) fn into_error(self) -> TerminalError {
+        let is_denied = self.judgement.effect == Effect::Deny;
+        let is_rejected = matches!(self.consent, Consent::Denied(_));
+        let refusal = Box::new(Refusal {
+            judgement: self.judgement,
+            command: self.command,
+            approval: self.consent.approval().cloned(),
+        });
+        match (is_denied, is_rejected) {
+            (true, _) => TerminalError::Denied(refusal),
+            (false, true) => TerminalError::Rejected(refusal),
+            (false, false) => TerminalError::ConfirmationRequired(refusal),
+        }
+    }
+}

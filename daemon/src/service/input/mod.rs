@@ -1,0 +1,137 @@
+//! `session.type` and `session.send`: from the caller to the terminal's task.
+
+mod recorder;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use termd_proto::interact::TypedInput;
+use termd_proto::terminal::SendResult;
+
+use super::gate::{Gate, Typist};
+use super::screens::Screens;
+use crate::clock::now_ms;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::input::input_audit::AuditedInput;
+use crate::terminal::input::send::{queue_input, wait_until_taken};
+use crate::terminal::input::typing::{Lines, Typing, TypingModes, echo_of};
+use crate::terminal::input::{Care, LineCare, Secrecy};
+
+pub(crate) use self::recorder::InputRecorder;
+
+/// Types into terminals: judged, recorded, and only then typed.
+#[derive(Debug)]
+pub(crate) struct InputSender {
+    gate: Arc<Gate>,
+    recorder: InputRecorder,
+    screens: Screens,
+}
+
+impl InputSender {
+    pub(crate) fn new(gate: Arc<Gate>, recorder: InputRecorder, screens: Screens) -> Self {
+        Self {
+            gate,
+            recorder,
+            screens,
+        }
+    }
+
+    /// Types as a person does. Waits until the terminal has taken it, `max` at the longest.
+    ///
+    /// A secret goes only where one is awaited, unless forced, and is not remembered. Where it is
+    /// forced upon a tty that reads lines and shows them, the tty is kept from showing it. A line
+    /// editor shows what it likes, and what it shows is output.
+    pub(crate) async fn type_input(
+        &self,
+        terminal: &Arc<Terminal>,
+        input: &TypedInput,
+        typist: &Typist<'_>,
+        max: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let typing = Typing::of(input)?;
+        // A tty that cannot say how it reads has no reader left.
+        let tty = terminal.line_discipline().await;
+        let tty = tty.ok_or_else(|| terminal.takes_no_input())?;
+        if input.secret && !input.force && !tty.awaits_secret() {
+            return Err(TerminalError::NoSecretAwaited(terminal.id().clone()));
+        }
+        let look = |model: &_| TypingModes::of(model, tty);
+        let modes = self.screens.look_at(terminal, look).await?;
+        let bytes = typing.bytes(&modes)?;
+        let secrecy = match (input.secret, input.force) {
+            (false, _) => Secrecy::Shown(echo_of(&bytes)),
+            (true, false) => Secrecy::Awaited,
+            (true, true) => Secrecy::Forced,
+        };
+        let lines = if input.force {
+            LineCare::Any
+        } else {
+            LineCare::Whole(Lines::of(&bytes))
+        };
+        let care = Care { lines, secrecy };
+        self.type_bytes(terminal, bytes, care, typist, max).await
+    }
+
+    /// Sends bytes as they are. Waits until the terminal has taken them, `max` at the longest.
+    pub(crate) async fn send(
+        &self,
+        terminal: &Arc<Terminal>,
+        bytes: Vec<u8>,
+        typist: &Typist<'_>,
+        max: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let care = Care {
+            lines: LineCare::Any,
+            secrecy: Secrecy::Shown(echo_of(&bytes)),
+        };
+        self.type_bytes(terminal, bytes, care, typist, max).await
+    }
+
+    /// The one way to a terminal's task. Bytes are judged and recorded before any of them goes out,
+    /// one caller after the other, so that what came first is typed first.
+    async fn type_bytes(
+        &self,
+        terminal: &Arc<Terminal>,
+        bytes: Vec<u8>,
+        care: Care,
+        typist: &Typist<'_>,
+        max: Duration,
+    ) -> Result<SendResult, TerminalError> {
+        let (actor, connection) = (typist.actor, typist.connection);
+        let mut typed = terminal.typed_lines.lock().await;
+        let next = self
+            .gate
+            .judge_typing(terminal, typist, &typed, &bytes, &care.secrecy);
+        let next = next.await?;
+        self.recorder
+            .record_typist(terminal, actor, connection)
+            .await?;
+        self.recorder.catch_up(terminal).await?;
+        let copy = bytes.clone();
+        let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
+        let queued = queue_input(terminal, bytes, care).await?;
+        let piece = AuditedInput {
+            bytes: copy,
+            taken: Arc::clone(&queued.taken),
+            facts: Arc::clone(&queued.facts),
+            secret,
+            at_ms: now_ms(),
+        };
+        self.recorder.count(terminal, actor, connection, piece);
+        let before = std::mem::replace(&mut *typed, next.clone());
+        drop(typed);
+        let taken = wait_until_taken(terminal, queued, max).await;
+        if matches!(
+            taken,
+            Err(TerminalError::CanonicalLimit { .. } | TerminalError::NoSecretAwaited(_))
+        ) {
+            // Nothing was typed.
+            let mut typed = terminal.typed_lines.lock().await;
+            if *typed == next {
+                *typed = before;
+            }
+        }
+        taken
+    }
+}

@@ -1,0 +1,98 @@
+//! Which terminals there are, whose they are, and which are being created. Pure.
+//!
+//! The index does not know how a terminal is started or ended.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use termd_proto::terminal::{Front, Owner, TerminalState};
+use termd_proto::{Label, TerminalId};
+
+use crate::config::MaxRunning;
+use crate::terminal::error::RunningLimit;
+use crate::terminal::handle::Terminal;
+use termd_keeper::protocol::message::WaitStatus;
+
+/// The terminals of this daemon.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    pub(super) by_id: HashMap<TerminalId, Arc<Terminal>>,
+    /// Labels of open terminals, and of those being created.
+    pub(super) labels: HashMap<Label, TerminalId>,
+    pub(super) starting: HashMap<TerminalId, Starting>,
+    /// Terminals whose command runs, including those being created.
+    pub(super) running: usize,
+    /// Whether the last creation was refused for the number of terminals. Only the first such
+    /// refusal is reported.
+    pub(super) is_full: bool,
+}
+
+impl Index {
+    /// Counts the running terminals of some clients, including those being created.
+    pub(super) fn running_of(&self, is_meant: impl Fn(&ClientKey) -> bool) -> usize {
+        let starting = self.starting.values().map(|starting| &starting.client);
+        let running = self
+            .by_id
+            .values()
+            .filter(|terminal| terminal.state() == TerminalState::Running)
+            .filter(|terminal| is_meant(&ClientKey::from(&terminal.record.owner)));
+        starting.filter(|client| is_meant(client)).count() + running.count()
+    }
+
+    /// The limit on running terminals that keeps this client from one more.
+    pub(super) fn limit_reached_by(
+        &self,
+        client: &ClientKey,
+        max: MaxRunning,
+    ) -> Option<RunningLimit> {
+        if self.running >= max.of_all {
+            return Some(RunningLimit::OfAll(max.of_all));
+        }
+        // Owners are counted only where enough terminals run.
+        let is_over = |limit: usize, is_meant: &dyn Fn(&ClientKey) -> bool| {
+            self.running >= limit && self.running_of(is_meant) >= limit
+        };
+        if is_over(max.of_client, &|of| of == client) {
+            return Some(RunningLimit::OfClient(max.of_client));
+        }
+        is_over(max.of_front, &|of| of.front == client.front)
+            .then_some(RunningLimit::OfFront(max.of_front))
+    }
+
+    /// Frees the label of a terminal that is closed.
+    pub(super) fn free_label(&mut self, terminal: &Terminal) {
+        if let Some(label) = &terminal.record.label
+            && self.labels.get(label) == Some(terminal.id())
+        {
+            self.labels.remove(label);
+        }
+    }
+}
+
+/// A terminal that is being created.
+#[derive(Debug)]
+pub(super) struct Starting {
+    pub(super) client: ClientKey,
+    /// The root process, known before it executes the command.
+    pub(super) pid: Option<i32>,
+    /// How the command ended, where it ended before its terminal was listed.
+    pub(super) reaped: Option<WaitStatus>,
+}
+
+/// A client process, as limits on running terminals count it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ClientKey {
+    pub(super) front: Front,
+    pub(super) pid: i32,
+    client: Option<String>,
+}
+
+impl From<&Owner> for ClientKey {
+    fn from(owner: &Owner) -> Self {
+        Self {
+            front: owner.front,
+            pid: owner.pid,
+            client: owner.client.clone(),
+        }
+    }
+}

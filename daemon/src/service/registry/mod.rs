@@ -1,0 +1,224 @@
+//! Which terminals there are.
+
+mod index;
+mod reservation;
+mod stored;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::{Front, Owner, TerminalState};
+use termd_proto::{Label, TerminalId};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use self::index::{ClientKey, Index, Starting};
+use crate::config::MaxRunning;
+use crate::terminal::error::{RunningLimit, TerminalError};
+use crate::terminal::handle::Terminal;
+use termd_keeper::protocol::message::WaitStatus;
+
+pub(crate) use self::reservation::Reservation;
+pub(crate) use self::stored::stored_terminal;
+
+/// The terminals of this daemon: open ones, ended ones, and those being created.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    /// Locked for look-ups and changes, never across a wait.
+    index: Arc<Mutex<Index>>,
+    max_running: MaxRunning,
+    events: broadcast::Sender<TerminalEvent>,
+    /// Cancelled when the daemon stops or is replaced: no terminal is created from then on.
+    stopping: CancellationToken,
+}
+
+impl Registry {
+    pub(crate) fn new(
+        max_running: MaxRunning,
+        events: broadcast::Sender<TerminalEvent>,
+        stopping: CancellationToken,
+    ) -> Self {
+        Self {
+            index: Arc::default(),
+            max_running,
+            events,
+            stopping,
+        }
+    }
+
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reserves a place and the label for a terminal that is about to be created. `max_running` is
+    /// the bound that the client has set itself.
+    pub(crate) fn reserve(
+        &self,
+        id: &TerminalId,
+        owner: &Owner,
+        label: Option<&Label>,
+        max_running: Option<u32>,
+    ) -> Result<Reservation, TerminalError> {
+        let client = ClientKey::from(owner);
+        let mut index = self.index();
+        if self.stopping.is_cancelled() {
+            return Err(TerminalError::Stopping);
+        }
+        if let Some(limit) = index.limit_reached_by(&client, self.max_running) {
+            if !std::mem::replace(&mut index.is_full, true) {
+                self.report_limit(limit, client.pid);
+            }
+            return Err(TerminalError::TooMany(limit));
+        }
+        index.is_full = false;
+        if let Some(max_running) = max_running
+            && index.running_of(|of| *of == client) >= max_running as usize
+        {
+            return Err(TerminalError::TooManyOfClient { max_running });
+        }
+        if let Some(label) = label {
+            if index.labels.contains_key(label) {
+                return Err(TerminalError::LabelTaken(label.clone()));
+            }
+            index.labels.insert(label.clone(), id.clone());
+        }
+        index.running += 1;
+        let starting = Starting {
+            client,
+            pid: None,
+            reaped: None,
+        };
+        index.starting.insert(id.clone(), starting);
+        Ok(Reservation {
+            index: Arc::clone(&self.index),
+            id: id.clone(),
+            label: label.cloned(),
+            is_kept: false,
+        })
+    }
+
+    fn report_limit(&self, limit: RunningLimit, pid: i32) {
+        let (name, value) = (limit.name(), limit.value());
+        tracing::warn!(pid, limit = name, value, "no more terminals are started");
+        let _ = self.events.send(TerminalEvent::PeerLimitReached {
+            pid: Some(pid),
+            limit: name.to_owned(),
+            value: u64::try_from(value).unwrap_or(u64::MAX),
+        });
+    }
+
+    /// Counts a terminal that an earlier server has started. It is listed by [`insert`](Self::insert).
+    pub(crate) fn adopt(&self, terminal: &Terminal) {
+        let mut index = self.index();
+        index.running += 1;
+        if let Some(label) = &terminal.record.label {
+            index.labels.insert(label.clone(), terminal.id().clone());
+        }
+    }
+
+    /// Lists a terminal. Returns how its command has ended, where the keeper has said so already.
+    #[must_use]
+    pub(crate) fn insert(&self, terminal: &Arc<Terminal>) -> Option<WaitStatus> {
+        let mut index = self.index();
+        let starting = index.starting.remove(terminal.id());
+        index
+            .by_id
+            .insert(terminal.id().clone(), Arc::clone(terminal));
+        starting.and_then(|starting| starting.reaped)
+    }
+
+    /// Lists a terminal that only the database knows.
+    pub(crate) fn insert_ended(&self, terminal: Arc<Terminal>) {
+        let mut index = self.index();
+        if let Some(label) = &terminal.record.label {
+            index.labels.insert(label.clone(), terminal.id().clone());
+        }
+        index.by_id.insert(terminal.id().clone(), terminal);
+    }
+
+    /// Takes a closed terminal off the list.
+    pub(crate) fn remove(&self, terminal: &Terminal) {
+        let mut index = self.index();
+        index.by_id.remove(terminal.id());
+        index.free_label(terminal);
+    }
+
+    /// Frees the label of a terminal that is closed and still listed.
+    pub(crate) fn free_label(&self, terminal: &Terminal) {
+        self.index().free_label(terminal);
+    }
+
+    /// The keeper has reaped a root process. Returns its terminal, unless that is not listed yet:
+    /// `/bin/true` can be faster than its creation.
+    #[must_use]
+    pub(crate) fn root_was_reaped(
+        &self,
+        id: &TerminalId,
+        status: WaitStatus,
+    ) -> Option<Arc<Terminal>> {
+        let mut index = self.index();
+        let listed = index.by_id.get(id).cloned();
+        if listed.is_none()
+            && let Some(starting) = index.starting.get_mut(id)
+        {
+            starting.reaped = Some(status);
+        }
+        listed
+    }
+
+    /// A command has ended. It does not count as running any more.
+    pub(crate) fn command_ended(&self) {
+        let mut index = self.index();
+        index.running = index.running.saturating_sub(1);
+    }
+
+    pub(crate) fn get(&self, id: &TerminalId) -> Option<Arc<Terminal>> {
+        self.index().by_id.get(id).cloned()
+    }
+
+    /// The terminal with this id, unless it is closed.
+    pub(crate) fn open(&self, id: &TerminalId) -> Option<Arc<Terminal>> {
+        self.get(id)
+            .filter(|terminal| terminal.state() != TerminalState::Closed)
+    }
+
+    pub(crate) fn by_label(&self, label: &Label) -> Option<Arc<Terminal>> {
+        let index = self.index();
+        let id = index.labels.get(label)?;
+        index.by_id.get(id).cloned()
+    }
+
+    /// All listed terminals, in no order.
+    pub(crate) fn all(&self) -> Vec<Arc<Terminal>> {
+        self.index().by_id.values().cloned().collect()
+    }
+
+    /// The running terminals that agents have started, each with its root process where that is
+    /// known. Terminals that are not listed yet are among them.
+    pub(crate) fn running_of_agents(&self) -> Vec<(Option<i32>, TerminalId)> {
+        let is_agents = |front| matches!(front, Front::Acp | Front::Mcp);
+        let index = self.index();
+        let listed = index.by_id.values();
+        let listed = listed
+            .filter(|terminal| is_agents(terminal.record.owner.front))
+            .filter(|terminal| terminal.state() == TerminalState::Running)
+            .map(|terminal| (Some(terminal.record.pid), terminal.id().clone()));
+        let starting = index.starting.iter();
+        let starting = starting
+            .filter(|(_, starting)| is_agents(starting.client.front))
+            .map(|(id, starting)| (starting.pid, id.clone()));
+        listed.chain(starting).collect()
+    }
+
+    /// The store has dropped the transcripts of these ended terminals. Nothing of them is read from
+    /// memory any more.
+    pub(crate) async fn discard_output(&self, dropped: &[String]) {
+        for id in dropped {
+            let id = id.parse::<TerminalId>().ok();
+            if let Some(terminal) = id.and_then(|id| self.get(&id)) {
+                terminal.leave_memory();
+                terminal.plain.discard_tail().await;
+            }
+        }
+    }
+}

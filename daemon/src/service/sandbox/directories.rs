@@ -1,0 +1,171 @@
+//! Directories that were created so that a sandbox could protect them, and are removed when no
+//! terminal needs them any more.
+//!
+//! **Promises:** a directory is removed only if it was absent before a terminal needed it, only while
+//! it is empty, and only once no process is left that sees it protected: a sandbox whose mount lies
+//! on a directory would lose the mount with it. What cannot be told stays. A directory is written
+//! down before it is created, so that the next daemon removes what a killed one has left.
+//!
+//! Everything here blocks, and is called off the runtime's threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use termd_proto::TerminalId;
+
+use super::directory_list::DirectoryList;
+use super::mounts::mounted_elsewhere;
+
+/// A directory that a terminal needs, and that is created where it is absent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NeededDirectory {
+    pub(super) path: PathBuf,
+    /// Whether it was there a moment ago.
+    pub(super) exists: bool,
+}
+
+/// The directories that were created, and the terminals that need them.
+#[derive(Debug)]
+pub(super) struct SandboxDirectories {
+    users: Mutex<Users>,
+    list: DirectoryList,
+}
+
+/// The terminals that need each directory. A terminal is among them from before it is started.
+type Users = BTreeMap<PathBuf, BTreeSet<TerminalId>>;
+
+/// Whether there is more to remove for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remaining {
+    Nothing,
+    /// A process still sees a directory of the terminal protected.
+    InUse,
+}
+
+impl SandboxDirectories {
+    /// None yet. They are written down in this state directory.
+    pub(super) fn new(state_dir: &Path) -> Self {
+        Self {
+            users: Mutex::default(),
+            list: DirectoryList::new(state_dir),
+        }
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes what an earlier daemon created and no terminal needs any more. To be called once, when
+    /// every terminal of an earlier server has reclaimed its directories.
+    pub(super) fn remove_leftovers(&self) {
+        let users = self.users();
+        let listed = self.list.read().into_iter();
+        let left: Vec<PathBuf> = listed.filter(|path| !users.contains_key(path)).collect();
+        if left.is_empty() {
+            return;
+        }
+        // A process that outlived its daemon may still see some of them protected. The next start
+        // looks again.
+        let in_use = mounted_elsewhere(&left);
+        let (stay, gone): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|path| in_use.contains(path));
+        for path in gone {
+            remove_or_leave(&path);
+        }
+        self.list.write(users.keys().chain(&stay));
+    }
+
+    /// Finds out what a terminal needs while nothing is removed: what exists then stays. Returns the
+    /// directories that are absent or were created for another terminal.
+    pub(super) fn claim<T, E>(
+        &self,
+        id: &TerminalId,
+        find: impl FnOnce() -> Result<T, E>,
+        needed: impl FnOnce(&T) -> &[NeededDirectory],
+    ) -> Result<(T, Vec<PathBuf>), E> {
+        let mut users = self.users();
+        let found = find()?;
+        let mut claimed = Vec::new();
+        let before = users.len();
+        for NeededDirectory { path, exists } in needed(&found) {
+            if !exists || users.contains_key(path) {
+                users.entry(path.clone()).or_default().insert(id.clone());
+                claimed.push(path.clone());
+            }
+        }
+        if users.len() > before {
+            self.list.write(users.keys());
+        }
+        Ok((found, claimed))
+    }
+
+    /// A terminal of an earlier server needs these.
+    pub(super) fn reclaim(&self, id: &TerminalId, paths: &[PathBuf]) {
+        let mut users = self.users();
+        for path in paths {
+            users.entry(path.clone()).or_default().insert(id.clone());
+        }
+    }
+
+    /// A terminal's command has ended, or was never started. Removes the directories that only this
+    /// terminal needed, unless a process that it left running still sees them protected.
+    pub(super) fn release(&self, id: &TerminalId) -> Remaining {
+        let mut users = self.users();
+        let mut own = Vec::new();
+        for (path, terminals) in users.iter_mut() {
+            if !terminals.contains(id) {
+                continue;
+            }
+            if terminals.len() > 1 {
+                terminals.remove(id);
+            } else {
+                own.push(path.clone());
+            }
+        }
+        if own.is_empty() {
+            return Remaining::Nothing;
+        }
+        let in_use = mounted_elsewhere(&own);
+        for path in own.iter().filter(|path| !in_use.contains(*path)) {
+            users.remove(path);
+            remove_or_leave(path);
+        }
+        self.list.write(users.keys());
+        if in_use.is_empty() {
+            Remaining::Nothing
+        } else {
+            Remaining::InUse
+        }
+    }
+
+    /// Releases every terminal: all have ended.
+    pub(super) fn release_all(&self) {
+        let ids: BTreeSet<TerminalId> = self.users().values().flatten().cloned().collect();
+        for id in ids {
+            self.release(&id);
+        }
+    }
+}
+
+/// Removes a directory, unless it holds something by now or was removed: both are somebody's wish.
+fn remove_or_leave(path: &Path) {
+    if let Err(error) = remove_empty(path) {
+        tracing::debug!(path = %path.display(), %error, "a protected directory stays");
+    }
+}
+
+/// Removes a directory where it is empty. No link is followed on the way to it.
+fn remove_empty(path: &Path) -> rustix::io::Result<()> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(rustix::io::Errno::INVAL);
+    };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let links = ResolveFlags::NO_SYMLINKS;
+    let above = rustix::fs::openat2(CWD, above, flags, Mode::empty(), links)?;
+    rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)
+}
+
+#[cfg(test)]
+mod tests;

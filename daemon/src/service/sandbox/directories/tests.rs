@@ -1,0 +1,112 @@
+//! The life of directories that are created for sandboxes.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use super::*;
+
+fn id(number: u64) -> TerminalId {
+    TerminalId::from_random(number)
+}
+
+fn list(state_dir: &Path) -> Vec<PathBuf> {
+    DirectoryList::new(state_dir).read()
+}
+
+/// Claims these for a terminal, which then creates them as the keeper does.
+fn start(directories: &SandboxDirectories, number: u64, paths: &[PathBuf]) -> Vec<PathBuf> {
+    let needed = paths.iter().map(|path| NeededDirectory {
+        path: path.clone(),
+        exists: path.exists(),
+    });
+    let found = || Ok::<Vec<_>, ()>(needed.collect());
+    let claimed = directories.claim(&id(number), found, |needed| needed);
+    for path in paths {
+        let _ = fs::create_dir(path);
+    }
+    claimed.unwrap().1
+}
+
+#[test]
+fn the_last_one_removes_what_was_made_and_is_empty() {
+    let root = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(root.path()).unwrap();
+    let [before, used, empty] = ["before", "used", "empty"].map(|name| root.join(name));
+    fs::create_dir(&before).unwrap();
+    let all = [before.clone(), used.clone(), empty.clone()];
+    let state = tempfile::tempdir().unwrap();
+    let directories = SandboxDirectories::new(state.path());
+    let ours = [used.clone(), empty.clone()];
+    assert_eq!(start(&directories, 1, &all), ours);
+    assert_eq!(
+        start(&directories, 2, &all),
+        ours,
+        "they are there for the first"
+    );
+    fs::write(used.join("file"), "somebody's").unwrap();
+    assert_eq!(directories.release(&id(1)), Remaining::Nothing);
+    assert!(empty.exists(), "the second needs it");
+    assert_eq!(directories.release(&id(2)), Remaining::Nothing);
+    assert!(!empty.exists());
+    assert!(used.exists() && before.exists());
+    // What stayed is somebody's now.
+    assert_eq!(start(&directories, 3, &all), [empty]);
+    assert_eq!(
+        directories.release(&id(2)),
+        Remaining::Nothing,
+        "it has none any more"
+    );
+}
+
+#[test]
+fn what_an_earlier_server_made_is_removed_too() {
+    let root = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(root.path()).unwrap();
+    let path = root.join("made");
+    fs::create_dir(&path).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let directories = SandboxDirectories::new(state.path());
+    directories.reclaim(&id(1), std::slice::from_ref(&path));
+    directories.release_all();
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_a_killed_daemon_left_is_removed_unless_somebody_has_it() {
+    let root = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(root.path()).unwrap();
+    let names = ["left", "full", "kept", "new\nline"];
+    let [left, full, kept, strange] = names.map(|name| root.join(name));
+    let all = [left.clone(), full.clone(), kept.clone(), strange.clone()];
+    let killed = SandboxDirectories::new(&root);
+    start(&killed, 1, &all);
+    fs::write(full.join("file"), "somebody's").unwrap();
+    drop(killed);
+    let next = SandboxDirectories::new(&root);
+    next.reclaim(&id(2), std::slice::from_ref(&kept));
+    next.remove_leftovers();
+    assert!(!left.exists() && !strange.exists());
+    assert!(full.join("file").exists() && kept.exists());
+    assert_eq!(list(&root), std::slice::from_ref(&kept));
+    next.release_all();
+    assert!(!kept.exists());
+    assert!(list(&root).is_empty());
+    // Damage names nothing that is not whole.
+    fs::create_dir(&left).unwrap();
+    let cut = left.as_os_str().as_bytes();
+    let file = root.join("made-directories");
+    fs::write(file, [b"relative\0\0", cut].concat()).unwrap();
+    SandboxDirectories::new(&root).remove_leftovers();
+    assert!(left.exists());
+}
+
+#[test]
+fn no_link_leads_a_removal_elsewhere() {
+    let root = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(root.path()).unwrap();
+    fs::create_dir_all(root.join("real/made")).unwrap();
+    std::os::unix::fs::symlink("real", root.join("link")).unwrap();
+    assert!(remove_empty(&root.join("link/made")).is_err());
+    assert!(root.join("real/made").exists());
+    assert!(remove_empty(&root.join("real/made")).is_ok());
+}

@@ -1,0 +1,45 @@
+//! A command's confinement as `session.show` and the audit record name it.
+
+use std::io;
+
+use termd_proto::terminal::{Confinement, MissingWall};
+
+use termd_keeper::protocol::confinement::Enforced;
+use termd_policy::{ByteSize, Profile, TimeSpan};
+
+/// What a profile asks for; `None` where it asks for nothing.
+pub(crate) fn requested(profile: &Profile) -> Option<Confinement> {
+    let kinds = profile.kinds().into_iter();
+    let requested = Confinement {
+        profiles: profile.names.clone(),
+        timeout_ms: profile.timeout.map(TimeSpan::ms),
+        output_bytes: profile.output_bytes.map(ByteSize::get),
+        scope: profile.limits.scope(),
+        terminal_quota: profile.terminal_quota.map(ByteSize::get),
+        cpu_time_ms: profile.limits.cpu_time.map(TimeSpan::ms),
+        file_bytes: profile.limits.file_bytes.map(ByteSize::get),
+        sandbox: kinds.map(|kind| kind.as_str().to_owned()).collect(),
+        ..Confinement::default()
+    };
+    (requested != Confinement::default()).then_some(requested)
+}
+
+/// The same with what the keeper reports as enforced and as missing.
+pub(crate) fn with_enforced(
+    requested: Option<Confinement>,
+    enforced: &Enforced,
+) -> Option<Confinement> {
+    let missing = enforced.missing.iter().map(|missing| MissingWall {
+        wall: missing.restriction.name().to_owned(),
+        reason: io::Error::from_raw_os_error(missing.errno).to_string(),
+    });
+    let held = enforced
+        .active
+        .iter()
+        .map(|restriction| restriction.name().to_owned());
+    requested.map(|requested| Confinement {
+        held: held.collect(),
+        missing: missing.collect(),
+        ..requested
+    })
+}

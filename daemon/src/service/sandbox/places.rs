@@ -1,0 +1,54 @@
+//! Where the directories are that profiles name by their meaning: the workspace, home, temporary
+//! files.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::link_resolver::LinkResolver;
+use termd_policy::HostPaths;
+
+/// The places of a command that starts in this directory. Looks at the file system.
+pub(super) fn places(
+    links: &mut LinkResolver,
+    cwd: &Path,
+    config_dir: &Path,
+) -> io::Result<HostPaths> {
+    let cwd = real_path(links, cwd)?;
+    let home = env::home_dir().filter(|home| home.is_absolute());
+    let home = home.unwrap_or_else(|| PathBuf::from("/"));
+    let home = links.real_path(&home).unwrap_or(home);
+    let repository = cwd
+        .ancestors()
+        .take_while(|above| !home.starts_with(above))
+        .find(|above| above.join(".git").exists());
+    let variable = |name| env::var_os(name).map(PathBuf::from);
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
+    let mut temporary: Vec<PathBuf> = Vec::new();
+    for directory in variable("TMPDIR").filter(absolute).into_iter().chain(usual) {
+        match links.real_path(&directory) {
+            // A TMPDIR that holds home is not meant to be writable as a whole.
+            Some(real) if !home.starts_with(&real) && !temporary.contains(&real) => {
+                temporary.push(real);
+            }
+            Some(_) | None => {}
+        }
+    }
+    Ok(HostPaths {
+        is_repository: repository.is_some_and(|root| root.join(".git").is_dir()),
+        workspace: repository.unwrap_or(&cwd).to_owned(),
+        home,
+        temporary,
+        ssh_agent: variable("SSH_AUTH_SOCK").filter(absolute),
+        runtime_dir: variable("XDG_RUNTIME_DIR").filter(absolute),
+        daemon_config: config_dir.to_owned(),
+    })
+}
+
+/// A path without a link in it, or the reason why nobody can tell.
+pub(super) fn real_path(links: &mut LinkResolver, path: &Path) -> io::Result<PathBuf> {
+    let known = links.real_path(path);
+    known.map_or_else(|| fs::canonicalize(path), Ok)
+}
