@@ -1,6 +1,5 @@
 //! ACP v1's `terminal/*`: the protocol's words on one side, the services on the other.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -10,7 +9,7 @@ use termd_proto::acp::{
     Meta, OutputRange, ReleaseTerminalRequest, TerminalExitStatus, TerminalOutputRequest,
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
-use termd_proto::terminal::{ExitStatus, Front, Stdio};
+use termd_proto::terminal::{CreateTerminal, ExitStatus, Front};
 
 use super::api::Api;
 use super::context::ConnectionContext;
@@ -86,30 +85,28 @@ impl AcpHandler {
         output_form(meta.as_ref())?;
         let owner = context.acp_owner(&session_id);
         let close_on_disconnect = flag(meta.as_ref(), "close_on_disconnect")?;
-        let request = CreateRequest {
-            owner: owner.clone(),
+        let introduction = context.introduction();
+        let options = CreateTerminal {
             command: Some(command),
             args: args.unwrap_or_default(),
             env: env
                 .unwrap_or_default()
                 .into_iter()
-                .map(|v| (v.name, v.value))
+                .map(|variable| (variable.name, variable.value))
                 .collect(),
-            base_env: None,
-            cwd: cwd
-                .or_else(|| context.introduction().cwd.clone())
-                .map(PathBuf::from),
-            label: None,
+            cwd: cwd.or_else(|| introduction.cwd.clone()),
             cols: size.0,
             rows: size.1,
             output_byte_limit,
             close_on_disconnect,
-            meta: meta.clone(),
-            stdio: Stdio::Pty,
-            idle_timeout_ms: None,
-            scrollback_lines: None,
-            max_running: context.introduction().settings.max_running,
             confirmed: flag(meta.as_ref(), "confirmed")?,
+            meta: meta.clone(),
+            ..CreateTerminal::default()
+        };
+        let request = CreateRequest {
+            options,
+            owner: owner.clone(),
+            max_running: introduction.settings.max_running,
             gate: context.gate(),
         };
         let (creator, binding) = (Arc::clone(&self.creator), self.binding.clone());

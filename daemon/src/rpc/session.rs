@@ -1,6 +1,5 @@
 //! `session.*`: the native API on one side, the services on the other.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,7 +81,7 @@ impl SessionHandler {
 impl SessionHandler {
     async fn create(
         self: Arc<Self>,
-        params: CreateTerminal,
+        mut params: CreateTerminal,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalInfo> {
         if params.command.is_none() && !params.args.is_empty() {
@@ -91,28 +90,12 @@ impl SessionHandler {
         let introduction = context.introduction();
         let owner = context.native_owner();
         let close_on_disconnect = params.close_on_disconnect;
+        params.cwd = params.cwd.or_else(|| introduction.cwd.clone());
         let request = CreateRequest {
+            options: params,
             owner: owner.clone(),
-            command: params.command,
-            args: params.args,
-            env: params.env,
-            base_env: params.base_env,
-            cwd: params
-                .cwd
-                .or_else(|| introduction.cwd.clone())
-                .map(PathBuf::from),
-            label: params.label,
-            cols: params.cols,
-            rows: params.rows,
-            output_byte_limit: params.output_byte_limit,
-            close_on_disconnect,
-            stdio: params.stdio,
-            idle_timeout_ms: params.idle_timeout_ms,
-            scrollback_lines: params.scrollback_lines,
             max_running: introduction.settings.max_running,
-            confirmed: params.confirmed,
             gate: context.gate(),
-            meta: params.meta,
         };
         let (creator, binding) = (Arc::clone(&self.creator), self.binding.clone());
         // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.

@@ -24,7 +24,7 @@ pub(super) fn with_policy(
 ) -> Launch {
     let filtered = profile.env.apply(base_env);
     let named = |names: Vec<&String>| {
-        let is_absent = |name: &&String| !request.env.contains_key(*name);
+        let is_absent = |name: &&String| !request.options.env.contains_key(*name);
         let names = names.into_iter().filter(is_absent).take(MAX_AUDITED_NAMES);
         names
             .map(|name| name.as_str().into())
@@ -38,7 +38,7 @@ pub(super) fn with_policy(
             detail.insert(key.to_owned(), names.into());
         }
     }
-    let env = environment(filtered.env, &filtered.set, &request.env);
+    let env = environment(filtered.env, &filtered.set, &request.options.env);
     Launch { env, ..launch }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn with_temporary(
     if sandbox.is_some_and(|sandbox| sandbox.temporary == Temporary::Private) {
         for (name, value) in &mut launch.env {
             let name = name.to_str().unwrap_or_default();
-            if TEMPORARY_VARIABLES.contains(&name) && !request.env.contains_key(name) {
+            if TEMPORARY_VARIABLES.contains(&name) && !request.options.env.contains_key(name) {
                 *value = OsString::from("/tmp");
             }
         }

@@ -75,9 +75,9 @@ impl Creator {
         request: CreateRequest,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let bounds = Bounds::checked(&request)?;
-        self.starter.check_stdio(request.stdio)?;
+        self.starter.check_stdio(request.options.stdio)?;
         let id = TerminalId::from_random(random_bits()?);
-        let label = request.label.as_ref();
+        let label = request.options.label.as_ref();
         let reservation = self
             .registry
             .reserve(&id, &request.owner, label, request.max_running)?;
@@ -295,11 +295,11 @@ impl Creator {
         bounds: Bounds,
         profile: &Profile,
     ) -> Record {
-        let limit = request.output_byte_limit;
+        let limit = request.options.output_byte_limit;
         let limit = limit.unwrap_or(self.spool.default_window_bytes);
         Record {
             id: id.clone(),
-            label: request.label.clone(),
+            label: request.options.label.clone(),
             argv: launch.argv.clone(),
             cwd: launch.cwd.to_string_lossy().into_owned(),
             pid: 0,
@@ -308,14 +308,14 @@ impl Creator {
             cols: bounds.size.cols,
             rows: bounds.size.rows,
             output_byte_limit: limit.min(self.spool.max_window_bytes),
-            close_on_disconnect: request.close_on_disconnect,
+            close_on_disconnect: request.options.close_on_disconnect,
             idle_timeout: shorter(bounds.idle_timeout, profile),
             held_to: requested(profile),
             made: Vec::new(),
             deadline_ms: profile.timeout.map(|timeout| monotonic_ms() + timeout.ms()),
             scrollback: bounds.scrollback,
-            stdio: request.stdio,
-            meta: request.meta.clone(),
+            stdio: request.options.stdio,
+            meta: request.options.meta.clone(),
             shell_nonce: None,
         }
     }

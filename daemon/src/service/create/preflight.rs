@@ -84,7 +84,7 @@ impl Preflight {
             argv: &launch.argv,
             cwd: &launch.cwd,
             gate: &request.gate,
-            confirmed: request.confirmed,
+            confirmed: request.options.confirmed,
         })?;
         let mut detail = Map::new();
         if let Some(program) = launch.argv.first() {

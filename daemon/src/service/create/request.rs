@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use nix::unistd::{Uid, User};
 use serde_json::{Map, Value};
-use termd_proto::Label;
-use termd_proto::acp::Meta;
-use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio};
+use termd_proto::terminal::{
+    CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio,
+};
 
 use crate::terminal::error::TerminalError;
 use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
@@ -21,37 +21,17 @@ use termd_policy::CompiledGate;
 /// Most names of changed variables that an audit record lists.
 pub(super) const MAX_AUDITED_NAMES: usize = 256;
 
-/// A request for a terminal.
+/// A request for a terminal: what is asked for, by whom, and within which bounds.
 #[derive(Debug, Clone)]
 pub(crate) struct CreateRequest {
+    /// What to start, and how. `cwd` is the connection's default where the call named none.
+    pub(crate) options: CreateTerminal,
+    /// Who asks.
     pub(crate) owner: Owner,
-    /// The program, or a shell line where `args` is empty; `None` for the user's shell.
-    pub(crate) command: Option<String>,
-    pub(crate) args: Vec<String>,
-    /// Variables set on top of everything else.
-    pub(crate) env: BTreeMap<String, String>,
-    /// The environment to start from; `None` for the daemon's own.
-    pub(crate) base_env: Option<BTreeMap<String, String>>,
-    /// An absolute path; `None` for home.
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) label: Option<Label>,
-    pub(crate) cols: Option<u16>,
-    pub(crate) rows: Option<u16>,
-    /// What `terminal/output` keeps, in bytes.
-    pub(crate) output_byte_limit: Option<u64>,
-    /// Whether the terminal is closed with the connection that asks.
-    pub(crate) close_on_disconnect: bool,
-    pub(crate) stdio: Stdio,
-    /// The terminal is closed after this many milliseconds without activity.
-    pub(crate) idle_timeout_ms: Option<u64>,
-    pub(crate) scrollback_lines: Option<u32>,
     /// Most terminals that this client wants to have running at once.
     pub(crate) max_running: Option<u32>,
-    /// Whether the caller says that a person has agreed.
-    pub(crate) confirmed: bool,
     /// What the connection has set for the gate.
     pub(crate) gate: Arc<CompiledGate>,
-    pub(crate) meta: Option<Meta>,
 }
 
 /// Checks a requested size. A missing dimension is the default one.
@@ -83,11 +63,11 @@ pub(super) struct Bounds {
 
 impl Bounds {
     pub(super) fn checked(request: &CreateRequest) -> Result<Self, TerminalError> {
-        let idle_timeout = request.idle_timeout_ms.map(IdleTimeout::checked);
+        let idle_timeout = request.options.idle_timeout_ms.map(IdleTimeout::checked);
         Ok(Self {
-            size: checked_size(request.cols, request.rows)?,
+            size: checked_size(request.options.cols, request.options.rows)?,
             idle_timeout: idle_timeout.transpose()?,
-            scrollback: ScrollbackLines::checked(request.scrollback_lines)?,
+            scrollback: ScrollbackLines::checked(request.options.scrollback_lines)?,
         })
     }
 }
@@ -100,7 +80,7 @@ impl CreateRequest {
                 .filter(|home| home.is_absolute())
                 .unwrap_or_else(|| PathBuf::from("/"))
         };
-        let base_env: BTreeMap<OsString, OsString> = match &self.base_env {
+        let base_env: BTreeMap<OsString, OsString> = match &self.options.base_env {
             Some(given) => given
                 .iter()
                 .map(|(name, value)| (name.into(), value.into()))
@@ -108,32 +88,36 @@ impl CreateRequest {
             None => inherited_environment(std::env::vars_os()),
         };
         LaunchRequest {
-            command: self.command.clone(),
-            args: self.args.clone(),
+            command: self.options.command.clone(),
+            args: self.options.args.clone(),
             base_env,
-            env: self.env.clone(),
-            cwd: self.cwd.clone().unwrap_or_else(home),
+            env: self.options.env.clone(),
+            cwd: self.options.cwd.as_ref().map_or_else(home, PathBuf::from),
             login_shell,
         }
     }
 
     /// The shell line as it was given, where `launch` puts a shell of ours before it.
     pub(super) fn shell_line(&self, launch: &Launch) -> Option<&str> {
-        self.command
+        self.options
+            .command
             .as_deref()
             .filter(|line| launch.argv.get(1..) == Some(&["-c".to_owned(), (*line).to_owned()]))
-            .filter(|_| self.args.is_empty())
+            .filter(|_| self.options.args.is_empty())
     }
 
     /// What the audit record says of the request: names of variables, never their values.
     pub(super) fn audit_detail(&self) -> Map<String, Value> {
-        let command = self.command.iter();
-        let argv: Vec<&str> = command.chain(&self.args).map(String::as_str).collect();
-        let cwd = self.cwd.as_ref().map(|cwd| cwd.to_string_lossy());
-        let inherited = self.base_env.iter().flatten();
+        let command = self.options.command.iter();
+        let argv: Vec<&str> = command
+            .chain(&self.options.args)
+            .map(String::as_str)
+            .collect();
+        let cwd = self.options.cwd.clone();
+        let inherited = self.options.base_env.iter().flatten();
         let changed =
             inherited.filter(|(name, value)| std::env::var(name).ok().as_ref() != Some(*value));
-        let names = self.env.keys().chain(changed.map(|(name, _)| name));
+        let names = self.options.env.keys().chain(changed.map(|(name, _)| name));
         let mut names: Vec<&str> = names.map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
@@ -142,10 +126,10 @@ impl CreateRequest {
         detail.insert("argv".to_owned(), argv.into());
         detail.insert("cwd".to_owned(), cwd.into());
         detail.insert("env".to_owned(), names.into());
-        if self.stdio == Stdio::Pipes {
+        if self.options.stdio == Stdio::Pipes {
             detail.insert("stdio".to_owned(), "pipes".into());
         }
-        if let Some(label) = &self.label {
+        if let Some(label) = &self.options.label {
             detail.insert("label".to_owned(), label.as_str().into());
         }
         detail
