@@ -1,6 +1,6 @@
 //! The gate's questions to a person, and their answers.
 //!
-//! [`QuestionTable`] decides and is pure. [`Approvals`] shares it, and wakes those who wait.
+//! `QuestionTable` decides and is pure. [`Approvals`] shares it, and wakes those who wait.
 //!
 //! **Promises:** a question is answered once. An approval is used once, by the caller that asked, for
 //! the command, directory and terminal of the question. What nobody answers in time is denied.

@@ -11,7 +11,7 @@ use crate::terminal::invalid_param::InvalidParam;
 /// used.
 const MIN_IDLE_TIMEOUT_MS: u64 = 1_000;
 
-/// An idle timeout in milliseconds: [`MIN_IDLE_TIMEOUT_MS`] to [`MAX_IDLE_TIMEOUT_MS`].
+/// An idle timeout in milliseconds: `MIN_IDLE_TIMEOUT_MS` to [`MAX_IDLE_TIMEOUT_MS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IdleTimeout(u64);

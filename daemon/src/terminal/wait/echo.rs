@@ -7,7 +7,7 @@
 //! typed ahead, and shown by the tty and then by the line editor) is an echo too.
 //!
 //! An unfinished line is not called output while it may become the echo. An echo that is not found
-//! once the output is quiet, or within [`MAX_LINES`], is given up.
+//! once the output is quiet, or within `MAX_LINES`, is given up.
 
 use std::collections::VecDeque;
 
