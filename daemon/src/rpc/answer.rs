@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::error::RpcError;
-use super::limits::RESPONSE_BYTES_MAX;
+use super::limits::MAX_RESPONSE_BYTES;
 
 /// An answer but for what stands before it: `"result":…}` or `"error":…}`.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Answer {
                 })
             }
             Err(error) if error.is_io() => {
-                Err(RpcError::overloaded("response_bytes", RESPONSE_BYTES_MAX))
+                Err(RpcError::overloaded("response_bytes", MAX_RESPONSE_BYTES))
             }
             Err(error) => Err(RpcError::internal(&error)),
         }
@@ -73,12 +73,12 @@ impl From<RpcError> for Answer {
     }
 }
 
-/// A buffer that takes [`RESPONSE_BYTES_MAX`] bytes.
+/// A buffer that takes [`MAX_RESPONSE_BYTES`] bytes.
 struct Bounded(Vec<u8>);
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > RESPONSE_BYTES_MAX {
+        if self.0.len() + bytes.len() > MAX_RESPONSE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.0.extend_from_slice(bytes);

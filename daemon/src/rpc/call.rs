@@ -14,10 +14,10 @@ use futures_util::future::{AbortHandle, Abortable, BoxFuture};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 
-use super::account::CallPermit;
 use super::answer::Answer;
 use super::api::Running;
 use super::error::RpcError;
+use super::peer_quota::CallPermit;
 use super::request::same_id;
 
 /// What a handler's future came to.

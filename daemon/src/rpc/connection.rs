@@ -22,14 +22,14 @@ use tokio_util::sync::CancellationToken;
 use super::api::Api;
 use super::backlog::Level;
 use super::call::Ended;
+use super::call_queue::{CallQueue, End};
 use super::context::ConnectionContext;
 use super::dispatch::Dispatcher;
 use super::error::RpcError;
 use super::framing::{Frame, LineBuffer};
 use super::limits::{
-    EVENT_CHANNEL_MESSAGES, LINE_BYTES_MAX, LINES_A_TURN, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
+    EVENT_CHANNEL_MESSAGES, LINES_A_TURN, MAX_LINE_BYTES, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
-use super::work::{End, Work};
 
 /// After a request, how long to look for the next one before falling asleep: whoever asks again at
 /// once would wait longer for us to wake up than for the answer.
@@ -85,12 +85,12 @@ pub(super) async fn serve_connection(
     let _close_on_drop = CloseOnDrop(Arc::clone(&context));
     let (events_in, events) = mpsc::channel(EVENT_CHANNEL_MESSAGES);
     let dispatcher = Dispatcher::new(api, &context, events_in);
-    let work = Work::new(context, dispatcher);
-    let input = LineBuffer::new(LINE_BYTES_MAX);
+    let queue = CallQueue::new(context, dispatcher);
+    let input = LineBuffer::new(MAX_LINE_BYTES);
     let mut connection = Connection {
         stream,
         input,
-        work,
+        queue,
         events,
         held_event: None,
         phase: Phase::Serving,
@@ -112,7 +112,7 @@ pub(super) async fn serve_connection(
 struct Connection {
     stream: UnixStream,
     input: LineBuffer,
-    work: Work,
+    queue: CallQueue,
     events: mpsc::Receiver<Box<RawValue>>,
     /// Taken from the channel, and then big answers went before it. No other is taken until it is
     /// gone.
@@ -129,10 +129,10 @@ impl Connection {
     /// Writes what can be written, then waits for one thing and deals with it.
     async fn step(&mut self) -> Result<(), End> {
         self.begin_before_answering()?;
-        self.work.flush(&self.stream)?;
+        self.queue.flush(&self.stream)?;
         self.end_if_finished()?;
         let interest = self.interest();
-        let events_wanted = self.phase == Phase::Serving && self.work.has_room_for_events();
+        let events_wanted = self.phase == Phase::Serving && self.queue.has_room_for_events();
         if events_wanted && let Some(event) = self.held_event.take() {
             return self.on_event(event);
         }
@@ -147,7 +147,7 @@ impl Connection {
         let deadline = self.phase.deadline();
         let step = tokio::select! {
             ready = self.stream.ready(interest) => Step::Ready(ready),
-            Some(ended) = self.work.calls.next(), if !self.work.calls.is_empty() => {
+            Some(ended) = self.queue.calls.next(), if !self.queue.calls.is_empty() => {
                 Step::CallEnded(ended)
             }
             Some(event) = self.events.recv(), if events_wanted => Step::Event(event),
@@ -160,7 +160,7 @@ impl Connection {
             Step::Ready(ready) => self.on_ready(ready?),
             Step::CallEnded(ended) => {
                 self.linger_until = Some(Instant::now() + LINGER);
-                self.work.call_ended(ended)
+                self.queue.call_ended(ended)
             }
             Step::Event(event) => self.on_event(event),
             Step::Shutdown => {
@@ -176,10 +176,10 @@ impl Connection {
     /// Where answers are to be sent and calls wait too, these are begun first: a peer that an answer
     /// wakes runs on this processor as a rule, and what it asked for in the same breath would wait.
     fn begin_before_answering(&mut self) -> Result<(), End> {
-        if !self.work.is_flushed()
-            && let Some(Some(ended)) = self.work.calls.next().now_or_never()
+        if !self.queue.is_flushed()
+            && let Some(Some(ended)) = self.queue.calls.next().now_or_never()
         {
-            self.work.call_ended(ended)?;
+            self.queue.call_ended(ended)?;
         }
         Ok(())
     }
@@ -189,7 +189,8 @@ impl Connection {
         let Some(until) = self.linger_until else {
             return false;
         };
-        let quiet = self.work.calls.is_empty() && self.work.is_flushed() && self.events.is_empty();
+        let quiet =
+            self.queue.calls.is_empty() && self.queue.is_flushed() && self.events.is_empty();
         if quiet && self.phase == Phase::Serving && Instant::now() < until {
             return true;
         }
@@ -201,7 +202,7 @@ impl Connection {
     /// writers (`EPOLLHUP`), not to readers.
     fn interest(&self) -> Interest {
         match self.phase {
-            Phase::Serving if self.work.is_flushed() => Interest::READABLE,
+            Phase::Serving if self.queue.is_flushed() => Interest::READABLE,
             Phase::Serving => Interest::READABLE | Interest::WRITABLE,
             Phase::PeerFinished | Phase::Stopping { .. } | Phase::Flushing { .. } => {
                 Interest::WRITABLE
@@ -211,8 +212,8 @@ impl Connection {
 
     /// Ends, or goes on to flushing, when nothing is left to be done in this phase.
     fn end_if_finished(&mut self) -> Result<(), End> {
-        let answered = self.work.calls.is_empty();
-        let flushed = self.work.is_flushed();
+        let answered = self.queue.calls.is_empty();
+        let flushed = self.queue.is_flushed();
         match self.phase {
             Phase::PeerFinished if answered && flushed => Err(End::PeerClosed),
             Phase::Stopping { .. } | Phase::Flushing { .. } if answered && flushed => {
@@ -239,7 +240,7 @@ impl Connection {
         if ready.is_write_closed() {
             return Err(End::PeerClosed);
         }
-        if self.work.is_flushed() {
+        if self.queue.is_flushed() {
             // A socket is writable all the time: wait for the next change instead.
             let blocked: io::Result<()> = self
                 .stream
@@ -260,16 +261,17 @@ impl Connection {
         while let Some(frame) = self.input.next_frame() {
             self.lines_taken += 1;
             match frame {
-                Frame::Line(line) => self.work.line(line, &self.stream)?,
+                Frame::Line(line) => self.queue.line(line, &self.stream)?,
                 Frame::TooLong => {
-                    self.work.context.counters.count_request();
-                    self.work.answer("null", RpcError::line_too_long().into())?;
+                    self.queue.context.counters.count_request();
+                    self.queue
+                        .answer("null", RpcError::line_too_long().into())?;
                 }
             }
         }
         if read == 0 {
             if let Some(line) = self.input.last_line() {
-                self.work.line(line, &self.stream)?;
+                self.queue.line(line, &self.stream)?;
             }
             self.phase = Phase::PeerFinished;
         }
@@ -280,11 +282,11 @@ impl Connection {
     /// An event goes out after the answer to its subscribe call, which is ready by now if the
     /// event is there.
     fn on_event(&mut self, event: Box<RawValue>) -> Result<(), End> {
-        while let Some(Some(ended)) = self.work.calls.next().now_or_never() {
-            self.work.call_ended(ended)?;
+        while let Some(Some(ended)) = self.queue.calls.next().now_or_never() {
+            self.queue.call_ended(ended)?;
         }
-        match self.work.context.backlog.level() {
-            Level::Low => self.work.event(event),
+        match self.queue.context.backlog.level() {
+            Level::Low => self.queue.event(event),
             Level::High => {
                 self.held_event = Some(event);
                 Ok(())
@@ -296,8 +298,8 @@ impl Connection {
         match self.phase {
             Phase::Serving | Phase::PeerFinished => Ok(()),
             Phase::Stopping { .. } => {
-                for id in self.work.calls.abandon() {
-                    self.work.answer(&id, RpcError::unavailable().into())?;
+                for id in self.queue.calls.abandon() {
+                    self.queue.answer(&id, RpcError::unavailable().into())?;
                 }
                 Ok(())
             }

@@ -10,10 +10,10 @@ use termd_proto::terminal::Front;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
-use super::account::Account;
 use super::backlog::{Backlog, Turn};
-use super::limits::{CLIENT_NAME_BYTES_MAX, CWD_BYTES_MAX};
+use super::limits::{MAX_CLIENT_NAME_BYTES, MAX_CWD_BYTES};
 use super::peer::Peer;
+use super::peer_quota::PeerQuota;
 use termd_policy::{CompiledGate, PatternError};
 
 /// A connection's number, unique among the connections of this server process.
@@ -23,11 +23,11 @@ pub struct ConnectionId(pub u64);
 /// What a client said of itself in `daemon.hello`. Nothing of it is checked against the peer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Introduction {
-    /// Its name, at the most [`CLIENT_NAME_BYTES_MAX`] bytes; may hold control characters.
+    /// Its name, at the most [`MAX_CLIENT_NAME_BYTES`] bytes; may hold control characters.
     pub client: Option<String>,
     /// Which front it is.
     pub front: Option<Front>,
-    /// Where its terminals start by default, at the most [`CWD_BYTES_MAX`] bytes.
+    /// Where its terminals start by default, at the most [`MAX_CWD_BYTES`] bytes.
     pub cwd: Option<String>,
     /// How it wants to be treated.
     pub settings: ClientSettings,
@@ -65,7 +65,7 @@ pub struct ConnectionContext {
     /// Whether the peer takes what it is told.
     pub(super) backlog: Backlog,
     /// What its peer has of the socket.
-    pub(super) account: Arc<Account>,
+    pub(super) quota: Arc<PeerQuota>,
 }
 
 /// Counts since the connection's start, for the log and `daemon.stats`.
@@ -86,14 +86,14 @@ impl ConnectionContext {
             introduction: Mutex::default(),
             gate: Mutex::default(),
             backlog: Backlog::default(),
-            account: Arc::default(),
+            quota: Arc::default(),
         }
     }
 
     /// The same, of a peer that may have others.
-    pub(super) fn of_account(self, account: &Arc<Account>) -> Self {
-        let account = Arc::clone(account);
-        Self { account, ..self }
+    pub(super) fn with_quota(self, quota: &Arc<PeerQuota>) -> Self {
+        let quota = Arc::clone(quota);
+        Self { quota, ..self }
     }
 
     /// Waits until an answer about this many bytes of output may be made: long ones one after the
@@ -123,8 +123,8 @@ impl ConnectionContext {
     /// Takes what the client says of itself, in place of what it said before.
     pub fn set_introduction(&self, introduction: Introduction) -> Result<(), IntroductionError> {
         let bounds = [
-            ("client", &introduction.client, CLIENT_NAME_BYTES_MAX),
-            ("cwd", &introduction.cwd, CWD_BYTES_MAX),
+            ("client", &introduction.client, MAX_CLIENT_NAME_BYTES),
+            ("cwd", &introduction.cwd, MAX_CWD_BYTES),
         ];
         for (field, text, limit) in bounds {
             if text.as_ref().is_some_and(|text| text.len() > limit) {

@@ -8,9 +8,9 @@ mod terminal;
 use serde_json::{Map, Value, json};
 use termd_proto::{ErrorKind, TerminalId, code};
 
-use super::account::PeerLimit;
 use super::context::IntroductionError;
-use super::limits::{CALLS_IN_FLIGHT_MAX, LINE_BYTES_MAX, METHOD_NAME_SHOWN_CHARS};
+use super::limits::{MAX_CALLS_IN_FLIGHT, MAX_LINE_BYTES, METHOD_NAME_SHOWN_CHARS};
+use super::peer_quota::PeerLimit;
 use super::request::Invalid;
 
 /// What a handler answers.
@@ -68,9 +68,9 @@ impl RpcError {
 
     /// A line over the limit.
     pub(super) fn line_too_long() -> Self {
-        let message = format!("the line is longer than {LINE_BYTES_MAX} bytes and was skipped");
+        let message = format!("the line is longer than {MAX_LINE_BYTES} bytes and was skipped");
         Self::new(code::INVALID_REQUEST, ErrorKind::LineTooLong, message)
-            .with("limit", LINE_BYTES_MAX)
+            .with("limit", MAX_LINE_BYTES)
     }
 
     /// No such method. The name is the peer's: escaped, and only its beginning.
@@ -160,7 +160,7 @@ impl RpcError {
 
     /// Too many calls in flight.
     pub(super) fn too_many_calls() -> Self {
-        Self::overloaded("calls_in_flight", CALLS_IN_FLIGHT_MAX)
+        Self::overloaded("calls_in_flight", MAX_CALLS_IN_FLIGHT)
     }
 }
 

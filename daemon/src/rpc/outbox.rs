@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-use super::limits::{ANSWERS_HIGH_WATER_BYTES, OUT_QUEUE_BYTES_MAX, OUT_QUEUE_MESSAGES_MAX};
+use super::limits::{ANSWERS_HIGH_WATER_BYTES, MAX_OUT_QUEUE_BYTES, MAX_OUT_QUEUE_MESSAGES};
 
 /// Messages up to this length are put together with their neighbours.
 const SMALL_MESSAGE_BYTES: usize = 4 << 10;
@@ -67,10 +67,10 @@ impl Outbox {
     /// Queues `head`, `body` and a line end.
     pub(super) fn push(&mut self, head: &str, body: Vec<u8>) -> Queued {
         let length = head.len() + body.len() + 1;
-        if self.messages >= OUT_QUEUE_MESSAGES_MAX {
+        if self.messages >= MAX_OUT_QUEUE_MESSAGES {
             return Queued::TooManyMessages;
         }
-        if self.bytes > ANSWERS_HIGH_WATER_BYTES && self.bytes + length > OUT_QUEUE_BYTES_MAX {
+        if self.bytes > ANSWERS_HIGH_WATER_BYTES && self.bytes + length > MAX_OUT_QUEUE_BYTES {
             return Queued::TooManyBytes;
         }
         self.bytes += length;
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn messages_are_bounded() {
         let mut outbox = Outbox::default();
-        for _ in 0..OUT_QUEUE_MESSAGES_MAX {
+        for _ in 0..MAX_OUT_QUEUE_MESSAGES {
             assert_eq!(outbox.push("", b"x".to_vec()), Queued::Yes);
         }
         assert_eq!(outbox.push("", b"x".to_vec()), Queued::TooManyMessages);
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn bytes_are_bounded_and_one_longest_answer_always_fits() {
         let mut outbox = Outbox::default();
-        let longest = "x".repeat(OUT_QUEUE_BYTES_MAX + 1);
+        let longest = "x".repeat(MAX_OUT_QUEUE_BYTES + 1);
         assert_eq!(outbox.push("", b"small".to_vec()), Queued::Yes);
         assert_eq!(outbox.push("", longest.into()), Queued::Yes);
         assert_eq!(outbox.push("", b"small".to_vec()), Queued::TooManyBytes);

@@ -17,16 +17,16 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::account::{Accounts, Seat};
 use super::answer::Answer;
 use super::api::Api;
 use super::connection::serve_connection;
 use super::context::{ConnectionContext, ConnectionId};
 use super::error::RpcError;
 use super::limits::{
-    ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN, CONNECTIONS_MAX, NEWCOMERS_SHARE, SHUTDOWN_DEADLINE,
+    MAX_ACCEPT_BACKOFF, MAX_CONNECTIONS, MIN_ACCEPT_BACKOFF, NEWCOMERS_SHARE, SHUTDOWN_DEADLINE,
 };
 use super::peer::{Admission, Peer, admit};
+use super::peer_quota::{PeerQuotas, Seat};
 
 /// What [`serve`] may be told.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             owner_uid: rustix::process::geteuid().as_raw(),
-            connections_max: CONNECTIONS_MAX,
+            connections_max: MAX_CONNECTIONS,
             stats: Arc::default(),
             events: None,
         }
@@ -73,7 +73,7 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) {
     let mut server = Server {
-        accounts: Accounts::new(options.events.clone()),
+        quotas: PeerQuotas::new(options.events.clone()),
         refused: 0,
         api,
         options,
@@ -110,7 +110,7 @@ struct Server {
     options: ServeOptions,
     shutdown: CancellationToken,
     connections: JoinSet<()>,
-    accounts: Arc<Accounts>,
+    quotas: Arc<PeerQuotas>,
     /// Connections refused for the number of all, since one was let in.
     refused: u64,
     next_id: u64,
@@ -140,7 +140,7 @@ impl Server {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         tracing::debug!(connection = id.0, pid = peer.pid, "connection opened");
-        let context = ConnectionContext::new(id, peer).of_account(&seat.account);
+        let context = ConnectionContext::new(id, peer).with_quota(&seat.quota);
         let context = Arc::new(context);
         let (api, shutdown) = (Arc::clone(&self.api), self.shutdown.clone());
         self.connections.spawn(async move {
@@ -162,7 +162,7 @@ impl Server {
     /// A place for one more connection of this peer.
     fn seat(&mut self, peer: &Peer) -> Result<Seat, RpcError> {
         let all = self.options.connections_max;
-        let most = if self.accounts.is_newcomer(peer.pid) {
+        let most = if self.quotas.is_newcomer(peer.pid) {
             all
         } else {
             all - all / NEWCOMERS_SHARE
@@ -178,7 +178,7 @@ impl Server {
             }
             return Err(RpcError::overloaded("connections", most));
         }
-        let seat = self.accounts.sit_down(peer.pid);
+        let seat = self.quotas.sit_down(peer.pid);
         let seat = seat.map_err(RpcError::from)?;
         if self.refused > 1 {
             tracing::warn!(refused = self.refused, "connections are let in again");
@@ -242,9 +242,9 @@ impl Backoff {
         let pause = match self.0 {
             None => {
                 tracing::warn!(%error, "cannot accept connections for now");
-                ACCEPT_BACKOFF_MIN
+                MIN_ACCEPT_BACKOFF
             }
-            Some(before) => (before * 2).min(ACCEPT_BACKOFF_MAX),
+            Some(before) => (before * 2).min(MAX_ACCEPT_BACKOFF),
         };
         self.0 = Some(pause);
         pause

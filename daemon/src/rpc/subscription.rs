@@ -1,6 +1,6 @@
 //! The subscriptions of one connection: each has a number, and its events go out as notifications.
 //!
-//! Promises: at most [`SUBSCRIPTIONS_MAX`] a connection; one that is ended, or whose connection has
+//! Promises: at most [`MAX_SUBSCRIPTIONS`] a connection; one that is ended, or whose connection has
 //! ended, sends nothing more.
 //! Must not know: what an event means.
 
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::error::RpcError;
-use super::limits::SUBSCRIPTIONS_MAX;
+use super::limits::MAX_SUBSCRIPTIONS;
 
 type Active = Arc<Mutex<HashMap<u64, CancellationToken>>>;
 
@@ -39,8 +39,8 @@ impl Subscriptions {
     /// Opens a subscription that ends with the connection.
     pub(super) fn open(&self, connection: &CancellationToken) -> Result<Subscription, RpcError> {
         let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
-        if active.len() >= SUBSCRIPTIONS_MAX {
-            return Err(RpcError::overloaded("subscriptions", SUBSCRIPTIONS_MAX));
+        if active.len() >= MAX_SUBSCRIPTIONS {
+            return Err(RpcError::overloaded("subscriptions", MAX_SUBSCRIPTIONS));
         }
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let ended = connection.child_token();

@@ -83,7 +83,7 @@ async fn a_cancelled_call_is_dropped_and_answered() {
 async fn calls_in_flight_are_capped_by_an_answer() {
     let server = TestServer::start();
     let mut client = server.connect().await;
-    for id in 0..limits::CALLS_IN_FLIGHT_MAX {
+    for id in 0..limits::MAX_CALLS_IN_FLIGHT {
         client.call(&id.to_string(), "never").await;
     }
     client.call("\"more\"", "never").await;

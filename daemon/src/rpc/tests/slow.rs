@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 
 use super::{Client, TestServer};
-use crate::rpc::limits::{ANSWERS_HIGH_WATER_BYTES, CALLS_IN_FLIGHT_MAX};
+use crate::rpc::limits::{ANSWERS_HIGH_WATER_BYTES, MAX_CALLS_IN_FLIGHT};
 
 const BIG_BYTES: usize = 1 << 20;
 
@@ -136,7 +136,7 @@ async fn a_call_that_has_begun_goes_on_though_nothing_is_read() {
 async fn too_many_calls_of_one_that_does_not_read_are_refused() {
     let server = TestServer::start();
     let mut client = server.connect().await;
-    let asked = CALLS_IN_FLIGHT_MAX as u64 + 10;
+    let asked = MAX_CALLS_IN_FLIGHT as u64 + 10;
     ask_for_big(&mut client, 0..20).await;
     server.until_nothing_is_made().await;
     for id in 20..asked {
@@ -154,6 +154,6 @@ async fn too_many_calls_of_one_that_does_not_read_are_refused() {
         }
     }
     // One or two answers are with the peer's socket, and so no longer in flight.
-    assert!((CALLS_IN_FLIGHT_MAX..CALLS_IN_FLIGHT_MAX + 3).contains(&answered));
+    assert!((MAX_CALLS_IN_FLIGHT..MAX_CALLS_IN_FLIGHT + 3).contains(&answered));
     assert!(refused > 0);
 }

@@ -7,9 +7,9 @@ use termd_proto::Offset;
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult};
 use termd_proto::terminal::MAX_WAIT_MS;
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, Screens};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};

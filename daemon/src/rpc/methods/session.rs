@@ -16,11 +16,11 @@ use termd_proto::terminal::{
 
 use tokio::sync::broadcast;
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
-use super::subscription::EventSink;
 use super::terminal_events;
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
+use crate::rpc::subscription::EventSink;
 use crate::service::{
     Attachments, Catalog, ConnectionBinding, CreateRequest, Creator, Ender, InputSender, Screens,
     Typist, checked_size, wait_result,

@@ -8,10 +8,10 @@ use termd_proto::policy::{
 };
 use termd_proto::terminal::Front;
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
 use crate::config::ConfigFile;
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Explainer, PolicyInForce, decide};
 use crate::terminal::TerminalError;
 use termd_policy::{Completeness, Invocation, Request};

@@ -9,10 +9,10 @@ use termd_proto::interact::{
 };
 use termd_proto::terminal::{MAX_WAIT_MS, SendResult};
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
 use super::session::{DEFAULT_SEND_MS, check_wait};
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, InputSender, Typist};
 use crate::store::Store;
 use crate::terminal::wait::{self, OwnInput, WaitCondition};

@@ -1,4 +1,4 @@
-//! What one connection has to do: a line in, calls under way, answers queued and sent.
+//! A connection without its input: lines are taken in, calls run, answers are queued and sent.
 //!
 //! Promises: every request gets one answer, or the connection ends; nothing here waits; while more
 //! than [`ANSWERS_HIGH_WATER_BYTES`] wait for the peer, no further call begins.
@@ -19,8 +19,8 @@ use super::context::ConnectionContext;
 use super::dispatch::{Begin, Dispatched, Dispatcher, settle};
 use super::error::RpcError;
 use super::limits::{
-    ANSWERS_HIGH_WATER_BYTES, CALL_BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX,
-    EVENTS_HIGH_WATER_BYTES, EVENTS_HIGH_WATER_MESSAGES, OUT_QUEUE_BYTES_MAX,
+    ANSWERS_HIGH_WATER_BYTES, EVENTS_HIGH_WATER_BYTES, EVENTS_HIGH_WATER_MESSAGES,
+    MAX_CALL_BYTES_IN_FLIGHT, MAX_CALLS_IN_FLIGHT, MAX_OUT_QUEUE_BYTES,
 };
 use super::outbox::{Outbox, Queued};
 use super::request::{CANCEL_METHOD, Incoming, Params, cancelled_id};
@@ -48,14 +48,14 @@ impl From<io::Error> for End {
 }
 
 /// The connection without its input, so that a line can be borrowed while it is worked on.
-pub(super) struct Work {
+pub(super) struct CallQueue {
     pub(super) context: Arc<ConnectionContext>,
     dispatcher: Dispatcher,
     pub(super) calls: Calls,
     outbox: Outbox,
 }
 
-impl Work {
+impl CallQueue {
     pub(super) fn new(context: Arc<ConnectionContext>, dispatcher: Dispatcher) -> Self {
         Self {
             context,
@@ -107,11 +107,11 @@ impl Work {
         params: Params<'_>,
         line_bytes: usize,
     ) -> Result<(), End> {
-        if self.calls.line_bytes() + line_bytes > CALL_BYTES_IN_FLIGHT_MAX {
-            let error = RpcError::overloaded("call_bytes_in_flight", CALL_BYTES_IN_FLIGHT_MAX);
+        if self.calls.line_bytes() + line_bytes > MAX_CALL_BYTES_IN_FLIGHT {
+            let error = RpcError::overloaded("call_bytes_in_flight", MAX_CALL_BYTES_IN_FLIGHT);
             return self.answer(id, error.into());
         }
-        let permit = match self.context.account.begin(line_bytes) {
+        let permit = match self.context.quota.begin(line_bytes) {
             Ok(permit) => permit,
             Err(limit) => return self.answer(id, RpcError::from(limit).into()),
         };
@@ -131,7 +131,7 @@ impl Work {
     /// Whether as many calls are in flight as may be: an answer that the peer has not taken is
     /// still in flight.
     fn is_full(&self) -> bool {
-        self.calls.len() + self.outbox.messages() >= CALLS_IN_FLIGHT_MAX
+        self.calls.len() + self.outbox.messages() >= MAX_CALLS_IN_FLIGHT
     }
 
     pub(super) fn call_ended(&mut self, ended: Ended) -> Result<(), End> {
@@ -153,7 +153,7 @@ impl Work {
             Queued::TooManyMessages => Err(End::PeerNotReading),
             Queued::TooManyBytes => {
                 self.context.counters.count_error();
-                let error = RpcError::overloaded("out_queue_bytes", OUT_QUEUE_BYTES_MAX);
+                let error = RpcError::overloaded("out_queue_bytes", MAX_OUT_QUEUE_BYTES);
                 match self.push(&head, Answer::from(error).into_body()) {
                     Queued::Yes => Ok(()),
                     Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),

@@ -9,9 +9,9 @@ use termd_proto::audit::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::store::{Store, StoreError};
 
 const DEFAULT_PAGE: u32 = 100;

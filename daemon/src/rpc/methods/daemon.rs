@@ -8,11 +8,11 @@ use termd_proto::daemon::{
 };
 use termd_proto::terminal::Front;
 
-use super::api::Api;
-use super::context::{ConnectionContext, Introduction};
-use super::error::{RpcError, RpcResult};
-use super::server::SocketStats;
 use crate::clock::now_ms;
+use crate::rpc::api::Api;
+use crate::rpc::context::{ConnectionContext, Introduction};
+use crate::rpc::error::{RpcError, RpcResult};
+use crate::rpc::server::SocketStats;
 use crate::service::Catalog;
 use crate::store::Store;
 

@@ -9,7 +9,7 @@ use termd_proto::event::TerminalEvent;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::subscription::EventSink;
+use crate::rpc::subscription::EventSink;
 use crate::terminal::Terminal;
 
 /// Forwards events until the subscriber or the daemon goes.

@@ -11,9 +11,9 @@ use termd_proto::acp::{
 };
 use termd_proto::terminal::{CreateTerminal, ExitStatus, Front};
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{ConnectionBinding, CreateRequest, Creator, Ender, Registry};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;

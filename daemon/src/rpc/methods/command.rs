@@ -7,9 +7,9 @@ use termd_proto::command::{
 };
 use termd_proto::terminal::ReadResult;
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::Catalog;
 use crate::store::{CommandQuery, Store};
 use crate::terminal::Terminal;

@@ -4,9 +4,9 @@
 //! editor and a person's shell are told apart by nothing else that they cannot choose. What forks
 //! to have more is bounded by the socket's own limits, of which a part is kept for newcomers.
 //!
-//! Promises: no peer has more than the limits say; that one reached a limit is told to the log and
-//! to subscribers once, however often it tries, and how often it did when it has gone. Must not
-//! know: lines, methods, what a call is about.
+//! Promises: no peer has more than the limits say. A reached limit is logged and announced once,
+//! and the number of refusals is logged when the peer has gone.
+//! Must not know: lines, methods, what a call is about.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,17 +16,17 @@ use termd_proto::event::TerminalEvent;
 use tokio::sync::broadcast;
 
 use super::limits::{
-    CALL_BYTES_IN_FLIGHT_OF_PEER_MAX, CALLS_IN_FLIGHT_OF_PEER_MAX, CONNECTIONS_OF_PEER_MAX,
+    MAX_CALL_BYTES_IN_FLIGHT_OF_PEER, MAX_CALLS_IN_FLIGHT_OF_PEER, MAX_CONNECTIONS_OF_PEER,
 };
 
 /// A limit of one peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PeerLimit {
-    /// [`CONNECTIONS_OF_PEER_MAX`].
+    /// [`MAX_CONNECTIONS_OF_PEER`].
     Connections,
-    /// [`CALLS_IN_FLIGHT_OF_PEER_MAX`]; a wait is a call in flight.
+    /// [`MAX_CALLS_IN_FLIGHT_OF_PEER`]; a wait is a call in flight.
     Calls,
-    /// [`CALL_BYTES_IN_FLIGHT_OF_PEER_MAX`].
+    /// [`MAX_CALL_BYTES_IN_FLIGHT_OF_PEER`].
     CallBytes,
 }
 
@@ -43,24 +43,24 @@ impl PeerLimit {
     /// Its value.
     pub(super) fn max(self) -> usize {
         match self {
-            Self::Connections => CONNECTIONS_OF_PEER_MAX,
-            Self::Calls => CALLS_IN_FLIGHT_OF_PEER_MAX,
-            Self::CallBytes => CALL_BYTES_IN_FLIGHT_OF_PEER_MAX,
+            Self::Connections => MAX_CONNECTIONS_OF_PEER,
+            Self::Calls => MAX_CALLS_IN_FLIGHT_OF_PEER,
+            Self::CallBytes => MAX_CALL_BYTES_IN_FLIGHT_OF_PEER,
         }
     }
 }
 
-/// Every peer that is connected.
+/// The quotas of all peers that are connected.
 #[derive(Debug)]
-pub(super) struct Accounts {
-    by_pid: Mutex<HashMap<Option<i32>, Arc<Account>>>,
-    /// Who is told of limits that are reached.
+pub(super) struct PeerQuotas {
+    by_pid: Mutex<HashMap<Option<i32>, Arc<PeerQuota>>>,
+    /// Where reached limits are announced.
     events: Option<broadcast::Sender<TerminalEvent>>,
 }
 
-/// One peer's.
+/// What one peer has of the socket now.
 #[derive(Debug, Default)]
-pub(super) struct Account {
+pub(super) struct PeerQuota {
     /// None for all that no pid is known of, together.
     pid: Option<i32>,
     connections: AtomicUsize,
@@ -71,27 +71,27 @@ pub(super) struct Account {
     events: Option<broadcast::Sender<TerminalEvent>>,
 }
 
-/// A connection's part of its peer's account, until it ends.
+/// A connection's part of its peer's quota, until it ends.
 #[derive(Debug)]
 pub(super) struct Seat {
-    accounts: Arc<Accounts>,
-    pub(super) account: Arc<Account>,
+    quotas: Arc<PeerQuotas>,
+    pub(super) quota: Arc<PeerQuota>,
 }
 
-/// A call's part of its peer's account, while it is under way.
+/// A call's part of its peer's quota, while it is under way.
 #[derive(Debug)]
 pub(super) struct CallPermit {
-    account: Arc<Account>,
+    quota: Arc<PeerQuota>,
     bytes: usize,
 }
 
-impl Accounts {
+impl PeerQuotas {
     pub(super) fn new(events: Option<broadcast::Sender<TerminalEvent>>) -> Arc<Self> {
         let by_pid = Mutex::default();
         Arc::new(Self { by_pid, events })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Option<i32>, Arc<Account>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<i32>, Arc<PeerQuota>>> {
         self.by_pid.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -103,36 +103,36 @@ impl Accounts {
     /// One more connection of this peer.
     pub(super) fn sit_down(self: &Arc<Self>, pid: Option<i32>) -> Result<Seat, PeerLimit> {
         let mut by_pid = self.lock();
-        let account = by_pid.entry(pid).or_insert_with(|| {
-            Arc::new(Account {
+        let quota = by_pid.entry(pid).or_insert_with(|| {
+            Arc::new(PeerQuota {
                 pid,
                 events: self.events.clone(),
-                ..Account::default()
+                ..PeerQuota::default()
             })
         });
-        if account.connections.load(Ordering::Relaxed) >= CONNECTIONS_OF_PEER_MAX {
-            account.reached(PeerLimit::Connections);
+        if quota.connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS_OF_PEER {
+            quota.reached(PeerLimit::Connections);
             return Err(PeerLimit::Connections);
         }
-        account.connections.fetch_add(1, Ordering::Relaxed);
+        quota.connections.fetch_add(1, Ordering::Relaxed);
         Ok(Seat {
-            accounts: Arc::clone(self),
-            account: Arc::clone(account),
+            quotas: Arc::clone(self),
+            quota: Arc::clone(quota),
         })
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut by_pid = self.accounts.lock();
-        if self.account.connections.fetch_sub(1, Ordering::Relaxed) == 1 {
-            by_pid.remove(&self.account.pid);
-            self.account.sum_up();
+        let mut by_pid = self.quotas.lock();
+        if self.quota.connections.fetch_sub(1, Ordering::Relaxed) == 1 {
+            by_pid.remove(&self.quota.pid);
+            self.quota.sum_up();
         }
     }
 }
 
-impl Account {
+impl PeerQuota {
     /// One more call of this peer, which holds a line of so many bytes.
     pub(super) fn begin(self: &Arc<Self>, bytes: usize) -> Result<CallPermit, PeerLimit> {
         let used = [
@@ -148,8 +148,8 @@ impl Account {
         }
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.call_bytes.fetch_add(bytes, Ordering::Relaxed);
-        let account = Arc::clone(self);
-        Ok(CallPermit { account, bytes })
+        let quota = Arc::clone(self);
+        Ok(CallPermit { quota, bytes })
     }
 
     fn reached(&self, limit: PeerLimit) {
@@ -199,8 +199,8 @@ impl Account {
 
 impl Drop for CallPermit {
     fn drop(&mut self) {
-        self.account.calls.fetch_sub(1, Ordering::Relaxed);
-        let bytes = &self.account.call_bytes;
+        self.quota.calls.fetch_sub(1, Ordering::Relaxed);
+        let bytes = &self.quota.call_bytes;
         bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
@@ -212,13 +212,13 @@ mod tests {
     #[test]
     fn a_peer_has_its_connections_and_no_more_and_is_told_of_once() {
         let (sender, mut events) = broadcast::channel(8);
-        let accounts = Accounts::new(Some(sender));
+        let quotas = PeerQuotas::new(Some(sender));
         let greedy = Some(7);
-        let mut seats: Vec<Seat> = (0..CONNECTIONS_OF_PEER_MAX)
-            .map(|_| accounts.sit_down(greedy).unwrap())
+        let mut seats: Vec<Seat> = (0..MAX_CONNECTIONS_OF_PEER)
+            .map(|_| quotas.sit_down(greedy).unwrap())
             .collect();
         for _ in 0..100 {
-            let refused = accounts.sit_down(greedy).err();
+            let refused = quotas.sit_down(greedy).err();
             assert_eq!(refused, Some(PeerLimit::Connections));
         }
         let event = TerminalEvent::PeerLimitReached {
@@ -228,32 +228,29 @@ mod tests {
         };
         assert_eq!(events.try_recv().ok(), Some(event));
         assert!(events.try_recv().is_err(), "told once");
-        assert!(
-            accounts.sit_down(Some(8)).is_ok(),
-            "another is not concerned"
-        );
+        assert!(quotas.sit_down(Some(8)).is_ok(), "another is not concerned");
         seats.pop();
-        assert!(accounts.sit_down(greedy).is_ok());
-        assert!(!accounts.is_newcomer(greedy));
+        assert!(quotas.sit_down(greedy).is_ok());
+        assert!(!quotas.is_newcomer(greedy));
         seats.clear();
-        assert!(accounts.is_newcomer(greedy) && accounts.lock().is_empty());
+        assert!(quotas.is_newcomer(greedy) && quotas.lock().is_empty());
     }
 
     #[test]
     fn calls_are_counted_over_all_connections_while_they_last() {
-        let accounts = Accounts::new(None);
-        let seats = [(); 2].map(|()| accounts.sit_down(Some(7)).unwrap());
-        let mut permits: Vec<CallPermit> = (0..CALLS_IN_FLIGHT_OF_PEER_MAX)
-            .map(|number| seats[number % 2].account.begin(1).unwrap())
+        let quotas = PeerQuotas::new(None);
+        let seats = [(); 2].map(|()| quotas.sit_down(Some(7)).unwrap());
+        let mut permits: Vec<CallPermit> = (0..MAX_CALLS_IN_FLIGHT_OF_PEER)
+            .map(|number| seats[number % 2].quota.begin(1).unwrap())
             .collect();
-        assert_eq!(seats[0].account.begin(1).err(), Some(PeerLimit::Calls));
-        let other = accounts.sit_down(Some(8)).unwrap();
-        assert!(other.account.begin(1).is_ok());
+        assert_eq!(seats[0].quota.begin(1).err(), Some(PeerLimit::Calls));
+        let other = quotas.sit_down(Some(8)).unwrap();
+        assert!(other.quota.begin(1).is_ok());
         permits.clear();
-        let most = CALL_BYTES_IN_FLIGHT_OF_PEER_MAX;
-        let large = seats[0].account.begin(most).unwrap();
-        assert_eq!(seats[1].account.begin(1).err(), Some(PeerLimit::CallBytes));
+        let most = MAX_CALL_BYTES_IN_FLIGHT_OF_PEER;
+        let large = seats[0].quota.begin(most).unwrap();
+        assert_eq!(seats[1].quota.begin(1).err(), Some(PeerLimit::CallBytes));
         drop(large);
-        assert!(seats[1].account.begin(most).is_ok());
+        assert!(seats[1].quota.begin(most).is_ok());
     }
 }

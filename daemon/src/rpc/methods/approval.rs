@@ -9,10 +9,10 @@ use termd_proto::approval::{
 use termd_proto::terminal::MAX_WAIT_MS;
 use tokio::time::Instant;
 
-use super::api::Api;
-use super::context::ConnectionContext;
-use super::error::{RpcError, RpcResult};
 use crate::approval::Approvals;
+use crate::rpc::api::Api;
+use crate::rpc::context::ConnectionContext;
+use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::Approver;
 use crate::terminal::TerminalError;
 

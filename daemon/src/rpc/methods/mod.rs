@@ -1,0 +1,24 @@
+//! One file of handlers a namespace: params in, one call of the service, its result out.
+//!
+//! Handlers translate; they decide nothing.
+
+mod acp;
+mod approval;
+mod audit;
+mod command;
+mod daemon;
+mod interact;
+mod policy;
+mod screen;
+mod session;
+mod terminal_events;
+
+pub use acp::AcpHandler;
+pub use approval::ApprovalHandler;
+pub use audit::AuditHandler;
+pub use command::CommandHandler;
+pub use daemon::{ConfigFaults, DaemonHandler};
+pub use interact::InteractHandler;
+pub use policy::PolicyHandler;
+pub use screen::ScreenHandler;
+pub use session::SessionHandler;
