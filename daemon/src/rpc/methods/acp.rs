@@ -11,10 +11,11 @@ use termd_proto::acp::{
 };
 use termd_proto::terminal::{CreateTerminal, ExitStatus, Front};
 
+use super::creation;
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{ConnectionBinding, CreateRequest, Creator, Ender, Registry};
+use crate::service::{ConnectionBinding, Creator, Ender, Registry};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
 use crate::terminal::read::raw_tail::{Tail, raw_tail};
@@ -84,8 +85,6 @@ impl AcpHandler {
         let size = size_in(meta.as_ref())?;
         output_form(meta.as_ref())?;
         let owner = context.acp_owner(&session_id);
-        let close_on_disconnect = flag(meta.as_ref(), "close_on_disconnect")?;
-        let introduction = context.introduction();
         let options = CreateTerminal {
             command: Some(command),
             args: args.unwrap_or_default(),
@@ -94,32 +93,17 @@ impl AcpHandler {
                 .into_iter()
                 .map(|variable| (variable.name, variable.value))
                 .collect(),
-            cwd: cwd.or_else(|| introduction.cwd.clone()),
+            cwd,
             cols: size.0,
             rows: size.1,
             output_byte_limit,
-            close_on_disconnect,
+            close_on_disconnect: flag(meta.as_ref(), "close_on_disconnect")?,
             confirmed: flag(meta.as_ref(), "confirmed")?,
             meta: meta.clone(),
             ..CreateTerminal::default()
         };
-        let request = CreateRequest {
-            options,
-            owner: owner.clone(),
-            max_running: introduction.settings.max_running,
-            gate: context.gate(),
-        };
-        let (creator, binding) = (Arc::clone(&self.creator), self.binding.clone());
-        // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
-        let created = tokio::spawn(async move {
-            let terminal = creator.create(request).await?;
-            if close_on_disconnect {
-                let ended = context.closed.clone().cancelled_owned();
-                binding.bind_to_connection(&terminal, owner, ended);
-            }
-            Ok::<_, TerminalError>(terminal)
-        });
-        let terminal = created.await.map_err(|_| TerminalError::Stopping)??;
+        let terminal =
+            creation::create(&self.creator, &self.binding, options, owner, context).await?;
         Ok(CreateTerminalResponse {
             terminal_id: terminal.id().to_string(),
             meta,

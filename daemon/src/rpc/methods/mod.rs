@@ -6,6 +6,7 @@ mod acp;
 mod approval;
 mod audit;
 mod command;
+mod creation;
 mod daemon;
 mod interact;
 mod policy;

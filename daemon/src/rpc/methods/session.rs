@@ -16,14 +16,15 @@ use termd_proto::terminal::{
 
 use tokio::sync::broadcast;
 
+use super::creation;
 use super::terminal_events;
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
-    Attachments, Catalog, ConnectionBinding, CreateRequest, Creator, Ender, InputSender, Screens,
-    Typist, checked_size, wait_result,
+    Attachments, Catalog, ConnectionBinding, Creator, Ender, InputSender, Screens, Typist,
+    checked_size, wait_result,
 };
 use crate::terminal::read::options::ReadOptions;
 use crate::terminal::read::read;
@@ -81,33 +82,15 @@ impl SessionHandler {
 impl SessionHandler {
     async fn create(
         self: Arc<Self>,
-        mut params: CreateTerminal,
+        params: CreateTerminal,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalInfo> {
         if params.command.is_none() && !params.args.is_empty() {
             return Err(RpcError::invalid_params("args", "need a command"));
         }
-        let introduction = context.introduction();
         let owner = context.native_owner();
-        let close_on_disconnect = params.close_on_disconnect;
-        params.cwd = params.cwd.or_else(|| introduction.cwd.clone());
-        let request = CreateRequest {
-            options: params,
-            owner: owner.clone(),
-            max_running: introduction.settings.max_running,
-            gate: context.gate(),
-        };
-        let (creator, binding) = (Arc::clone(&self.creator), self.binding.clone());
-        // In a task of its own: a client that goes away half-way leaves a terminal, not half of one.
-        let created = tokio::spawn(async move {
-            let terminal = creator.create(request).await?;
-            if close_on_disconnect {
-                let ended = context.closed.clone().cancelled_owned();
-                binding.bind_to_connection(&terminal, owner, ended);
-            }
-            Ok::<_, TerminalError>(terminal)
-        });
-        let terminal = created.await.map_err(|_| TerminalError::Stopping)??;
+        let terminal =
+            creation::create(&self.creator, &self.binding, params, owner, context).await?;
         Ok(terminal.info())
     }
 

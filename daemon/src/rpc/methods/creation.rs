@@ -1,0 +1,42 @@
+//! Creating a terminal for a connection: the way that every front takes.
+
+use std::sync::Arc;
+
+use termd_proto::terminal::{CreateTerminal, Owner};
+
+use crate::rpc::context::ConnectionContext;
+use crate::service::{ConnectionBinding, CreateRequest, Creator};
+use crate::terminal::Terminal;
+use crate::terminal::TerminalError;
+
+/// Creates a terminal with the defaults and bounds that the connection has set, and binds it to the
+/// connection where it is to end with it.
+///
+/// The work is a task of its own: a client that disconnects half-way leaves a whole terminal.
+pub(super) async fn create(
+    creator: &Arc<Creator>,
+    binding: &ConnectionBinding,
+    mut options: CreateTerminal,
+    owner: Owner,
+    context: Arc<ConnectionContext>,
+) -> Result<Arc<Terminal>, TerminalError> {
+    let introduction = context.introduction();
+    let is_bound = options.close_on_disconnect;
+    options.cwd = options.cwd.or_else(|| introduction.cwd.clone());
+    let request = CreateRequest {
+        options,
+        owner: owner.clone(),
+        max_running: introduction.settings.max_running,
+        gate: context.gate(),
+    };
+    let (creator, binding) = (Arc::clone(creator), binding.clone());
+    let created = tokio::spawn(async move {
+        let terminal = creator.create(request).await?;
+        if is_bound {
+            let ended = context.closed.clone().cancelled_owned();
+            binding.bind_to_connection(&terminal, owner, ended);
+        }
+        Ok(terminal)
+    });
+    created.await.map_err(|_| TerminalError::Stopping)?
+}
