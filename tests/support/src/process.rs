@@ -1,12 +1,20 @@
 //! Processes as /proc and pidfds show them.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, getuid, pidfd_open, pidfd_send_signal};
 
 use crate::wait::{DEADLINE, Deadline, wait_readable, wait_until};
+
+/// How often an empty environment is read again. In the middle of execve(2), which takes below a
+/// millisecond, the kernel shows none; one read takes about 10 us.
+const EXECVE_READS: usize = 200;
+
+/// The bytes of an environment that are read.
+const MAX_ENVIRONMENT: usize = 256 << 10;
 
 /// A process held by a pidfd, so that its pid cannot come to mean another process.
 #[derive(Debug)]
@@ -69,8 +77,7 @@ impl Process {
 pub fn processes_with_environment(assignment: &str) -> Vec<i32> {
     let own = std::process::id().cast_signed();
     let has_it = |pid: &i32| {
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ
+        environment(*pid)
             .split(|byte| *byte == 0)
             .any(|entry| entry == assignment.as_bytes())
     };
@@ -78,6 +85,27 @@ pub fn processes_with_environment(assignment: &str) -> Vec<i32> {
         .filter(|pid| *pid != own)
         .filter(has_it)
         .collect()
+}
+
+/// The environment that a process was executed with.
+fn environment(pid: i32) -> Vec<u8> {
+    // One read(2): between two of them execve(2) may replace what is read.
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; MAX_ENVIRONMENT];
+        let count = File::open(format!("/proc/{pid}/environ"))?.read(&mut bytes)?;
+        bytes.truncate(count);
+        Ok(bytes)
+    };
+    // A zombie and a kernel thread have no executable.
+    let has_executable = || fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+    let mut environ = read().unwrap_or_default();
+    for _ in 0..EXECVE_READS {
+        if !environ.is_empty() || !has_executable() {
+            break;
+        }
+        environ = read().unwrap_or_default();
+    }
+    environ
 }
 
 /// The children of a process, zombies included.
@@ -130,4 +158,30 @@ fn stat_field(pid: i32, number: usize) -> Option<String> {
     let after_comm = &stat[stat.rfind(')')? + 1..];
     let field = after_comm.split_whitespace().nth(number.checked_sub(3)?)?;
     Some(field.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_found_in_the_middle_of_execve() {
+        let assignment = format!("TERMD_TEST_EXECVE={}", std::process::id());
+        let (name, value) = assignment.split_once('=').unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", r#"exec sh -c "$0" "$0""#, r#"exec sh -c "$0" "$0""#])
+            .env(name, value)
+            .spawn()
+            .unwrap();
+        wait_until("the child runs", || {
+            !processes_with_environment(&assignment).is_empty()
+        });
+        let missed = (0..500).filter(|_| processes_with_environment(&assignment).is_empty());
+        let missed = missed.count();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(missed, 0);
+    }
 }
