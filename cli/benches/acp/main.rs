@@ -4,19 +4,13 @@
 //! `cargo bench -p termctl --bench acp`. Ends with 1 if a median is beyond 100 µs. The agent is this
 //! program; no daemon is needed.
 
-// Shared with the daemon's benchmarks: each uses a part.
-#[allow(dead_code)]
-#[path = "../../../daemon/benches/terminals/figures.rs"]
-mod figures;
-#[path = "../mcp/memory.rs"]
-mod memory;
 mod peer;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use figures::{Limit, Report, mebibytes, median, micros, millis};
 use peer::{ECHO, Peer};
+use termd_test_support::figures::{Limit, Report, mebibytes, median, micros, millis};
 
 /// Most that a message may take longer, in microseconds.
 const MOST: f64 = 100.0;

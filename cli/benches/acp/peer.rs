@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::memory;
+use termd_test_support::{children_named, private_bytes};
 
 /// The argument that makes this program the agent.
 pub(crate) const ECHO: &str = "--answer";
@@ -66,12 +66,12 @@ impl Peer {
         Ok(took)
     }
 
-    /// Resident bytes of the proxy, and of what holds the agent for it.
+    /// Private bytes of the proxy, and of the supervisor of its agent.
     pub(crate) fn memory(&self) -> (u64, u64) {
-        let proxy = self.child.id();
-        let supervisors = memory::children(proxy, "termctl");
-        let below = supervisors.into_iter().map(memory::resident).sum();
-        (memory::resident(proxy), below)
+        let proxy = self.child.id().cast_signed();
+        let supervisors = children_named(proxy, "termctl");
+        let below = supervisors.into_iter().map(private_bytes).sum();
+        (private_bytes(proxy), below)
     }
 }
 

@@ -4,11 +4,6 @@
 //! `PyPI` into a virtual environment under `target/` the first time. Ends with 1 if a figure is
 //! beyond its limit: a tenth of the other's time, half of its memory.
 
-// Shared with the daemon's benchmarks: each uses a part.
-#[allow(dead_code)]
-#[path = "../../../daemon/benches/terminals/figures.rs"]
-mod figures;
-mod memory;
 mod peer;
 mod place;
 mod server;
@@ -17,9 +12,9 @@ mod stories;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use figures::{Limit, Report, median, millis};
 use place::Place;
 use server::Launch;
+use termd_test_support::figures::{Limit, Report, mebibytes, median, millis};
 
 /// How many times a quick thing is measured; the median counts.
 const ROUNDS: usize = 9;
@@ -77,15 +72,15 @@ fn main() -> anyhow::Result<ExitCode> {
     let place = Place::new()?;
     let ours = place.ours();
     for sessions in [1, 10] {
-        let what = format!("resident memory with {sessions} sessions");
+        let what = format!("private memory with {sessions} sessions");
         let our_bytes = stories::memory(&ours, sessions, || place.daemon_memory())?;
         let their_bytes = stories::memory(&theirs, sessions, || 0)?;
-        let their_mib = figures::mebibytes(their_bytes);
+        let their_mib = mebibytes(their_bytes);
         report.beside(&format!("{what}: terminal-mcp"), "MiB", their_mib);
         report.figure(
             &format!("{what}: termctl mcp and termd"),
             "MiB",
-            figures::mebibytes(our_bytes),
+            mebibytes(our_bytes),
             Limit::AtMost(their_mib * MEMORY_SHARE),
         );
     }

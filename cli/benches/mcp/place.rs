@@ -8,8 +8,8 @@ use std::{fs, thread};
 
 use anyhow::{Context, bail};
 use tempfile::TempDir;
+use termd_test_support::{children_named, private_bytes};
 
-use crate::memory;
 use crate::server::Launch;
 
 /// For the daemon to start.
@@ -65,11 +65,11 @@ impl Place {
         }
     }
 
-    /// Resident bytes of keeper and server.
+    /// Private bytes of keeper and server.
     pub(crate) fn daemon_memory(&self) -> u64 {
-        let keeper = self.keeper.id();
-        let servers = memory::children(keeper, "termd");
-        memory::resident(keeper) + servers.into_iter().map(memory::resident).sum::<u64>()
+        let keeper = self.keeper.id().cast_signed();
+        let servers = children_named(keeper, "termd");
+        private_bytes(keeper) + servers.into_iter().map(private_bytes).sum::<u64>()
     }
 }
 

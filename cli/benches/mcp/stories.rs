@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use termd_test_support::private_bytes;
 
-use crate::memory;
 use crate::server::{Launch, Server};
 
 /// Lines that are printed.
@@ -130,7 +130,7 @@ pub(crate) fn drain(launch: &Launch) -> anyhow::Result<Drained> {
     Ok(Drained { took, lost })
 }
 
-/// Resident bytes of the server's process with so many sessions, and of `beside` then.
+/// Private bytes of the server's process with this many sessions, and of `beside` then.
 pub(crate) fn memory(
     launch: &Launch,
     sessions: usize,
@@ -138,7 +138,7 @@ pub(crate) fn memory(
 ) -> anyhow::Result<u64> {
     let mut server = Server::ready(launch)?;
     let sessions = bashes(&mut server, sessions)?;
-    let bytes = memory::resident(server.pid()) + beside();
+    let bytes = private_bytes(server.pid().cast_signed()) + beside();
     close(&mut server, &sessions)?;
     Ok(bytes)
 }

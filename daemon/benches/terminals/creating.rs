@@ -8,7 +8,7 @@ use anyhow::ensure;
 
 use crate::bare::{SyncedLog, Tmux, run_true};
 use crate::daemon::{Client, Daemon};
-use crate::figures::{Limit, Report, median, micros, millis};
+use termd_test_support::figures::{Limit, Report, median, micros, millis};
 
 const WARM_UP_ROUNDS: usize = 20;
 const ROUNDS: usize = 201;

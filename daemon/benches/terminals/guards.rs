@@ -15,7 +15,7 @@ use termd_proto::terminal::{Front, Owner};
 
 use crate::bare::SyncedLog;
 use crate::daemon::{Client, Daemon, string};
-use crate::figures::{Limit, Report, median, millis};
+use termd_test_support::figures::{Limit, Report, median, millis};
 
 const WARM_UP_ROUNDS: usize = 20;
 const ROUNDS: usize = 201;

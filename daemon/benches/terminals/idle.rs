@@ -9,7 +9,8 @@ use anyhow::Context;
 use serde_json::json;
 
 use crate::daemon::{Client, Daemon, pause, unsigned};
-use crate::figures::{Limit, Report, mebibytes};
+use termd_test_support::figures::{Limit, Report, mebibytes};
+use termd_test_support::private_bytes;
 
 const TERMINALS: u32 = 100;
 const MOST_SERVER_MIB: f64 = 16.0;
@@ -30,15 +31,15 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
     pause(SETTLE);
     let at_most = |mib| Limit::AtMost(mib);
     report.figure(
-        "empty: server, VmRSS",
+        "empty: server, private memory",
         "MiB",
-        resident(server)?,
+        private(server)?,
         at_most(MOST_SERVER_MIB),
     );
     report.figure(
-        "empty: keeper, VmRSS",
+        "empty: keeper, private memory",
         "MiB",
-        resident(keeper)?,
+        private(keeper)?,
         at_most(MOST_KEEPER_MIB),
     );
 
@@ -51,7 +52,7 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
     pause(SETTLE);
     let after = held(&mut client, keeper, server)?;
     let each = (after - before) * 1024.0 / f64::from(TERMINALS);
-    let what = "each of 100 idle terminals: keeper and server VmRSS, and spools";
+    let what = "each of 100 idle terminals: private memory of keeper and server, and spools";
     report.figure(what, "KiB", each, at_most(MOST_KIB_PER_TERMINAL));
 
     pause(SETTLE);
@@ -66,16 +67,15 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Memory of both processes, and of the spools, which are in no process's resident set, in MiB.
+/// Private memory of both processes, and the spools, which are memory files, in MiB.
 fn held(client: &mut Client, keeper: u64, server: u64) -> anyhow::Result<f64> {
     let spools = unsigned(&client.call("daemon.stats", &json!({}))?, "spool_bytes")?;
-    Ok(resident(keeper)? + resident(server)? + mebibytes(spools))
+    Ok(private(keeper)? + private(server)? + mebibytes(spools))
 }
 
-/// `VmRSS` of `proc_pid_status(5)`, in MiB: shared pages of the binary count for each process.
-fn resident(pid: u64) -> anyhow::Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    Ok(mebibytes(status_field(&status, "VmRSS:")? * 1024))
+/// Private memory, in MiB.
+fn private(pid: u64) -> anyhow::Result<f64> {
+    Ok(mebibytes(private_bytes(i32::try_from(pid)?)))
 }
 
 /// Voluntary and other context switches so far, by thread.

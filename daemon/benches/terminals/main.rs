@@ -10,7 +10,6 @@
 mod bare;
 mod creating;
 mod daemon;
-mod figures;
 mod guards;
 mod idle;
 mod reading;
@@ -20,7 +19,7 @@ mod throughput;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use figures::Report;
+use termd_test_support::figures::Report;
 
 /// One benchmark: what selects it, and what it does.
 type Benchmark = (&'static str, fn(&mut Report) -> anyhow::Result<()>);

@@ -9,7 +9,7 @@ use anyhow::ensure;
 use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, string};
-use crate::figures::{Limit, Report, median, micros};
+use termd_test_support::figures::{Limit, Report, median, micros};
 
 const OUTPUT_BYTES: usize = 4096;
 const WARM_UP_CALLS: usize = 200;

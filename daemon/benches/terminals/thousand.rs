@@ -12,7 +12,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::daemon::{Client, Daemon, string, unsigned};
-use crate::figures::{Limit, Report};
+use termd_test_support::figures::{Limit, Report};
 
 const TERMINALS: usize = 1000;
 const BYTES_EACH: usize = 1 << 20;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::bare::{Tmux, drain_pty};
 use crate::daemon::{Client, Daemon};
-use crate::figures::{Limit, Report, mebibytes, median};
+use termd_test_support::figures::{Limit, Report, mebibytes, median};
 
 const LOG_BYTES: u64 = 64 << 20;
 /// Odd, so that the median is a round's own figure; so many, because on a virtual machine rounds that

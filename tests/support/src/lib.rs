@@ -11,6 +11,7 @@
 //! | a text in a terminal's output | [`RawClient::wait_for_text`] |
 //! | the end of a process | [`Process::wait_for_end`] |
 //! | a condition without an event | [`wait_until`] |
+//! | a benchmark's table | [`figures::Report`] |
 //!
 //! Nothing outlives a test. A daemon is stopped by SIGTERM when it is dropped, and a process that
 //! it leaves behind is killed and fails the test.
@@ -26,6 +27,7 @@ mod agent;
 mod binaries;
 mod client;
 mod daemon;
+pub mod figures;
 mod home;
 mod json;
 pub mod packages;
@@ -43,8 +45,8 @@ pub use daemon::TestDaemon;
 pub use home::Home;
 pub use json::{assert_members, merged, sh};
 pub use process::{
-    Process, children_of, is_root, open_descriptors, process_state, processes_with_environment,
-    resident_kib,
+    Process, children_named, children_of, is_root, open_descriptors, private_bytes, process_state,
+    processes_with_environment, resident_kib,
 };
 pub use pty::Pty;
 pub use skip::{is_installed, skip};

@@ -115,6 +115,14 @@ pub fn children_of(parent: i32) -> Vec<i32> {
         .collect()
 }
 
+/// The children of a process whose name, `comm` of `proc_pid_comm(5)`, is this one.
+pub fn children_named(parent: i32, name: &str) -> Vec<i32> {
+    let has_name = |pid: &i32| {
+        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
+    };
+    (children_of(parent).into_iter()).filter(has_name).collect()
+}
+
 /// The state letter of `proc_pid_stat(5)`, such as `Z` for a zombie.
 pub fn process_state(pid: i32) -> Option<String> {
     stat_field(pid, 3)
@@ -132,10 +140,21 @@ pub fn open_descriptors(pid: i32) -> Vec<String> {
         .collect()
 }
 
-/// Resident memory in KiB.
+/// Resident memory in KiB, shared pages of the binary included.
 pub fn resident_kib(pid: i32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    kib_field(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+/// Private memory in bytes, 0 of a process that has ended: the anonymous pages of
+/// `proc_pid_smaps_rollup(5)`. The pages of a file, such as a program's text, are the kernel's
+/// cache and not in it.
+pub fn private_bytes(pid: i32) -> u64 {
+    kib_field(&format!("/proc/{pid}/smaps_rollup"), "Pss_Anon:").unwrap_or(0) * 1024
+}
+
+fn kib_field(path: &str, name: &str) -> Option<u64> {
+    let fields = fs::read_to_string(path).ok()?;
+    let line = fields.lines().find(|line| line.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 

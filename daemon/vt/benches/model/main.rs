@@ -5,7 +5,6 @@
 
 mod counting;
 mod inputs;
-mod report;
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -16,9 +15,8 @@ use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::term::{Config, Term};
 use alacritty_terminal::vte::ansi::Processor;
 use rustix::time::{ClockId, clock_gettime};
+use termd_test_support::figures::{Limit, Report, mebibytes, millis};
 use termd_vt::{Model, Scrollback, Size};
-
-use self::report::{Limit, Report, mebibytes, millis};
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
