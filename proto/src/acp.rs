@@ -28,6 +28,34 @@ impl<'de> Deserialize<'de> for LenientMeta {
     }
 }
 
+/// `_meta.termd` of `terminal/create`: what ACP's own members cannot say. A member that is absent or
+/// null has its default; members that are not listed are ignored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct CreateMeta {
+    /// Columns of the terminal.
+    pub cols: Option<u16>,
+    /// Rows of the terminal.
+    pub rows: Option<u16>,
+    /// Whether a person has agreed to the command already, so that the gate does not ask.
+    pub confirmed: Option<bool>,
+    /// Whether the terminal ends with the connection.
+    pub close_on_disconnect: Option<bool>,
+    /// The form of the text that `terminal/output` answers.
+    pub output: Option<OutputForm>,
+}
+
+/// The form of the text that `terminal/output` answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputForm {
+    /// Plain text, escape sequences resolved.
+    #[default]
+    Plain,
+    /// UTF-8 with the escape sequences as the program wrote them.
+    Raw,
+}
+
 /// One variable for the command's environment (ACP `EnvVariable`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvVariable {

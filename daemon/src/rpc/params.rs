@@ -1,6 +1,7 @@
 //! A call's params as its method's struct, or which of them is wrong. Pure.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::error::RpcError;
 use super::limits::DETAIL_SHOWN_CHARS;
@@ -16,6 +17,14 @@ pub fn read<M: DeserializeOwned>(raw: &str) -> Result<M, RpcError> {
     })?;
     json.end().map_err(|error| bad_param(".", &error))?;
     Ok(params)
+}
+
+/// Reads a member of the params, named by its path, that the method's struct leaves as JSON.
+pub fn read_member<M: DeserializeOwned>(member: &str, json: &Value) -> Result<M, RpcError> {
+    serde_path_to_error::deserialize(json).map_err(|error| {
+        let path = format!("{member}.{}", error.path());
+        bad_param(&path, &error.into_inner())
+    })
 }
 
 fn bad_param(path: &str, error: &serde_json::Error) -> RpcError {

@@ -65,6 +65,10 @@ fn escape_sequences_stay_where_they_were_asked_for() {
     let error = agent.err("terminal/create", &wrong);
     assert_eq!(error.code, -32602);
     assert_eq!(error.data["field"], "_meta.termd.output");
+    let wrong = json!({ "sessionId": "s", "command": "true",
+                        "_meta": { "termd": { "cols": "80" } } });
+    let error = agent.err("terminal/create", &wrong);
+    assert_eq!(error.data["field"], "_meta.termd.cols");
 }
 
 /// A thousand states of a progress bar are one line. The limit counts that line.

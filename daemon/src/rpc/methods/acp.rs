@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use termd_proto::TerminalId;
 use termd_proto::acp::{
-    CreateTerminalRequest, CreateTerminalResponse, EmptyResponse, KillTerminalRequest, LenientMeta,
-    Meta, OutputRange, ReleaseTerminalRequest, TerminalExitStatus, TerminalOutputRequest,
-    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    CreateMeta, CreateTerminalRequest, CreateTerminalResponse, EmptyResponse, KillTerminalRequest,
+    LenientMeta, Meta, OutputForm, OutputRange, ReleaseTerminalRequest, TerminalExitStatus,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse,
 };
 use termd_proto::terminal::{CreateTerminal, ExitStatus, Front};
 
@@ -15,6 +16,7 @@ use super::creation;
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
+use crate::rpc::params;
 use crate::service::{ConnectionBinding, Creator, Ender, Registry};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
@@ -82,8 +84,7 @@ impl AcpHandler {
             ));
         }
         let meta = given(meta);
-        let size = size_in(meta.as_ref())?;
-        output_form(meta.as_ref())?;
+        let ours = create_meta(meta.as_ref())?;
         let owner = context.acp_owner(&session_id);
         let options = CreateTerminal {
             command: Some(command),
@@ -94,11 +95,11 @@ impl AcpHandler {
                 .map(|variable| (variable.name, variable.value))
                 .collect(),
             cwd,
-            cols: size.0,
-            rows: size.1,
+            cols: ours.cols,
+            rows: ours.rows,
             output_byte_limit,
-            close_on_disconnect: flag(meta.as_ref(), "close_on_disconnect")?,
-            confirmed: flag(meta.as_ref(), "confirmed")?,
+            close_on_disconnect: ours.close_on_disconnect.unwrap_or_default(),
+            confirmed: ours.confirmed.unwrap_or_default(),
             meta: meta.clone(),
             ..CreateTerminal::default()
         };
@@ -211,63 +212,11 @@ fn given(meta: Option<LenientMeta>) -> Option<Meta> {
     meta.and_then(|meta| meta.0)
 }
 
-/// `_meta.termd.cols` and `.rows` of a create.
-fn size_in(meta: Option<&Meta>) -> Result<(Option<u16>, Option<u16>), RpcError> {
-    let Some(ours) = meta.and_then(|meta| meta.get(META_KEY)) else {
-        return Ok((None, None));
-    };
-    let dimension = |key: &str, field: &str| match ours.get(key) {
-        None | Some(serde_json::Value::Null) => Ok(None),
-        Some(value) => value
-            .as_u64()
-            .and_then(|number| u16::try_from(number).ok())
-            .map(Some)
-            .ok_or_else(|| RpcError::invalid_params(field, "must be a number of character cells")),
-    };
-    Ok((
-        dimension("cols", "_meta.termd.cols")?,
-        dimension("rows", "_meta.termd.rows")?,
-    ))
-}
-
-/// What `terminal/output` shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OutputForm {
-    /// Plain text, escape sequences resolved.
-    Plain,
-    /// Escape sequences as they came.
-    Raw,
-}
-
-/// A member of `_meta.termd` of a create that is true or false: `confirmed` (somebody has agreed to
-/// it), `close_on_disconnect` (it ends with the connection). Absent and null are false.
-fn flag(meta: Option<&Meta>, name: &str) -> Result<bool, RpcError> {
-    match meta
-        .and_then(|meta| meta.get(META_KEY))
-        .and_then(|ours| ours.get(name))
-    {
-        None | Some(serde_json::Value::Null) => Ok(false),
-        Some(serde_json::Value::Bool(set)) => Ok(*set),
-        Some(_) => {
-            let field = format!("_meta.{META_KEY}.{name}");
-            Err(RpcError::invalid_params(&field, "must be a boolean"))
-        }
-    }
-}
-
-/// `_meta.termd.output` of a create.
-fn output_form(meta: Option<&Meta>) -> Result<OutputForm, RpcError> {
-    match meta
-        .and_then(|meta| meta.get(META_KEY))
-        .and_then(|ours| ours.get("output"))
-    {
-        None | Some(serde_json::Value::Null) => Ok(OutputForm::Plain),
-        Some(form) if form == "plain" => Ok(OutputForm::Plain),
-        Some(form) if form == "raw" => Ok(OutputForm::Raw),
-        Some(_) => Err(RpcError::invalid_params(
-            "_meta.termd.output",
-            "must be \"plain\" or \"raw\"",
-        )),
+/// `_meta.termd` of a create. A value that is no object counts as absent.
+fn create_meta(meta: Option<&Meta>) -> Result<CreateMeta, RpcError> {
+    match meta.and_then(|meta| meta.get(META_KEY)) {
+        Some(ours @ Value::Object(_)) => params::read_member(&format!("_meta.{META_KEY}"), ours),
+        _ => Ok(CreateMeta::default()),
     }
 }
 
@@ -279,9 +228,11 @@ async fn tail(
 ) -> Result<Tail, TranscriptError> {
     let (transcript, end) = (&terminal.transcript, progress.end);
     let completeness = Completeness::after_exit(progress.exit.is_some());
-    match output_form(terminal.record.meta.as_ref()) {
-        Ok(OutputForm::Raw) => raw_tail(transcript, end, limit, completeness).await,
-        Ok(OutputForm::Plain) | Err(_) => {
+    // The create refused a meta that cannot be read.
+    let ours = create_meta(terminal.record.meta.as_ref()).unwrap_or_default();
+    match ours.output.unwrap_or_default() {
+        OutputForm::Raw => raw_tail(transcript, end, limit, completeness).await,
+        OutputForm::Plain => {
             let (size, plain) = (progress.size.into(), &terminal.plain);
             plain.tail(transcript, end, limit, size, completeness).await
         }
