@@ -40,6 +40,7 @@ mod confinement {
 /// The database file, quotas, and a full disk.
 mod disk {
     mod database;
+    mod database_of_0_1_0;
     mod free_floor;
     mod numbered_lines;
     mod quota;
