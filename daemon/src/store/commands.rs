@@ -2,20 +2,82 @@
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
-use termd_proto::command::{CommandInfo, CommandPage, CommandSource};
+use termd_proto::command::{CommandInfo, CommandPage};
 use termd_proto::{Offset, TerminalId};
 
-use super::StoreError;
-use super::model::{CommandChange, CommandEnded, CommandQuery, CommandStarted, CommandWrite};
-use super::rows::{decode_error, integer, large};
+use super::error::StoreError;
+use super::sql::{cut_page, decode_error, fetch_limit, from_word, integer};
 
-/// Shorter words are in no index of three characters.
-const INDEXED_CHARS: usize = 3;
-/// Words of a query that are looked for; further ones would hardly narrow it down.
+/// A command line has begun to run in a terminal's shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandStarted {
+    /// Its number in its terminal, from 1.
+    pub number: u64,
+    /// The command line; empty where it was hidden, or is not known.
+    pub text: String,
+    /// The directory, if the shell has reported it.
+    pub cwd: Option<String>,
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Where its output begins.
+    pub start_offset: Offset,
+}
+
+/// A command line has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandEnded {
+    /// Its number in its terminal.
+    pub number: u64,
+    /// As the shell reports it; `None`: it is not known.
+    pub exit_code: Option<i32>,
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Where its output ends.
+    pub end_offset: Offset,
+}
+
+/// A beginning or an end of a command in a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandChange {
+    /// The command has begun.
+    Started(CommandStarted),
+    /// The command has ended. Its beginning was reported before.
+    Ended(CommandEnded),
+}
+
+/// A [`CommandChange`] on its way to the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandWrite {
+    /// The terminal; its row was put before.
+    pub terminal: TerminalId,
+    /// The beginning or the end.
+    pub change: CommandChange,
+}
+
+/// Which commands are wanted; an absent field does not restrict.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandQuery {
+    /// Commands of this terminal.
+    pub terminal: Option<TerminalId>,
+    /// Commands whose text has each of these words as a part of it.
+    pub text: Option<String>,
+    /// Commands that exited with this code.
+    pub exit_code: Option<i32>,
+    /// Whether they failed: by a signal, or an exit code other than 0.
+    pub failed: Option<bool>,
+    /// Started not before this time.
+    pub since_ms: Option<i64>,
+    /// Started before this time.
+    pub until_ms: Option<i64>,
+}
+
+/// Shorter words are not in the index, which has three characters an entry.
+const MIN_INDEXED_CHARS: usize = 3;
+/// Words of a query that are searched for; further ones would hardly narrow the result.
 const MAX_WORDS: usize = 16;
 
-/// Writes a command's beginning or its end. Each is written once: told again, by a server that
-/// reads output a second time, it changes nothing.
+/// Writes a command's beginning or its end. A server that reads output a second time reports both
+/// again, which changes nothing.
 pub(super) async fn put_command(
     connection: &mut SqliteConnection,
     write: &CommandWrite,
@@ -65,8 +127,8 @@ async fn end(
     .map(|_| ())
 }
 
-/// One page of the commands that the query lets through, newest first. The cursor is the time and
-/// the row of the last one on the page before.
+/// One page of the commands that match the query, newest first. The cursor is the time and the `seq`
+/// of the last row of the page before.
 pub(super) async fn list(
     connection: &mut SqliteConnection,
     wanted: &CommandQuery,
@@ -98,7 +160,7 @@ pub(super) async fn list(
     }
     let words = wanted.text.as_deref().unwrap_or_default();
     for word in words.split_whitespace().take(MAX_WORDS) {
-        if word.chars().count() < INDEXED_CHARS {
+        if word.chars().count() < MIN_INDEXED_CHARS {
             query.push(" AND instr(lower(text), lower(").push_bind(word);
             query.push(")) > 0");
         } else {
@@ -108,21 +170,12 @@ pub(super) async fn list(
                 .push(")");
         }
     }
-    // One more than asked for tells whether there is a next page.
     query
         .push(" ORDER BY started_at_ms DESC, seq DESC LIMIT ")
-        .push_bind(i64::from(limit) + 1);
-    let rows = query.build().fetch_all(connection).await?;
-    let page = &rows[..rows.len().min(limit as usize)];
-    let next_cursor = match page.last() {
-        Some(last) if rows.len() > page.len() => {
-            let at_ms: i64 = last.try_get("started_at_ms")?;
-            let seq: i64 = last.try_get("seq")?;
-            Some(format!("{at_ms}:{seq}"))
-        }
-        _ => None,
-    };
-    let commands = page.iter().map(command_of).collect::<Result<_, _>>()?;
+        .push_bind(fetch_limit(limit));
+    let mut rows = query.build().fetch_all(connection).await?;
+    let next_cursor = cut_page(&mut rows, limit).map(cursor_of).transpose()?;
+    let commands = rows.iter().map(command_of).collect::<Result<_, _>>()?;
     Ok(CommandPage {
         commands,
         next_cursor,
@@ -162,29 +215,26 @@ fn parse_cursor(cursor: &str) -> Result<(i64, i64), StoreError> {
         .ok_or(StoreError::BadCursor)
 }
 
+fn cursor_of(row: &SqliteRow) -> Result<String, sqlx::Error> {
+    let at_ms: i64 = row.try_get("started_at_ms")?;
+    let seq: i64 = row.try_get("seq")?;
+    Ok(format!("{at_ms}:{seq}"))
+}
+
 fn command_of(row: &SqliteRow) -> Result<CommandInfo, sqlx::Error> {
-    let number = |name: &str| large(row.try_get::<i64, _>(name)?);
-    let source: String = row.try_get("source")?;
-    let source = [CommandSource::Argv, CommandSource::Shell]
-        .into_iter()
-        .find(|known| known.as_str() == source)
-        .ok_or_else(|| decode_error(format!("no source is named {source:?}")))?;
-    let end: Option<i64> = row.try_get("end_offset")?;
+    let terminal: &str = row.try_get("terminal")?;
     let exit_code: Option<i64> = row.try_get("exit_code")?;
     Ok(CommandInfo {
-        terminal: row
-            .try_get::<String, _>("terminal")?
-            .parse()
-            .map_err(decode_error)?,
-        number: number("number")?,
-        source,
+        terminal: terminal.parse().map_err(decode_error)?,
+        number: row.try_get("number")?,
+        source: from_word(row.try_get("source")?)?,
         text: row.try_get("text")?,
         cwd: row.try_get("cwd")?,
         started_at_ms: row.try_get("started_at_ms")?,
         ended_at_ms: row.try_get("ended_at_ms")?,
         exit_code: exit_code.map(|code| i32::try_from(code).unwrap_or(i32::MAX)),
         signal: row.try_get("exit_signal")?,
-        start: Offset(number("start_offset")?),
-        end: end.map(large).transpose()?.map(Offset),
+        start: Offset(row.try_get("start_offset")?),
+        end: row.try_get::<Option<u64>, _>("end_offset")?.map(Offset),
     })
 }

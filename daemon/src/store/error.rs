@@ -1,11 +1,13 @@
-//! Why the store did not do what was asked.
+//! Why the store did not do what was requested.
 
 use std::path::PathBuf;
 
+use sqlx::error::DatabaseError;
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
 
-/// Why the store did not do what was asked.
+/// Why the store did not do what was requested.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The database was written by a newer termd.
@@ -17,7 +19,7 @@ pub enum StoreError {
         path: PathBuf,
         /// Its schema version.
         found: i64,
-        /// The newest this binary knows.
+        /// The newest schema version that this binary knows.
         known: i64,
     },
     /// The file is no database, or a broken one.
@@ -30,29 +32,29 @@ pub enum StoreError {
         /// What SQLite says.
         detail: String,
     },
-    /// It could not be opened or created.
+    /// The file could not be opened or created.
     #[error("cannot open {path}: {source}")]
     Open {
         /// The database.
         path: PathBuf,
-        /// Why.
+        /// The system's reason.
         source: std::io::Error,
     },
     /// A query failed.
     #[error("the database failed: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(#[source] sqlx::Error),
     /// The file that is open is no longer the one at its path.
     #[error(
         "{path} was replaced or removed while termd has it open: nothing is run until it is back, or termd is started again"
     )]
     Replaced {
-        /// Which.
+        /// The file that was replaced: the database or its log.
         path: PathBuf,
     },
-    /// Somebody else holds its lock.
+    /// Another process holds the database's lock.
     #[error("another process has the database locked")]
     Locked,
-    /// There is no room for a record.
+    /// There is no space for a record.
     #[error("the disk is full")]
     DiskFull,
     /// The writer has ended.
@@ -64,9 +66,39 @@ pub enum StoreError {
     /// A stored block does not unpack.
     #[error("the transcript of {terminal} is damaged at {offset}")]
     DamagedBlock {
-        /// Whose.
+        /// The terminal.
         terminal: TerminalId,
-        /// Where.
+        /// Where the block begins.
         offset: Offset,
     },
+}
+
+/// Result codes of SQLite (<https://www.sqlite.org/rescode.html>): `SQLITE_BUSY` (5), `SQLITE_FULL`
+/// (13), and the two that a full disk or a quota gives in the log and its index:
+/// `SQLITE_IOERR_WRITE` (778) and `SQLITE_IOERR_SHMSIZE` (4874).
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match error.as_database_error().and_then(result_code) {
+            Some(code) if code & 0xff == 5 => Self::Locked,
+            Some(code) if code & 0xff == 13 || code == 778 || code == 4_874 => Self::DiskFull,
+            _ => Self::Database(error),
+        }
+    }
+}
+
+impl<T> From<mpsc::error::SendError<T>> for StoreError {
+    fn from(_: mpsc::error::SendError<T>) -> Self {
+        Self::Closed
+    }
+}
+
+impl From<oneshot::error::RecvError> for StoreError {
+    fn from(_: oneshot::error::RecvError) -> Self {
+        Self::Closed
+    }
+}
+
+/// SQLite's extended result code.
+pub(super) fn result_code(error: &dyn DatabaseError) -> Option<i32> {
+    error.code()?.parse().ok()
 }

@@ -7,62 +7,59 @@
 //! **Invariant:** nothing here knows a PTY, a socket or what a byte of output means.
 
 mod audit;
-mod audit_words;
 mod commands;
 mod error;
-mod files;
-mod gaps;
-mod header;
-mod model;
-mod open;
-mod pack;
-mod queue;
-mod refusal;
-mod reserve;
+mod file;
 mod retention;
-mod room;
-mod rows;
-mod screens;
+mod sql;
+mod terminals;
 #[cfg(test)]
 mod tests;
 mod transcript;
-mod urgent;
-mod verify;
 mod writer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
-use sqlx::{Connection, Sqlite};
+use sqlx::{Sqlite, Transaction};
+use termd_policy::secrets::redact::Redactor;
 use termd_proto::audit::{
     AuditFilter, AuditHashes, AuditOrder, AuditPage, AuditVerdict, RecordHash,
 };
 use termd_proto::command::{CommandInfo, CommandPage};
+use termd_proto::terminal::Gap;
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use termd_policy::secrets::redact::Redactor;
-
-use self::audit::Head;
-pub use self::audit_words::{AuditAction, AuditOutcome};
+pub use self::audit::action::AuditAction;
+pub use self::audit::entry::{AuditEntry, own_actor};
+pub use self::audit::head::AuditHead;
+use self::audit::head::Head;
+pub use self::audit::outcome::AuditOutcome;
+use self::audit::{chain, list, verify};
+pub use self::commands::{CommandChange, CommandEnded, CommandQuery, CommandStarted, CommandWrite};
 pub use self::error::StoreError;
-use self::files::Files;
-pub use self::model::{
-    AuditEntry, BLOCK_BYTES, Block, CommandChange, CommandEnded, CommandQuery, CommandStarted,
-    CommandWrite, GapWrite, Retention, ScreenCheckpoint, SizeChange, StoredBytes, TerminalRow,
-    TranscriptSize,
+use self::file::identity::FileIdentities;
+use self::file::open;
+pub use self::retention::Retention;
+pub use self::terminals::TerminalRow;
+pub use self::transcript::blocks::{BLOCK_BYTES, Block, StoredBytes};
+pub use self::transcript::checkpoints::{ScreenCheckpoint, SizeChange};
+pub use self::transcript::gaps::GapWrite;
+pub use self::transcript::usage::TranscriptSize;
+use self::transcript::{blocks, checkpoints, gaps, usage};
+pub use self::writer::queue::BlockPermit;
+use self::writer::queue::{
+    AuditRequest, PACKED_QUEUE, Reply, RowWrite, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write,
 };
-use self::queue::{AuditRequest, PACKED_QUEUE, Queues, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write};
-use self::refusal::Guard;
-pub use self::refusal::own_actor;
-use self::reserve::Reserve;
+use self::writer::reserve::Reserve;
+use self::writer::{AuditWriter, Writer, start_packing};
 
-/// Details that are looked through for secrets without leaving the task, in bytes: a millisecond.
-const MAX_AT_ONCE_BYTES: usize = 8 << 10;
+/// Details that are redacted on the task itself, in bytes of text: these take a millisecond.
+const MAX_INLINE_BYTES: usize = 8 << 10;
 
 /// The database. Cheap to clone. When the last clone is dropped, what is queued is still written;
 /// [`Store::close`] waits for it.
@@ -75,74 +72,13 @@ pub struct Store {
     head: watch::Receiver<Head>,
     closing: CancellationToken,
     redactor: Arc<Redactor>,
-    files: Arc<Files>,
-}
-
-/// The end of the audit chain, watched.
-#[derive(Debug, Clone)]
-pub struct AuditHead {
-    head: watch::Receiver<Head>,
-    database: PathBuf,
-}
-
-impl AuditHead {
-    /// The newest record; 0 and 64 zeros: there is none.
-    pub fn newest(&mut self) -> RecordHash {
-        self.head.borrow_and_update().clone().into()
-    }
-
-    /// Resolves when there is a newer one than [`newest`](Self::newest) gave last; false: the store
-    /// is closed, and there will be none.
-    pub async fn moved(&mut self) -> bool {
-        self.head.changed().await.is_ok()
-    }
-
-    /// The database that the chain is in.
-    pub fn database(&self) -> &std::path::Path {
-        &self.database
-    }
-}
-
-impl From<Head> for RecordHash {
-    fn from(head: Head) -> Self {
-        Self {
-            seq: head.seq,
-            hash: head.hash,
-        }
-    }
-}
-
-/// A place in the block queue, reserved: sending on it cannot fail or wait.
-#[derive(Debug)]
-pub struct BlockPermit(mpsc::OwnedPermit<Write>);
-
-impl BlockPermit {
-    /// Queues the block. Where the store is being closed, or the block breaks its own rules (its
-    /// terminal has no row, it is empty or too long), `committed` is dropped without a word.
-    pub fn send(self, block: Block) {
-        self.0.send(Write::Block(block));
-    }
-
-    /// Queues a gap instead of a block.
-    pub fn send_gap(self, write: GapWrite) {
-        self.0.send(Write::Gap(write));
-    }
-
-    /// Queues a screen instead of a block, to be kept in place of the one kept before.
-    pub fn send_screen(self, id: TerminalId, screen: ScreenCheckpoint) {
-        self.0.send(Write::Screen(id, screen));
-    }
-
-    /// Queues a command's beginning or end instead of a block.
-    pub fn send_command(self, write: CommandWrite) {
-        self.0.send(Write::Command(Box::new(write)));
-    }
+    files: Arc<FileIdentities>,
 }
 
 impl Store {
-    /// Opens the database, creating it (mode 0600) where there is none, and migrates it. A mode
-    /// that lets others in is tightened. The directory must be there, and the caller holds the
-    /// daemon's lock. Must be called on a tokio runtime, which the writer then runs on.
+    /// Opens the database; creates it (mode 0600) where there is none, and migrates it. A mode that
+    /// lets other users in is tightened. The directory exists, and the caller holds the daemon's lock.
+    /// The writer runs on the current tokio runtime.
     ///
     /// Refuses a link, another user's file, another program's, a damaged one and a newer termd's,
     /// and leaves those as they are.
@@ -150,30 +86,27 @@ impl Store {
         Self::open_with(path, Redactor::default()).await
     }
 
-    /// The same; what this finds in command lines, arguments and records is not stored.
+    /// Opens the database. What `redactor` finds in command lines, arguments and records is not
+    /// stored.
     pub async fn open_with(path: PathBuf, redactor: Redactor) -> Result<Self, StoreError> {
         let opened = open::open(&path).await?;
-        let files = Arc::new(Files::of(&path));
+        let files = Arc::new(FileIdentities::of(&path));
         let redactor = Arc::new(redactor);
         let (urgent, urgent_queue) = mpsc::channel(URGENT_QUEUE);
         let (writes, write_queue) = mpsc::channel(WRITE_QUEUE);
         let (packed, packed_queue) = mpsc::channel(PACKED_QUEUE);
-        let (head_sender, head) = watch::channel(opened.head.clone());
+        let (published, head) = watch::channel(opened.head);
         let closing = CancellationToken::new();
-        pack::start_packing(write_queue, packed, Arc::clone(&redactor)).map_err(|source| {
+        start_packing(write_queue, packed, Arc::clone(&redactor)).map_err(|source| {
             StoreError::Open {
                 path: path.clone(),
                 source,
             }
         })?;
-        let queues = Queues {
-            urgent: urgent_queue,
-            writes: packed_queue,
-            head: head_sender,
-            closing: closing.clone(),
-        };
-        let guard = Guard::new(Arc::clone(&files), Reserve::beside(&path));
-        tokio::spawn(writer::run(opened.writer, opened.head, queues, guard));
+        let reserve = Reserve::beside(&path);
+        let audits = AuditWriter::new(opened.writer, published, Arc::clone(&files), reserve);
+        let writer = Writer::new(audits, urgent_queue, packed_queue, closing.clone());
+        tokio::spawn(writer.run());
         Ok(Self {
             path,
             urgent,
@@ -186,119 +119,139 @@ impl Store {
         })
     }
 
-    /// Waits for a place in the block queue. Cancel safe.
+    /// Waits for a place in the queue of writes. Cancel safe.
     pub async fn reserve_block(&self) -> Result<BlockPermit, StoreError> {
-        let permit = self.writes.clone().reserve_owned().await;
-        permit.map(BlockPermit).map_err(|_| StoreError::Closed)
+        Ok(BlockPermit(self.writes.clone().reserve_owned().await?))
     }
 
-    /// Writes an audit record; resolves when it is on the disk, with its number. Where it cannot
-    /// be written, the error comes at once: what it would have recorded must not be done.
+    /// Writes an audit record; returns its number when it is on the disk. A record that cannot be
+    /// written is an error at once: what it would have recorded must not be done.
     pub async fn audit(&self, entry: AuditEntry) -> Result<i64, StoreError> {
         let (done, written) = oneshot::channel();
-        let detail = self.redacted(entry.detail).await?;
-        let entry = AuditEntry { detail, ..entry };
+        let entry = self.redacted(entry).await?;
         let urgent = Urgent::Audit(AuditRequest { entry, done });
-        let sent = self.urgent.send(urgent).await;
-        sent.map_err(|_| StoreError::Closed)?;
-        written.await.map_err(|_| StoreError::Closed)?
+        self.urgent.send(urgent).await?;
+        written.await?
     }
 
-    /// Writes or replaces a terminal's row (all but `start` and `end`), and its command's row.
-    /// Ordered before blocks and updates queued later; resolves when queued.
+    /// Queues a terminal's row (all but `start` and `end`) and its command's row, which replace
+    /// earlier ones. Ordered before blocks and rows that are queued later.
     pub async fn put_terminal(&self, row: TerminalRow) -> Result<(), StoreError> {
-        let sent = self.writes.send(Write::Terminal(Box::new(row))).await;
-        sent.map_err(|_| StoreError::Closed)
+        self.put(Write::Row(RowWrite::Terminal(Box::new(row))))
+            .await
     }
 
-    /// Keeps a screen in place of the one kept before; resolves when queued.
+    /// Queues a checkpoint, which replaces the terminal's earlier one.
     pub async fn put_screen(
         &self,
         id: TerminalId,
         screen: ScreenCheckpoint,
     ) -> Result<(), StoreError> {
-        let sent = self.writes.send(Write::Screen(id, screen)).await;
-        sent.map_err(|_| StoreError::Closed)
+        self.put(Write::Checkpoint(id, screen)).await
     }
 
-    /// The same where there is room in the queue at once; false where there is none, and nothing
-    /// was done.
+    /// Queues a checkpoint; false where the queue is full, and nothing was done.
     pub fn try_put_screen(&self, id: TerminalId, screen: ScreenCheckpoint) -> bool {
-        self.writes.try_send(Write::Screen(id, screen)).is_ok()
+        self.writes.try_send(Write::Checkpoint(id, screen)).is_ok()
     }
 
-    /// Keeps a size that a terminal was given; false where there is no room in the queue.
+    /// Queues a new size of a terminal; false where the queue is full.
     pub fn try_put_size(&self, id: TerminalId, change: SizeChange) -> bool {
-        self.writes.try_send(Write::Size(id, change)).is_ok()
+        let write = Write::Row(RowWrite::Size(id, change));
+        self.writes.try_send(write).is_ok()
     }
 
-    /// The latest screen kept of a terminal.
+    /// Queues a command's beginning or end. [`BlockPermit::send_command`] does not wait.
+    pub async fn put_command(&self, write: CommandWrite) -> Result<(), StoreError> {
+        self.put(Write::Row(RowWrite::Command(Box::new(write))))
+            .await
+    }
+
+    /// Resolves when everything queued before is committed; waits while the disk takes nothing.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.wait_for(Write::Flush).await
+    }
+
+    /// The latest checkpoint of a terminal's screen.
     pub async fn screen(&self, id: &TerminalId) -> Result<Option<ScreenCheckpoint>, StoreError> {
-        screens::screen(&mut *self.reader().await?, id).await
+        checkpoints::checkpoint(&mut *self.reader().await?, id).await
     }
 
-    /// The sizes that a terminal was given from an offset on, in order; the first may be older: the
-    /// one that it had there. None: it always had its first.
+    /// The sizes of a terminal from an offset on, in order. The first may be older: the size in force
+    /// there. Empty: it always had its first size.
     pub async fn sizes(
         &self,
         id: &TerminalId,
         from: Offset,
     ) -> Result<Vec<SizeChange>, StoreError> {
-        screens::sizes(&mut *self.reader().await?, id, from).await
+        checkpoints::sizes(&mut *self.reader().await?, id, from).await
     }
 
-    /// Writes a command's beginning or end; resolves when queued. Whoever must not wait has
-    /// [`BlockPermit::send_command`].
-    pub async fn put_command(&self, write: CommandWrite) -> Result<(), StoreError> {
-        let sent = self.writes.send(Write::Command(Box::new(write))).await;
-        sent.map_err(|_| StoreError::Closed)
-    }
-
-    /// Resolves when everything queued before is committed; while the disk takes nothing, waits.
-    pub async fn flush(&self) -> Result<(), StoreError> {
-        self.wait_for(Write::Flush).await
-    }
-
-    /// Reads up to `max` bytes of a transcript from `since` on: those before the first gap. Where
-    /// nothing is stored from `since` on, the answer is empty.
+    /// Reads up to `max` bytes of a transcript from `since` to the first gap. The answer is empty
+    /// where nothing is stored from `since` on.
     pub async fn read_transcript(
         &self,
         id: &TerminalId,
         since: Offset,
         max: u64,
     ) -> Result<StoredBytes, StoreError> {
-        let mut reader = self.reader().await?;
-        // One snapshot, so that retention cannot come between where to start and what is there.
-        let mut snapshot = reader.begin().await?;
-        transcript::read(&mut snapshot, id, since, max).await
+        // A snapshot, so that retention cannot drop blocks between the two queries.
+        blocks::read(&mut *self.snapshot().await?, id, since, max).await
+    }
+
+    /// A terminal's gaps, in order.
+    pub async fn gaps(&self, id: &TerminalId) -> Result<Vec<Gap>, StoreError> {
+        gaps::gaps(&mut *self.reader().await?, id).await
+    }
+
+    /// Bytes of the database's pages that hold something: never less than the transcripts take,
+    /// and cheap to know.
+    pub async fn used_bytes(&self) -> Result<u64, StoreError> {
+        usage::used_bytes(&mut *self.reader().await?).await
+    }
+
+    /// Bytes that all transcripts take, as stored.
+    pub async fn transcript_bytes(&self) -> Result<u64, StoreError> {
+        usage::transcript_bytes(&mut *self.reader().await?).await
+    }
+
+    /// How much each transcript takes whose terminal has not ended.
+    pub async fn running_transcripts(&self) -> Result<Vec<TranscriptSize>, StoreError> {
+        usage::running_transcripts(&mut *self.reader().await?).await
+    }
+
+    /// Size of the database with its write-ahead log, in bytes.
+    pub fn database_bytes(&self) -> u64 {
+        let size = |path: PathBuf| path.metadata().map_or(0, |file| file.len());
+        size(self.path.clone()) + size(open::beside(&self.path, "-wal"))
     }
 
     /// One terminal's row.
     pub async fn terminal(&self, id: &TerminalId) -> Result<Option<TerminalRow>, StoreError> {
-        rows::terminal(&mut *self.reader().await?, id).await
+        terminals::terminal(&mut *self.reader().await?, id).await
     }
 
-    /// Terminals that are not closed, newest `limit`, newest first.
+    /// The newest `limit` terminals that are not closed, newest first.
     pub async fn open_terminals(&self, limit: u32) -> Result<Vec<TerminalRow>, StoreError> {
-        rows::open_terminals(&mut *self.reader().await?, limit).await
+        terminals::open_terminals(&mut *self.reader().await?, limit).await
     }
 
-    /// Terminals of all states, oldest first, after the cursor; with the next page's cursor.
+    /// Terminals of all states after the cursor, oldest first, and the next page's cursor.
     pub async fn list_terminals(
         &self,
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<(Vec<TerminalRow>, Option<String>), StoreError> {
-        rows::list_terminals(&mut *self.reader().await?, cursor, limit).await
+        terminals::list_terminals(&mut *self.reader().await?, cursor, limit).await
     }
 
-    /// Ids that begin with this, at most `limit`.
+    /// At most `limit` ids that begin with this prefix.
     pub async fn ids_with_prefix(
         &self,
         prefix: &str,
         limit: u32,
     ) -> Result<Vec<TerminalId>, StoreError> {
-        rows::ids_with_prefix(&mut *self.reader().await?, prefix, limit).await
+        terminals::ids_with_prefix(&mut *self.reader().await?, prefix, limit).await
     }
 
     /// One page of commands, newest first.
@@ -328,18 +281,15 @@ impl Store {
         limit: u32,
         order: AuditOrder,
     ) -> Result<AuditPage, StoreError> {
-        let mut reader = self.reader().await?;
-        let mut snapshot = reader.begin().await?;
-        audit::list(&mut snapshot, filter, cursor, limit, order).await
+        list::list(&mut *self.snapshot().await?, filter, cursor, limit, order).await
     }
 
-    /// The hashes of these records, of those that are there.
+    /// The hashes of those of these records that exist.
     pub async fn audit_hashes(&self, records: &[i64]) -> Result<AuditHashes, StoreError> {
-        let mut reader = self.reader().await?;
-        let mut snapshot = reader.begin().await?;
-        let hashes = audit::hashes(&mut snapshot, records).await?;
-        let anchor = audit::anchor(&mut snapshot).await?;
-        let head = audit::head(&mut snapshot).await?;
+        let mut snapshot = self.snapshot().await?;
+        let hashes = list::hashes(&mut snapshot, records).await?;
+        let anchor = chain::anchor(&mut snapshot).await?;
+        let head = chain::head(&mut snapshot).await?;
         Ok(AuditHashes {
             records: hashes.into_iter().map(RecordHash::from).collect(),
             dropped_through: anchor.seq,
@@ -348,68 +298,100 @@ impl Store {
         })
     }
 
-    /// The newest record on the disk, and every newer one as it is written. It outlives the store.
+    /// The newest record on the disk, and every newer one as it is written.
     pub fn watch_audit(&self) -> AuditHead {
-        AuditHead {
-            head: self.head.clone(),
-            database: self.path.clone(),
-        }
+        AuditHead::new(self.head.clone(), self.path.clone())
     }
 
-    /// Checks the audit chain, row by row, from where retention left it. Records cut off the end
-    /// are missed if this process wrote them; those of an earlier one cannot be.
+    /// Checks the audit chain, row by row, from its anchor. Records cut off the end are found missing
+    /// if this process wrote them; those of an earlier process cannot be.
     pub async fn verify_audit(&self) -> Result<AuditVerdict, StoreError> {
-        // Before the snapshot: it then holds at least this much.
+        // Taken before the snapshot, which then has at least these records.
         let written = self.head.borrow().clone();
-        let mut reader = self.reader().await?;
-        let mut snapshot = reader.begin().await?;
-        Ok(verify::verify(&mut snapshot, &written).await?)
+        Ok(verify::verify(&mut *self.snapshot().await?, &written).await?)
     }
 
-    /// Drops what is past retention, records what was dropped, and gives the terminals whose
-    /// transcripts that were. Cancel safe: the next pass goes on.
+    /// Drops what is past retention, records it, and returns the terminals whose transcripts were
+    /// dropped. Cancel safe: the next pass goes on.
     pub async fn apply_retention(
         &self,
         retention: &Retention,
         now_ms: i64,
     ) -> Result<Vec<String>, StoreError> {
-        retention::apply(&self.readers, &self.urgent, retention, now_ms).await
+        let dropped = self.drop_transcripts(retention, now_ms).await?;
+        let before_ms = now_ms.saturating_sub(retention.audit_age_ms);
+        retention::drop_records(&self.urgent, before_ms, now_ms).await?;
+        retention::free_pages(&self.urgent).await?;
+        Ok(dropped)
     }
 
-    /// Size of the database with its write-ahead log, in bytes.
-    pub fn database_bytes(&self) -> u64 {
-        let size = |path: PathBuf| path.metadata().map_or(0, |file| file.len());
-        size(self.path.clone()) + size(open::beside(&self.path, "-wal"))
+    /// Drops the transcripts of ended terminals, oldest first, until all together take no more than
+    /// `bytes` as stored. Records it, and returns the terminals.
+    pub async fn shrink_transcripts(
+        &self,
+        bytes: u64,
+        now_ms: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let retention = Retention {
+            transcript_age_ms: i64::MAX,
+            transcript_bytes: bytes,
+            audit_age_ms: i64::MAX,
+        };
+        let dropped = self.drop_transcripts(&retention, now_ms).await?;
+        retention::free_pages(&self.urgent).await?;
+        Ok(dropped)
     }
 
-    /// Commits what is queued, checkpoints the log and closes. Where the disk takes nothing, says
-    /// so and closes all the same.
+    /// Commits what is queued, empties the log into the database and closes it. A disk that takes
+    /// nothing is an error, and the database is closed all the same.
     pub async fn close(self) -> Result<(), StoreError> {
         self.closing.cancel();
         self.readers.close().await;
         self.wait_for(Write::Close).await
     }
 
-    /// Details without their secrets. Long ones are looked through where nobody waits for it.
-    async fn redacted(&self, detail: Map<String, Value>) -> Result<Map<String, Value>, StoreError> {
-        if detail.values().map(model::weight).sum::<usize>() <= MAX_AT_ONCE_BYTES {
-            return Ok(self.redactor.map(detail));
-        }
+    async fn drop_transcripts(
+        &self,
+        retention: &Retention,
+        now_ms: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let expired = retention::expired(&mut *self.reader().await?, retention, now_ms).await?;
+        retention::drop_transcripts(&self.urgent, expired, now_ms).await
+    }
+
+    /// The entry without secrets in its details. Long details are redacted on a blocking thread.
+    async fn redacted(&self, entry: AuditEntry) -> Result<AuditEntry, StoreError> {
         let redactor = Arc::clone(&self.redactor);
-        let redacted = tokio::task::spawn_blocking(move || redactor.map(detail)).await;
+        let is_short = entry.detail_weight() <= MAX_INLINE_BYTES;
+        let redact = move || AuditEntry {
+            detail: redactor.map(entry.detail),
+            ..entry
+        };
+        if is_short {
+            return Ok(redact());
+        }
+        let redacted = tokio::task::spawn_blocking(redact).await;
         redacted.map_err(|_| StoreError::Closed)
     }
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
-        // A new connection would read whatever lies at the path.
+        // A new connection would read the file that is at the path now.
         self.files.check()?;
         Ok(self.readers.acquire().await?)
     }
 
-    async fn wait_for(&self, request: fn(queue::Reply<()>) -> Write) -> Result<(), StoreError> {
+    async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+        self.files.check()?;
+        Ok(self.readers.begin().await?)
+    }
+
+    async fn put(&self, write: Write) -> Result<(), StoreError> {
+        Ok(self.writes.send(write).await?)
+    }
+
+    async fn wait_for(&self, request: fn(Reply<()>) -> Write) -> Result<(), StoreError> {
         let (done, reached) = oneshot::channel();
-        let sent = self.writes.send(request(done)).await;
-        sent.map_err(|_| StoreError::Closed)?;
-        reached.await.map_err(|_| StoreError::Closed)?
+        self.put(request(done)).await?;
+        reached.await?
     }
 }

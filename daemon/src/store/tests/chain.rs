@@ -15,7 +15,7 @@ async fn chain_of(records: i64) -> Place {
     place
 }
 
-/// Takes the triggers away and runs statements, as whoever may write the file can.
+/// Drops the triggers and runs statements, as any process that may write the file can.
 async fn tamper(place: &Place, sql: &str) {
     let all = format!(
         "DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_dropped_by_retention_alone; {sql}"
@@ -81,7 +81,7 @@ async fn every_kind_of_tampering_names_the_first_bad_record() {
              client, terminal, detail, hash, hash FROM audit WHERE seq = 6",
             7,
         ),
-        // Moving the anchor hides records; that no `audit.pruned` says so gives it away.
+        // A moved anchor hides records. The missing `audit.pruned` record reveals it.
         (
             "UPDATE audit_anchor SET seq = 2, hash = (SELECT hash FROM audit WHERE seq = 2); \
              DELETE FROM audit WHERE seq <= 2",
@@ -109,7 +109,7 @@ async fn records_cut_off_the_end_are_missed_while_their_writer_lives() {
     tamper(&place, "DELETE FROM audit WHERE seq > 4").await;
     let verdict = store.verify_audit().await.unwrap();
     assert_eq!(verdict.first_bad.map(|record| record.seq), Some(5));
-    // A later process cannot know: docs/database.md says so.
+    // A later process cannot find this (docs/database.md).
     store.close().await.unwrap();
     let verdict = place.open().await.verify_audit().await.unwrap();
     assert_eq!((verdict.checked, verdict.first_bad), (4, None));
@@ -159,7 +159,7 @@ async fn two_thousand_records_from_fifty_tasks_make_one_chain() {
     );
     let verdict = store.verify_audit().await.unwrap();
     assert_eq!((verdict.checked, verdict.first_bad), (2_000, None));
-    // Each caller was told the number of its own record.
+    // Each caller got the number of its own record.
     let page = store
         .list_audit(&AuditFilter::default(), None, 2_000, AuditOrder::Newest)
         .await
@@ -175,7 +175,7 @@ async fn two_thousand_records_from_fifty_tasks_make_one_chain() {
 
 #[tokio::test]
 async fn the_hash_is_the_documented_one() {
-    // As docs/database.md defines it; made with Python's hashlib from that text.
+    // The hash of docs/database.md, computed from that text by Python's hashlib.
     let place = chain_of(1).await;
     let store = place.open().await;
     let record = store
@@ -238,7 +238,7 @@ async fn records_are_listed_newest_first_filtered_and_in_pages() {
             vec![3, 2],
         ),
     ] {
-        // In pages of two, each from the cursor that the one before gave.
+        // In pages of two, each from the cursor of the page before.
         let (mut found, mut cursor) = (Vec::new(), None);
         loop {
             let page = store

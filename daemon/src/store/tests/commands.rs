@@ -92,13 +92,13 @@ async fn a_command_reads_back_and_is_written_once() {
         store.command(&id(1), 1).await.unwrap(),
         Some(pushed.clone())
     );
-    // Output that is read a second time tells of it again.
+    // Output that is read a second time reports it again.
     store.put_command(started(1, 1, "again")).await.unwrap();
     store.put_command(finished(1, 1, Some(9))).await.unwrap();
-    // Neither of a terminal that there is not, nor of one that nobody began.
+    // Neither for an unknown terminal, nor for a command that has not begun.
     store.put_command(started(9, 1, "nowhere")).await.unwrap();
     store.put_command(finished(1, 77, Some(9))).await.unwrap();
-    // A terminal's own command is the terminal's.
+    // A terminal's own command is written with the terminal's row.
     store.put_command(finished(1, 0, Some(9))).await.unwrap();
     store.flush().await.unwrap();
     assert_eq!(store.command(&id(1), 1).await.unwrap(), Some(pushed));
@@ -272,7 +272,7 @@ async fn what_was_there_before_the_search_is_found_by_it() {
         ..CommandQuery::default()
     };
     assert_eq!(found(&store, push()).await, [1]);
-    // What is changed or dropped is found no more.
+    // A changed or dropped text is not found any more.
     place
         .execute("UPDATE commands SET text = 'git pull' WHERE number = 1")
         .await;

@@ -4,9 +4,9 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::store::StoreError;
-use crate::store::queue::Urgent;
+use crate::store::writer::queue::Urgent;
 
-/// Lets the database grow to so many pages (`SQLITE_FULL` beyond), but never shrinks it.
+/// Bounds the database at this number of pages (`SQLITE_FULL` beyond); never shrinks it.
 async fn limit_pages(store: &Store, pages: i64) {
     let (done, limited) = oneshot::channel();
     store
@@ -17,7 +17,7 @@ async fn limit_pages(store: &Store, pages: i64) {
     limited.await.unwrap().unwrap();
 }
 
-/// An audit record that does not fit into a page that is there.
+/// An audit record that does not fit into a page that exists.
 fn large_entry() -> AuditEntry {
     let mut large = entry("terminal.create", 1);
     large
@@ -36,9 +36,9 @@ async fn audit_fails_at_once_blocks_wait_and_nothing_is_lost() {
     limit_pages(&store, 1).await;
 
     let bytes = noise(3, 10 * BLOCK_BYTES);
-    let mut told = Vec::new();
+    let mut committed = Vec::new();
     for (number, block) in bytes.chunks(BLOCK_BYTES).enumerate() {
-        told.push(put(&store, 1, (number * BLOCK_BYTES) as u64, block.to_vec()).await);
+        committed.push(put(&store, 1, (number * BLOCK_BYTES) as u64, block.to_vec()).await);
     }
     let deadline = std::time::Duration::from_secs(5);
     for _ in 0..20 {
@@ -52,7 +52,7 @@ async fn audit_fails_at_once_blocks_wait_and_nothing_is_lost() {
         async move { store.flush().await }
     });
     assert!(
-        told.iter().all(|told| told.borrow().0 == 0),
+        committed.iter().all(|committed| committed.borrow().0 == 0),
         "nothing is committed"
     );
 
@@ -63,11 +63,11 @@ async fn audit_fails_at_once_blocks_wait_and_nothing_is_lost() {
         .unwrap()
         .unwrap();
     assert!(
-        told.iter().all(|told| told.borrow().0 > 0),
+        committed.iter().all(|committed| committed.borrow().0 > 0),
         "all is committed"
     );
     assert_eq!(read(&store, 1, 0, u64::MAX).await, (0, bytes));
-    // What was refused is not in the chain; that it was may be, as far as there was room.
+    // A refused record is not in the chain. Its refusal is, as far as there was space.
     store.audit(large_entry()).await.unwrap();
     let large = place
         .number("SELECT count(*) FROM audit WHERE length(detail) > 20000")

@@ -20,9 +20,7 @@ use termd_proto::terminal::{ExitStatus, Front, Owner};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::watch;
 
-use super::audit_words::{AuditAction, AuditOutcome};
-use super::model::{AuditEntry, Block, TerminalRow};
-use super::{BLOCK_BYTES, Store};
+use super::{AuditAction, AuditEntry, AuditOutcome, BLOCK_BYTES, Block, Store, TerminalRow};
 
 /// A directory for one test's database.
 struct Place(TempDir);
@@ -40,7 +38,7 @@ impl Place {
         Store::open(self.path()).await.unwrap()
     }
 
-    /// Every file's name and bytes, but for the reserve, in which there is nothing.
+    /// The name and bytes of every file except the reserve, which holds nothing.
     fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let mut files: Vec<_> = std::fs::read_dir(self.0.path())
             .unwrap()
@@ -55,7 +53,7 @@ impl Place {
         files
     }
 
-    /// A connection behind the store's back.
+    /// A connection of its own, past the store.
     async fn connection(&self) -> SqliteConnection {
         SqliteConnectOptions::new()
             .filename(self.path())
@@ -64,7 +62,7 @@ impl Place {
             .unwrap()
     }
 
-    /// Runs statements behind the store's back.
+    /// Runs statements past the store.
     async fn execute(&self, sql: &str) {
         let mut connection = self.connection().await;
         sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
@@ -74,7 +72,7 @@ impl Place {
         connection.close().await.unwrap();
     }
 
-    /// One number, read behind the store's back.
+    /// Reads one number past the store.
     async fn number(&self, sql: &str) -> i64 {
         let mut connection = self.connection().await;
         let number = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()))
@@ -156,17 +154,17 @@ fn entry(action: &'static str, at_ms: i64) -> AuditEntry {
     }
 }
 
-/// Queues a block; gives what tells of its commit.
+/// Queues a block; returns the receiver of its commit.
 async fn put(store: &Store, terminal: u64, start: u64, bytes: Vec<u8>) -> watch::Receiver<Offset> {
-    let (committed, told) = watch::channel(Offset::ZERO);
+    let (sender, committed) = watch::channel(Offset::ZERO);
     store.reserve_block().await.unwrap().send(Block {
         terminal: id(terminal),
         start: Offset(start),
         bytes,
         origins: None,
-        committed,
+        committed: sender,
     });
-    told
+    committed
 }
 
 async fn read(store: &Store, terminal: u64, since: u64, max: u64) -> (u64, Vec<u8>) {

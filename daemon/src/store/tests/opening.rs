@@ -2,9 +2,10 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use super::super::open::{APPLICATION_ID, SCHEMA_VERSION};
 use super::*;
 use crate::store::StoreError;
+use crate::store::file::migrations::SCHEMA_VERSION;
+use crate::store::file::open::APPLICATION_ID;
 
 #[tokio::test]
 async fn the_sqlite_has_the_wal_fix() {
@@ -187,7 +188,7 @@ async fn a_future_that_is_only_in_the_log_is_refused_and_untouched() {
     );
     assert_eq!(crashed.contents(), before);
 
-    // Torn, that last commit never was: the log is judged as SQLite would recover it.
+    // A torn last commit does not count, as in SQLite's own recovery of the log.
     let log = std::fs::OpenOptions::new()
         .write(true)
         .open(crashed.0.path().join("termd.db-wal"))

@@ -7,8 +7,9 @@ use sqlx::Row;
 use termd_proto::audit::AuditFilter;
 
 use super::*;
-use crate::store::model::{CommandChange, CommandStarted, CommandWrite};
-use crate::store::{StoreError, reserve};
+use crate::store::StoreError;
+use crate::store::writer::reserve;
+use crate::store::{CommandChange, CommandStarted, CommandWrite};
 
 async fn actions(store: &Store) -> Vec<String> {
     let page = store
@@ -39,7 +40,7 @@ async fn a_locked_database_refuses_all_who_wait_together_and_recovers() {
         let refused = refused.await.unwrap();
         assert!(matches!(refused, Err(StoreError::Locked)), "{refused:?}");
     }
-    // The first alone and the rest together: two waits for the lock.
+    // The first waits for the lock alone, the rest together.
     assert!(
         begun.elapsed() < Duration::from_secs(25),
         "{:?}",

@@ -93,7 +93,7 @@ async fn old_audit_records_go_in_a_recorded_way_and_the_chain_still_verifies() {
         ..KEEP_ALL
     };
     store.apply_retention(&retention, 1_050).await.unwrap();
-    // 1 to 549 are older than 550; 550 to 600 and the record of it are left.
+    // Records 1 to 549 are older than 550. 550 to 600 and the `audit.pruned` record stay.
     let verdict = store.verify_audit().await.unwrap();
     assert_eq!((verdict.checked, verdict.first_bad), (52, None));
     assert_eq!(place.number("SELECT min(seq) FROM audit").await, 550);
@@ -115,7 +115,7 @@ async fn old_audit_records_go_in_a_recorded_way_and_the_chain_still_verifies() {
         (Some(1), Some(549))
     );
 
-    // Everything, the record of dropping the rest included; the chain goes on over a restart.
+    // All records go, the `audit.pruned` record too. The chain goes on after a restart.
     store.apply_retention(&retention, 9_000).await.unwrap();
     assert_eq!(place.number("SELECT count(*) FROM audit").await, 1);
     store.close().await.unwrap();

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::store::StoreError;
-use crate::store::rows::shell_quoted;
+use crate::store::terminals::shell_quoted;
 
 #[tokio::test]
 async fn a_row_reads_back_as_it_was_put_and_keeps_its_offsets() {
@@ -27,7 +27,7 @@ async fn a_row_reads_back_as_it_was_put_and_keeps_its_offsets() {
     row.owner.front = Front::Mcp;
     row.owner.exe = None;
     row.cols = 132;
-    // What the caller says of the offsets does not count.
+    // The offsets of the caller's row are not written.
     row.end = Offset(1);
     store.put_terminal(row.clone()).await.unwrap();
     store.flush().await.unwrap();

@@ -18,10 +18,10 @@ async fn random_blocks_read_back_equal() {
         for byte in bytes.iter_mut().take(length / 2) {
             *byte &= 1;
         }
-        let (mut start, mut told) = (0, None);
+        let (mut start, mut committed) = (0, None);
         while start < length {
             let whole = BLOCK_BYTES.min(length - start);
-            // A block grows by being sent again, longer.
+            // A block grows: it is sent again, longer.
             if random.below(2) == 0 {
                 let part = 1 + random.length_below(whole);
                 put(&store, 1, start as u64, bytes[start..start + part].to_vec()).await;
@@ -29,7 +29,7 @@ async fn random_blocks_read_back_equal() {
                     store.flush().await.unwrap();
                 }
             }
-            told = Some(
+            committed = Some(
                 put(
                     &store,
                     1,
@@ -41,8 +41,8 @@ async fn random_blocks_read_back_equal() {
             start += whole;
         }
         store.flush().await.unwrap();
-        if let Some(told) = told {
-            assert_eq!(told.borrow().0, length as u64, "seed {seed}");
+        if let Some(committed) = committed {
+            assert_eq!(committed.borrow().0, length as u64, "seed {seed}");
         }
         let row = store.terminal(&id(1)).await.unwrap().unwrap();
         assert_eq!((row.start.0, row.end.0), (0, length as u64));
@@ -90,7 +90,7 @@ async fn a_gap_is_never_read_over() {
     put(&store, 1, 100, vec![b'a'; 50]).await;
     put(&store, 1, 150, vec![b'b'; 50]).await;
     put(&store, 1, 300, vec![b'c'; 50]).await;
-    // Overlaps the one before, as after a restart in the middle of a block.
+    // Overlaps the block before, as after a restart in the middle of a block.
     put(&store, 1, 340, vec![b'd'; 20]).await;
     store.flush().await.unwrap();
     for (since, max, start, expected) in [
@@ -168,7 +168,7 @@ async fn a_block_that_breaks_the_rules_does_not_stop_the_others() {
         put(&store, 1, 0, Vec::new()).await,
         put(&store, 1, 0, vec![0; BLOCK_BYTES + 1]).await,
     ];
-    // More than one statement takes, with a bad one among them.
+    // More blocks than one statement takes, with a bad one among them.
     let mut good = Vec::new();
     for block in 0..20 {
         good.push(put(&store, 1, block * 4, b"good".to_vec()).await);
@@ -177,16 +177,16 @@ async fn a_block_that_breaks_the_rules_does_not_stop_the_others() {
         }
     }
     store.flush().await.unwrap();
-    for (block, told) in (1..).zip(good) {
-        assert_eq!(told.borrow().0, block * 4);
+    for (block, committed) in (1..).zip(good) {
+        assert_eq!(committed.borrow().0, block * 4);
     }
     assert_eq!(
         store.terminal(&id(1)).await.unwrap().unwrap().end,
         Offset(80)
     );
-    for told in strange {
-        assert_eq!(told.borrow().0, 0, "never told of a commit that was not");
-        assert!(told.has_changed().is_err(), "the sender is gone");
+    for committed in strange {
+        assert_eq!(committed.borrow().0, 0, "it is not reported as committed");
+        assert!(committed.has_changed().is_err(), "the sender is gone");
     }
     assert_eq!(read(&store, 1, 0, 100).await, (0, b"good".repeat(20)));
 }
@@ -196,9 +196,9 @@ async fn a_block_is_committed_soon_without_a_flush() {
     let place = Place::new();
     let store = place.open().await;
     store.put_terminal(running(1)).await.unwrap();
-    let mut told = put(&store, 1, 0, b"soon".to_vec()).await;
+    let mut committed = put(&store, 1, 0, b"soon".to_vec()).await;
     let deadline = std::time::Duration::from_secs(10);
-    let end = tokio::time::timeout(deadline, told.wait_for(|end| end.0 == 4)).await;
+    let end = tokio::time::timeout(deadline, committed.wait_for(|end| end.0 == 4)).await;
     assert_eq!(end.unwrap().unwrap().0, 4);
 }
 
@@ -221,10 +221,10 @@ async fn what_was_queued_is_written_when_the_store_is_closed_or_dropped() {
     assert!(matches!(other.flush().await, Err(StoreError::Closed)));
 
     let store = place.open().await;
-    let mut told = put(&store, 1, BLOCK_BYTES as u64, b"the end".to_vec()).await;
+    let mut committed = put(&store, 1, BLOCK_BYTES as u64, b"the end".to_vec()).await;
     drop(store);
-    while told.changed().await.is_ok() {}
-    assert_eq!(told.borrow().0, BLOCK_BYTES as u64 + 7);
+    while committed.changed().await.is_ok() {}
+    assert_eq!(committed.borrow().0, BLOCK_BYTES as u64 + 7);
     let count = place.number("SELECT count(*) FROM transcript_blocks").await;
     assert_eq!(count, 2);
 }

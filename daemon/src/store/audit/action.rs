@@ -1,16 +1,10 @@
-//! The words of audit records: what was done, and what came of it.
-//!
-//! Both are stored, hashed, and matched by `audit.list` and by scripts. A word never changes; new
-//! ones are added.
+//! What an audit record is about.
 
-use std::fmt;
-
-use termd_proto::TerminalId;
-
-/// What an audit record is about.
+/// What an audit record is about. Its word is stored, hashed, and matched by `audit.list` and by
+/// scripts, so it never changes; new ones are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditAction {
-    /// A person answered a question of the gate, or nobody did in time.
+    /// A person answered a question of the gate, or no person did in time.
     ApprovalAnswer,
     /// Retention dropped the oldest records.
     AuditPruned,
@@ -81,73 +75,12 @@ impl AuditAction {
         }
     }
 
-    /// Whether the record tells of what has happened already. A writer retries such a record until
+    /// Whether the record is about something that has happened already. Its author retries it until
     /// it is written.
-    pub(super) fn is_of_the_past(self) -> bool {
+    pub(crate) fn is_of_the_past(self) -> bool {
         matches!(
             self,
             Self::TerminalExit | Self::TerminalTyped | Self::TerminalDetach
         )
-    }
-}
-
-/// What came of it. A filter may name the part before the colon.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AuditOutcome {
-    /// It was done.
-    Ok,
-    /// A part of it was done.
-    InPart,
-    /// Nobody knows: the daemon that ran the command ended with it.
-    Lost,
-    /// A command was not started, for this reason.
-    NotStarted(String),
-    /// It was refused for a reason that stands elsewhere in the record.
-    Refused,
-    /// It was refused for this reason.
-    RefusedBecause(String),
-    /// A rule of config.toml forbids it.
-    Forbidden,
-    /// A person rejected it.
-    Rejected,
-    /// Nobody has confirmed it.
-    NotConfirmed,
-    /// Whoever answered works in this terminal of an agent.
-    ApproverRefused(TerminalId),
-    /// A person approved it once.
-    Approved,
-    /// A person approved it for always.
-    ApprovedForAlways,
-    /// A person denied it.
-    Denied,
-    /// An answer came after another one.
-    TooLate,
-    /// Nobody answered in time.
-    NotAnswered,
-    /// An approval was not used in time.
-    NotUsed,
-}
-
-impl fmt::Display for AuditOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self {
-            Self::NotStarted(reason) => return write!(f, "not started: {reason}"),
-            Self::RefusedBecause(reason) => return write!(f, "refused: {reason}"),
-            Self::ApproverRefused(id) => return write!(f, "refused: works in {id}"),
-            Self::Ok => "ok",
-            Self::InPart => "in part",
-            Self::Lost => "lost",
-            Self::Refused => "refused",
-            Self::Forbidden => "refused: a rule forbids it",
-            Self::Rejected => "refused: rejected",
-            Self::NotConfirmed => "refused: not confirmed",
-            Self::Approved => "approved",
-            Self::ApprovedForAlways => "approved for always",
-            Self::Denied => "denied",
-            Self::TooLate => "too late",
-            Self::NotAnswered => "expired: nobody answered",
-            Self::NotUsed => "expired: approved and not used",
-        };
-        f.write_str(word)
     }
 }

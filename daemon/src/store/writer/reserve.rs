@@ -1,8 +1,8 @@
-//! The disk's last mebibyte: kept for saying that the disk is full.
+//! A mebibyte of the disk, kept for recording that the disk is full.
 //!
-//! A file of that size lies beside the database. When a record does not fit any more, it is
-//! removed, and what it leaves is for records of refusals alone: until it can be made again,
-//! nothing else is written. **Invariant:** nothing here knows SQLite.
+//! A file of that size lies beside the database. It is removed when a record does not fit any more,
+//! and its space is for records of refusals alone: nothing else is written until the file can be
+//! created again. **Invariant:** nothing here knows SQLite.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,44 +14,44 @@ use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use rustix::io::Errno;
 use tokio::time::Instant;
 
-use super::open::beside;
+use crate::store::file::open::beside;
 
-/// Its size in bytes: room for more records of refusals than [`MAX_RECORDED`], each of which takes
-/// some pages of the log.
-pub(super) const RESERVE_BYTES: u64 = 1 << 20;
-/// Refusals that have a record each while the disk is full; those after them are counted.
-pub(super) const MAX_RECORDED: u32 = 32;
-/// Between two attempts to make it again: each is a system call that a full disk answers at once.
+/// Size of the file in bytes: enough for more than [`MAX_RECORDED`] records of refusals, each of which
+/// takes some pages of the log.
+pub(crate) const RESERVE_BYTES: u64 = 1 << 20;
+/// Refusals that get a record of their own while the disk is full; further ones are counted.
+pub(crate) const MAX_RECORDED: u32 = 32;
+/// The pause between two attempts to create the file again. A full disk refuses each at once.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
-/// Beside the database.
+/// Follows the name of the database.
 const SUFFIX: &str = "-reserve";
 
-/// The reserve, and what was refused since it was needed.
+/// The reserve, and the refusals since it was needed.
 #[derive(Debug)]
-pub(super) struct Reserve {
+pub(crate) struct Reserve {
     path: PathBuf,
     state: State,
 }
 
 #[derive(Debug)]
 enum State {
-    /// It is there.
+    /// The file exists.
     Whole,
-    /// It was never there: the disk had no room for it at the start.
+    /// The file never existed: the disk had no space for it at the start.
     Absent(Refusals),
-    /// It was given up.
+    /// The file was removed when the disk was full.
     Spent(Refusals),
 }
 
-/// What was refused while the disk was full.
+/// The records that were refused while the disk was full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Refusals {
-    /// So many records of things that then were not done.
-    pub(super) refused: u64,
-    /// So many of them have a record.
-    pub(super) recorded: u32,
-    /// When the last one was, in milliseconds since the epoch.
-    pub(super) last_ms: i64,
+pub(crate) struct Refusals {
+    /// Records that were refused. What they would have recorded was not done.
+    pub(crate) refused: u64,
+    /// Refusals that have a record of their own.
+    pub(crate) recorded: u32,
+    /// When the last one was refused, in milliseconds since the epoch.
+    pub(crate) last_ms: i64,
     try_at: Instant,
 }
 
@@ -66,22 +66,20 @@ impl Refusals {
     }
 }
 
-/// Whether the disk takes what is not about its being full.
+/// Whether there is space for writes other than records of refusals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    /// It does.
+pub(crate) enum Space {
     Enough,
-    /// It does again, and this is what was refused meanwhile.
-    Again(Refusals),
-    /// It does not.
+    /// There is space again, after these refusals.
+    Recovered(Refusals),
     None,
 }
 
 impl Reserve {
-    /// The reserve of this database, made where there is none.
-    pub(super) fn beside(database: &Path) -> Self {
+    /// The reserve of this database; creates it where there is none.
+    pub(crate) fn beside(database: &Path) -> Self {
         let path = beside(database, SUFFIX);
-        let state = match make(&path) {
+        let state = match create(&path) {
             Ok(()) => State::Whole,
             Err(error) => {
                 tracing::warn!(%error, "no room is kept for saying that the disk is full");
@@ -91,10 +89,10 @@ impl Reserve {
         Self { path, state }
     }
 
-    /// Whether there is room. Makes the reserve again where it was given up and can be.
-    pub(super) fn room(&mut self) -> Room {
+    /// Whether there is space. Creates the reserve again where it is missing and there is.
+    pub(crate) fn space(&mut self) -> Space {
         let (refusals, was_spent) = match &mut self.state {
-            State::Whole => return Room::Enough,
+            State::Whole => return Space::Enough,
             State::Absent(refusals) => (refusals, false),
             State::Spent(refusals) => (refusals, true),
         };
@@ -102,20 +100,24 @@ impl Reserve {
         let refused = *refusals;
         if now >= refusals.try_at {
             refusals.try_at = now + RETRY_PAUSE;
-            if make(&self.path).is_ok() {
+            if create(&self.path).is_ok() {
                 self.state = State::Whole;
                 return match refused.refused {
-                    0 => Room::Enough,
-                    _ => Room::Again(refused),
+                    0 => Space::Enough,
+                    _ => Space::Recovered(refused),
                 };
             }
         }
-        // Without a reserve there is nothing to keep for anything: the disk itself decides.
-        if was_spent { Room::None } else { Room::Enough }
+        // Where there never was a reserve, no space is kept: the disk itself decides.
+        if was_spent {
+            Space::None
+        } else {
+            Space::Enough
+        }
     }
 
-    /// The disk is full: gives the reserve up, if it is there.
-    pub(super) fn spend(&mut self) {
+    /// The disk is full: removes the reserve, if it exists.
+    pub(crate) fn spend(&mut self) {
         if !matches!(self.state, State::Whole) {
             return;
         }
@@ -129,8 +131,8 @@ impl Reserve {
         self.state = State::Spent(refusals);
     }
 
-    /// Counts a refusal; whether it is to have a record of its own.
-    pub(super) fn refuse(&mut self, at_ms: i64) -> bool {
+    /// Counts a refusal. True: it gets a record of its own.
+    pub(crate) fn refuse(&mut self, at_ms: i64) -> bool {
         match &mut self.state {
             State::Whole => false,
             State::Absent(refusals) | State::Spent(refusals) => {
@@ -141,16 +143,16 @@ impl Reserve {
         }
     }
 
-    /// The record that [`refuse`](Self::refuse) wanted is written.
-    pub(super) fn recorded(&mut self) {
+    /// Counts a record of a refusal that was written.
+    pub(crate) fn recorded(&mut self) {
         if let State::Absent(refusals) | State::Spent(refusals) = &mut self.state {
             refusals.recorded += 1;
         }
     }
 }
 
-/// Makes the file with all its blocks, or leaves none.
-fn make(path: &Path) -> io::Result<()> {
+/// Creates the file with all its blocks, or leaves none.
+fn create(path: &Path) -> io::Result<()> {
     let existing = fs::symlink_metadata(path);
     if existing.is_ok_and(|file| {
         file.is_file() && file.len() == RESERVE_BYTES && file.blocks() * 512 >= RESERVE_BYTES
@@ -167,17 +169,17 @@ fn make(path: &Path) -> io::Result<()> {
         .mode(0o600)
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(path)?;
-    let made = fill(&mut file);
-    if made.is_err() {
+    let filled = fill(&mut file);
+    if filled.is_err() {
         let _ = fs::remove_file(path);
     }
-    made
+    filled
 }
 
 fn fill(file: &mut File) -> io::Result<()> {
     match fallocate(&*file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
         Ok(()) => Ok(()),
-        // A file system without it: what is written has its blocks, where they are not shared.
+        // A file system without fallocate: written bytes have their blocks, where none are shared.
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
             let chunk = [0xa5; 4096];
             for _ in 0..RESERVE_BYTES / 4096 {

@@ -2,31 +2,32 @@
 
 use futures_util::TryStreamExt;
 use serde_json::Value;
-use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{FromRow, Row};
 use termd_proto::audit::{AuditVerdict, BadRecord};
 
-use super::audit::{self, AuditRow, Head};
-use super::audit_words::AuditAction;
+use super::action::AuditAction;
+use super::chain::{self, AuditRow, audit_columns};
+use super::head::Head;
 
 /// The record that says which records retention dropped.
 const PRUNED: &str = AuditAction::AuditPruned.as_str();
 
-/// Checks the chain from where retention left it to its end. `written` is the head that this
-/// process wrote last, so that records cut off the end are missed while it lives; after a restart
-/// nothing in the database can tell.
+/// Checks the chain from its anchor to its end. `written` is the head that this process wrote last: it
+/// shows records that were cut off the end. Those of an earlier process leave no trace in the database.
 ///
-/// Reads of one snapshot: what is written meanwhile is not seen.
-pub(super) async fn verify(
+/// `connection` reads one snapshot: records written meanwhile are not seen.
+pub(crate) async fn verify(
     connection: &mut SqliteConnection,
     written: &Head,
 ) -> Result<AuditVerdict, sqlx::Error> {
-    let anchor = audit::anchor(&mut *connection).await?;
+    let anchor = chain::anchor(&mut *connection).await?;
     let mut checker = Checker::new(anchor.clone());
-    let mut rows = sqlx::query(
-        "SELECT seq, at_ms, action, outcome, front, uid, pid, exe, session, client, terminal, \
-         detail, prev_hash, hash FROM audit WHERE seq > ?1 ORDER BY seq",
-    )
+    let mut rows = sqlx::query(concat!(
+        "SELECT ",
+        audit_columns!(),
+        " FROM audit WHERE seq > ?1 ORDER BY seq"
+    ))
     .bind(anchor.seq)
     .fetch(connection);
     while let Some(row) = rows.try_next().await? {
@@ -41,12 +42,12 @@ pub(super) async fn verify(
     Ok(checker.finish(&anchor, written))
 }
 
-/// What the records so far have shown: pure.
+/// What the records so far have shown.
 #[derive(Debug)]
 struct Checker {
     last: Head,
     checked: u64,
-    /// What the newest record of retention says that it dropped: up to this number and hash.
+    /// The last record that retention dropped, by its newest `audit.pruned` record: number and hash.
     pruned: Option<(i64, String)>,
 }
 
@@ -90,7 +91,7 @@ impl Checker {
     fn finish(self, anchor: &Head, written: &Head) -> AuditVerdict {
         let recorded = match &self.pruned {
             Some((through, hash)) => *through == anchor.seq && *hash == anchor.hash,
-            None => anchor.seq == 0 && anchor.hash == audit::NO_HASH,
+            None => anchor.seq == 0 && anchor.hash == chain::NO_HASH,
         };
         if !recorded {
             let reason = format!(
@@ -124,7 +125,7 @@ impl Checker {
     }
 }
 
-/// Up to which number and hash a record of retention says that it dropped.
+/// The number and hash of the last dropped record, from the details of an `audit.pruned` record.
 fn dropped_range(detail: &str) -> Option<(i64, String)> {
     let detail: Value = serde_json::from_str(detail).ok()?;
     let through = detail.get("through")?.as_i64()?;

@@ -1,9 +1,8 @@
-//! What a database file says of itself, read without SQLite.
+//! The header of a database file, read without SQLite.
 //!
-//! SQLite cannot look at a database in WAL mode and leave the directory as it was: it makes or
-//! rewrites the shared-memory file, and a checkpoint may follow. A database that is to be refused
-//! must stay as it is, so its header is read here, from the file and from the write-ahead log.
-//! The formats: <https://www.sqlite.org/fileformat2.html> §1.3 and §4.
+//! SQLite cannot read a database in WAL mode and leave the directory as it was: it creates or
+//! rewrites the shared-memory file, and a checkpoint may follow. A refused database must stay as it
+//! is, so its header is read here, from the file and from the write-ahead log. The formats: <https://www.sqlite.org/fileformat2.html> §1.3 and §4.
 //!
 //! **Invariant:** nothing here writes.
 
@@ -13,7 +12,7 @@ use std::io::{self, Read};
 const HEADER_BYTES: usize = 100;
 /// Bytes of the header and, after it, of page 1's own b-tree header (its first eight).
 const START_BYTES: usize = HEADER_BYTES + 8;
-/// What every SQLite database begins with.
+/// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Bytes of the log's header.
 const LOG_HEADER_BYTES: usize = 32;
@@ -22,7 +21,7 @@ const FRAME_HEADER_BYTES: usize = 24;
 /// The log's magic number; its lowest bit set means that checksums are over big-endian words.
 const LOG_MAGIC: u32 = 0x377f_0682;
 
-/// The part of a database's header that decides whether it is ours to open.
+/// The part of a database's header that decides whether termd opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     /// `PRAGMA application_id`.
@@ -38,7 +37,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the start of page 1; `None` where it is none.
+    /// Reads the start of page 1; `None` where the bytes are no such page.
     pub(super) fn parse(page: &[u8]) -> Option<Self> {
         if page.len() < START_BYTES || &page[..16] != MAGIC {
             return None;
@@ -60,7 +59,7 @@ impl Header {
     }
 }
 
-/// Reads the newest committed header: the log's, where the log has one, else the file's.
+/// Reads the newest committed header: from the log where it has one, else from the file.
 pub(super) fn newest(
     file: &mut impl Read,
     log: Option<&mut impl Read>,
@@ -89,7 +88,7 @@ fn newest_in_log(log: &mut impl Read) -> io::Result<Option<Header>> {
     }
     let mut frame = vec![0; FRAME_HEADER_BYTES + page_size];
     let (mut seen, mut committed) = (None, None);
-    // As recovery does it: frames count until the first that is torn or from an earlier log.
+    // As in SQLite's recovery, frames count until the first that is torn or from an earlier log.
     while read_up_to(log, &mut frame)? == frame.len() {
         sum = checksum(&frame[..8], sum, big_endian);
         sum = checksum(&frame[FRAME_HEADER_BYTES..], sum, big_endian);
@@ -128,7 +127,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Fills the buffer as far as there is something to fill it with.
+/// Fills the buffer until it is full or the file ends; returns how far.
 fn read_up_to(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -1,8 +1,8 @@
-//! Opening the database: whose file it is, whether it is ours to write, and the migrations.
+//! Opening the database: whose file it is, whether it is termd's, and the migrations.
 //!
-//! Promises: a file that is refused is left as it was, byte for byte, with nothing beside it. So
-//! the order is: look at the file, then at its header without SQLite, then through a connection
-//! that cannot write; only then open it for writing.
+//! A refused file stays as it was, byte for byte, with nothing beside it. So the order is: look at
+//! the file, then at its header without SQLite, then through a connection that cannot write. Only
+//! then is it opened for writing.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,83 +12,51 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, fchmod};
 use sqlx::error::DatabaseError;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool,
     SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Connection, SqlSafeStr};
+use sqlx::{ConnectOptions, Connection};
 
-use super::StoreError;
-use super::audit::{self, Head};
 use super::header::{self, Header};
+use super::migrations::{SCHEMA_VERSION, migrator};
+use crate::store::audit::chain;
+use crate::store::audit::head::Head;
+use crate::store::error::{StoreError, result_code};
 
 /// `trmd`: the application id in the header, as `0001_init.sql` sets it.
-pub(super) const APPLICATION_ID: u32 = 0x7472_6d64;
+pub(crate) const APPLICATION_ID: u32 = 0x7472_6d64;
 
-/// The migrations, oldest first; the number is the `user_version` that each sets.
-const MIGRATIONS: [(i64, &str, &str); 8] = [
-    (1, "init", include_str!("../../../migrations/0001_init.sql")),
-    (
-        2,
-        "command_search",
-        include_str!("../../../migrations/0002_command_search.sql"),
-    ),
-    (
-        3,
-        "screens",
-        include_str!("../../../migrations/0003_screens.sql"),
-    ),
-    (4, "life", include_str!("../../../migrations/0004_life.sql")),
-    (
-        5,
-        "pipes",
-        include_str!("../../../migrations/0005_pipes.sql"),
-    ),
-    (
-        6,
-        "audit_search",
-        include_str!("../../../migrations/0006_audit_search.sql"),
-    ),
-    (
-        7,
-        "limits",
-        include_str!("../../../migrations/0007_limits.sql"),
-    ),
-    (8, "gaps", include_str!("../../../migrations/0008_gaps.sql")),
-];
-/// The schema that this binary writes.
-pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
-
-/// How long a statement waits for a lock. Only a checkpoint or a backup tool ever holds one.
+/// How long a statement waits for a lock. Only a checkpoint or a backup tool holds one.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// SQLite's page cache a connection, in KiB (negative: not pages). Blocks pass through it once.
+/// SQLite's page cache for each connection: KiB, where a positive number would be pages. A block
+/// passes through it once.
 const CACHE_KIB: &str = "-512";
-/// Readers at once; more would wait for the same disk.
+/// Connections that read. More would wait for the same disk.
 const READERS: u32 = 2;
-/// A reader that nobody uses is closed: its cache and its thread are what an idle termd saves.
+/// How long an unused reader stays open. Its cache and its thread are what an idle termd saves.
 const READER_IDLE: Duration = Duration::from_secs(10);
-/// Rows read ahead of whoever consumes them: each may be a block of 64 KiB.
+/// Rows that a reader fetches ahead of its consumer. Each may be a block of 64 KiB.
 const ROWS_AHEAD: usize = 4;
-/// The log is cut back to this after it was longer, in bytes.
+/// The length to which a longer log is cut back, in bytes.
 const LOG_BYTES: &str = "4194304";
 
 /// An open database.
-pub(super) struct Opened {
-    pub(super) writer: SqliteConnection,
-    pub(super) readers: SqlitePool,
-    pub(super) head: Head,
+pub(crate) struct Opened {
+    pub(crate) writer: SqliteConnection,
+    pub(crate) readers: SqlitePool,
+    pub(crate) head: Head,
 }
 
-/// Opens the database for writing, made or migrated as need be.
-pub(super) async fn open(path: &Path) -> Result<Opened, StoreError> {
+/// Opens the database for writing; creates or migrates it first where needed.
+pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
     let found = inspect(path)?;
     if found == Found::Database {
         probe(path).await?;
     }
     let mut writer = writer_options(path).connect().await?;
     if found == Found::Nothing {
-        // Before the first table, so that an unfinished database is known for ours.
+        // Set before the first table, so that an unfinished database is known as termd's.
         sqlx::query("PRAGMA application_id = 0x74726d64")
             .execute(&mut writer)
             .await?;
@@ -97,7 +65,7 @@ pub(super) async fn open(path: &Path) -> Result<Opened, StoreError> {
         .run(&mut writer)
         .await
         .map_err(sqlx::Error::from)?;
-    let head = audit::head(&mut writer).await?;
+    let head = chain::head(&mut writer).await?;
     Ok(Opened {
         writer,
         readers: reader_pool(path),
@@ -108,14 +76,14 @@ pub(super) async fn open(path: &Path) -> Result<Opened, StoreError> {
 /// What lies at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// A file without a table in it, perhaps just made.
+    /// A file without a table in it, perhaps just created.
     Nothing,
-    /// A database of ours.
+    /// A database of termd's.
     Database,
 }
 
-/// Makes the file where there is none; else looks whether it is ours to write. Writes nothing into
-/// a file that is there.
+/// Creates the file where there is none; else checks whether it is termd's. Writes nothing into a file
+/// that exists.
 fn inspect(path: &Path) -> Result<Found, StoreError> {
     let open_error = |source| StoreError::Open {
         path: path.to_owned(),
@@ -153,12 +121,9 @@ fn inspect(path: &Path) -> Result<Found, StoreError> {
     })
 }
 
-/// Whether a file with this header is ours to write.
+/// Whether a file with this header is termd's, whole, and no newer than this binary.
 fn judge(path: &Path, header: Option<Header>, size: u64, log_bytes: u64) -> Result<(), StoreError> {
-    let damaged = |detail: &str| StoreError::Damaged {
-        path: path.to_owned(),
-        detail: detail.to_owned(),
-    };
+    let damaged = |detail: &str| damaged(path, detail.to_owned());
     let header = header.ok_or_else(|| damaged("it is not a SQLite database"))?;
     if header.application_id != APPLICATION_ID && !header.is_empty {
         return Err(damaged("it is another program's database"));
@@ -181,7 +146,7 @@ fn judge(path: &Path, header: Option<Header>, size: u64, log_bytes: u64) -> Resu
     Ok(())
 }
 
-/// Opens a file that must be a regular one of our own, and no link.
+/// Opens a file that must be a regular one of this user, and no link.
 fn existing(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = OpenOptions::new()
@@ -199,7 +164,7 @@ fn existing(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes an empty file that nobody else may read. SQLite gives its log the same mode.
+/// Creates an empty file that only this user may read. SQLite gives its log the same mode.
 fn create(path: &Path) -> io::Result<()> {
     OpenOptions::new()
         .write(true)
@@ -211,16 +176,15 @@ fn create(path: &Path) -> io::Result<()> {
 }
 
 /// The name of a file that SQLite keeps beside the database.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Reads what opening depends on through a connection that cannot write. After a crash the small
-/// tables are checked page by page as well. The whole file is not: SQLite recovers from a crash by
-/// its log, gigabytes of transcript would keep every client waiting, a block is checked when it is
-/// read, and the audit chain by `verify`.
+/// Reads what opening depends on through a connection that cannot write. After a crash it also checks
+/// the small tables page by page (docs/decisions/0032). The whole file would keep every client waiting.
+/// SQLite recovers by its log, a block is checked when it is read, and the audit chain by `verify`.
 async fn probe(path: &Path) -> Result<(), StoreError> {
     let log = beside(path, "-wal");
     let shared = beside(path, "-shm");
@@ -242,13 +206,14 @@ async fn probe(path: &Path) -> Result<(), StoreError> {
         Err(error) => Err(error.into()),
     };
     if outcome.is_err() && !shared_was_there {
-        // An index of the log, for reading it; the next one to open the database makes another.
+        // The index of the log, which reading needs. The next process that opens the database makes
+        // another.
         let _ = std::fs::remove_file(shared);
     }
     outcome
 }
 
-/// Says what is wrong, if something is.
+/// What is wrong with the database, if something is.
 async fn look(
     connection: &mut SqliteConnection,
     crashed: bool,
@@ -262,7 +227,7 @@ async fn look(
     if version == 0 {
         return Ok(None);
     }
-    audit::head(&mut *connection).await?;
+    chain::head(&mut *connection).await?;
     if crashed {
         for check in [
             "PRAGMA quick_check('terminals')",
@@ -287,14 +252,13 @@ fn damaged(path: &Path, detail: String) -> StoreError {
     }
 }
 
-/// `SQLITE_CORRUPT` (11), `SQLITE_NOTADB` (26), and `SQLITE_ERROR` (1): a statement of ours that does
-/// not compile, because the schema is not ours. <https://www.sqlite.org/rescode.html>
+/// `SQLITE_CORRUPT` (11), `SQLITE_NOTADB` (26), and `SQLITE_ERROR` (1): a statement that does not
+/// compile, because the schema is not termd's. <https://www.sqlite.org/rescode.html>
 fn is_damage(error: &dyn DatabaseError) -> bool {
-    let primary = error
-        .code()
-        .and_then(|code| code.parse::<i32>().ok())
-        .map(|code| code & 0xff);
-    matches!(primary, Some(1 | 11 | 26))
+    matches!(
+        result_code(error).map(|code| code & 0xff),
+        Some(1 | 11 | 26)
+    )
 }
 
 fn base_options(path: &Path) -> SqliteConnectOptions {
@@ -307,9 +271,9 @@ fn base_options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// FULL: every commit is on the disk before it is answered, which the audit chain promises and
-/// which batching makes cheap for everything else. The log is emptied into the database by SQLite
-/// itself every 1,000 pages (4 MiB, the default): often enough that no commit does much of it.
+/// FULL: every commit is on the disk before it is answered. The audit chain promises this, and batches
+/// make it cheap for everything else. SQLite empties the log into the database every 1,000 pages
+/// (4 MiB, the default): often enough that no commit does much of it.
 fn writer_options(path: &Path) -> SqliteConnectOptions {
     base_options(path)
         .auto_vacuum(SqliteAutoVacuum::Incremental)
@@ -331,15 +295,4 @@ fn reader_pool(path: &Path) -> SqlitePool {
         .max_lifetime(None)
         .test_before_acquire(false)
         .connect_lazy_with(options)
-}
-
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS
-        .into_iter()
-        .map(|(version, name, sql)| {
-            let kind = MigrationType::Simple;
-            Migration::new(version, name.into(), kind, sql.into_sql_str(), false)
-        })
-        .collect();
-    Migrator::with_migrations(migrations)
 }

@@ -1,14 +1,14 @@
-//! Whether the files that SQLite has open are the ones that lie at their paths: a database that was
-//! replaced or removed under termd would be written, and seen by nobody.
+//! Whether the files that SQLite has open are still those at their paths. Records written into a
+//! database that was replaced or removed could not be found again.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
 use super::open::beside;
+use crate::store::error::StoreError;
 
-/// A file, whatever its name (stat(2)).
+/// What a file is known by, whatever its name (stat(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -25,15 +25,15 @@ impl Identity {
     }
 }
 
-/// The files of an open database.
+/// The identities of the files of an open database.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(crate) struct FileIdentities {
     known: Vec<(PathBuf, Identity)>,
 }
 
-impl Files {
-    /// Those that are there now: the database, and its log while it is open.
-    pub(super) fn of(database: &Path) -> Self {
+impl FileIdentities {
+    /// Takes the identities that the database and its log have now.
+    pub(crate) fn of(database: &Path) -> Self {
         let paths = [database.to_owned(), beside(database, "-wal")];
         let known = paths.into_iter().filter_map(|path| {
             let identity = Identity::of(&path)?;
@@ -45,7 +45,7 @@ impl Files {
     }
 
     /// Fails where one of them was replaced or is gone.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         let changed = self
             .known
             .iter()

@@ -1,0 +1,34 @@
+//! The migrations: `migrations/` in the binary.
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+macro_rules! migration {
+    ($file:literal) => {
+        include_str!(concat!("../../../../migrations/", $file))
+    };
+}
+
+/// The schema that this binary writes.
+pub(crate) const SCHEMA_VERSION: i64 = 8;
+/// Names and statements, oldest first. The number of each, from 1, is the `user_version` that it sets.
+const MIGRATIONS: [(&str, &str); 8] = [
+    ("init", migration!("0001_init.sql")),
+    ("command_search", migration!("0002_command_search.sql")),
+    ("screens", migration!("0003_screens.sql")),
+    ("life", migration!("0004_life.sql")),
+    ("pipes", migration!("0005_pipes.sql")),
+    ("audit_search", migration!("0006_audit_search.sql")),
+    ("limits", migration!("0007_limits.sql")),
+    ("gaps", migration!("0008_gaps.sql")),
+];
+
+pub(super) fn migrator() -> Migrator {
+    let migrations = (1..=SCHEMA_VERSION)
+        .zip(MIGRATIONS)
+        .map(|(version, (name, sql))| {
+            let kind = MigrationType::Simple;
+            Migration::new(version, name.into(), kind, sql.into_sql_str(), false)
+        });
+    Migrator::with_migrations(migrations.collect())
+}

@@ -1,0 +1,6 @@
+//! The database's file: what is opened, what is refused, and whether it is still the same one.
+
+mod header;
+pub(super) mod identity;
+pub(super) mod migrations;
+pub(super) mod open;

@@ -1,0 +1,129 @@
+//! Checkpoints of screens, and the sizes that terminals had.
+//!
+//! A checkpoint is opaque here: the terminal model's dump, and the offset of the output up to which
+//! it goes. Each terminal has one, the latest.
+
+use std::sync::LazyLock;
+
+use sqlx::sqlite::SqliteConnection;
+use termd_proto::{Offset, TerminalId};
+
+use super::encoding::{Encoding, unpack};
+use crate::store::error::StoreError;
+use crate::store::sql::{integer, upsert};
+
+/// The longest checkpoint that is read, in bytes. A model's scrollback is bounded far below it.
+const MAX_CHECKPOINT_BYTES: usize = 256 << 20;
+
+/// A screen as it was at an offset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScreenCheckpoint {
+    /// The screen shows the output up to here.
+    pub at: Offset,
+    /// The model's dump.
+    pub dump: Vec<u8>,
+}
+
+/// A checkpoint as it is stored.
+#[derive(Debug)]
+pub(crate) struct PackedCheckpoint {
+    pub(crate) terminal: TerminalId,
+    pub(crate) at: Offset,
+    pub(crate) length: usize,
+    pub(crate) encoding: Encoding,
+    pub(crate) data: Vec<u8>,
+}
+
+/// The size that a terminal had from an offset on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeChange {
+    /// The first byte of output that may have been meant for this size.
+    pub at: Offset,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+static PUT_CHECKPOINT: LazyLock<String> = LazyLock::new(|| {
+    let columns = "terminal, at_offset, length, encoding, data";
+    upsert("screens", "terminal", columns)
+});
+static PUT_SIZE: LazyLock<String> = LazyLock::new(|| {
+    let columns = "terminal, at_offset, cols, rows";
+    upsert("terminal_sizes", "terminal, at_offset", columns)
+});
+
+pub(crate) async fn put_checkpoint(
+    connection: &mut SqliteConnection,
+    checkpoint: &PackedCheckpoint,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(PUT_CHECKPOINT.as_str())
+        .bind(checkpoint.terminal.as_str())
+        .bind(integer(checkpoint.at.0))
+        .bind(integer(checkpoint.length as u64))
+        .bind(checkpoint.encoding as i64)
+        .bind(checkpoint.data.as_slice())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn put_size(
+    connection: &mut SqliteConnection,
+    terminal: &TerminalId,
+    change: SizeChange,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(PUT_SIZE.as_str())
+        .bind(terminal.as_str())
+        .bind(integer(change.at.0))
+        .bind(change.cols)
+        .bind(change.rows)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The latest checkpoint. `None` also where it does not unpack: the transcript is still there.
+pub(crate) async fn checkpoint(
+    connection: &mut SqliteConnection,
+    terminal: &TerminalId,
+) -> Result<Option<ScreenCheckpoint>, StoreError> {
+    let row: Option<(u64, u64, i64, Vec<u8>)> =
+        sqlx::query_as("SELECT at_offset, length, encoding, data FROM screens WHERE terminal = ?1")
+            .bind(terminal.as_str())
+            .fetch_optional(connection)
+            .await?;
+    let Some((at, length, encoding, data)) = row else {
+        return Ok(None);
+    };
+    let dump = unpack(encoding, &data, length, MAX_CHECKPOINT_BYTES);
+    if dump.is_none() {
+        tracing::warn!(%terminal, "a screen's checkpoint is damaged; it is made from the transcript");
+    }
+    let at = Offset(at);
+    Ok(dump.map(|dump| ScreenCheckpoint { at, dump }))
+}
+
+/// The sizes from an offset on, in order. The first may be older: the size in force there.
+pub(crate) async fn sizes(
+    connection: &mut SqliteConnection,
+    terminal: &TerminalId,
+    from: Offset,
+) -> Result<Vec<SizeChange>, StoreError> {
+    let rows: Vec<(u64, u16, u16)> = sqlx::query_as(
+        "SELECT at_offset, cols, rows FROM terminal_sizes WHERE terminal = ?1 AND at_offset >= \
+         coalesce((SELECT max(at_offset) FROM terminal_sizes WHERE terminal = ?1 AND \
+         at_offset <= ?2), 0) ORDER BY at_offset",
+    )
+    .bind(terminal.as_str())
+    .bind(integer(from.0))
+    .fetch_all(connection)
+    .await?;
+    let changes = rows.into_iter().map(|(at, cols, rows)| SizeChange {
+        at: Offset(at),
+        cols,
+        rows,
+    });
+    Ok(changes.collect())
+}

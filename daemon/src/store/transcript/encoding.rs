@@ -1,0 +1,65 @@
+//! How bytes are packed: by zstd where that is shorter, else as they are.
+//!
+//! **Invariant:** nothing here knows SQLite.
+
+use std::io;
+
+use zstd::bulk::{Compressor, Decompressor};
+
+/// The lowest level: log-like output shrinks six-fold and costs less than writing it would.
+const LEVEL: i32 = 1;
+
+/// How data is stored; the number is the database's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// The bytes as they are.
+    Raw = 0,
+    /// One zstd frame (RFC 8878).
+    Zstd = 1,
+}
+
+/// Compresses one block after the other with one context.
+pub(crate) struct Packer(Compressor<'static>);
+
+impl Packer {
+    pub(crate) fn new() -> io::Result<Self> {
+        Compressor::new(LEVEL).map(Self)
+    }
+
+    /// Packs bytes; returns them as they are where packing makes them no shorter.
+    pub(crate) fn pack(&mut self, bytes: Vec<u8>) -> (Encoding, Vec<u8>) {
+        match self.0.compress(&bytes) {
+            Ok(packed) if packed.len() < bytes.len() => (Encoding::Zstd, packed),
+            // zstd fails only without memory. Raw bytes lose nothing.
+            _ => (Encoding::Raw, bytes),
+        }
+    }
+
+    /// Packs the origins of a block: a byte for the encoding, and the data.
+    pub(crate) fn pack_origins(&mut self, origins: Vec<u8>) -> Vec<u8> {
+        let (encoding, data) = self.pack(origins);
+        let mut packed = vec![encoding as u8];
+        packed.extend_from_slice(&data);
+        packed
+    }
+}
+
+/// Unpacks what a [`Packer`] packed. `length` is what the row says that it holds; `None` where the
+/// data is something else, or longer than `max`. Never takes more memory than `max`.
+pub(super) fn unpack(encoding: i64, data: &[u8], length: u64, max: usize) -> Option<Vec<u8>> {
+    let length = usize::try_from(length)
+        .ok()
+        .filter(|length| *length <= max)?;
+    let bytes = match encoding {
+        0 => data.to_vec(),
+        1 => Decompressor::new().ok()?.decompress(data, length).ok()?,
+        _ => return None,
+    };
+    (bytes.len() == length).then_some(bytes)
+}
+
+/// Unpacks the origins of a block of `length` bytes.
+pub(super) fn unpack_origins(packed: &[u8], length: u64, max: usize) -> Option<Vec<u8>> {
+    let (encoding, data) = packed.split_first()?;
+    unpack(i64::from(*encoding), data, length.div_ceil(8), max)
+}
