@@ -1,8 +1,9 @@
-//! The head of the audit chain, sent to the journal, which nobody who writes the database can change.
+//! The head of the audit chain, sent to the journal: a process that writes the database cannot change
+//! it there.
 //!
 //! An entry is one datagram of `FIELD=value` lines
-//! (<https://systemd.io/JOURNAL_NATIVE_PROTOCOL/>). The journal adds `_UID`, `_PID` and `_EXE` itself,
-//! so nobody can choose them.
+//! (<https://systemd.io/JOURNAL_NATIVE_PROTOCOL/>). The journal itself adds `_UID`, `_PID` and `_EXE`,
+//! so a sender cannot choose them.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,9 +16,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::store::AuditHead;
 
-/// Where journald listens.
+/// The socket of journald.
 const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
-/// The pause between two entries while the chain grows. Records of this time can be cut off unnoticed.
+/// The pause between two entries while the chain grows. The records of one pause can be cut off
+/// unnoticed.
 const ANCHOR_PERIOD: Duration = Duration::from_mins(1);
 
 /// Sends the head each minute, and by [`AnchorKeeper::last`] at the end.
@@ -30,7 +32,7 @@ pub struct AnchorKeeper {
 }
 
 impl AnchorKeeper {
-    /// Sends the head of this chain to this machine's journal.
+    /// A keeper for this chain and this machine's journal.
     pub fn new(head: AuditHead) -> Self {
         Self {
             socket: PathBuf::from(JOURNAL_SOCKET),
@@ -51,7 +53,7 @@ impl AnchorKeeper {
         }
     }
 
-    /// Sends the head that the store was closed with.
+    /// Sends the last head of a store that is closed.
     pub fn last(mut self) {
         self.send_head();
     }
@@ -78,7 +80,7 @@ impl AnchorKeeper {
 
 fn send(socket: &Path, entry: &[u8]) -> io::Result<()> {
     let sender = UnixDatagram::unbound()?;
-    // A journal that does not read is not waited for: the next entry comes in a minute.
+    // A full socket is an error, not a wait: the next entry follows in a minute.
     sender.set_nonblocking(true)?;
     sender.send_to(entry, socket).map(|_| ())
 }

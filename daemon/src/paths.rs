@@ -1,4 +1,4 @@
-//! Where termd's files are: XDG directories, looked up once at the start.
+//! The paths of termd's files, below the XDG directories.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,24 +7,24 @@ use directories::BaseDirs;
 use termd_proto::paths::{SOCKET_VARIABLE, SocketPlaces};
 use thiserror::Error;
 
-/// Every path the daemon uses.
+/// Every path that the daemon uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
     /// The socket.
     pub socket: PathBuf,
-    /// Database, lock and, without a journal, the log.
+    /// The directory of the database, the lock and, without a journal, the log.
     pub state_dir: PathBuf,
-    /// `config.toml`; it need not be there.
+    /// `config.toml`, which may be missing.
     pub config_file: PathBuf,
 }
 
-/// There is no home directory to keep anything in.
+/// There is no home directory.
 #[derive(Debug, Error)]
 #[error("no home directory: set HOME to an absolute path")]
 pub struct NoHome;
 
 impl Paths {
-    /// Looks them up in the environment.
+    /// Finds the paths by the environment.
     pub fn find() -> Result<Self, NoHome> {
         let base = BaseDirs::new().ok_or(NoHome)?;
         let state_home = base.state_dir().ok_or(NoHome)?;

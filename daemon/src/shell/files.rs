@@ -1,7 +1,7 @@
 //! The scripts on the disk: written at the server's start, for shells to read.
 //!
-//! Promises: directories 0700 and files 0600 of our own, or an error; a file is replaced whole, so
-//! that a shell that starts meanwhile reads the old one or the new one.
+//! Directories are 0700 and files 0600, of this user, or there is an error. A file is replaced whole:
+//! a shell that starts at that moment reads the old one or the new one.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -13,18 +13,19 @@ use thiserror::Error;
 
 /// Below the runtime directory.
 const DIRECTORY: &str = "shell";
-/// What anybody but the owner may do there: nothing.
+/// The permissions of other users, of which the directories have none.
 const OTHERS: u32 = 0o077;
 const BASH: &str = "termd.bash";
-/// zsh wants a directory with a `.zshenv` in it.
+/// zsh reads `.zshenv` in this directory.
 const ZSH_DIRECTORY: &str = "zsh";
-/// Where fish looks below a directory of `XDG_DATA_DIRS`.
+/// The directories that fish reads below one of `XDG_DATA_DIRS`.
 const FISH_DIRECTORIES: [&str; 2] = ["fish", "fish/vendor_conf.d"];
 
-/// Parts the directories of `XDG_DATA_DIRS`, or is expanded in `ENV` (bash(1), INVOCATION).
+/// Characters that separate directories in `XDG_DATA_DIRS`, or are expanded in `ENV` (bash(1),
+/// INVOCATION).
 const UNNAMEABLE: [char; 4] = [':', '$', '`', '\\'];
 
-/// Each script and where it goes.
+/// The path of each script below the directory, and its text.
 const SCRIPTS: [(&str, &str); 3] = [
     (BASH, include_str!("scripts/termd.bash")),
     ("zsh/.zshenv", include_str!("scripts/termd.zshenv")),
@@ -34,27 +35,27 @@ const SCRIPTS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Why there is no integration.
+/// Why the scripts could not be installed.
 #[derive(Debug, Error)]
 pub enum FilesError {
-    /// A file or directory could not be made.
+    /// A file or directory could not be created.
     #[error("cannot write {}: {source}", path.display())]
     Write {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The system's reason.
         source: io::Error,
     },
-    /// What is there is not a directory of ours alone.
+    /// The path is no directory that only this user may enter.
     #[error("{} is no directory that only this user may enter", path.display())]
     Unsafe {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
     /// The path holds a colon or something that a shell would expand, or is not Unicode.
     #[error("{} cannot be named to a shell", path.display())]
     Unnameable {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
 }
@@ -66,7 +67,7 @@ pub struct ShellFiles {
 }
 
 impl ShellFiles {
-    /// Writes the scripts below the runtime directory, which must be ours alone.
+    /// Writes the scripts below the runtime directory, which only this user may enter.
     pub fn install(runtime_directory: &Path) -> Result<Self, FilesError> {
         let directory = runtime_directory.join(DIRECTORY);
         let name = directory.to_str().filter(|name| !name.contains(UNNAMEABLE));
@@ -85,7 +86,7 @@ impl ShellFiles {
         Ok(Self::at(name))
     }
 
-    /// Scripts that are in this directory already.
+    /// The scripts in a directory that has them already.
     pub(super) fn at(directory: &str) -> Self {
         Self {
             directory: directory.into(),
@@ -103,12 +104,12 @@ impl ShellFiles {
         format!("{}/{BASH}", self.directory)
     }
 
-    /// What `ZDOTDIR` is to be.
+    /// The value of `ZDOTDIR`.
     pub fn zsh_directory(&self) -> String {
         format!("{}/{ZSH_DIRECTORY}", self.directory)
     }
 
-    /// What `XDG_DATA_DIRS` is to begin with.
+    /// The first directory of `XDG_DATA_DIRS`.
     pub fn data_directory(&self) -> &str {
         &self.directory
     }
@@ -134,7 +135,7 @@ fn private_directory(path: &Path) -> Result<(), FilesError> {
     }
 }
 
-/// Only one server runs at a time, so that one name for what is not whole yet is enough.
+/// Replaces a file whole. Only one server runs at a time, so one name for the unfinished file is enough.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");

@@ -1,8 +1,8 @@
-//! Which shells are switched on, and by which arguments and variables. Pure.
+//! Which shells get the integration, and by which arguments and variables. Pure.
 //!
-//! Only what is an interactive shell for certain: a bash, zsh or fish with no arguments but those
-//! that ask for an interactive or a login shell. `-c`, a script, `--norc`, `--posix`, `-f` and
-//! whatever else anybody may pass means that somebody wants that shell and no other.
+//! Only certain interactive shells do: a bash, zsh or fish without arguments other than those for an
+//! interactive or a login shell. `-c`, a script, `--norc`, `--posix`, `-f` and all other arguments
+//! ask for a particular shell, which is left as it is.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,17 +10,17 @@ use std::ffi::{OsStr, OsString};
 use super::files::ShellFiles;
 use super::nonce::ShellNonce;
 
-/// The nonce; each script takes it and unsets it first of all.
+/// The nonce. Each script reads and unsets it before anything else.
 pub const NONCE_VARIABLE: &str = "TERMD_SHELL_NONCE";
-/// The user's own `ENV` while ours stands there, for a bash that is a login shell.
+/// The user's `ENV`, which the integration of a login bash replaces.
 const ENV_VARIABLE: &str = "TERMD_SHELL_ENV";
-/// The user's own `ZDOTDIR` while ours stands there.
+/// The user's `ZDOTDIR`, which the integration of zsh replaces.
 const ZDOTDIR_VARIABLE: &str = "TERMD_SHELL_ZDOTDIR";
-/// The user's own `XDG_DATA_DIRS` while ours stands there.
+/// The user's `XDG_DATA_DIRS`, which the integration of fish replaces.
 const DATA_DIRS_VARIABLE: &str = "TERMD_SHELL_XDG_DATA_DIRS";
-/// What was put before it.
+/// The directory that was put before the user's.
 const DATA_DIR_VARIABLE: &str = "TERMD_SHELL_DATA_DIR";
-/// All of ours: one that is not set here must not be inherited either.
+/// All of the variables above. One that is not set for a shell is removed from its environment.
 const OUR_VARIABLES: [&str; 5] = [
     NONCE_VARIABLE,
     ENV_VARIABLE,
@@ -28,30 +28,30 @@ const OUR_VARIABLES: [&str; 5] = [
     DATA_DIRS_VARIABLE,
     DATA_DIR_VARIABLE,
 ];
-/// `XDG_DATA_DIRS` where it is not set (XDG Base Directory Specification).
+/// The default of `XDG_DATA_DIRS` (XDG Base Directory Specification).
 const DEFAULT_DATA_DIRS: &str = "/usr/local/share:/usr/share";
 
-/// What the decision needs beside the shell itself.
+/// What a shell is given.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// Where the scripts are.
+    /// The scripts.
     pub files: &'a ShellFiles,
-    /// What the shell is to sign with.
+    /// The value that shows that a command line comes from the shell.
     pub nonce: &'a ShellNonce,
 }
 
-/// How a shell is to be started instead.
+/// How a shell is started with the integration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
     /// Its arguments, `argv[0]` first.
     pub argv: Vec<String>,
-    /// Set in its environment.
+    /// Variables to set.
     pub env_set: Vec<(OsString, OsString)>,
-    /// Taken out of its environment.
+    /// Variables to remove.
     pub env_unset: Vec<OsString>,
 }
 
-/// How the shell that these arguments start is to be started instead; `None`: as it was asked for.
+/// How to start the shell of these arguments with the integration. `None`: it gets none.
 pub fn injection(
     argv: &[String],
     env: &BTreeMap<OsString, OsString>,
@@ -107,14 +107,14 @@ pub fn injection(
     })
 }
 
-/// As what an interactive shell is started.
+/// The kind of an interactive shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     Interactive,
     Login,
 }
 
-/// `None` where an argument is none that is known to leave an interactive shell one.
+/// `None` where an argument may make the shell another kind.
 fn start_of(arguments: &[String]) -> Option<Start> {
     let mut start = Start::Interactive;
     for argument in arguments {

@@ -1,35 +1,34 @@
-//! Shell integration: interactive shells say where prompts, command lines and output begin.
+//! Shell integration: interactive shells report where prompts, command lines and output begin.
 //!
-//! Scripts for bash, zsh and fish are shipped in the binary, written below the runtime directory
-//! at the server's start ([`files`]), and switched on by arguments and environment of the shells
-//! that termd starts ([`inject`], pure). They print `FinalTerm`'s OSC 133 A, B, C and D, VS Code's
-//! OSC 633;E with the command line and the terminal's [`ShellNonce`], and OSC 7.
+//! The binary has scripts for bash, zsh and fish. The server writes them below the runtime directory
+//! at its start ([`files`]), and arguments and environment of the shells that termd starts switch them
+//! on ([`inject`], pure). They print `FinalTerm`'s OSC 133 A, B, C and D, VS Code's OSC 633;E with the
+//! command line and the terminal's [`ShellNonce`], and OSC 7.
 //!
-//! How each is switched on, and why so:
-//! - **bash**: `--init-file`, which bash reads in place of `~/.bashrc`; the script reads that.
-//!   Bash itself goes on reading the system's bashrc where it was compiled to, which nobody can
-//!   know from outside. A login shell ignores `--init-file`; dropping `-l` would change
-//!   `login_shell`, `$0` and `~/.bash_logout`. So it gets `--posix` and `ENV`: the script leaves
-//!   posix mode and reads the login files as bash(1) says. Hooks: one in `PROMPT_COMMAND` before
-//!   the user's, and the ends of PS0 and PS1. No DEBUG trap: that is the user's.
-//! - **zsh**: `ZDOTDIR` leads to our `.zshenv`, which puts it back; zsh finds all further files
-//!   itself. Hooks: `precmd_functions` and `preexec_functions`; and while a command runs,
-//!   `PROMPT_EOL_MARK` begins with D, for zsh prints that one before its first hook.
-//! - **fish**: `XDG_DATA_DIRS` leads to a vendor snippet, which puts it back. Hooks: fish's
-//!   events; no function of the user's is touched, and so there is no B.
+//! How each shell is switched on:
+//! - **bash**: `--init-file` replaces `~/.bashrc`, which the script then reads. Bash still reads the
+//!   system's bashrc from a path that was compiled in. A login shell ignores `--init-file`, and
+//!   without `-l` its `login_shell`, `$0` and `~/.bash_logout` would change. So it gets `--posix` and
+//!   `ENV`: the script leaves posix mode and reads the login files as bash(1) describes. Hooks: one in
+//!   `PROMPT_COMMAND` before the user's, and the ends of PS0 and PS1. The DEBUG trap is the user's.
+//! - **zsh**: `ZDOTDIR` leads to termd's `.zshenv`, which restores it; zsh finds all further files
+//!   itself. Hooks: `precmd_functions` and `preexec_functions`. While a command runs,
+//!   `PROMPT_EOL_MARK` begins with D, because zsh prints it before its first hook.
+//! - **fish**: `XDG_DATA_DIRS` leads to a vendor snippet, which restores it. Hooks: fish's events. No
+//!   function of the user's is changed, so there is no B.
 //!
-//! It promises: the user's files are read as ever and never written; prompt, hooks, traps, `$?`
-//! and history stay the user's; every variable of ours is gone before the user's first prompt, the
-//! nonce before the user's own files are read (in fish: those of `conf.d` that sort before vendor
-//! snippets see it, as the system's own `/etc/bash.bashrc` and `/etc/zsh/zshenv` do). A shell that
-//! is not understood for certain is left alone, and so is every shell inside a shell.
+//! The user's files are read as without the integration and never written. Prompt, hooks, traps, `$?`
+//! and history stay the user's. Every variable of termd's is unset before the user's first prompt, and
+//! the nonce before the user's own files are read. (In fish, files of `conf.d` that sort before vendor
+//! snippets see the nonce, as do the system's `/etc/bash.bashrc` and `/etc/zsh/zshenv`.) A shell that
+//! is not certainly one of these is left alone, and so is every shell inside a shell.
 //!
-//! The command line's text comes from the shell, never from the screen: what is typed while ECHO is
-//! off is no command line and is never taken for one. A line that begins with a space is delimited
-//! by its marks, and its text is not sent. Nor is a text that bash cannot be sure of: with
-//! `ignorespace` and `ignoredups` both in HISTCONTROL, a line that its history did not take.
+//! The text of a command line comes from the shell, never from the screen: text that is typed while
+//! ECHO is off is never taken for a command line. A line that begins with a space is delimited by its
+//! marks, without its text. Nor is a text sent that bash cannot be sure of: with `ignorespace` and
+//! `ignoredups` both in HISTCONTROL, a line that its history did not take.
 //!
-//! It must not know: terminals, the database, what a mark is good for.
+//! **Invariant:** nothing here knows a terminal, the database, or the use of a mark.
 
 pub mod files;
 pub mod inject;
@@ -45,9 +44,9 @@ pub use files::{FilesError, ShellFiles};
 pub use inject::{Injection, Settings, injection};
 pub use nonce::ShellNonce;
 
-/// The member of `_meta` that holds what is termd's.
+/// The member of `_meta` that is termd's.
 const META_KEY: &str = "termd";
-/// The member of that which switches the integration off for one terminal.
+/// The member of it that switches the integration off for one terminal.
 const META_SWITCH: &str = "shell_integration";
 
 /// Whether the creator of a terminal left the integration on: `_meta.termd.shell_integration` is
@@ -59,8 +58,8 @@ pub fn is_wanted(meta: Option<&Meta>) -> bool {
     switch != Some(&serde_json::Value::Bool(false))
 }
 
-/// Switches the integration on in arguments and environment, where they are those of a shell that
-/// has it. Gives the nonce that the shell will sign with.
+/// Switches the integration on in the arguments and environment of a shell that has one. Returns the
+/// nonce of its command lines.
 pub fn integrate(
     files: &ShellFiles,
     argv: &mut Vec<String>,

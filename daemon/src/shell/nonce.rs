@@ -1,22 +1,22 @@
-//! The word by which a terminal knows its own shell's command lines from others'.
+//! The random value that shows that a command line comes from the terminal's own shell.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// Random bytes in it: 128 bits are not guessed.
+/// Random bytes in a nonce: 128 bits cannot be guessed.
 const RANDOM_BYTES: usize = 16;
 
-/// A random value for one terminal, in hexadecimal. The shell signs OSC 633;E with it, so that a
-/// program's output, or a file shown by `cat`, cannot pass for a command line. It is no secret from
-/// processes of the same user. `Debug` does not show it: the log is no place for it.
+/// A random value for one terminal, in hexadecimal. The shell puts it into OSC 633;E, so that a
+/// program's output, or a file shown by `cat`, is not taken for a command line. It is no secret from
+/// processes of the same user. `Debug` hides it, to keep it out of the log.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShellNonce(String);
 
 impl ShellNonce {
-    /// A fresh one, by getrandom(2).
+    /// A new nonce, by getrandom(2).
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; RANDOM_BYTES];
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
@@ -24,14 +24,10 @@ impl ShellNonce {
     }
 
     fn from_bytes(bytes: [u8; RANDOM_BYTES]) -> Self {
-        let mut text = String::with_capacity(2 * RANDOM_BYTES);
-        for byte in bytes {
-            let _ = write!(text, "{byte:02x}");
-        }
-        Self(text)
+        Self(format!("{:032x}", u128::from_be_bytes(bytes)))
     }
 
-    /// As it stands in the environment and in the mark.
+    /// The text in the environment and in the mark.
     pub fn as_str(&self) -> &str {
         &self.0
     }
