@@ -8,8 +8,8 @@ use clap::Parser;
 use termd::app;
 use termd::args::Args;
 use termd::config::{ConfigFile, InForce};
+use termd::logging;
 use termd::paths::Paths;
-use termd::telemetry;
 use termd_keeper::{Detach, KeeperOptions, KeeperStartError};
 
 /// sysexits.h `EX_UNAVAILABLE`: this termd must not use the database.
@@ -74,7 +74,7 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn serve() -> anyhow::Result<ExitCode> {
-    telemetry::start();
+    logging::start();
     let paths = Paths::find()?;
     let in_force = match InForce::find(&paths.config_file, &paths.state_dir) {
         Ok(in_force) => in_force,

@@ -1,6 +1,6 @@
-//! Where log lines go: the journal for a daemon that systemd or `termctl` started, else stderr.
+//! The log: to the journal for a daemon that systemd or `termctl` started, else to stderr.
 //!
-//! **Invariant:** nothing that a terminal printed is ever a field of a log line.
+//! **Invariant:** no output of a terminal is ever a field of a log line.
 
 use std::env;
 use std::io::IsTerminal;
@@ -9,14 +9,14 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Sets the filter, as `tracing_subscriber`'s `EnvFilter` reads it; default `info`.
+/// The variable with the filter, in the syntax of `tracing_subscriber`'s `EnvFilter`; default `info`.
 pub const LOG_VARIABLE: &str = "TERMD_LOG";
 
 /// Starts logging for this process; a second call changes nothing.
 pub fn start() {
     let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new("info"));
     let registry = tracing_subscriber::registry().with(filter);
-    // Under systemd stderr is the journal already, but without fields and levels.
+    // Under systemd stderr leads to the journal too, but without fields and levels.
     let wants_journal = env::var_os("JOURNAL_STREAM").is_some();
     let journal = wants_journal
         .then(tracing_journald::layer)
