@@ -78,14 +78,9 @@ impl AuditWriter {
         emptied.and(self.connection.close().await)
     }
 
-    /// Whether the files are still the ones that are open.
-    pub(super) fn check_files(&self) -> Result<(), StoreError> {
-        self.files.check()
-    }
-
     /// Whether anything but a refusal may be written now. The first time that there is space again is
     /// recorded in the chain.
-    pub(super) async fn may_write(&mut self) -> Result<(), StoreError> {
+    async fn may_write(&mut self) -> Result<(), StoreError> {
         self.files.check()?;
         match self.reserve.space() {
             Space::Enough => Ok(()),
@@ -140,7 +135,11 @@ impl AuditWriter {
     pub(super) async fn commit(
         &mut self,
         audits: &[AuditRequest],
-    ) -> Result<Option<Head>, sqlx::Error> {
+    ) -> Result<Option<Head>, StoreError> {
+        if !audits.is_empty() {
+            // The files may have been replaced since the transaction began.
+            self.files.check()?;
+        }
         let mut head = None;
         for request in audits {
             let last = match head {

@@ -181,11 +181,7 @@ impl Writer {
             }
         };
         let (audits, other) = self.waiting_audits();
-        let committed = match self.check_again(&audits) {
-            Ok(()) => self.audits.commit(&audits).await.map_err(StoreError::from),
-            Err(error) => Err(error),
-        };
-        let result = match committed {
+        let result = match self.audits.commit(&audits).await {
             Ok(head) => {
                 self.audits.publish_and_answer(head, audits);
                 let close = self.batch.settle(&written);
@@ -205,15 +201,6 @@ impl Writer {
             self.serve(urgent).await;
         }
         result
-    }
-
-    /// Checks the files once more where there are records: these came during the transaction, and the
-    /// files may have been replaced in that time.
-    fn check_again(&self, audits: &[AuditRequest]) -> Result<(), StoreError> {
-        if audits.is_empty() {
-            return Ok(());
-        }
-        self.audits.check_files()
     }
 
     /// Serves the urgent messages that still wait, empties the log into the database and closes it.
