@@ -1,5 +1,4 @@
-//! The daemon, as tools need it: named terminals, the client's name, and the waits of
-//! `session.wait_for`; the connections are the pool's.
+//! The daemon, as tools need it: terminals by their names, and the calls that both sets make.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -7,16 +6,18 @@ use std::time::Duration;
 
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Introduction, Pool, StartPolicy};
-use termd_proto::interact::{Until, WaitFor, WaitForResult};
-use termd_proto::terminal::{Front, ShowTerminal, TerminalInfo};
+use termd_proto::interact::{Activity, GetActivity, Until, WaitFor, WaitForResult};
+use termd_proto::terminal::{Front, ListTerminals, ResizeTerminal, ShowTerminal, TerminalInfo};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
-use super::settings::{MAX_TIMEOUT, Settings};
+use crate::settings::{MAX_TIMEOUT, Settings};
 
-/// Most labels that are remembered; then they are forgotten, and only open terminals have theirs.
+/// Terminals on a page of the list: the most that the daemon gives.
+const LIST_PAGE: u32 = 1_000;
+/// Most labels that are remembered. Beyond it all are forgotten, and only open terminals have labels.
 const MAX_LABELS: usize = 4_096;
-/// What a call may take beyond the longest wait.
+/// The time that a call may take beyond the longest wait.
 const MARGIN: Duration = Duration::from_mins(1);
 
 /// The daemon.
@@ -48,7 +49,7 @@ impl Backend {
         &self.pool
     }
 
-    /// The client's name, as it introduced itself first; not heard after the first connection.
+    /// Sets the client's name. Only the first name counts.
     pub(crate) fn introduce(&self, name: &str, version: &str) {
         if self.introduced.set(()).is_ok() {
             self.pool.introduce_as(&format!("{name} {version}"));
@@ -73,8 +74,8 @@ impl Backend {
             .await
     }
 
-    /// All that is known of a terminal, by id, unique prefix or label; closed ones too. A label
-    /// that no open terminal has is that of the one which this client knew by it last.
+    /// A terminal by id, unique prefix or label, also a closed one. A label that no open terminal
+    /// has names the terminal that this client last knew by it.
     pub(crate) async fn show(&self, named: &str) -> Result<TerminalInfo, ClientError> {
         let info = match self.show_open(named).await {
             Err(error) if is_not_found(&error) => match self.remembered(named) {
@@ -87,6 +88,45 @@ impl Backend {
         Ok(info)
     }
 
+    /// `session.activity`: what goes on in an open terminal.
+    pub(crate) async fn activity(&self, id: &TerminalId) -> Result<Activity, ClientError> {
+        let id = TerminalRef::from(id);
+        self.pool.repeat(&GetActivity { id }).await
+    }
+
+    /// `session.resize`.
+    pub(crate) async fn resize(
+        &self,
+        id: TerminalRef,
+        cols: u16,
+        rows: u16,
+    ) -> Result<(), ClientError> {
+        let resize = ResizeTerminal { id, cols, rows };
+        self.pool.repeat(&resize).await.map(drop)
+    }
+
+    /// The open terminals, oldest first. The list ends with the page that reaches `max`.
+    pub(crate) async fn open_terminals(
+        &self,
+        max: usize,
+    ) -> Result<Vec<TerminalInfo>, ClientError> {
+        let mut terminals = Vec::new();
+        let mut cursor = None;
+        loop {
+            let request = ListTerminals {
+                scope: None,
+                cursor,
+                limit: Some(LIST_PAGE),
+            };
+            let page = self.pool.repeat(&request).await?;
+            terminals.extend(page.terminals);
+            cursor = page.next_cursor;
+            if cursor.is_none() || terminals.len() >= max {
+                return Ok(terminals);
+            }
+        }
+    }
+
     async fn show_open(&self, named: &str) -> Result<TerminalInfo, ClientError> {
         self.pool
             .repeat(&ShowTerminal {
@@ -95,7 +135,7 @@ impl Backend {
             .await
     }
 
-    /// This client knows the terminal by its label, also once it is closed.
+    /// Remembers the terminal by its label, for when it is closed.
     pub(crate) fn remember(&self, info: &TerminalInfo) {
         let Some(label) = &info.label else { return };
         let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +150,7 @@ impl Backend {
         labels.get(label).cloned()
     }
 
-    /// The id that a name leads to. A whole id is itself, whether there is such a terminal or not.
+    /// The id of a named terminal. A whole id is itself, whether there is such a terminal or not.
     pub(crate) async fn resolve(&self, named: &str) -> Result<TerminalId, ClientError> {
         match named.parse() {
             Ok(id) => Ok(id),

@@ -2,51 +2,35 @@
 //! `session.*`. The terminals belong to the daemon; this process holds none of them.
 //!
 //! ```text
-//! stdio ─▶ server ─▶ registry ─▶ tools/terminal_mcp, tools/smart_terminal
-//!            │                        │
-//!            └─▶ resources            ├─▶ backend ─▶ the daemon
-//!                                     └─▶ cursors
+//! server ─▶ tools/registry ─▶ tools/terminal_mcp, tools/smart_terminal ─▶ tools/* ─▶ backend ─▶ daemon
 //! ```
 //!
-//! How a tool is made (both sets are made so; `tools/terminal_mcp/resize.rs` is the
-//!   shortest):
-//! - `tool::Tool` describes it: names, hints, an input `schema::Schema` with bounds and defaults,
-//!   an output schema, and `run`, a plain async function from a `call::Call` to an
-//!   `answer::Outcome`. A set is a `fn tools() -> Vec<Tool>`, named in `registry`.
-//! - Arguments are checked against the schema before `run` (types, bounds, unknown names with the
-//!   nearest known one); `call::Call::arguments` then makes a serde struct of them.
-//! - The daemon is asked through `backend::Backend`: `repeat` for what may be asked twice, `once`
-//!   for what may not (it starts or types something), `wait` for what takes long. Errors turn into
-//!   `answer::ToolError` by `?`.
-//! - The gate: a call that the daemon's gate stops fails with `answer::ToolError::Gate`. `server`
-//!   then asks the person by elicitation, where the client has that, and runs the tool again with
-//!   `confirmed: true` among its arguments, or answers `requires_confirmation`. So whatever a tool
-//!   does before the gated call must be harmless when it is done twice.
-//! - Progress and cancelling: a wait goes through `progress::Progress::during`; a cancelled call's
-//!   future is dropped, and with it goes `$/cancel_request` to the daemon. Terminals stay.
-//! - `cursors::Cursors` knows how far this client has read each terminal, by its id.
+//! How a tool is made (both sets do it alike; `tools/terminal_mcp/resize.rs` is the shortest):
+//! - `tools::tool::Tool` is one row: names, effect, output schema, and a handler. The handler is an
+//!   async function of a `Call` and a struct of arguments, which gives an `Outcome`.
+//! - The struct derives `JsonSchema`: its field docs, bounds and defaults are the input schema that
+//!   clients see and that arguments are checked against, before serde reads them.
+//! - `backend::Backend` asks the daemon: by `repeat` for what may be done twice, by `once` for what
+//!   may not (it starts or types something), by `wait_for` for what takes long. Errors turn into
+//!   `ToolError` by `?`.
+//! - A call that the daemon's gate stops fails with `ToolError::Gate`. The server then asks the
+//!   person by elicitation, where the client has that, and runs the tool again with
+//!   `confirmed: true`, or answers `requires_confirmation`. So whatever a tool does before the gated
+//!   call must be harmless when it is done twice.
+//! - A wait goes through `Progress::during`. A cancelled call's future is dropped, which sends
+//!   `$/cancel_request` to the daemon. Terminals stay.
+//! - `cursors::Cursors` knows how far this client has read each terminal.
 //!
-//! It promises: stdout carries MCP and nothing else; `initialize` is answered without the daemon;
-//! the end of stdin and SIGTERM end this process at once, and no terminal but those that asked for it.
-//! It must not know PTYs, SQLite or the screen's model: the contract alone.
+//! stdout carries MCP and nothing else. `initialize` is answered without the daemon. The end of stdin
+//! and SIGTERM end this process at once, and no terminal except those that are tied to it. This crate
+//! knows the contract alone: no PTY, no SQLite, no terminal model.
 
-mod answer;
 mod backend;
-mod call;
-mod confirm;
 mod cursors;
-mod end_cause;
 mod error;
-mod omitted;
-mod progress;
-mod registry;
-mod resources;
-mod schema;
 mod server;
 mod settings;
-mod stdio;
-mod subscriptions;
-mod tool;
+mod shared;
 mod tools;
 mod toolset;
 
@@ -61,16 +45,8 @@ pub use error::McpError;
 pub use settings::{Settings, SettingsError};
 pub use toolset::Toolset;
 
-/// What every call shares.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    /// The daemon.
-    pub(crate) backend: backend::Backend,
-    /// What the environment says.
-    pub(crate) settings: Settings,
-    /// How far this client has read.
-    pub(crate) cursors: cursors::Cursors,
-}
+use server::{Server, Stdio};
+use shared::Shared;
 
 /// Serves until stdin ends or SIGTERM comes.
 pub async fn serve(
@@ -84,8 +60,8 @@ pub async fn serve(
         settings,
         cursors: cursors::Cursors::default(),
     });
-    let server = server::Server::new(shared, toolsets);
-    let (transport, ended) = stdio::Stdio::open();
+    let server = Server::new(shared, toolsets);
+    let (transport, ended) = Stdio::open();
     let serving = async move {
         let running = server.serve(transport).await.map_err(Box::new)?;
         match running.waiting().await? {

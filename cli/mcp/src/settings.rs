@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use termd_proto::daemon::ClientSettings;
 use termd_proto::policy::{GateSettings, MAX_GATE_PATTERN_BYTES, MAX_GATE_PATTERNS};
@@ -22,23 +23,37 @@ pub(crate) const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// The longest idle timeout in seconds.
 pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
 
-/// What is left out of output that is over its limit; terminal-mcp's words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// The part of long output that is kept; terminal-mcp's words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(
+    description = "Of long output keep: tail the beginning (the next read goes on), head_tail both \
+                   ends, tail_only the end, none up to 1 MiB"
+)]
 pub(crate) enum Truncation {
-    /// The end: the beginning is kept, and the next read goes on behind it.
+    /// The beginning. The next read goes on behind it.
     #[default]
     Tail,
-    /// The middle: 30 % are kept of the beginning and 70 % of the end.
+    /// 30 % of the beginning and 70 % of the end.
     HeadTail,
-    /// The beginning: the end is kept.
+    /// The end.
     TailOnly,
-    /// Nothing below the most that one call gives; beyond it, as [`Truncation::Tail`].
+    /// All, up to the most that one call gives. Beyond it as [`Truncation::Tail`].
     None,
 }
 
-/// Their words, in the schema's order.
-pub(crate) const TRUNCATIONS: [&str; 4] = ["tail", "head_tail", "tail_only", "none"];
+impl Truncation {
+    const ALL: [Self; 4] = [Self::Tail, Self::HeadTail, Self::TailOnly, Self::None];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Tail => "tail",
+            Self::HeadTail => "head_tail",
+            Self::TailOnly => "tail_only",
+            Self::None => "none",
+        }
+    }
+}
 
 /// What the environment says.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,8 +180,10 @@ impl Settings {
         }
         if let Some(found) = find("TRUNCATION_MODE") {
             let word = found.value.trim().to_lowercase();
-            settings.truncation = serde_json::from_value(word.into())
-                .map_err(|_| found.not(TRUNCATIONS.join(", ")))?;
+            settings.truncation = Truncation::ALL
+                .into_iter()
+                .find(|truncation| truncation.as_str() == word)
+                .ok_or_else(|| found.not(Truncation::ALL.map(Truncation::as_str).join(", ")))?;
         }
         if let Some(found) = find("SAFETY_GATE") {
             settings.gate.enabled = match found.value.trim().to_lowercase().as_str() {

@@ -7,9 +7,9 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::fields::bad;
-use super::wait::check_pattern;
-use crate::answer::ToolError;
+use super::pattern::check_pattern;
+use super::results::bad;
+use crate::tools::answer::ToolError;
 
 /// As much of a file as a pattern is looked for in.
 const MAX_FILE_BYTES: u64 = 16 << 20;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use similar::{Algorithm, TextDiff};
@@ -11,27 +12,33 @@ use termd_proto::ErrorKind;
 use termd_proto::policy::{CheckPolicy, Effect as GateEffect};
 use termd_proto::terminal::{Front, TerminalInfo};
 
-use super::exec::{Order, Ran, execute};
-use super::fields::{self, bad};
-use super::session::{alive, milliseconds};
-use crate::answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::exec::{CommandRequest, CommandResult, execute};
+use super::params::{Confirmed, MaxLines, SessionName, Timeout};
+use super::results::{self, bad};
+use super::session::alive;
+use crate::tools::answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::Facts;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// The longest that is looked for the smallest difference; a larger one is given then.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest search for the smallest difference. Then a larger one is returned.
+const MAX_SEARCH: Duration = Duration::from_secs(2);
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    #[schemars(length(min = 1))]
     command_a: String,
+    #[schemars(length(min = 1))]
     command_b: String,
-    timeout: u64,
-    max_lines: u64,
+    /// Most milliseconds for each
+    timeout: Timeout,
+    max_lines: MaxLines,
+    #[schemars(range(min = 0, max = 20), extend("default" = 3))]
     context_lines: usize,
-    confirmed: bool,
+    confirmed: Confirmed,
 }
 
 pub(super) fn tool() -> Tool {
@@ -41,49 +48,38 @@ pub(super) fn tool() -> Tool {
         description: "Run two commands in a terminal, one after the other, and return a unified diff \
                       of their outputs.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::string("commandA", "").required().at_least(1),
-            Field::string("commandB", "").required().at_least(1),
-            fields::timeout("Most milliseconds for each"),
-            fields::max_lines(),
-            Field::integer("contextLines", "").between(0, 20).default(3),
-            fields::confirmed(),
-        ]),
-        output: Some(fields::output_or_question(vec![
+        output: results::output_or_question(vec![
             Field::object("resultA", "As terminal_exec gives it"),
             Field::object("resultB", ""),
             Field::string("diff", ""),
             Field::boolean("identical", ""),
-        ])),
-        run: run(diff),
-        error: fields::error,
+        ]),
+        handler: Handler::new(diff),
     }
 }
 
-async fn diff(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
-    let info = alive(&call, &arguments.session_id).await?;
-    if !arguments.confirmed {
-        // Asked before the first is run: the whole call is made again once somebody has agreed.
+async fn diff(call: Call, arguments: Arguments) -> Outcome {
+    let info = alive(&call, &arguments.session_id.0).await?;
+    if !arguments.confirmed.0 {
+        // Judged before the first runs, because the whole call is repeated once somebody has agreed.
         judge(&call, &info, &arguments.command_b).await?;
     }
-    let order = |command| Order {
+    let request = |command| CommandRequest {
         command,
-        timeout: milliseconds(arguments.timeout),
+        timeout: arguments.timeout.to_duration(),
         quiet: None,
-        confirmed: arguments.confirmed,
+        confirmed: arguments.confirmed.0,
     };
-    let first = execute(&call, &info, &order(&arguments.command_a)).await?;
-    let (result_a, text_a) = both(&call, &first, arguments.max_lines).await?;
+    let first = execute(&call, &info, &request(&arguments.command_a)).await?;
+    let (result_a, text_a) = both(&call, &first, arguments.max_lines.0).await?;
     if first.is_running {
         return Err(bad(format!(
             "commandA is not done after {} ms and still runs; commandB was not run",
-            arguments.timeout
+            arguments.timeout.0
         )));
     }
-    let second = execute(&call, &info, &order(&arguments.command_b)).await?;
-    let (result_b, text_b) = both(&call, &second, arguments.max_lines).await?;
+    let second = execute(&call, &info, &request(&arguments.command_b)).await?;
+    let (result_b, text_b) = both(&call, &second, arguments.max_lines.0).await?;
     Ok(ToolAnswer::Facts(json!({
         "resultA": result_a,
         "resultB": result_b,
@@ -96,18 +92,18 @@ async fn diff(call: Call) -> Outcome {
     })))
 }
 
-/// A command's result, and its output whole.
+/// A command's result, and its whole output.
 async fn both(
     call: &Call,
-    ran: &Ran,
+    result: &CommandResult,
     max_lines: u64,
-) -> Result<(fields::Facts, String), ToolError> {
-    let facts = ran.describe(call, max_lines).await?;
-    let whole = ran.text(call, u64::MAX).await?;
+) -> Result<(Facts, String), ToolError> {
+    let facts = result.describe(call, max_lines).await?;
+    let whole = result.text(call, u64::MAX).await?;
     Ok((facts, whole.text))
 }
 
-/// Two texts by their names: the unified format (POSIX diff -u), names on one line each.
+/// Two named texts in the unified format (POSIX diff -u), each name on one line.
 fn unified(from: (&str, &str), to: (&str, &str), context: usize) -> String {
     let name = |text: &str| text.replace('\n', "\\n").replace('\r', "\\r");
     let ended = |text: &str| {
@@ -120,7 +116,7 @@ fn unified(from: (&str, &str), to: (&str, &str), context: usize) -> String {
     let (old, new) = (ended(from.1), ended(to.1));
     let diff = TextDiff::configure()
         .algorithm(Algorithm::Myers)
-        .timeout(PATIENCE)
+        .timeout(MAX_SEARCH)
         .diff_lines(old.as_str(), new.as_str());
     let hunks = diff.unified_diff().context_radius(context).to_string();
     let hunks = hunks.trim_end_matches('\n');
@@ -132,7 +128,7 @@ fn unified(from: (&str, &str), to: (&str, &str), context: usize) -> String {
     }
 }
 
-/// What the gate would say of it.
+/// The gate's judgement of a command that is not run yet.
 async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), ToolError> {
     let judged = call
         .backend()
@@ -145,7 +141,7 @@ async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), To
         })
         .await;
     let judged = match judged {
-        // A daemon of before: it judges the line when it is typed.
+        // An older daemon, which judges the line when it is typed.
         Err(ClientError::Refused(refusal))
             if kind_of(&refusal) == Some(ErrorKind::MethodNotFound) =>
         {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_client::ClientError;
@@ -12,38 +13,45 @@ use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use super::fields::{self, Facts, add, bad, set};
-use super::session::{activity, alive, base_name, is_busy, milliseconds, type_once};
+use super::params::{Confirmed, MAX_INTEGER, MaxLines, SessionName, Timeout};
+use super::results::{self, bad};
+use super::session::{alive, base_name, is_busy};
 use super::text::{Part, Text};
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add, set, to_milliseconds};
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// Shells whose compound commands are written `{ … }`.
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
-/// As much output before the command as a prompt takes.
+/// The output before the command in which its prompt is looked for.
 const PROMPT_BYTES: u64 = 1_024;
-/// How long output is quiet until it is looked whether the command's end was told; then twice as
-/// long each time. Shells that mark no end of their prompt are told by this.
+/// The first quiet time after which the command's end is checked; each later one is twice as long.
+/// This finds the end in shells that mark no end of their prompt.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
-/// The longest between two looks.
+/// The longest time between two checks.
 const LAST_LOOK: Duration = Duration::from_millis(500);
-/// Quiet at a prompt for so long, a shell has nothing before it that it has been told to run.
+/// A shell that is quiet at a prompt for so long has nothing left to run, in milliseconds.
 const AT_PROMPT_MS: u64 = 600;
-/// As much of a running command as is said.
+/// The most characters of a running command in an error.
 const SHOWN_CHARS: usize = 100;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// The command
     command: String,
-    timeout: u64,
-    max_lines: u64,
+    /// Most milliseconds to wait
+    timeout: Timeout,
+    max_lines: MaxLines,
+    /// Return when silent for so many ms
+    #[schemars(range(min = 500, max = 600_000))]
     quiet_exit_ms: Option<u64>,
+    /// Not before so many bytes of output
+    #[schemars(range(min = 0, max = MAX_INTEGER), extend("default" = 1))]
     min_output_bytes: u64,
-    confirmed: bool,
+    confirmed: Confirmed,
 }
 
 pub(super) fn tool() -> Tool {
@@ -55,79 +63,63 @@ pub(super) fn tool() -> Tool {
                       timeout it goes on running: terminal_wait or terminal_read follow it, \
                       terminal_send_key ctrl+c ends it.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::string("command", "The command").required(),
-            fields::timeout("Most milliseconds to wait"),
-            fields::max_lines(),
-            Field::integer("quietExitMs", "Return when silent for so many ms")
-                .between(500, 600_000),
-            Field::integer("minOutputBytes", "Not before so many bytes of output")
-                .between(0, fields::MAX_INTEGER)
-                .default(1),
-            fields::confirmed(),
-        ]),
-        output: Some(fields::output_or_question(fields::ran())),
-        run: run(exec),
-        error: fields::error,
+        output: results::output_or_question(results::ran()),
+        handler: Handler::new(exec),
     }
 }
 
-async fn exec(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
-    let info = alive(&call, &arguments.session_id).await?;
-    let order = Order {
+async fn exec(call: Call, arguments: Arguments) -> Outcome {
+    let info = alive(&call, &arguments.session_id.0).await?;
+    let request = CommandRequest {
         command: &arguments.command,
-        timeout: milliseconds(arguments.timeout),
+        timeout: arguments.timeout.to_duration(),
         quiet: arguments.quiet_exit_ms.map(|silence| Quiet {
             silence_ms: silence,
             min_bytes: arguments.min_output_bytes,
         }),
-        confirmed: arguments.confirmed,
+        confirmed: arguments.confirmed.0,
     };
-    let ran = execute(&call, &info, &order).await?;
-    let facts = ran.describe(&call, arguments.max_lines).await?;
+    let result = execute(&call, &info, &request).await?;
+    let facts = result.describe(&call, arguments.max_lines.0).await?;
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-/// What is to be run, and how long.
+/// A command to run, and for how long.
 #[derive(Debug)]
-pub(super) struct Order<'a> {
+pub(super) struct CommandRequest<'a> {
     pub(super) command: &'a str,
     pub(super) timeout: Duration,
     pub(super) quiet: Option<Quiet>,
     pub(super) confirmed: bool,
 }
 
-/// When silence counts as the end.
+/// The silence that counts as the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quiet {
     pub(super) silence_ms: u64,
     pub(super) min_bytes: u64,
 }
 
-/// How a command went.
+/// How a command ended.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct CommandResult {
     id: TerminalId,
     start: Offset,
     end: Offset,
-    /// The end of all that was seen, the next prompt included.
+    /// The end of the output that was seen, with the next prompt.
     seen: Offset,
     pub(super) exit_code: Option<i32>,
     pub(super) timed_out: bool,
     cwd: String,
     by: Option<DoneBy>,
-    /// The prompt that the command was typed at, where it may be at its output's end too.
+    /// The prompt of the command, where it may stand at the end of the output too.
     prompt: Option<String>,
-    /// Whether it was still running.
     pub(super) is_running: bool,
     /// The limit that ended the terminal's program.
     end_cause: Option<EndCause>,
 }
 
-impl Ran {
-    /// The result's fields.
+impl CommandResult {
     pub(super) async fn describe(&self, call: &Call, max_lines: u64) -> Result<Facts, ClientError> {
         let text = self.text(call, max_lines).await?;
         let mut facts = Facts::new();
@@ -152,7 +144,7 @@ impl Ran {
         Ok(facts)
     }
 
-    /// Its output.
+    /// The command's output.
     pub(super) async fn text(&self, call: &Call, max_lines: u64) -> Result<Text, ClientError> {
         let part = Part {
             backend: call.backend(),
@@ -175,10 +167,10 @@ impl Ran {
 pub(super) async fn execute(
     call: &Call,
     info: &TerminalInfo,
-    order: &Order<'_>,
-) -> Result<Ran, ToolError> {
+    request: &CommandRequest<'_>,
+) -> Result<CommandResult, ToolError> {
     let backend = call.backend();
-    let before = activity(backend, &info.id).await?;
+    let before = backend.activity(&info.id).await?;
     if is_busy(&before) {
         return Err(busy(info, &before));
     }
@@ -186,17 +178,17 @@ pub(super) async fn execute(
         || info.argv.first().map_or("", |program| base_name(program)),
         |foreground| foreground.program.trim_start_matches('-'),
     );
-    let text = one_unit(order.command, program);
+    let text = one_unit(request.command, program);
     let input = TypedInput {
         text: (!text.is_empty()).then_some(text),
         enter: true,
         ..TypedInput::default()
     };
     let begun = Instant::now();
-    let sent = type_once(call, &info.id, &input, order.confirmed).await?;
-    let deadline = begun + order.timeout;
-    // On the heap, as all waits here: the futures around it would grow by it, each of them.
-    let waiting = until_done(call, &info.id, sent.offset, order.quiet, deadline);
+    let sent = call.type_once(&info.id, input, request.confirmed).await?;
+    let deadline = begun + request.timeout;
+    // On the heap, because each of the futures around it would grow by its size.
+    let waiting = until_done(call, &info.id, sent.offset, request.quiet, deadline);
     let waiting = Box::pin(waiting);
     let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
@@ -205,7 +197,7 @@ pub(super) async fn execute(
     let finished = finished(&wait);
     let end = finished.and_then(|command| command.end);
     // At an empty line a shell runs nothing, and prints its prompt alone.
-    let nothing_ran = wait.command.is_none() && is_empty(order.command);
+    let nothing_ran = wait.command.is_none() && is_empty(request.command);
     let end = end.unwrap_or(if nothing_ran { start } else { seen });
     let prompt = match wait.done_by {
         Some(DoneBy::Foreground | DoneBy::Prompt) => {
@@ -219,7 +211,7 @@ pub(super) async fn execute(
     let exit_code = finished
         .and_then(|command| command.exit_code)
         .or_else(|| exited?.exit_code.and_then(|code| i32::try_from(code).ok()));
-    Ok(Ran {
+    Ok(CommandResult {
         id: info.id.clone(),
         start,
         end: end.max(start),
@@ -243,11 +235,11 @@ async fn until_done(
 ) -> Result<WaitForResult, ClientError> {
     let mut look = FIRST_LOOK;
     loop {
-        let silence = quiet.map(|quiet| milliseconds(quiet.silence_ms));
+        let silence = quiet.map(|quiet| Duration::from_millis(quiet.silence_ms));
         let settle = silence.map_or(look, |silence| silence.min(look));
         let until = Until {
             done: true,
-            settle_ms: Some(u64::try_from(settle.as_millis()).unwrap_or(u64::MAX)),
+            settle_ms: Some(to_milliseconds(settle)),
             pattern: None,
         };
         let left = deadline.saturating_duration_since(Instant::now());
@@ -255,7 +247,7 @@ async fn until_done(
             .backend()
             .wait_for(id, Some(since), &until, left)
             .await?;
-        // The end of the command is enough, whatever the shell does before its next prompt.
+        // The end of the command counts, whatever the shell does before its next prompt.
         if wait.ended_by != WaitEnd::Settled || is_over(&wait) {
             return Ok(wait);
         }
@@ -270,7 +262,7 @@ async fn until_done(
     }
 }
 
-/// Whether the marks say so: the command has ended, or the shell is at a prompt and stays there.
+/// Whether the marks say that the command has ended, or that the shell stays at a prompt.
 fn is_over(wait: &WaitForResult) -> bool {
     let activity = &wait.activity;
     let is_at_prompt = matches!(
@@ -281,7 +273,7 @@ fn is_over(wait: &WaitForResult) -> bool {
     finished(wait).is_some() || stays
 }
 
-/// The command that was typed, where the marks say that it has ended.
+/// The command, where the marks say that it has ended.
 fn finished(wait: &WaitForResult) -> Option<&CommandInfo> {
     wait.command
         .as_ref()
@@ -309,7 +301,7 @@ fn busy(info: &TerminalInfo, activity: &Activity) -> ToolError {
     ))
 }
 
-/// A command of several lines as one that the shell runs, and tells of, as a whole.
+/// Joins several lines into one compound command, which the shell marks as a whole.
 fn one_unit(command: &str, program: &str) -> String {
     let whole = command;
     let command = command.trim_end_matches(['\n', '\r']);
@@ -326,13 +318,13 @@ fn one_unit(command: &str, program: &str) -> String {
     }
 }
 
-/// Whether there is nothing to be run in it.
+/// Whether a command is only empty lines and comments.
 fn is_empty(command: &str) -> bool {
     let mut lines = command.lines().map(str::trim);
     lines.all(|line| line.is_empty() || line.starts_with('#'))
 }
 
-/// The line that the command was typed at.
+/// The prompt before a command.
 async fn prompt_before(
     call: &Call,
     id: &TerminalId,
@@ -345,7 +337,8 @@ async fn prompt_before(
         until: typed_at,
     };
     let read = part
-        .page(part.from, part.until, u64::MAX, PROMPT_BYTES)
+        .pages()
+        .read((part.from, part.until), PROMPT_BYTES, None)
         .await?;
     let text = read.text.unwrap_or_default();
     let line = text.rsplit('\n').next().unwrap_or_default().trim_end();

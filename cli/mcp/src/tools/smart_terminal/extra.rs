@@ -1,24 +1,43 @@
-//! `terminal_extra`: the tools that are not listed, by one that is.
+//! `terminal_extra`: one listed tool that calls the unlisted ones.
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::fields::{self, bad};
-use super::unlisted;
-use crate::answer::{Outcome, ToolAnswer};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::Confirmed;
+use super::results::bad;
+use super::{diff, history, paged, resize, retry, send_key, watch, write_file};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::schema::object;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    list: bool,
-    tool: Option<String>,
+    /// Show the tools' parameters
     #[serde(default)]
-    args: Map<String, Value>,
-    confirmed: bool,
+    list: bool,
+    /// The tool to call
+    tool: Option<String>,
+    /// Its parameters
+    args: Option<Map<String, Value>>,
+    confirmed: Confirmed,
+}
+
+/// The tools that are not listed. Each can also be called by its name.
+pub(crate) fn unlisted() -> Vec<Tool> {
+    vec![
+        paged::tool(),
+        history::tool(),
+        resize::tool(),
+        send_key::tool(),
+        watch::tool(),
+        retry::tool(),
+        diff::tool(),
+        write_file::tool(),
+    ]
 }
 
 pub(super) fn tool() -> Tool {
@@ -30,31 +49,18 @@ pub(super) fn tool() -> Tool {
                       write_file (each terminal_…). list=true shows their parameters; tool and args \
                       call one.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            Field::boolean("list", "Show the tools' parameters").default(false),
-            Field::string("tool", "The tool to call"),
-            Field::object("args", "Its parameters"),
-            fields::confirmed(),
-        ]),
-        output: Some(Schema::output(Vec::new())),
-        run: run(move |call| extra(call, Arc::clone(&tools))),
-        error: fields::error,
+        output: object(Vec::new()),
+        handler: Handler::new(move |call, arguments| extra(call, arguments, Arc::clone(&tools))),
     }
 }
 
-async fn extra(call: Call, tools: Arc<Vec<Tool>>) -> Outcome {
-    let Arguments {
-        list,
-        tool,
-        mut args,
-        confirmed,
-    } = call.arguments()?;
+async fn extra(call: Call, arguments: Arguments, tools: Arc<Vec<Tool>>) -> Outcome {
     let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
     let names = names.join(", ");
-    if list {
+    if arguments.list {
         return Ok(ToolAnswer::Facts(tools.iter().map(described).collect()));
     }
-    let Some(name) = tool else {
+    let Some(name) = arguments.tool else {
         return Err(bad(format!(
             "Pass list=true to see schemas, or specify tool. Available: {names}"
         )));
@@ -62,20 +68,15 @@ async fn extra(call: Call, tools: Arc<Vec<Tool>>) -> Outcome {
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
         return Err(bad(format!("Unknown tool \"{name}\". Available: {names}")));
     };
-    tool.input
-        .check(&mut args)
+    let mut args = arguments.args.unwrap_or_default();
+    tool.check(&mut args)
         .map_err(|problem| bad(format!("Invalid args for {name}: {problem}")))?;
-    // After the check: not every one of them has it among its parameters.
-    if confirmed {
-        args.insert("confirmed".to_owned(), true.into());
-    }
-    let inner = Call::new(Arc::clone(&call.shared), call.progress.clone(), args);
-    (tool.run)(inner).await
+    tool.call(call, args, arguments.confirmed.0).await
 }
 
-/// A tool as `list` shows it.
+/// A tool as `list` describes it.
 fn described(tool: &Tool) -> (String, Value) {
-    let mut schema = tool.input.to_json();
+    let mut schema = tool.input();
     let mut described = Map::new();
     described.insert("description".to_owned(), tool.description.into());
     let parameters = schema.remove("properties").unwrap_or_default();

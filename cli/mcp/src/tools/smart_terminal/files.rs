@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use directories::BaseDirs;
 use termd_client::socket_path::socket_path;
 
-use super::fields::bad;
-use crate::answer::ToolError;
+use super::results::bad;
+use crate::tools::answer::ToolError;
 
 /// The mode of a new file: what a terminal printed is its user's business.
 const PRIVATE: u32 = 0o600;

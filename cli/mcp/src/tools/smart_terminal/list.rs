@@ -2,30 +2,30 @@
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use termd_client::ClientError;
 use termd_client::timestamp::{now_ms, utc};
-use termd_proto::terminal::{ListTerminals, TerminalInfo, TerminalState};
+use termd_proto::terminal::{TerminalInfo, TerminalState};
 
-use super::fields::{self, Facts, add, set};
-use super::session::{activity, base_name, is_busy};
+use super::session::{base_name, is_busy};
 use super::start::NAME_KEY;
-use crate::answer::{Outcome, ToolAnswer};
 use crate::backend::Backend;
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add, set};
+use crate::tools::schema::{Field, object};
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// Terminals a page: the most the daemon gives.
-const PAGE: u32 = 1_000;
 /// Most terminals in one answer.
 const MAX_LISTED: usize = 1_000;
-/// How many are asked at once what goes on in them.
-const ASKED_AT_ONCE: usize = 16;
+/// Calls for terminals' activity at a time.
+const AT_ONCE: usize = 16;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
+    /// Shell, size and times too
+    #[schemars(extend("default" = true))]
     verbose: bool,
 }
 
@@ -36,60 +36,32 @@ pub(super) fn tool() -> Tool {
         description: "List active terminal sessions, also those that other clients and the user have \
                       open: each can be taken up by its id.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            Field::boolean("verbose", "Shell, size and times too").default(true),
-        ]),
-        output: Some(fields::output(vec![
+        output: object(vec![
             Field::list("sessions", json!({ "type": "object" }), "").required(),
             Field::integer("count", "").required(),
-        ])),
-        run: run(list),
-        error: fields::error,
+        ]),
+        handler: Handler::new(list),
     }
 }
 
-async fn list(call: Call) -> Outcome {
-    let Arguments { verbose } = call.arguments()?;
+async fn list(call: Call, Arguments { verbose }: Arguments) -> Outcome {
     let backend = call.backend();
-    let terminals = open_terminals(backend).await?;
+    let terminals = backend.open_terminals(MAX_LISTED).await?;
     let now = now_ms();
     let described = terminals
         .into_iter()
         .map(|info| describe(backend, info, verbose, now));
-    let sessions: Vec<Value> = stream::iter(described)
-        .buffered(ASKED_AT_ONCE)
-        .collect()
-        .await;
+    let sessions: Vec<Value> = stream::iter(described).buffered(AT_ONCE).collect().await;
     Ok(ToolAnswer::Facts(
         json!({ "count": sessions.len(), "sessions": sessions }),
     ))
 }
 
-async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, ClientError> {
-    let mut terminals = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = backend
-            .pool()
-            .repeat(&ListTerminals {
-                scope: None,
-                cursor,
-                limit: Some(PAGE),
-            })
-            .await?;
-        terminals.extend(page.terminals);
-        cursor = page.next_cursor;
-        if cursor.is_none() || terminals.len() >= MAX_LISTED {
-            return Ok(terminals);
-        }
-    }
-}
-
 async fn describe(backend: &Backend, info: TerminalInfo, verbose: bool, now: i64) -> Value {
     let alive = info.state == TerminalState::Running;
     let now_in_it = if alive {
-        // One that is gone meanwhile is shown as it was.
-        activity(backend, &info.id).await.ok()
+        // A terminal that has gone meanwhile is listed as it was.
+        backend.activity(&info.id).await.ok()
     } else {
         None
     };
@@ -129,7 +101,7 @@ async fn describe(backend: &Backend, info: TerminalInfo, verbose: bool, now: i64
     facts.into()
 }
 
-/// What a terminal is called: its label, else the name it was started with.
+/// A terminal's name: its label, else the name it was started with.
 fn name(info: &TerminalInfo) -> Value {
     let label = info.label.as_ref().map(|label| label.as_str().into());
     let kept = || {

@@ -1,39 +1,44 @@
-//! The `terminal` set: smart-terminal-mcp's seventeen tools, same names, parameters, defaults and
-//! result fields. Nine are listed; the other eight are called through `terminal_extra`, or by name.
+//! The `terminal` set: smart-terminal-mcp's seventeen tools with the same names, parameters, defaults
+//! and result fields. Nine are listed. The other eight are called through `terminal_extra`, or by name.
 //!
-//! A file a family: `start`, `exec` (and `retry`, `diff` on top of it), `typed` (write, keys,
-//! resize), `read`, `wait`, `watch`, `history`, `stop`, `list`, `run` (with `paged`, `piped`,
-//! `parse` and `checks`), `write_file`. What they share: `fields` (schemas), `session` (which terminal), `text`
-//! (output by lines), `files` (where files may be written).
+//! A tool is a file. Several tools share `params` and `results` (schemas), `session` (the terminal of a
+//! call), `text` (output by lines) and `files` (places for files); `run` and `paged` share `piped`.
 //!
-//! It promises what the original does not keep: a command's end is told by marks and never by its
-//! echo, and what a limit leaves out is named by offsets.
+//! The set is stricter than the original in two things: marks tell a command's end, never its echo;
+//! and output that a limit leaves out is named by offsets.
 
 mod checks;
 mod diff;
 mod escapes;
 mod exec;
 mod extra;
-mod fields;
 mod files;
 mod history;
+mod line_history;
 mod list;
 mod paged;
+mod params;
 mod parse;
+mod pattern;
 mod piped;
 mod read;
+mod resize;
+mod results;
 mod retry;
 mod run;
+mod send_key;
 mod session;
 mod start;
 mod stop;
 mod text;
-mod typed;
 mod wait;
 mod watch;
+mod write;
 mod write_file;
 
-use crate::tool::Tool;
+use crate::tools::tool::Tool;
+pub(crate) use extra::unlisted;
+pub(crate) use results::error;
 
 /// The tools that are listed, in the order in which a model should meet them.
 pub(crate) fn tools() -> Vec<Tool> {
@@ -41,25 +46,11 @@ pub(crate) fn tools() -> Vec<Tool> {
         start::tool(),
         exec::tool(),
         run::tool(),
-        typed::write_tool(),
+        write::tool(),
         read::tool(),
         wait::tool(),
         stop::tool(),
         list::tool(),
         extra::tool(),
-    ]
-}
-
-/// The tools that are called by name without being listed.
-pub(crate) fn unlisted() -> Vec<Tool> {
-    vec![
-        paged::tool(),
-        history::tool(),
-        typed::resize_tool(),
-        typed::key_tool(),
-        watch::tool(),
-        retry::tool(),
-        diff::tool(),
-        write_file::tool(),
     ]
 }

@@ -1,21 +1,23 @@
 //! `terminal_run_paged`: a page of a read-only command's output.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::fields::{self, bad};
+use super::params::MAX_INTEGER;
 use super::parse;
 use super::piped::{Command, execute};
-use super::run::{command_fields, result_fields};
-use crate::answer::{Outcome, ToolAnswer};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::results::{self, bad};
+use super::run::result_fields;
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// What is said of any other command; the original's words.
+/// The error for any other command, in smart-terminal-mcp's words.
 const ONLY: &str = "terminal_run_paged only supports read-only commands: git (branch, diff, log, \
                     ls-files, remote, rev-parse, status), tasklist, where, which.";
-/// git's commands that read, unless an option says otherwise.
+/// git's commands that only read, unless an option says otherwise.
 const GIT: [&str; 7] = [
     "branch",
     "diff",
@@ -25,7 +27,7 @@ const GIT: [&str; 7] = [
     "rev-parse",
     "status",
 ];
-/// Options of those that write, or run something (git-branch(1), git-diff(1)).
+/// Options of these commands that write or run something (git-branch(1), git-diff(1)).
 const WRITING: [&str; 20] = [
     "-d",
     "-D",
@@ -49,27 +51,22 @@ const WRITING: [&str; 20] = [
     "--track",
 ];
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     #[serde(flatten)]
     command: Command,
+    /// From 0
+    #[schemars(range(min = 0, max = MAX_INTEGER), extend("default" = 0))]
     page: u64,
+    /// Lines
+    #[schemars(range(min = 1, max = 1_000), extend("default" = 100))]
     page_size: u64,
+    #[serde(default)]
     summary: bool,
 }
 
 pub(super) fn tool() -> Tool {
-    let mut input = command_fields();
-    input.extend([
-        Field::integer("page", "From 0")
-            .between(0, fields::MAX_INTEGER)
-            .default(0),
-        Field::integer("pageSize", "Lines")
-            .between(1, 1_000)
-            .default(100),
-        Field::boolean("summary", "").default(false),
-    ]);
     let mut output = result_fields();
     output.push(Field::object(
         "pageInfo",
@@ -81,15 +78,12 @@ pub(super) fn tool() -> Tool {
         description: "Run a read-only command (git branch, diff, log, ls-files, remote, rev-parse, \
                       status; which) and return one page of its output.",
         effect: Effect::Runs,
-        input: Schema::input(input),
-        output: Some(fields::output_or_question(output)),
-        run: run(paged),
-        error: fields::error,
+        output: results::output_or_question(output),
+        handler: Handler::new(paged),
     }
 }
 
-async fn paged(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn paged(call: Call, arguments: Arguments) -> Outcome {
     let command = arguments.command;
     if !is_read_only(&command.cmd, &command.args) {
         return Err(bad(ONLY));
@@ -144,7 +138,7 @@ fn is_read_only(cmd: &str, args: &[String]) -> bool {
                 let names = words.iter().filter(|word| !word.starts_with('-')).count();
                 plain
                     && match verb {
-                        // A name alone makes a branch.
+                        // A name alone creates a branch.
                         "branch" => {
                             names == 0 || words.contains(&"--list") || words.contains(&"-l")
                         }

@@ -1,56 +1,62 @@
-//! One command on pipes, to its end: recorded, and ended with all that it started.
+//! One command on pipes, run to its end. The command is recorded, and ends with all that it started.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
 use termd_proto::terminal::{
-    CloseTerminal, CreateTerminal, Encoding, EndCause, ExitStatus, KillTerminal, OutputStream,
-    ReadFrom, ReadTerminal, Stdio, WaitForExit,
+    CreateTerminal, Encoding, EndCause, ExitStatus, KillTerminal, OutputStream, ReadFrom,
+    ReadTerminal, Stdio, WaitForExit,
 };
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
-use tokio::task::JoinError;
 use tokio::time::Instant;
 
-use super::fields::{Facts, add, bad, set};
-use super::session::milliseconds;
+use super::params::{Confirmed, Timeout};
+use super::results::bad;
 use super::start::{directory, environment};
-use crate::Shared;
-use crate::answer::ToolError;
-use crate::call::Call;
+use crate::tools::answer::ToolError;
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add, set, to_milliseconds};
+use crate::tools::temporary::TemporaryTerminal;
 
-/// More output than this ends a command: nobody asked for so much in an answer, and a terminal on
-/// pipes has no reader that slows it down.
+/// A command with more output than this is ended. No answer holds so much, and no reader slows down
+/// a terminal on pipes.
 const FLOOD_BYTES: u64 = 64 << 20;
-/// How often a running command's output is measured.
+/// The time between two measurements of a running command's output.
 const MEASURED_EVERY: Duration = Duration::from_millis(250);
-/// Characters that would make a program's name a shell line.
+/// Characters that make a program's name a shell line.
 const SHELL_SYNTAX: &str = "|&;<>()$`\\\"'*?[]#~=%{}! \t\n";
 
-/// What is run: the parameters that `terminal_run` and `terminal_run_paged` share.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Command {
+    /// The program, or with shell the line
+    #[schemars(length(min = 1))]
     pub(super) cmd: String,
+    #[serde(default)]
     pub(super) args: Vec<String>,
-    pub(super) cwd: Option<String>,
-    pub(super) timeout: u64,
-    pub(super) max_output_bytes: u64,
-    pub(super) confirmed: bool,
+    #[schemars(length(min = 1))]
+    cwd: Option<String>,
+    /// Most milliseconds; then it is ended
+    timeout: Timeout,
+    /// Of each stream
+    #[schemars(range(min = 1_024, max = 1_048_576), extend("default" = 102_400))]
+    max_output_bytes: u64,
+    confirmed: Confirmed,
 }
 
-/// One stream's output.
+/// The output of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     pub(super) text: String,
-    /// Left out from here on.
+    /// The start of the output that is left out.
     cut_at: Option<Offset>,
 }
 
-/// How a run went.
+/// A command that has ended.
 #[derive(Debug)]
 pub(super) struct Finished {
     id: TerminalId,
@@ -71,7 +77,7 @@ impl Finished {
         self.stdout.cut_at.is_some() || self.stderr.cut_at.is_some()
     }
 
-    /// The fields of the result, but for stdout's.
+    /// The fields of the result, without stdout's.
     pub(super) fn describe(&self, command: &Command, succeeded: bool) -> Facts {
         let mut facts = Facts::new();
         set(
@@ -83,7 +89,7 @@ impl Finished {
                 "cwd": self.cwd,
                 "exitCode": self.exit_code,
                 "timedOut": self.timed_out,
-                "durationMs": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+                "durationMs": to_milliseconds(self.duration),
                 "stdout": null,
                 "stderr": { "raw": self.stderr.text },
             }),
@@ -110,51 +116,6 @@ impl Finished {
     }
 }
 
-/// A terminal that is closed when its call is over, however it is over.
-struct Temporary {
-    shared: Arc<Shared>,
-    id: TerminalId,
-    is_open: bool,
-}
-
-impl Temporary {
-    /// In a task of its own: a call that is cancelled before the answer leaves no terminal.
-    async fn create(
-        shared: &Arc<Shared>,
-        request: CreateTerminal,
-    ) -> Result<Result<Self, ClientError>, JoinError> {
-        let shared = Arc::clone(shared);
-        let creating = tokio::spawn(async move {
-            let created = shared.backend.pool().once(&request);
-            let id = created.await?.id;
-            Ok(Self {
-                shared,
-                id,
-                is_open: true,
-            })
-        });
-        creating.await
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if self.is_open {
-            let (shared, id) = (Arc::clone(&self.shared), self.id.clone());
-            // Nobody is left to be told how it went.
-            tokio::spawn(async move { drop(close(&shared, &id).await) });
-        }
-    }
-}
-
-async fn close(shared: &Shared, id: &TerminalId) -> Result<(), ClientError> {
-    let close = CloseTerminal {
-        id: TerminalRef::from(id),
-        eof_ms: None,
-    };
-    shared.backend.pool().repeat(&close).await.map(drop)
-}
-
 /// Runs a program to its end, or to its timeout.
 pub(super) async fn execute(
     call: &Call,
@@ -173,20 +134,20 @@ pub(super) async fn execute(
         cwd: Some(cwd.clone()),
         stdio: Stdio::Pipes,
         close_on_disconnect: true,
-        confirmed: command.confirmed,
+        confirmed: command.confirmed.0,
         ..CreateTerminal::default()
     };
     let begun = Instant::now();
     let backend = call.backend();
-    let created = Temporary::create(&call.shared, request).await?;
-    let mut temporary = created.map_err(|error| match &error {
+    let created = TemporaryTerminal::create(&call.shared, request).await?;
+    let temporary = created.map_err(|error| match &error {
         ClientError::Refused(refusal) if kind_of(refusal) == Some(ErrorKind::SpawnFailed) => {
             not_started(&command.cmd)
         }
         _ => error.into(),
     })?;
-    let id = temporary.id.clone();
-    let deadline = begun + milliseconds(command.timeout);
+    let id = temporary.info.id.clone();
+    let deadline = begun + command.timeout.to_duration();
     let terminal = (&id).into();
     let ending = Box::pin(until_end(call, &id, deadline));
     let ended = call.progress.during(backend, &terminal, ending).await?;
@@ -194,8 +155,7 @@ pub(super) async fn execute(
     let limit = command.max_output_bytes;
     let stdout = stream(call, &id, ended.end, OutputStream::Stdout, limit).await?;
     let stderr = stream(call, &id, ended.end, OutputStream::Stderr, limit).await?;
-    close(&call.shared, &id).await?;
-    temporary.is_open = false;
+    temporary.close(None).await?;
     let status = ended.status;
     Ok(Finished {
         id,
@@ -218,7 +178,7 @@ struct Ended {
     timed_out: bool,
 }
 
-/// Waits for the exit; ends what takes too long, or prints without an end.
+/// Waits for the exit. Ends a command that takes too long or prints too much.
 async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<Ended, ClientError> {
     let backend = call.backend();
     loop {
@@ -240,7 +200,7 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
             });
         }
         if timed_out || waited.end.0 > FLOOD_BYTES {
-            // SIGTERM, grace, SIGKILL, for all that it started.
+            // SIGTERM, grace, SIGKILL, for the whole tree of processes.
             let killed = backend
                 .pool()
                 .repeat(&KillTerminal {

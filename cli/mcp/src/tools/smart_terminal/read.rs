@@ -1,34 +1,45 @@
 //! `terminal_read`.
 
+use std::time::Duration;
+
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::Offset;
 use termd_proto::interact::{Until, WaitEnd};
 use termd_proto::terminal::TerminalState;
 
-use super::fields::{self, Facts, add, bad};
-use super::session::{find, milliseconds};
+use super::params::{MAX_INTEGER, MaxLines, SessionName};
+use super::results::{self, bad};
+use super::session::find;
 use super::text::Part;
-use crate::answer::{Outcome, ToolAnswer};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::{Field, object};
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// Most milliseconds to wait
+    #[schemars(range(min = 500, max = 300_000), extend("default" = 30_000))]
     timeout: u64,
+    /// Must be < timeout
+    #[schemars(range(min = 100, max = 10_000), extend("default" = 500))]
     idle_timeout: u64,
-    max_lines: u64,
+    max_lines: MaxLines,
+    /// Position to read from
+    #[schemars(range(min = 0, max = MAX_INTEGER))]
     since: Option<u64>,
 }
 
 pub(super) fn tool() -> Tool {
-    let mut output = fields::text();
+    let mut output = results::text();
     output.push(Field::boolean("timedOut", "").required());
     output.push(Field::boolean("alive", "Whether its program runs"));
-    output.push(fields::end_cause());
+    output.push(results::end_cause());
     Tool {
         name: "terminal_read",
         title: "Read a terminal",
@@ -36,29 +47,16 @@ pub(super) fn tool() -> Tool {
                       With since=position: from there on, the first maxLines, and position goes on \
                       behind them, so that any amount is read by pages. Ended terminals too.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::integer("timeout", "Most milliseconds to wait")
-                .between(500, 300_000)
-                .default(30_000),
-            Field::integer("idleTimeout", "Must be < timeout")
-                .between(100, 10_000)
-                .default(500),
-            fields::max_lines(),
-            Field::integer("since", "Position to read from").between(0, fields::MAX_INTEGER),
-        ]),
-        output: Some(fields::output(output)),
-        run: run(read),
-        error: fields::error,
+        output: object(output),
+        handler: Handler::new(read),
     }
 }
 
-async fn read(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn read(call: Call, arguments: Arguments) -> Outcome {
     if arguments.idle_timeout >= arguments.timeout {
         return Err(bad("idleTimeout must be less than timeout."));
     }
-    let info = find(&call, &arguments.session_id).await?;
+    let info = find(&call, &arguments.session_id.0).await?;
     let backend = call.backend();
     let since = arguments.since.map(Offset);
     if let Some(since) = since
@@ -83,7 +81,7 @@ async fn read(call: Call) -> Outcome {
             settle_ms: Some(arguments.idle_timeout),
             ..Until::default()
         };
-        let timeout = milliseconds(arguments.timeout);
+        let timeout = Duration::from_millis(arguments.timeout);
         let waiting = backend.wait_for(&info.id, Some(info.end), &until, timeout);
         let terminal = (&info.id).into();
         let wait = call.progress.during(backend, &terminal, waiting).await?;
@@ -103,9 +101,9 @@ async fn read(call: Call) -> Outcome {
         until: until.max(from),
     };
     let text = if since.is_some() {
-        part.first(arguments.max_lines).await?
+        part.first(arguments.max_lines.0).await?
     } else {
-        part.both_ends(arguments.max_lines).await?
+        part.both_ends(arguments.max_lines.0).await?
     };
     call.shared.cursors.set_read(&info.id, text.next);
     let mut facts = Facts::new();

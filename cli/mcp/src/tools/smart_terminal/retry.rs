@@ -2,25 +2,28 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_proto::interact::{TypedInput, Until};
 
-use super::exec::{Order, execute};
-use super::fields::{self, bad};
-use super::session::{alive, milliseconds, type_once};
-use super::wait::check_pattern;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::exec::{CommandRequest, execute};
+use super::params::{Confirmed, MaxLines, SessionName, Timeout};
+use super::pattern::check_pattern;
+use super::results::{self, bad};
+use super::session::alive;
 
-/// The longest that is waited between two attempts.
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
+
+/// The longest time between two attempts.
 const MAX_DELAY: Duration = Duration::from_mins(10);
-/// How long a command may take to go at Ctrl+C, when its attempt is over.
+/// The time that a command has to end at Ctrl+C, when its attempt is over.
 const INTERRUPT: Duration = Duration::from_secs(5);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Backoff {
     Fixed,
@@ -29,7 +32,7 @@ enum Backoff {
 }
 
 impl Backoff {
-    /// Between this attempt, counted from 1, and the next.
+    /// The delay after an attempt; the first is 1.
     fn after(self, attempt: u32, delay: Duration) -> Duration {
         let factor = match self {
             Self::Fixed => 1,
@@ -40,19 +43,29 @@ impl Backoff {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// The command
+    #[schemars(length(min = 1))]
     command: String,
+    #[schemars(range(min = 0, max = 10), extend("default" = 3))]
     max_retries: u32,
+    #[schemars(extend("default" = "exponential"))]
     backoff: Backoff,
+    #[schemars(range(min = 10, max = 60_000), extend("default" = 1_000))]
     delay_ms: u64,
-    timeout: u64,
-    max_lines: u64,
+    /// Most milliseconds for one attempt
+    timeout: Timeout,
+    max_lines: MaxLines,
+    /// null=any
+    #[schemars(extend("default" = 0))]
     success_exit_code: Option<i32>,
+    /// Regex
+    #[schemars(extend("default" = null))]
     success_pattern: Option<String>,
-    confirmed: bool,
+    confirmed: Confirmed,
 }
 
 pub(super) fn tool() -> Tool {
@@ -64,62 +77,40 @@ pub(super) fn tool() -> Tool {
                       its output), waiting longer after each attempt. An attempt that takes too long \
                       is interrupted by Ctrl+C.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::string("command", "The command")
-                .required()
-                .at_least(1),
-            Field::integer("maxRetries", "").between(0, 10).default(3),
-            Field::string("backoff", "")
-                .one_of(&["fixed", "exponential", "linear"])
-                .default("exponential"),
-            Field::integer("delayMs", "")
-                .between(10, 60_000)
-                .default(1_000),
-            fields::timeout("Most milliseconds for one attempt"),
-            fields::max_lines(),
-            Field::integer("successExitCode", "null=any")
-                .or_null()
-                .default(0),
-            Field::string("successPattern", "Regex").or_null(),
-            fields::confirmed(),
-        ]),
-        output: Some(fields::output_or_question(vec![
+        output: results::output_or_question(vec![
             Field::integer("attempts", ""),
             Field::object("lastResult", "As terminal_exec gives it"),
             Field::list("history", attempt, "Every attempt"),
-        ])),
-        run: run(retry),
-        error: fields::error,
+        ]),
+        handler: Handler::new(retry),
     }
 }
 
-async fn retry(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn retry(call: Call, arguments: Arguments) -> Outcome {
     let pattern = arguments.success_pattern.as_deref();
     let pattern = pattern
         .map(|pattern| check_pattern(pattern, "successPattern"))
         .transpose()?;
-    let info = alive(&call, &arguments.session_id).await?;
-    let order = Order {
+    let info = alive(&call, &arguments.session_id.0).await?;
+    let request = CommandRequest {
         command: &arguments.command,
-        timeout: milliseconds(arguments.timeout),
+        timeout: arguments.timeout.to_duration(),
         quiet: None,
-        confirmed: arguments.confirmed,
+        confirmed: arguments.confirmed.0,
     };
     let mut history: Vec<Value> = Vec::new();
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let ran = execute(&call, &info, &order).await?;
-        let facts = ran.describe(&call, arguments.max_lines).await?;
+        let result = execute(&call, &info, &request).await?;
+        let facts = result.describe(&call, arguments.max_lines.0).await?;
         let fits = match &pattern {
             None => true,
-            Some(pattern) => pattern.is_match(&ran.text(&call, u64::MAX).await?.text),
+            Some(pattern) => pattern.is_match(&result.text(&call, u64::MAX).await?.text),
         };
         let wanted = arguments.success_exit_code;
-        let exited_well = wanted.is_none_or(|wanted| ran.exit_code == Some(wanted));
-        let success = fits && exited_well && !ran.timed_out;
+        let exited_well = wanted.is_none_or(|wanted| result.exit_code == Some(wanted));
+        let success = fits && exited_well && !result.timed_out;
         let mut entry = facts.clone();
         entry.insert("attempt".to_owned(), attempt.into());
         history.push(entry.into());
@@ -131,26 +122,26 @@ async fn retry(call: Call) -> Outcome {
                 "history": history,
             })));
         }
-        if ran.is_running {
-            interrupt(&call, &arguments.session_id).await?;
+        if result.is_running {
+            interrupt(&call, &arguments.session_id.0).await?;
         }
         let delay = arguments
             .backoff
-            .after(attempt, milliseconds(arguments.delay_ms));
+            .after(attempt, Duration::from_millis(arguments.delay_ms));
         let pause = tokio::time::sleep(delay);
         let terminal = (&info.id).into();
         call.progress.during(call.backend(), &terminal, pause).await;
     }
 }
 
-/// Ends an attempt that has taken too long: the next would be typed into it.
+/// Ends an attempt that takes too long. The next would be typed into it.
 async fn interrupt(call: &Call, named: &str) -> Result<(), ToolError> {
     let info = alive(call, named).await?;
     let input = TypedInput {
         keys: vec!["ctrl-c".to_owned()],
         ..TypedInput::default()
     };
-    let sent = type_once(call, &info.id, &input, true).await?;
+    let sent = call.type_once(&info.id, input, true).await?;
     let until = Until {
         done: true,
         ..Until::default()

@@ -2,51 +2,49 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::checks::Checks;
-use super::fields;
 use super::parse::{self, Parsed};
 use super::piped::{Command, execute};
-use crate::answer::{Outcome, ToolAnswer};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::results;
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-// The parameters, as they are called.
 #[allow(clippy::struct_excessive_bools)]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     #[serde(flatten)]
     command: Command,
+    /// Parse structured output
+    #[schemars(extend("default" = true))]
     parse: bool,
+    /// Omit raw when parsed
+    #[serde(default)]
     parse_only: bool,
+    /// Counts in place of output, where it is understood
+    #[serde(default)]
     summary: bool,
+    /// null=any
+    #[schemars(extend("default" = 0))]
     success_exit_code: Option<i64>,
+    /// It has to be there afterwards
+    #[schemars(length(min = 1))]
     success_file: Option<String>,
+    /// Regex that it has to match
+    #[schemars(length(min = 1))]
     success_file_pattern: Option<String>,
+    /// Run via system shell
+    #[serde(default)]
     shell: bool,
 }
 
-/// The schema of [`Command`].
-pub(super) fn command_fields() -> Vec<Field> {
-    vec![
-        Field::string("cmd", "The program, or with shell the line")
-            .required()
-            .at_least(1),
-        Field::list("args", json!({ "type": "string" }), "").default(json!([])),
-        Field::string("cwd", "").at_least(1),
-        fields::timeout("Most milliseconds; then it is ended"),
-        Field::integer("maxOutputBytes", "Of each stream")
-            .between(1_024, 1_048_576)
-            .default(102_400),
-        fields::confirmed(),
-    ]
-}
-
-/// The results of both tools.
+/// The result fields of `terminal_run` and `terminal_run_paged`.
 pub(super) fn result_fields() -> Vec<Field> {
     vec![
         Field::boolean("ok", "It succeeded, and all of its output is here"),
@@ -55,7 +53,7 @@ pub(super) fn result_fields() -> Vec<Field> {
         Field::string("cwd", ""),
         Field::integer("exitCode", "").or_null(),
         Field::string("signal", ""),
-        fields::end_cause(),
+        results::end_cause(),
         Field::boolean("timedOut", ""),
         Field::integer("durationMs", ""),
         Field::object("stdout", "raw, parsed, summary"),
@@ -74,22 +72,6 @@ pub(super) fn result_fields() -> Vec<Field> {
 }
 
 pub(super) fn tool() -> Tool {
-    let mut input = command_fields();
-    input.extend([
-        Field::boolean("parse", "Parse structured output").default(true),
-        Field::boolean("parseOnly", "Omit raw when parsed").default(false),
-        Field::boolean(
-            "summary",
-            "Counts in place of output, where it is understood",
-        )
-        .default(false),
-        Field::integer("successExitCode", "null=any")
-            .or_null()
-            .default(0),
-        Field::string("successFile", "It has to be there afterwards").at_least(1),
-        Field::string("successFilePattern", "Regex that it has to match").at_least(1),
-        Field::boolean("shell", "Run via system shell").default(false),
-    ]);
     let mut output = result_fields();
     output.extend([
         Field::boolean("exitCodeIgnored", ""),
@@ -103,15 +85,12 @@ pub(super) fn tool() -> Tool {
                       status, log, branch, diff --stat, ls-files, remote -v, rev-parse and which is \
                       parsed. It is ended at the timeout, with all that it started.",
         effect: Effect::Runs,
-        input: Schema::input(input),
-        output: Some(fields::output_or_question(output)),
-        run: run(run_command),
-        error: fields::error,
+        output: results::output_or_question(output),
+        handler: Handler::new(run_command),
     }
 }
 
-async fn run_command(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn run_command(call: Call, arguments: Arguments) -> Outcome {
     let command = arguments.command;
     let checks = Checks::new(
         arguments.success_exit_code,
@@ -119,7 +98,7 @@ async fn run_command(call: Call) -> Outcome {
         arguments.success_file_pattern.as_deref(),
     )?;
     let argv = if arguments.shell {
-        // As the original's runtime does it: the arguments are more of the line, and not quoted.
+        // As Node.js does it: the arguments are joined to the line without quotes.
         let words: Vec<&str> = [&command.cmd]
             .into_iter()
             .chain(&command.args)
@@ -149,7 +128,7 @@ async fn run_command(call: Call) -> Outcome {
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-/// The standard output's fields.
+/// The fields of the standard output.
 fn stdout(
     raw: &str,
     parsed: Option<Parsed>,

@@ -1,23 +1,18 @@
-//! Which terminal a call means, and what the original says where there is none.
+//! The terminal of a call, and smart-terminal-mcp's errors where there is none.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
-use termd_proto::interact::{Activity, GetActivity, TypeInput, TypedInput};
+use termd_proto::ErrorKind;
+use termd_proto::interact::Activity;
 use termd_proto::screen::CommandState;
-use termd_proto::terminal::{CloseCause, SendResult, TerminalInfo, TerminalState};
-use termd_proto::{ErrorKind, TerminalId, TerminalRef};
+use termd_proto::terminal::{CloseCause, TerminalInfo, TerminalState};
 
-use crate::answer::ToolError;
-use crate::backend::Backend;
-use crate::call::Call;
+use crate::tools::answer::ToolError;
+use crate::tools::call::Call;
 
-/// How long a program may take to take what is typed: 100,000 characters into a slow line editor.
-const TYPING_TIMEOUT_MS: u64 = 30_000;
-
-/// A terminal, also one that is closed.
+/// A terminal, also a closed one.
 pub(super) async fn find(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {
     call.backend()
         .show(named)
@@ -25,7 +20,7 @@ pub(super) async fn find(call: &Call, named: &str) -> Result<TerminalInfo, ToolE
         .map_err(|error| unknown(error, named))
 }
 
-/// A terminal that runs.
+/// A terminal whose program runs.
 pub(super) async fn alive(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {
     let info = find(call, named).await?;
     if info.state == TerminalState::Running {
@@ -34,7 +29,7 @@ pub(super) async fn alive(call: &Call, named: &str) -> Result<TerminalInfo, Tool
     Err(dead(&info))
 }
 
-/// What is said of a terminal that runs no more.
+/// The error for a terminal whose program has ended.
 pub(super) fn dead(info: &TerminalInfo) -> ToolError {
     let why = match (info.close_cause, info.end_cause) {
         (Some(CloseCause::Idle), _) => " It was closed because nobody used it.".to_owned(),
@@ -62,7 +57,7 @@ fn unknown(error: ClientError, named: &str) -> ToolError {
     }
 }
 
-/// The original's words for a terminal that there is not.
+/// The error for an unknown terminal.
 pub(super) fn not_found(named: &str) -> ToolError {
     ToolError::Failed {
         kind: "not_found",
@@ -72,17 +67,7 @@ pub(super) fn not_found(named: &str) -> ToolError {
     }
 }
 
-/// What goes on in an open terminal.
-pub(super) async fn activity(backend: &Backend, id: &TerminalId) -> Result<Activity, ClientError> {
-    backend
-        .pool()
-        .repeat(&GetActivity {
-            id: TerminalRef::from(id),
-        })
-        .await
-}
-
-/// Whether something runs in a terminal that does not wait for a line.
+/// Whether a program runs in a terminal that does not wait for a line.
 pub(super) fn is_busy(activity: &Activity) -> bool {
     if activity.state != TerminalState::Running || activity.prompt.is_some() {
         return false;
@@ -97,32 +82,11 @@ pub(super) fn is_busy(activity: &Activity) -> bool {
     }
 }
 
-/// Types, once, and remembers where the output ended then.
-pub(super) async fn type_once(
-    call: &Call,
-    id: &TerminalId,
-    input: &TypedInput,
-    confirmed: bool,
-) -> Result<SendResult, ToolError> {
-    let sent = call
-        .backend()
-        .pool()
-        .once(&TypeInput {
-            id: TerminalRef::from(id),
-            input: input.clone(),
-            confirmed: Some(confirmed),
-            timeout_ms: Some(TYPING_TIMEOUT_MS),
-        })
-        .await?;
-    call.shared.cursors.set_sent(id, sent.offset);
-    Ok(sent)
-}
-
-/// The directory that a terminal's shell is in, as far as that is known.
+/// The directory of a terminal's shell, as far as it is known.
 pub(super) async fn directory(call: &Call, info: &TerminalInfo) -> PathBuf {
-    let told = activity(call.backend(), &info.id).await.ok();
-    let told = told.and_then(|activity| activity.cwd);
-    PathBuf::from(told.unwrap_or_else(|| info.cwd.clone()))
+    let activity = call.backend().activity(&info.id).await.ok();
+    let cwd = activity.and_then(|activity| activity.cwd);
+    PathBuf::from(cwd.unwrap_or_else(|| info.cwd.clone()))
 }
 
 /// A program's name without its directory.
@@ -131,9 +95,4 @@ pub(super) fn base_name(program: &str) -> &str {
         .file_name()
         .and_then(|name| name.to_str());
     name.unwrap_or(program).trim_start_matches('-')
-}
-
-/// A time in milliseconds, as parameters have it.
-pub(super) fn milliseconds(count: u64) -> Duration {
-    Duration::from_millis(count)
 }

@@ -5,6 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use termd_client::ClientError;
@@ -14,35 +15,46 @@ use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CreateTerminal, TerminalInfo};
 use termd_proto::{ErrorKind, Label, Offset};
 
-use super::fields::{self, bad};
+use super::params::Confirmed;
+use super::results::{self, bad};
 use super::session::base_name;
 use super::text::Part;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::to_milliseconds;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// How long a shell may take to its first prompt; what has not come then is read later.
+/// The time that a shell has for its first prompt. Later output is left to the next read.
 const FIRST_PROMPT: Duration = Duration::from_secs(10);
-/// Quiet for so long, a prompt that has begun is drawn, in milliseconds.
+/// The quiet time after which a prompt that has begun counts as drawn, in milliseconds.
 const PROMPT_DRAWN_MS: u64 = 50;
 /// Most lines of a banner.
 const BANNER_LINES: u64 = 200;
-/// Where the shell of someone is who has none set.
+/// The shell of a user who has none set.
 const FALLBACK_SHELL: &str = "/bin/bash";
-/// What a name is kept as that is no free label.
+/// The key of a terminal's `meta` that holds a name which is no free label.
 pub(super) const NAME_KEY: &str = "name";
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
+    /// Path or name of the shell
+    #[schemars(length(min = 1))]
     shell: Option<String>,
+    /// Width
+    #[schemars(range(min = 20, max = 500), extend("default" = 120))]
     cols: u16,
+    /// Height
+    #[schemars(range(min = 5, max = 200), extend("default" = 30))]
     rows: u16,
+    /// Directory to start in
+    #[schemars(length(min = 1))]
     cwd: Option<String>,
+    /// A name for it; works as sessionId where it is free
     name: Option<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    confirmed: bool,
+    /// Variables to set
+    env: Option<BTreeMap<String, String>>,
+    confirmed: Confirmed,
 }
 
 pub(super) fn tool() -> Tool {
@@ -53,32 +65,19 @@ pub(super) fn tool() -> Tool {
                       connection. Then use terminal_exec. Leave shell out to get the user's own; \
                       for one command use terminal_run.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            Field::string("shell", "Path or name of the shell").at_least(1),
-            Field::integer("cols", "Width")
-                .between(20, 500)
-                .default(120),
-            Field::integer("rows", "Height").between(5, 200).default(30),
-            Field::string("cwd", "Directory to start in").at_least(1),
-            Field::string("name", "A name for it; works as sessionId where it is free"),
-            Field::texts("env", "Variables to set"),
-            fields::confirmed(),
-        ]),
-        output: Some(fields::output_or_question(vec![
+        output: results::output_or_question(vec![
             Field::string("sessionId", ""),
             Field::string("shell", ""),
             Field::string("shellType", ""),
             Field::string("cwd", ""),
             Field::string("banner", "What was printed until the first prompt"),
             Field::integer("position", "Where the next read goes on"),
-        ])),
-        run: run(start),
-        error: fields::error,
+        ]),
+        handler: Handler::new(start),
     }
 }
 
-async fn start(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn start(call: Call, arguments: Arguments) -> Outcome {
     let cwd = directory(arguments.cwd.as_deref())?;
     let detected = detected_shell();
     let shell = arguments.shell.unwrap_or_else(|| detected.clone());
@@ -88,7 +87,7 @@ async fn start(call: Call) -> Outcome {
     }
     let request = CreateTerminal {
         command: Some(shell.clone()),
-        env: arguments.env,
+        env: arguments.env.unwrap_or_default(),
         base_env: Some(environment()),
         cwd: Some(cwd),
         label: arguments
@@ -96,13 +95,9 @@ async fn start(call: Call) -> Outcome {
             .and_then(|name| serde_json::from_value::<Label>(name.into()).ok()),
         cols: Some(arguments.cols),
         rows: Some(arguments.rows),
-        idle_timeout_ms: call
-            .shared
-            .settings
-            .idle_timeout
-            .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        idle_timeout_ms: call.shared.settings.idle_timeout.map(to_milliseconds),
         output_byte_limit: Some(call.shared.settings.buffer_bytes),
-        confirmed: arguments.confirmed,
+        confirmed: arguments.confirmed.0,
         meta: (!meta.is_empty()).then_some(meta),
         ..CreateTerminal::default()
     };
@@ -127,7 +122,7 @@ async fn start(call: Call) -> Outcome {
     let terminal = (&info.id).into();
     let mut wait = call.progress.during(backend, &terminal, waiting).await?;
     if wait.activity.command_state == CommandState::Prompt {
-        // The prompt has begun and is not told to be whole: some shells never tell.
+        // The prompt has begun. Some shells never mark its end.
         let until = Until {
             settle_ms: Some(PROMPT_DRAWN_MS),
             ..Until::default()
@@ -159,14 +154,14 @@ async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, Cl
     call.backend().pool().once(&request).await
 }
 
-/// This process's environment: what the client's settings say, too.
+/// This process's environment, which has the variables of the client's settings.
 pub(super) fn environment() -> BTreeMap<String, String> {
     env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
 
-/// The directory to start in, checked; relative to this process's own.
+/// Checks the directory to start in, relative to this process's own.
 pub(super) fn directory(given: Option<&str>) -> Result<String, ToolError> {
     let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let path = given.map_or_else(|| here.clone(), |given| here.join(given));

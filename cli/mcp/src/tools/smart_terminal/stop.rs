@@ -1,24 +1,31 @@
 //! `terminal_stop`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{CloseTerminal, TerminalState};
 
-use super::fields::{self, Facts, add};
 use super::files::{Existing, Place};
-use super::history::{Past, pages};
+use super::line_history::{LineHistory, pages};
+use super::params::SessionName;
+use super::results;
 use super::session::{directory, find, not_found};
-use crate::answer::{Outcome, ToolAnswer};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::{Field, object};
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// Return last N lines. 0 = none.
+    #[schemars(range(min = 0, max = 2_000), extend("default" = 0))]
     snapshot_lines: u64,
+    /// Write history to this path, as plain text; its directory has to exist
+    #[schemars(length(min = 1))]
     transcript_path: Option<String>,
 }
 
@@ -30,36 +37,23 @@ pub(super) fn tool() -> Tool {
                       returns its last lines, transcriptPath writes all its output to a file first. \
                       Its output stays readable by terminal_read with since.",
         effect: Effect::Ends,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::integer("snapshotLines", "Return last N lines. 0 = none.")
-                .between(0, 2_000)
-                .default(0),
-            Field::string(
-                "transcriptPath",
-                "Write history to this path, as plain text; its directory has to exist",
-            )
-            .at_least(1),
-        ]),
-        output: Some(fields::output(vec![
+        output: object(vec![
             Field::boolean("success", "").required(),
             Field::string("message", "").required(),
             Field::object("snapshot", "text, lineCount, totalLines"),
             Field::object("transcript", "path, bytes"),
             Field::integer("exitCode", ""),
             Field::string("signal", ""),
-            fields::end_cause(),
-        ])),
-        run: run(stop),
-        error: fields::error,
+            results::end_cause(),
+        ]),
+        handler: Handler::new(stop),
     }
 }
 
-async fn stop(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
-    let info = find(&call, &arguments.session_id).await?;
+async fn stop(call: Call, arguments: Arguments) -> Outcome {
+    let info = find(&call, &arguments.session_id.0).await?;
     if info.state == TerminalState::Closed {
-        return Err(not_found(&arguments.session_id));
+        return Err(not_found(&arguments.session_id.0));
     }
     let backend = call.backend();
     let place = match &arguments.transcript_path {
@@ -75,13 +69,13 @@ async fn stop(call: Call) -> Outcome {
         json!({ "success": true, "message": format!("Session {} stopped.", info.id) }),
     );
     if arguments.snapshot_lines > 0 || place.is_some() {
-        // To a file as it comes: it may be larger than what should be held at once.
+        // Written page by page, because the output may be larger than the memory for it.
         let mut file = place.map(Place::replace).transpose()?;
-        let mut past = Past::new(arguments.snapshot_lines);
+        let mut past = LineHistory::new(arguments.snapshot_lines);
         let mut written = Ok(());
         let begin = match file {
             Some(_) => info.start,
-            None => Past::begin(&info),
+            None => LineHistory::begin(&info),
         };
         pages(backend, &info, begin, |start, text| {
             past.take(start, text);

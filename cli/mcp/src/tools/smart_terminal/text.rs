@@ -1,48 +1,42 @@
-//! A terminal's output by lines: the first of them, the last, or both ends.
+//! A part of a terminal's output by lines: the first lines, the last, or both ends.
 //!
-//! It promises that what a limit or retention leaves out is named by its offsets.
+//! Output that a limit or retention leaves out is named by its offsets.
 
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::terminal::{Encoding, ReadFrom, ReadResult, ReadTerminal};
-use termd_proto::{Offset, TerminalId, TerminalRef};
+use termd_proto::terminal::{Encoding, ReadResult};
+use termd_proto::{Offset, TerminalId};
 
-use super::fields::{Facts, add};
 use crate::backend::Backend;
-use crate::omitted::Omitted;
 use crate::settings::MAX_OUTPUT_BYTES;
+use crate::tools::facts::{Facts, add};
+use crate::tools::omitted::Omitted;
+use crate::tools::pages::Pages;
 
 /// Most output of one answer.
 const MAX_BYTES: u64 = MAX_OUTPUT_BYTES;
-/// The least that a read goes through: a whole character of UTF-8.
-const MIN_READ_BYTES: u64 = 4;
 
 /// A part of a terminal's output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part<'a> {
-    /// The daemon.
     pub(super) backend: &'a Backend,
-    /// The terminal.
     pub(super) id: &'a TerminalId,
-    /// Its first byte.
     pub(super) from: Offset,
-    /// The byte after its last.
     pub(super) until: Offset,
 }
 
-/// Output, and what was left out of it.
+/// Output, and the ranges that were left out.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     /// Plain text, without the newline that ends it.
     pub(super) text: String,
     /// Where the next read goes on.
     pub(super) next: Offset,
-    /// What was left out.
     pub(super) omitted: Omitted,
 }
 
 impl Text {
-    /// Adds it to a result.
+    /// Adds the output to a result.
     pub(super) fn describe(&self, facts: &mut Facts) {
         facts.insert("output".to_owned(), self.text.clone().into());
         facts.insert("position".to_owned(), json!(self.next));
@@ -68,7 +62,7 @@ impl Text {
 }
 
 impl Part<'_> {
-    /// The first lines; the next read goes on behind them.
+    /// The first lines. The next read goes on behind them.
     pub(super) async fn first(&self, max_lines: u64) -> Result<Text, ClientError> {
         let read = self
             .page(self.from, self.until, max_lines, MAX_BYTES)
@@ -95,7 +89,7 @@ impl Part<'_> {
         Ok(text.finish())
     }
 
-    /// All lines, or of too many the first half and the last, with a line between that says so.
+    /// All lines, or of too many the first half and the last, with a line between that counts the rest.
     pub(super) async fn both_ends(&self, max_lines: u64) -> Result<Text, ClientError> {
         let whole = self
             .page(self.from, self.until, max_lines, MAX_BYTES)
@@ -116,7 +110,7 @@ impl Part<'_> {
         let (begin, tail) = self
             .tail(head.end, max_lines - head_lines, MAX_BYTES / 2)
             .await?;
-        let between = self.count(head.end, begin).await?;
+        let between = self.pages().count(head.end, begin).await?;
         let head_text = head.text.unwrap_or_default();
         text.text = format!(
             "{}\n... [{between} omitted] ...\n{tail}",
@@ -126,7 +120,7 @@ impl Part<'_> {
         Ok(text.finish())
     }
 
-    /// The last lines from `from` on at the earliest, and where they begin.
+    /// The last lines, from `from` on at the earliest, and the offset of the first of them.
     async fn tail(
         &self,
         from: Offset,
@@ -151,34 +145,23 @@ impl Part<'_> {
         Ok((before.end, last.text.unwrap_or_default()))
     }
 
-    /// How much lies between: lines where that is quickly counted, else bytes.
-    async fn count(&self, from: Offset, to: Offset) -> Result<String, ClientError> {
-        let bytes = to.since(from);
-        if bytes <= MAX_BYTES {
-            let read = self.page(from, to, u64::MAX, MAX_BYTES).await?;
-            let lines = read.text.unwrap_or_default().matches('\n').count();
-            if lines > 0 {
-                return Ok(format!("{lines} lines"));
-            }
+    /// The terminal's output, to read pages of.
+    pub(super) fn pages(&self) -> Pages<'_> {
+        Pages {
+            backend: self.backend,
+            id: self.id,
+            encoding: Encoding::Text,
         }
-        Ok(format!("{bytes} bytes"))
     }
 
-    /// One read.
-    pub(super) async fn page(
+    async fn page(
         &self,
         from: Offset,
         until: Offset,
         max_lines: u64,
         max_bytes: u64,
     ) -> Result<ReadResult, ClientError> {
-        let request = ReadTerminal {
-            until: Some(until),
-            max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_BYTES)),
-            max_lines: (max_lines < u64::MAX).then_some(max_lines.max(1)),
-            encoding: Some(Encoding::Text),
-            ..ReadTerminal::new(TerminalRef::from(self.id), ReadFrom::Offset(from))
-        };
-        self.backend.pool().repeat(&request).await
+        let max_lines = (max_lines < u64::MAX).then_some(max_lines.max(1));
+        self.pages().read((from, until), max_bytes, max_lines).await
     }
 }

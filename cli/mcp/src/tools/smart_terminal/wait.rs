@@ -1,22 +1,26 @@
 //! `terminal_wait`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
 use termd_proto::terminal::TerminalState;
 
-use super::fields::{self, Facts, add, bad};
-use super::session::{dead, find, milliseconds};
+use super::params::{SessionName, Timeout};
+use super::pattern::check_pattern;
+use super::results;
+use super::session::{dead, find};
 use super::text::{Part, Text};
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::{Field, object};
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// Most lines of a full answer.
 const FULL_LINES: u64 = 10_000;
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum ReturnMode {
     Tail,
@@ -24,25 +28,30 @@ enum ReturnMode {
     MatchOnly,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// Regular expression; ^ and $ match at line ends
+    #[schemars(length(min = 1, max = MAX_PATTERN_BYTES))]
     pattern: String,
-    timeout: u64,
+    /// Most milliseconds to wait
+    timeout: Timeout,
+    #[schemars(extend("default" = "tail"))]
     return_mode: ReturnMode,
+    #[schemars(range(min = 1, max = 1_000), extend("default" = 50))]
     tail_lines: u64,
 }
 
 pub(super) fn tool() -> Tool {
-    let mut output = fields::text();
+    let mut output = results::text();
     output.extend([
         Field::boolean("matched", "").required(),
         Field::boolean("timedOut", "").required(),
         Field::string("matchedText", ""),
         Field::string("matchedLine", ""),
         Field::boolean("exited", "The terminal's program has ended"),
-        fields::end_cause(),
+        results::end_cause(),
     ]);
     Tool {
         name: "terminal_wait",
@@ -51,38 +60,14 @@ pub(super) fn tool() -> Tool {
                       write or match; output from before this call counts, the echo of your input \
                       does not. Not matched yet: call again to go on.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::string("pattern", "Regular expression; ^ and $ match at line ends")
-                .required()
-                .at_least(1)
-                .at_most(MAX_PATTERN_BYTES),
-            fields::timeout("Most milliseconds to wait"),
-            Field::string("returnMode", "")
-                .one_of(&["tail", "full", "match-only"])
-                .default("tail"),
-            Field::integer("tailLines", "")
-                .between(1, 1_000)
-                .default(50),
-        ]),
-        output: Some(fields::output(output)),
-        run: run(wait),
-        error: fields::error,
+        output: object(output),
+        handler: Handler::new(wait),
     }
 }
 
-/// Refuses what is no pattern, as the original says it.
-pub(super) fn check_pattern(pattern: &str, name: &str) -> Result<regex::Regex, ToolError> {
-    regex::RegexBuilder::new(pattern)
-        .multi_line(true)
-        .build()
-        .map_err(|error| bad(format!("Invalid regex pattern in {name}: {error}")))
-}
-
-async fn wait(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn wait(call: Call, arguments: Arguments) -> Outcome {
     check_pattern(&arguments.pattern, "pattern")?;
-    let info = find(&call, &arguments.session_id).await?;
+    let info = find(&call, &arguments.session_id.0).await?;
     if info.state == TerminalState::Closed {
         return Err(dead(&info));
     }
@@ -92,7 +77,7 @@ async fn wait(call: Call) -> Outcome {
         pattern: Some(arguments.pattern),
         ..Until::default()
     };
-    let timeout = milliseconds(arguments.timeout);
+    let timeout = arguments.timeout.to_duration();
     let waiting = backend.wait_for(&info.id, Some(since), &until, timeout);
     let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
@@ -113,7 +98,7 @@ async fn wait(call: Call) -> Outcome {
         },
     };
     if wait.matched.is_some() {
-        // What was not given is still to be read; and no wait matches the same place again.
+        // Output that was not returned is still to be read. No wait matches the same place again.
         match arguments.return_mode {
             ReturnMode::MatchOnly => call.shared.cursors.set_sent(&info.id, end),
             ReturnMode::Full | ReturnMode::Tail => call.shared.cursors.set_read(&info.id, end),

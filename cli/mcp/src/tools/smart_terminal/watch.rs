@@ -1,9 +1,11 @@
-//! `terminal_watch`: whichever of several patterns comes first.
+//! `terminal_watch`: a wait for the first match of several patterns.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::interact::{MAX_PATTERN_BYTES, MatchedText, Until, WaitEnd, WaitForResult};
@@ -11,97 +13,82 @@ use termd_proto::terminal::{TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use super::fields::{self, Facts, add, bad, set};
-use super::session::{dead, find, milliseconds};
+use super::params::{MAX_INTEGER, SessionName};
+use super::pattern::check_pattern;
+use super::results::{self, bad};
+use super::session::{dead, find};
 use super::text::Part;
-use super::wait::check_pattern;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add, set};
+use crate::tools::schema::{Field, object};
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// Most triggers of one call.
 const MAX_TRIGGERS: usize = 10;
-/// Most matches remembered for their cooldown; all are forgotten together beyond it.
+/// Most matches that are remembered for their cooldown. Beyond it all are forgotten.
 const MAX_REMEMBERED: usize = 1_024;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Trigger {
+    /// Trigger label, returned in response
     id: String,
+    /// Regex or literal pattern
     pattern: String,
-    #[serde(default = "yes")]
+    #[serde(default = "is_regex")]
     is_regex: bool,
+    /// Min ms between matches
     #[serde(default)]
     cooldown_ms: u64,
 }
 
-fn yes() -> bool {
+fn is_regex() -> bool {
     true
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// What to look for
+    #[schemars(length(min = 1, max = MAX_TRIGGERS))]
     triggers: Vec<Trigger>,
+    /// Most milliseconds to wait
+    #[schemars(range(min = 1_000, max = 3_600_000), extend("default" = 60_000))]
     timeout: u64,
+    /// Exit if no output for N ms; 0: do not
+    #[schemars(range(min = 0, max = 3_600_000))]
     quiet_exit_ms: Option<u64>,
+    /// Context lines before match
+    #[schemars(range(min = 0, max = 50), extend("default" = 3))]
     context_lines: u64,
+    /// Match after this position
+    #[schemars(range(min = 0, max = MAX_INTEGER))]
     since: Option<u64>,
 }
 
-/// When a trigger matched last, by terminal and the trigger's id.
+/// The times of triggers' last matches, by terminal and trigger id.
 type Matches = Mutex<HashMap<(TerminalId, String), Instant>>;
 
 pub(super) fn tool() -> Tool {
     let matches: Arc<Matches> = Arc::default();
-    let trigger = json!({
-        "type": "object",
-        "properties": {
-            "id": { "type": "string", "description": "Trigger label, returned in response" },
-            "pattern": { "type": "string", "description": "Regex or literal pattern" },
-            "isRegex": { "type": "boolean", "default": true },
-            "cooldownMs": {
-                "type": "integer", "minimum": 0, "default": 0,
-                "description": "Min ms between matches",
-            },
-        },
-        "required": ["id", "pattern"],
-        "additionalProperties": false,
-    });
     Tool {
         name: "terminal_watch",
         title: "Watch for patterns",
         description: "Wait for the first of several patterns in a terminal's output, and return the \
                       line that matched with the lines before it. since=position goes on from there.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::list("triggers", trigger, "What to look for")
-                .items_between(1, MAX_TRIGGERS)
-                .required(),
-            Field::integer("timeout", "Most milliseconds to wait")
-                .between(1_000, 3_600_000)
-                .default(60_000),
-            Field::integer("quietExitMs", "Exit if no output for N ms; 0: do not")
-                .between(0, 3_600_000),
-            Field::integer("contextLines", "Context lines before match")
-                .between(0, 50)
-                .default(3),
-            Field::integer("since", "Match after this position").between(0, fields::MAX_INTEGER),
-        ]),
-        output: Some(fields::output(vec![
+        output: object(vec![
             Field::string("reason", "trigger, timeout, quiet or exit").required(),
             Field::string("triggerId", "").or_null(),
             Field::string("matchedLine", "").or_null(),
             Field::list("context", json!({ "type": "string" }), ""),
             Field::integer("position", "Where to go on").required(),
             Field::boolean("timedOut", "").required(),
-            fields::end_cause(),
-        ])),
-        run: run(move |call| watch(call, Arc::clone(&matches))),
-        error: fields::error,
+            results::end_cause(),
+        ]),
+        handler: Handler::new(move |call, arguments| watch(call, arguments, Arc::clone(&matches))),
     }
 }
 
@@ -135,7 +122,7 @@ fn patterns(triggers: Vec<Trigger>) -> Result<Vec<Pattern>, ToolError> {
     Ok(all)
 }
 
-/// One pattern of all of these.
+/// All patterns as one.
 fn any_of(patterns: &[&Pattern]) -> Result<Option<String>, ToolError> {
     let sources: Vec<_> = patterns.iter().map(|it| it.source.as_str()).collect();
     let one = sources.join("|");
@@ -148,7 +135,7 @@ fn any_of(patterns: &[&Pattern]) -> Result<Option<String>, ToolError> {
     Ok((!one.is_empty()).then_some(one))
 }
 
-/// Which of them it was: the one that matches first in the line, in their order.
+/// The pattern that matched: the first in the line; of several at one place, the first in the list.
 fn which<'a>(patterns: &[&'a Pattern], matched: &MatchedText) -> Option<&'a Pattern> {
     let within = |text: &str| {
         let found = patterns
@@ -159,11 +146,10 @@ fn which<'a>(patterns: &[&'a Pattern], matched: &MatchedText) -> Option<&'a Patt
     within(&matched.line).or_else(|| within(&matched.text))
 }
 
-async fn watch(call: Call, matches: Arc<Matches>) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn watch(call: Call, arguments: Arguments, matches: Arc<Matches>) -> Outcome {
     let patterns = patterns(arguments.triggers)?;
     any_of(&patterns.iter().collect::<Vec<_>>())?;
-    let info = find(&call, &arguments.session_id).await?;
+    let info = find(&call, &arguments.session_id.0).await?;
     if info.state == TerminalState::Closed {
         return Err(dead(&info));
     }
@@ -177,8 +163,8 @@ async fn watch(call: Call, matches: Arc<Matches>) -> Outcome {
         )));
     }
     let from = since.unwrap_or_else(|| call.shared.cursors.of(&info.id).wait_from());
-    let deadline = Instant::now() + milliseconds(arguments.timeout);
-    let looking = Looking {
+    let deadline = Instant::now() + Duration::from_millis(arguments.timeout);
+    let watch = Watch {
         call: &call,
         info: &info,
         patterns: &patterns,
@@ -187,10 +173,10 @@ async fn watch(call: Call, matches: Arc<Matches>) -> Outcome {
         deadline,
     };
     let terminal = (&info.id).into();
-    let looked = Box::pin(looking.look(from.min(info.end)));
+    let watched = Box::pin(watch.run(from.min(info.end)));
     let (wait, found) = call
         .progress
-        .during(call.backend(), &terminal, looked)
+        .during(call.backend(), &terminal, watched)
         .await?;
     let (Some(matched), Some(found)) = (&wait.matched, found) else {
         let reason = match wait.ended_by {
@@ -236,7 +222,7 @@ async fn watch(call: Call, matches: Arc<Matches>) -> Outcome {
     })))
 }
 
-struct Looking<'a> {
+struct Watch<'a> {
     call: &'a Call,
     info: &'a TerminalInfo,
     patterns: &'a [Pattern],
@@ -245,10 +231,9 @@ struct Looking<'a> {
     deadline: Instant,
 }
 
-impl<'a> Looking<'a> {
-    /// Waits for those that are not cooling down; what is printed meanwhile does not count for the
-    /// others.
-    async fn look(
+impl<'a> Watch<'a> {
+    /// Waits for the patterns that are not cooling down. Output meanwhile does not count for others.
+    async fn run(
         &self,
         mut from: Offset,
     ) -> Result<(WaitForResult, Option<&'a Pattern>), ToolError> {
@@ -287,7 +272,7 @@ impl<'a> Looking<'a> {
             let key = (self.info.id.clone(), pattern.id.clone());
             let rests = matches
                 .get(&key)
-                .and_then(|last| last.checked_add(milliseconds(pattern.cooldown_ms)))
+                .and_then(|last| last.checked_add(Duration::from_millis(pattern.cooldown_ms)))
                 .filter(|at| *at > now);
             match rests {
                 Some(at) => again_at = Some(again_at.map_or(at, |known| known.min(at))),

@@ -2,38 +2,41 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::fields::{self, bad};
 use super::files::{Existing, Place};
+use super::params::SessionName;
+use super::results::bad;
 use super::session::{directory, find};
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::schema::{Field, object};
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 enum Encoding {
     #[serde(rename = "utf-8")]
     Utf8,
-    #[serde(rename = "ascii")]
     Ascii,
-    #[serde(rename = "base64")]
     Base64,
-    #[serde(rename = "hex")]
     Hex,
-    #[serde(rename = "latin1")]
     Latin1,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    #[schemars(length(min = 1))]
     path: String,
     content: String,
+    /// What content is written in
+    #[schemars(extend("default" = "utf-8"))]
     encoding: Encoding,
+    #[serde(default)]
     append: bool,
 }
 
@@ -44,30 +47,19 @@ pub(super) fn tool() -> Tool {
         description: "Write content to a file, whole or not at all; a relative path is seen from the \
                       session's directory, and the file's directory has to exist.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::string("path", "").required().at_least(1),
-            Field::string("content", "").required(),
-            Field::string("encoding", "What content is written in")
-                .one_of(&["utf-8", "ascii", "base64", "hex", "latin1"])
-                .default("utf-8"),
-            Field::boolean("append", "").default(false),
-        ]),
-        output: Some(fields::output(vec![
+        output: object(vec![
             Field::boolean("success", "").required(),
             Field::string("path", "").required(),
             Field::integer("size", "The file's size in bytes").required(),
             Field::boolean("append", "").required(),
-        ])),
-        run: run(write),
-        error: fields::error,
+        ]),
+        handler: Handler::new(write),
     }
 }
 
-async fn write(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn write(call: Call, arguments: Arguments) -> Outcome {
     let bytes = decode(&arguments.content, arguments.encoding).map_err(bad)?;
-    let info = find(&call, &arguments.session_id).await?;
+    let info = find(&call, &arguments.session_id.0).await?;
     let cwd = directory(&call, &info).await;
     let place = Place::check(&cwd, &arguments.path, Existing::Followed)?;
     let write = move || -> Result<_, ToolError> {
@@ -91,7 +83,7 @@ async fn write(call: Call) -> Outcome {
     })))
 }
 
-/// The bytes that a text stands for; what does not fit the encoding is refused, not guessed.
+/// The bytes that a text stands for. Text that does not fit the encoding is an error.
 fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
     let narrow = |most: u32, name: &str| {
         content

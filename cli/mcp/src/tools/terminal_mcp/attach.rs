@@ -1,18 +1,20 @@
 //! `session_attach_hint`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::facts::{add, success};
-use super::fields;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::SessionName;
+use super::results::{self, success};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::add;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
 }
 
 pub(super) fn tool() -> Tool {
@@ -22,19 +24,16 @@ pub(super) fn tool() -> Tool {
         description: "The line that the user types in a terminal of their own to watch this one, or to \
                       type into it (a password, a choice). Give it to them word for word.",
         effect: Effect::Reads,
-        input: Schema::input(vec![fields::session_id()]),
-        output: Some(fields::output(vec![
+        output: results::output(vec![
             Field::string("watch", "To look on"),
             Field::string("attach", "To type too; ctrl-] leaves it"),
-        ])),
-        run: run(hint),
-        error: ToolError::to_session_answer,
+        ]),
+        handler: Handler::new(hint),
     }
 }
 
-async fn hint(call: Call) -> Outcome {
-    let Arguments { session_id } = call.arguments()?;
-    let id = call.backend().show(&session_id).await?.id;
+async fn hint(call: Call, arguments: Arguments) -> Outcome {
+    let id = call.backend().show(&arguments.session_id.0).await?.id;
     let mut facts = success();
     add(
         &mut facts,

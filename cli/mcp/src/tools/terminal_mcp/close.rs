@@ -1,23 +1,26 @@
 //! `session_close`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{CloseTerminal, TerminalState};
 
-use super::facts::{Facts, add, cause, success};
-use super::fields;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::SessionName;
+use super::results::{self, success};
+use super::status::close_cause;
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// How long the program may take to go by itself at its end of file.
+/// The time that a program has to end by itself at its end of file.
 const EOF_MS: u64 = 300;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
 }
 
 pub(super) fn tool() -> Tool {
@@ -27,28 +30,25 @@ pub(super) fn tool() -> Tool {
         description: "End a terminal and all that runs in it: end of file, then SIGHUP, then SIGKILL. \
                       Its output stays readable. Closing a closed one is no error.",
         effect: Effect::Ends,
-        input: Schema::input(vec![fields::session_id()]),
-        output: Some(fields::output(vec![
+        output: results::output(vec![
             Field::integer("exit_status", "The exit code; null where a signal ended it").or_null(),
             Field::integer("exit_code", ""),
             Field::string("signal", ""),
-            fields::end_cause(),
+            results::end_cause(),
             Field::boolean("already_closed", "It had ended before"),
             Field::string(
                 "closed_because",
                 "idle or disconnect, where nobody asked for it",
             ),
             Field::integer("offset", "The end of its output"),
-        ])),
-        run: run(close),
-        error: ToolError::to_session_answer,
+        ]),
+        handler: Handler::new(close),
     }
 }
 
-async fn close(call: Call) -> Outcome {
-    let Arguments { session_id } = call.arguments()?;
+async fn close(call: Call, arguments: Arguments) -> Outcome {
     let backend = call.backend();
-    let info = backend.show(&session_id).await?;
+    let info = backend.show(&arguments.session_id.0).await?;
     let mut facts: Facts = success();
     let (status, limit, end) = if info.state == TerminalState::Closed {
         (info.exit_status, info.end_cause, info.end)
@@ -72,7 +72,7 @@ async fn close(call: Call) -> Outcome {
             "signal": status.and_then(|status| status.signal),
             "end_cause": limit,
             "already_closed": (info.state != TerminalState::Running).then_some(true),
-            "closed_because": info.close_cause.map(cause),
+            "closed_because": info.close_cause.map(close_cause),
             "offset": end,
         }),
     );

@@ -3,40 +3,60 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::Label;
 use termd_proto::terminal::{CreateTerminal, MAX_DIMENSION, MIN_COLS, TerminalInfo};
 
-use super::facts::{add, success};
-use super::fields;
-use crate::Shared;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
+use super::params::{Confirmed, MAX_NAME_CHARS};
+use super::results::{self, success};
 use crate::settings::{MAX_IDLE_SECONDS, Settings, idle_timeout};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::{add, to_milliseconds};
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// terminal-mcp's default of lines that scrolled off the top.
 const DEFAULT_SCROLLBACK: u32 = 1_000;
 /// Most lines of scrollback that the daemon keeps.
 const MAX_SCROLLBACK: u32 = 100_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
+    /// What to run, such as bash, python3, ssh user@host
+    #[schemars(length(min = 1))]
     command: String,
+    /// A name for it, unique among open ones; works as session_id
+    #[schemars(with = "Option<String>", length(min = 1, max = MAX_NAME_CHARS))]
     label: Option<Label>,
+    /// Height in rows
+    #[schemars(range(min = 1, max = MAX_DIMENSION))]
     rows: u16,
+    /// Width in columns
+    #[schemars(range(min = MIN_COLS, max = MAX_DIMENSION))]
     cols: u16,
+    /// Seconds without use until it is closed; 0: never
+    #[schemars(range(min = 0, max = MAX_IDLE_SECONDS))]
     idle_timeout: u64,
+    /// Snapshots are always there
+    #[serde(rename = "enable_snapshot")]
+    #[schemars(extend("default" = true))]
+    _enable_snapshot: bool,
+    /// Lines kept above the screen
+    #[schemars(range(min = 0, max = MAX_SCROLLBACK), extend("default" = DEFAULT_SCROLLBACK))]
     scrollback_lines: u32,
+    /// Directory to start in, absolute
+    #[schemars(length(min = 1))]
     cwd: Option<String>,
+    /// Variables to set
+    env: Option<BTreeMap<String, String>>,
+    /// Close it when this client goes
     #[serde(default)]
-    env: BTreeMap<String, String>,
     close_on_disconnect: bool,
-    confirmed: bool,
+    confirmed: Confirmed,
 }
 
 pub(super) fn tool(settings: &Settings) -> Tool {
@@ -49,41 +69,7 @@ pub(super) fn tool(settings: &Settings) -> Tool {
                       outlives this connection: session_list finds it again. For one command and its \
                       output use session_exec.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            Field::string(
-                "command",
-                "What to run, such as bash, python3, ssh user@host",
-            )
-            .required()
-            .at_least(1),
-            Field::string(
-                "label",
-                "A name for it, unique among open ones; works as session_id",
-            )
-            .at_least(1)
-            .at_most(64),
-            Field::integer("rows", "Height in rows")
-                .between(1, MAX_DIMENSION)
-                .default(settings.rows),
-            Field::integer("cols", "Width in columns")
-                .between(MIN_COLS, MAX_DIMENSION)
-                .default(settings.cols),
-            Field::integer(
-                "idle_timeout",
-                "Seconds without use until it is closed; 0: never",
-            )
-            .between(0, MAX_IDLE_SECONDS)
-            .default(idle),
-            Field::boolean("enable_snapshot", "Snapshots are always there").default(true),
-            Field::integer("scrollback_lines", "Lines kept above the screen")
-                .between(0, MAX_SCROLLBACK)
-                .default(DEFAULT_SCROLLBACK),
-            Field::string("cwd", "Directory to start in, absolute").at_least(1),
-            Field::texts("env", "Variables to set"),
-            Field::boolean("close_on_disconnect", "Close it when this client goes").default(false),
-            fields::confirmed(),
-        ]),
-        output: Some(fields::output(vec![
+        output: results::output(vec![
             Field::string("session_id", ""),
             Field::string("label", ""),
             Field::integer("pid", ""),
@@ -92,14 +78,15 @@ pub(super) fn tool(settings: &Settings) -> Tool {
             Field::integer("rows", ""),
             Field::integer("cols", ""),
             Field::string("cwd", ""),
-        ])),
-        run: run(create),
-        error: ToolError::to_session_answer,
+        ]),
+        handler: Handler::new(create)
+            .default("rows", settings.rows)
+            .default("cols", settings.cols)
+            .default("idle_timeout", idle),
     }
 }
 
-async fn create(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn create(call: Call, arguments: Arguments) -> Outcome {
     if arguments.command.trim().is_empty() {
         return Err(ToolError::validation("'command' is required"));
     }
@@ -111,16 +98,17 @@ async fn create(call: Call) -> Outcome {
         label: arguments.label,
         rows: Some(arguments.rows),
         cols: Some(arguments.cols),
-        idle_timeout_ms: idle_timeout(arguments.idle_timeout).map(milliseconds),
+        idle_timeout_ms: idle_timeout(arguments.idle_timeout).map(to_milliseconds),
         scrollback_lines: Some(arguments.scrollback_lines),
         cwd: arguments.cwd,
-        env: arguments.env,
+        env: arguments.env.unwrap_or_default(),
         close_on_disconnect: arguments.close_on_disconnect,
-        confirmed: arguments.confirmed,
+        confirmed: arguments.confirmed.0,
+        output_byte_limit: Some(call.shared.settings.buffer_bytes),
         ..CreateTerminal::default()
     };
     let holds = request.close_on_disconnect;
-    let info = open(&call.shared, request).await?;
+    let info = call.backend().pool().once(&request).await?;
     call.backend().remember(&info);
     if holds {
         call.backend().pool().keep_holding(&info.id).await?;
@@ -142,9 +130,9 @@ async fn create(call: Call) -> Outcome {
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-/// A line as a program and its arguments, where it is only plain words and the first is a program on
-/// the path: so that a shell which is asked for with options is the terminal's own program. Any
-/// other line is left as it is, for the user's shell.
+/// Splits a line of plain words, the first of which is a program on the path, into program and
+/// arguments, so that a shell with options is the terminal's own program. Any other line stays as it
+/// is, for the user's shell.
 fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
     let plain = |c: char| c.is_alphanumeric() || " _-./:,@%+=".contains(c);
     let mut words = line.split(' ').filter(|word| !word.is_empty());
@@ -161,20 +149,7 @@ fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
     (line.to_owned(), Vec::new())
 }
 
-/// Starts a terminal, once, with what the settings say of every one.
-pub(super) async fn open(
-    shared: &Shared,
-    request: CreateTerminal,
-) -> Result<TerminalInfo, ToolError> {
-    let request = CreateTerminal {
-        output_byte_limit: Some(shared.settings.buffer_bytes),
-        ..request
-    };
-    let info = shared.backend.pool().once(&request).await?;
-    Ok(info)
-}
-
-/// What a terminal is called: its label, else its program's name, as terminal-mcp has it.
+/// A terminal's name: its label, else its program's name, as terminal-mcp has it.
 pub(super) fn name_of(info: &TerminalInfo) -> String {
     if let Some(label) = &info.label {
         return label.as_str().to_owned();
@@ -185,7 +160,7 @@ pub(super) fn name_of(info: &TerminalInfo) -> String {
     program.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What a terminal runs, as a line; a line that the daemon gave to a shell is itself.
+/// The line that a terminal runs; a line that the daemon gave to a shell is itself.
 pub(super) fn command_of(info: &TerminalInfo) -> String {
     match info.argv.as_slice() {
         [_shell, flag, line] if flag == "-c" => line.clone(),
@@ -198,11 +173,6 @@ pub(super) fn command_of(info: &TerminalInfo) -> String {
 pub(super) fn seconds(milliseconds: i64) -> f64 {
     // Exact for some 280,000 years.
     milliseconds as f64 / 1_000.0
-}
-
-/// A duration in milliseconds, as the daemon takes it.
-pub(super) fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

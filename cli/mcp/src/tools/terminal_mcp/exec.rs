@@ -1,55 +1,63 @@
 //! `session_exec`: one command in a terminal of its own.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::interact::Until;
-use termd_proto::terminal::{
-    CloseTerminal, CreateTerminal, MAX_DIMENSION, MIN_COLS, WaitForExit, WaitResult,
-};
+use termd_proto::interact::{DoneBy, Until, WaitEnd};
+use termd_proto::terminal::{CreateTerminal, MAX_DIMENSION, MIN_COLS, WaitForExit};
 use termd_proto::{Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
-use super::create::open;
-use super::facts::{add, exit, success};
-use super::fields;
 use super::input::Typing;
 use super::output::{self, Manner};
-use super::read::timeout_of;
-use crate::Shared;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
+use super::params::{Confirmed, Seconds};
+use super::results::{self, success};
+use super::status::exit;
 use crate::settings::{Settings, Truncation};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::add;
+use crate::tools::schema::Field;
+use crate::tools::temporary::TemporaryTerminal;
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// terminal-mcp's default.
 const DEFAULT_TIMEOUT: f64 = 5.0;
-/// What takes a command by `-c`.
+/// Programs that take a command by `-c`.
 const SHELLS: [&str; 9] = [
     "ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "yash", "zsh",
 ];
-/// How long a program that is no shell may take to go by itself, at the end of its input.
+/// The time that a program other than a shell has to end by itself at the end of its input.
 const EOF_MS: u64 = 300;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
+    /// The command, as typed into `command`
+    #[schemars(length(min = 1))]
     exec: String,
+    /// The shell (or other program) that runs it
+    #[schemars(length(min = 1), extend("default" = "bash"))]
     command: String,
-    timeout: f64,
+    /// Seconds until it is ended
+    #[schemars(extend("default" = DEFAULT_TIMEOUT))]
+    timeout: Seconds,
+    #[schemars(range(min = 1, max = MAX_DIMENSION))]
     rows: u16,
+    #[schemars(range(min = MIN_COLS, max = MAX_DIMENSION))]
     cols: u16,
-    truncation: Option<Truncation>,
+    truncation: Truncation,
+    /// Directory to run it in, absolute
+    #[schemars(length(min = 1))]
     cwd: Option<String>,
-    confirmed: bool,
+    confirmed: Confirmed,
 }
 
 pub(super) fn tool(settings: &Settings) -> Tool {
-    let mut output = fields::text();
+    let mut output = results::text();
     output.extend([
         Field::string(
             "session_id",
@@ -57,7 +65,7 @@ pub(super) fn tool(settings: &Settings) -> Tool {
         ),
         Field::integer("exit_code", ""),
         Field::string("signal", ""),
-        fields::end_cause(),
+        results::end_cause(),
         Field::boolean("timed_out", "It was ended because the time was over"),
         Field::string("completed_by", ""),
     ]);
@@ -68,66 +76,12 @@ pub(super) fn tool(settings: &Settings) -> Tool {
                       return its output and exit_code. At the timeout it is ended: for what takes \
                       long, or asks questions, use session_create and session_interact.",
         effect: Effect::Runs,
-        input: Schema::input(vec![
-            Field::string("exec", "The command, as typed into `command`")
-                .required()
-                .at_least(1),
-            Field::string("command", "The shell (or other program) that runs it")
-                .at_least(1)
-                .default("bash"),
-            fields::timeout(DEFAULT_TIMEOUT, "Seconds until it is ended"),
-            Field::integer("rows", "")
-                .between(1, MAX_DIMENSION)
-                .default(settings.rows),
-            Field::integer("cols", "")
-                .between(MIN_COLS, MAX_DIMENSION)
-                .default(settings.cols),
-            fields::truncation(settings),
-            Field::string("cwd", "Directory to run it in, absolute").at_least(1),
-            fields::confirmed(),
-        ]),
-        output: Some(fields::output(output)),
-        run: run(exec),
-        error: ToolError::to_session_answer,
+        output: results::output(output),
+        handler: Handler::new(exec)
+            .default("rows", settings.rows)
+            .default("cols", settings.cols)
+            .default("truncation", settings.truncation.as_str()),
     }
-}
-
-/// A terminal that is closed when its call is over, however it is over.
-struct Temporary {
-    shared: Arc<Shared>,
-    id: TerminalId,
-    open: bool,
-}
-
-impl Temporary {
-    async fn close(mut self, eof: Option<u64>) -> Result<WaitResult, ClientError> {
-        let closed = close(&self.shared, &self.id, eof).await;
-        self.open = false;
-        closed
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if self.open {
-            let (shared, id) = (Arc::clone(&self.shared), self.id.clone());
-            // Nobody is left to be told how it went.
-            tokio::spawn(async move { drop(close(&shared, &id, None).await) });
-        }
-    }
-}
-
-async fn close(
-    shared: &Shared,
-    id: &TerminalId,
-    eof: Option<u64>,
-) -> Result<WaitResult, ClientError> {
-    // Closing a closed one is no error.
-    let close = CloseTerminal {
-        id: TerminalRef::from(id),
-        eof_ms: eof,
-    };
-    shared.backend.pool().repeat(&close).await
 }
 
 /// The argv of a shell line, where the program is a shell.
@@ -144,9 +98,8 @@ fn shell_argv(program: &str, line: &str) -> Option<(String, Vec<String>)> {
     Some((shell.to_owned(), arguments.collect()))
 }
 
-async fn exec(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
-    let deadline = timeout_of(arguments.timeout);
+async fn exec(call: Call, arguments: Arguments) -> Outcome {
+    let deadline = arguments.timeout.to_duration();
     let shell = shell_argv(&arguments.command, &arguments.exec);
     let is_shell = shell.is_some();
     let (command, args) = shell.unwrap_or_else(|| (arguments.command.clone(), Vec::new()));
@@ -157,41 +110,31 @@ async fn exec(call: Call) -> Outcome {
         rows: Some(arguments.rows),
         cols: Some(arguments.cols),
         close_on_disconnect: true,
-        confirmed: arguments.confirmed,
+        confirmed: arguments.confirmed.0,
+        output_byte_limit: Some(call.shared.settings.buffer_bytes),
         ..CreateTerminal::default()
     };
-    let shared = Arc::clone(&call.shared);
-    // In a task of its own: a call that is cancelled before the answer leaves no terminal.
-    let opening = tokio::spawn(async move {
-        let info = open(&shared, request).await?;
-        let id = info.id.clone();
-        let temporary = Temporary {
-            shared,
-            id,
-            open: true,
-        };
-        Ok::<_, ToolError>((info, temporary))
-    });
-    let (info, temporary) = opening.await??;
+    let terminal = TemporaryTerminal::create(&call.shared, request).await??;
+    let id = terminal.info.id.clone();
     let done = if is_shell {
-        until_exit(&call, &info.id, deadline).await?
+        until_exit(&call, &id, deadline).await?
     } else {
         let line = Typing::line(arguments.exec.clone(), arguments.confirmed);
-        typed(&call, &info.id, &line, deadline).await?
+        typed(&call, &id, &line, deadline).await?
     };
-    let eof = (!is_shell && !done.timed_out).then_some(EOF_MS);
-    let closed = temporary.close(eof).await?;
+    let eof_ms = (!is_shell && !done.timed_out).then_some(EOF_MS);
+    let closed = terminal.close(eof_ms).await?;
     let manner = Manner::new(&call.shared.settings, arguments.truncation, true);
     let end = if is_shell { closed.end } else { done.end };
     let window = (done.start, end.max(done.start));
-    let output = output::read(call.backend(), &info.id, window, manner).await?;
-    call.shared.cursors.set_read(&info.id, output.next);
+    let output = output::read(call.backend(), &id, window, manner).await?;
+    call.shared.cursors.set_read(&id, output.next);
     let mut facts = success();
     output.describe(&mut facts);
     add(
         &mut facts,
         json!({
-            "session_id": info.id,
+            "session_id": id,
             "timed_out": done.timed_out,
             "completed_by": done.by,
         }),
@@ -200,7 +143,7 @@ async fn exec(call: Call) -> Outcome {
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-/// How a command came to its end.
+/// The end of a command.
 struct Done {
     start: Offset,
     end: Offset,
@@ -231,7 +174,6 @@ async fn typed(
     line: &Typing,
     timeout: Duration,
 ) -> Result<Done, ToolError> {
-    use termd_proto::interact::{DoneBy, WaitEnd};
     let backend = call.backend();
     let until = Until {
         done: true,
@@ -240,7 +182,7 @@ async fn typed(
     let begun = Instant::now();
     let ready = backend.wait_for(id, Some(Offset::ZERO), &until, timeout);
     call.progress.during(backend, &id.into(), ready).await?;
-    let sent = line.send(&call.shared, id).await?;
+    let sent = line.send(call, id).await?;
     let left = timeout.saturating_sub(begun.elapsed());
     let waiting = backend.wait_for(id, Some(sent.offset), &until, left);
     let waited = call.progress.during(backend, &id.into(), waiting).await?;

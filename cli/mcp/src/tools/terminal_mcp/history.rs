@@ -1,24 +1,33 @@
 //! `session_history`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_proto::TerminalRef;
 use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, MAX_QUERY_BYTES};
 
 use super::create::seconds;
-use super::facts::{Facts, add, success};
-use super::fields;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::MAX_NAME_CHARS;
+use super::results::{self, success};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
+    /// Only this terminal's
+    #[schemars(length(min = 1, max = MAX_NAME_CHARS))]
     session_id: Option<String>,
+    /// Only those that hold these words
+    #[schemars(length(min = 1, max = MAX_QUERY_BYTES / 4))]
     search: Option<String>,
+    /// Only those that failed, or only those that did not
     failed: Option<bool>,
+    #[schemars(range(min = 1, max = 200), extend("default" = 20))]
     limit: u32,
+    /// next_cursor of the page before
     cursor: Option<String>,
 }
 
@@ -29,32 +38,16 @@ pub(super) fn tool() -> Tool {
         description: "Commands that were run in terminals, newest first, with exit codes and where \
                       their output is (session_read with offset=from); of closed terminals too.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            Field::string("session_id", "Only this terminal's")
-                .at_least(1)
-                .at_most(64),
-            Field::string("search", "Only those that hold these words")
-                .at_least(1)
-                .at_most(MAX_QUERY_BYTES / 4),
-            Field::boolean(
-                "failed",
-                "Only those that failed, or only those that did not",
-            ),
-            Field::integer("limit", "").between(1, 200).default(20),
-            Field::string("cursor", "next_cursor of the page before"),
-        ]),
-        output: Some(fields::output(vec![
+        output: results::output(vec![
             Field::list("commands", json!({ "type": "object" }), ""),
             Field::integer("count", ""),
             Field::string("next_cursor", ""),
-        ])),
-        run: run(history),
-        error: ToolError::to_session_answer,
+        ]),
+        handler: Handler::new(history),
     }
 }
 
-async fn history(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn history(call: Call, arguments: Arguments) -> Outcome {
     let filter = CommandFilter {
         terminal: arguments.session_id.map(TerminalRef),
         query: arguments.search,

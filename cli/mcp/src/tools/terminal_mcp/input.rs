@@ -1,35 +1,50 @@
-//! What `session_send` and `session_interact` type: one of text, control key, key and secret, or only
-//! Enter.
+//! The input of `session_send` and `session_interact`: one of text, control key, key and secret, or
+//! only Enter.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use termd_proto::interact::{TypeInput, TypedInput};
+use termd_proto::TerminalId;
+use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
-use termd_proto::{TerminalId, TerminalRef};
 
-use crate::Shared;
-use crate::answer::ToolError;
+use super::params::{Confirmed, MAX_NAME_CHARS};
+use crate::tools::answer::ToolError;
+use crate::tools::call::Call;
 
-/// How long a program may take to take what is typed: 100,000 characters into a slow line editor.
-const TYPING_TIMEOUT_MS: u64 = 30_000;
+/// Longest text that one call types, in characters.
+const MAX_INPUT_CHARS: usize = 1 << 20;
 
-/// The parameters, as [`super::fields::typing`] describes them.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct Typing {
+    /// Text to type; several lines are pasted
+    #[schemars(length(max = MAX_INPUT_CHARS))]
     input: Option<String>,
-    #[serde(default)]
+    /// Press Enter after input or password
+    #[schemars(extend("default" = true))]
     press_enter: bool,
+    /// Control key: c (interrupt), d (end of file), z (suspend), l (clear), ] (telnet)
+    #[schemars(extend("enum" = ["c", "d", "z", "l", "]"]))]
     control_char: Option<String>,
+    /// Key to press: up down left right home end page-up page-down insert delete backspace
+    /// tab escape enter space f1-f24 kp-0…kp-9, with ctrl- alt- shift- (or C- M- S-), such as
+    /// ctrl-a, alt-x, shift-tab
+    #[schemars(length(min = 1, max = MAX_NAME_CHARS))]
     key: Option<String>,
+    /// Secret to type at a prompt that hides it; stored nowhere. Refused where no secret is
+    /// awaited (see awaiting_secret), unless force
+    #[schemars(length(max = MAX_INPUT_CHARS))]
     password: Option<String>,
     #[serde(default)]
-    confirmed: bool,
+    confirmed: Confirmed,
+    /// Type although it will not arrive as meant: a password where none is awaited, a line
+    /// too long for the program
     #[serde(default)]
     force: bool,
 }
 
 impl Typing {
     /// A line of text, and Enter.
-    pub(super) fn line(text: String, confirmed: bool) -> Self {
+    pub(super) fn line(text: String, confirmed: Confirmed) -> Self {
         Self {
             input: Some(text),
             press_enter: true,
@@ -71,24 +86,9 @@ impl Typing {
     }
 
     /// Types it, once, and remembers where the output ended then.
-    pub(super) async fn send(
-        &self,
-        shared: &Shared,
-        id: &TerminalId,
-    ) -> Result<SendResult, ToolError> {
+    pub(super) async fn send(&self, call: &Call, id: &TerminalId) -> Result<SendResult, ToolError> {
         let input = self.to_input()?;
-        let sent = shared
-            .backend
-            .pool()
-            .once(&TypeInput {
-                id: TerminalRef::from(id),
-                input: input.clone(),
-                confirmed: Some(self.confirmed),
-                timeout_ms: Some(TYPING_TIMEOUT_MS),
-            })
-            .await?;
-        shared.cursors.set_sent(id, sent.offset);
-        Ok(sent)
+        Ok(call.type_once(id, input, self.confirmed.0).await?)
     }
 }
 

@@ -2,68 +2,59 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_client::ClientError;
 use termd_proto::TerminalId;
 use termd_proto::interact::{Until, WaitForResult};
 
-use super::create::milliseconds;
-use super::facts::{add, describe_wait, success};
 use super::input::Typing;
 use super::output::{self, Manner, Output};
-use super::read::{MODES, Mode, timeout_of};
-use super::{fields, screen};
-use crate::Shared;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
+use super::params::{MAX_PATTERN_CHARS, Seconds, SessionName, StripAnsi};
+use super::read::Mode;
+use super::results::{self, success};
+use super::screen;
+use super::status::describe_wait;
 use crate::settings::{Settings, Truncation};
-use crate::tool::{Effect, Tool, run};
+use crate::shared::Shared;
+use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
+use crate::tools::call::Call;
+use crate::tools::facts::{add, to_milliseconds};
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// terminal-mcp's default.
 const DEFAULT_TIMEOUT: f64 = 5.0;
-/// Output that never settles is given after this much more.
+/// Output that never settles is returned after this much more.
 const CEILING: Duration = Duration::from_secs(10);
-/// Unread output up to this long is looked at: is it more than a prompt?
+/// Unread output up to this long may be only a prompt, which is checked.
 const PROMPT_BYTES: u64 = 4_096;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
     #[serde(flatten)]
     typing: Typing,
+    /// Regular expression to wait for in what it prints
+    #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
     wait_for: Option<String>,
-    timeout: f64,
-    strip_ansi: bool,
-    #[serde(default)]
+    /// With wait_for the most seconds to wait, else seconds without output
+    #[schemars(extend("default" = DEFAULT_TIMEOUT))]
+    timeout: Seconds,
+    strip_ansi: StripAnsi,
+    /// As session_read's mode
+    #[schemars(extend("default" = "stream"))]
     read_mode: Mode,
-    truncation: Option<Truncation>,
+    truncation: Truncation,
 }
 
 pub(super) fn tool(settings: &Settings) -> Tool {
-    let mut input = vec![fields::session_id()];
-    input.extend(fields::typing());
-    input.extend([
-        fields::pattern(
-            "wait_for",
-            "Regular expression to wait for in what it prints",
-        ),
-        fields::timeout(
-            DEFAULT_TIMEOUT,
-            "With wait_for the most seconds to wait, else seconds without output",
-        ),
-        fields::strip_ansi(),
-        Field::string("read_mode", "As session_read's mode")
-            .one_of(&MODES)
-            .default("stream"),
-        fields::truncation(settings),
-    ]);
-    let mut output = fields::text();
+    let mut output = results::text();
     output.push(Field::integer("bytes_sent", ""));
-    output.extend(fields::waiting());
-    output.extend(fields::facts());
-    output.extend(fields::screen());
+    output.extend(results::waiting());
+    output.extend(results::facts());
+    output.extend(results::screen());
     Tool {
         name: "session_interact",
         title: "Type and read",
@@ -72,15 +63,12 @@ pub(super) fn tool(settings: &Settings) -> Tool {
                       completed_by, exit_code), at wait_for's match, or when nothing came for \
                       `timeout` seconds. read_mode snapshot for full-screen programs.",
         effect: Effect::Runs,
-        input: Schema::input(input),
-        output: Some(fields::output(output)),
-        run: run(interact),
-        error: ToolError::to_session_answer,
+        output: results::output(output),
+        handler: Handler::new(interact).default("truncation", settings.truncation.as_str()),
     }
 }
 
-async fn interact(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
+async fn interact(call: Call, arguments: Arguments) -> Outcome {
     if let Some(pattern) = &arguments.wait_for
         && let Err(error) = regex::Regex::new(pattern)
     {
@@ -90,10 +78,10 @@ async fn interact(call: Call) -> Outcome {
         )));
     }
     let backend = call.backend();
-    let id = backend.resolve(&arguments.session_id).await?;
-    // Typed first and then waited for: the wait may be made again when the daemon is replaced.
-    let sent = arguments.typing.send(&call.shared, &id).await?;
-    let timeout = timeout_of(arguments.timeout);
+    let id = backend.resolve(&arguments.session_id.0).await?;
+    // Two calls, because the wait may be repeated when the daemon is replaced.
+    let sent = arguments.typing.send(&call, &id).await?;
+    let timeout = arguments.timeout.to_duration();
     let (until, timeout) = if let Some(pattern) = &arguments.wait_for {
         let until = Until {
             pattern: Some(pattern.clone()),
@@ -103,7 +91,7 @@ async fn interact(call: Call) -> Outcome {
     } else {
         let until = Until {
             done: true,
-            settle_ms: Some(milliseconds(timeout)),
+            settle_ms: Some(to_milliseconds(timeout)),
             pattern: None,
         };
         (until, timeout + CEILING)
@@ -119,7 +107,7 @@ async fn interact(call: Call) -> Outcome {
     if arguments.wait_for.is_some() {
         add(&mut facts, json!({ "matched": wait.matched.is_some() }));
     }
-    let strip = arguments.strip_ansi;
+    let strip = arguments.strip_ansi.0;
     match arguments.read_mode {
         Mode::Diff => screen::diff(&call.shared, &id, &mut facts).await?,
         Mode::Snapshot => {
@@ -138,8 +126,8 @@ async fn interact(call: Call) -> Outcome {
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-/// What a wait saw, behind the echo of what was typed; the next read goes on after it. Lines before
-/// it that the client has not read are named as left out; a prompt is not worth that.
+/// The output that a wait saw, after the echo of the input. The next read goes on after it. Earlier
+/// lines that the client has not read are named as left out, but for a mere prompt.
 pub(super) async fn since_last_read(
     shared: &Shared,
     id: &TerminalId,

@@ -1,30 +1,30 @@
 //! `session_list`.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use termd_client::ClientError;
-use termd_proto::TerminalRef;
-use termd_proto::interact::GetActivity;
-use termd_proto::terminal::{ListTerminals, TerminalInfo, TerminalState};
+use termd_client::timestamp::now_ms;
+use termd_proto::terminal::{TerminalInfo, TerminalState};
 
 use super::create::{command_of, name_of, seconds};
-use super::facts::{Facts, add, exit, success};
-use super::fields;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
+use super::results::{self, success};
+use super::status::exit;
 use crate::backend::Backend;
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// Terminals a page.
-const PAGE: u32 = 1_000;
 /// Most terminals that one call lists.
 const MAX_LISTED: usize = 10_000;
-/// Terminals that are asked at once what goes on in them.
+/// Calls for terminals' activity at a time.
 const AT_ONCE: usize = 16;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {}
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -34,23 +34,18 @@ pub(super) fn tool() -> Tool {
                       it lives: look here first, to take up one from before. Those that have exited \
                       stay until closed, and can be read.",
         effect: Effect::Reads,
-        input: Schema::input(Vec::new()),
-        output: Some(fields::output(vec![
+        output: results::output(vec![
             Field::list("sessions", json!({ "type": "object" }), "Oldest first"),
             Field::integer("count", ""),
-        ])),
-        run: run(list),
-        error: ToolError::to_session_answer,
+        ]),
+        handler: Handler::new(list),
     }
 }
 
-async fn list(call: Call) -> Outcome {
+async fn list(call: Call, _: Arguments) -> Outcome {
     let backend = call.backend();
-    let terminals = open_terminals(backend).await?;
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+    let terminals = backend.open_terminals(MAX_LISTED).await?;
+    let now = now_ms();
     let sessions: Vec<Value> = stream::iter(terminals)
         .map(|info| describe(backend, info, now))
         .buffered(AT_ONCE)
@@ -62,26 +57,6 @@ async fn list(call: Call) -> Outcome {
         json!({ "count": sessions.len(), "sessions": sessions }),
     );
     Ok(ToolAnswer::Facts(facts.into()))
-}
-
-async fn open_terminals(backend: &Backend) -> Result<Vec<TerminalInfo>, ClientError> {
-    let mut terminals = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = backend
-            .pool()
-            .repeat(&ListTerminals {
-                scope: None,
-                cursor,
-                limit: Some(PAGE),
-            })
-            .await?;
-        terminals.extend(page.terminals);
-        cursor = page.next_cursor;
-        if cursor.is_none() || terminals.len() >= MAX_LISTED {
-            return Ok(terminals);
-        }
-    }
 }
 
 async fn describe(backend: &Backend, info: TerminalInfo, now: i64) -> Value {
@@ -110,14 +85,8 @@ async fn describe(backend: &Backend, info: TerminalInfo, now: i64) -> Value {
     );
     exit(&mut facts, info.exit_status.as_ref(), info.end_cause);
     if info.state == TerminalState::Running {
-        let activity = backend
-            .pool()
-            .repeat(&GetActivity {
-                id: TerminalRef::from(&info.id),
-            })
-            .await;
-        // One that has gone meanwhile is listed as it was.
-        if let Ok(activity) = activity {
+        // A terminal that has gone meanwhile is listed as it was.
+        if let Ok(activity) = backend.activity(&info.id).await {
             add(
                 &mut facts,
                 json!({

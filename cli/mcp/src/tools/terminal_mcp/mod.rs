@@ -1,27 +1,29 @@
-//! The `session` set: terminal-mcp's nine tools, same names, parameters, defaults and result fields,
-//! and what costs nothing on top. One file a tool; what several share is in `fields` (schemas),
-//! `input` (typing), `output` and `screen` (reading) and `facts` (what goes on).
+//! The `session` set: terminal-mcp's nine tools with the same names, parameters, defaults and result
+//! fields, and three more. A tool is a file. Several tools share `params` and `results` (schemas),
+//! `input` (typing), `output` and `screen` (reading) and `status` (the state of a terminal).
 
 mod attach;
 mod close;
 mod create;
 mod exec;
-mod facts;
-mod fields;
 mod history;
 mod input;
 mod interact;
 mod list;
 mod output;
+mod params;
 mod read;
 mod resize;
+mod results;
 mod screen;
 mod screenshot;
 mod send;
+mod status;
 mod wait_for;
 
 use crate::settings::Settings;
-use crate::tool::Tool;
+use crate::tools::tool::Tool;
+pub(crate) use results::error;
 
 /// The tools, in the order in which a model should meet them.
 pub(crate) fn tools(settings: &Settings) -> Vec<Tool> {

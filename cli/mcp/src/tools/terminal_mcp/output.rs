@@ -1,40 +1,37 @@
-//! A terminal's output in one answer: from an offset to an offset, and what is left out of it.
+//! A terminal's output in one answer, from an offset to an offset.
 //!
-//! It promises that nothing is lost in silence: what a limit or retention leaves out is named by
-//! its offsets, and `next` says where the next read goes on.
+//! Output that a limit or retention leaves out is named by its offsets. `next` says where the next
+//! read goes on.
 
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::terminal::{Encoding, ReadFrom, ReadResult, ReadTerminal};
-use termd_proto::{Offset, TerminalId, TerminalRef};
+use termd_proto::terminal::{Encoding, ReadResult};
+use termd_proto::{Offset, TerminalId};
 
-use super::facts::{Facts, add};
 use crate::backend::Backend;
-use crate::omitted::Omitted;
 use crate::settings::{MAX_OUTPUT_BYTES, Settings, Truncation};
+use crate::tools::facts::{Facts, add};
+use crate::tools::omitted::Omitted;
+use crate::tools::pages::Pages;
 
 /// Ends output whose end was left out; terminal-mcp's words.
 const MORE_MARKER: &str = "\n... [output truncated]";
 /// Begins output whose beginning was left out; terminal-mcp's words.
 const LESS_MARKER: &str = "[output truncated] ...\n";
-/// The least that a read goes through: a whole character of UTF-8.
-const MIN_READ_BYTES: u64 = 4;
 
-/// How output is to be given.
+/// The form of output in an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
-    /// What is left out where it is too long.
     pub(super) truncation: Truncation,
-    /// Its limit in bytes.
+    /// The most bytes.
     pub(super) limit: u64,
-    /// As text, or as it came.
+    /// Plain text, or with the escape sequences.
     pub(super) encoding: Encoding,
 }
 
 impl Manner {
-    /// As a call's parameters say.
-    pub(super) fn new(settings: &Settings, truncation: Option<Truncation>, strip: bool) -> Self {
-        let truncation = truncation.unwrap_or(settings.truncation);
+    /// The form that a call's parameters say.
+    pub(super) fn new(settings: &Settings, truncation: Truncation, strip: bool) -> Self {
         Self {
             truncation,
             limit: match truncation {
@@ -45,14 +42,14 @@ impl Manner {
         }
     }
 
-    /// Whether a page of it is full already, so that there is nothing to wait for.
+    /// Whether a page is full already, so that there is nothing to wait for.
     pub(super) fn is_full(&self, from: Offset, end: Offset) -> bool {
         matches!(self.truncation, Truncation::Tail | Truncation::None)
             && end.since(from) >= self.limit
     }
 }
 
-/// Output, and what was left out of it.
+/// Output, and the ranges that were left out.
 #[derive(Debug)]
 pub(super) struct Output {
     /// The text, with a marker where something was left out.
@@ -66,7 +63,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Adds it to a result.
+    /// Adds the output to a result.
     pub(super) fn describe(&self, facts: &mut Facts) {
         add(
             facts,
@@ -80,7 +77,7 @@ impl Output {
         );
     }
 
-    /// Output before this one that the caller has not read and is not given.
+    /// Names earlier output that the client neither has read nor gets.
     pub(super) fn leave_out(&mut self, from: Offset, to: Offset) {
         self.omitted.add(from, to);
     }
@@ -93,11 +90,12 @@ pub(super) async fn read(
     (from, until): (Offset, Offset),
     manner: Manner,
 ) -> Result<Output, ClientError> {
-    let reader = Reader {
+    let pages = Pages {
         backend,
         id,
-        manner,
+        encoding: manner.encoding,
     };
+    let reader = Reader { pages, manner };
     if until.since(from) > manner.limit {
         match manner.truncation {
             Truncation::HeadTail => return reader.both_ends(from, until).await,
@@ -109,8 +107,7 @@ pub(super) async fn read(
 }
 
 struct Reader<'a> {
-    backend: &'a Backend,
-    id: &'a TerminalId,
+    pages: Pages<'a>,
     manner: Manner,
 }
 
@@ -156,7 +153,7 @@ impl Reader<'_> {
         let head = self.page(from, until, head_limit).await?;
         let begin = Offset(until.0.saturating_sub(tail_limit)).max(head.end);
         let tail = self.page(begin, until, tail_limit).await?;
-        let between = self.count(head.end, tail.start).await?;
+        let between = self.pages.count(head.end, tail.start).await?;
         let mut output = Output {
             text: format!(
                 "{}\n... [{between} omitted] ...\n{}",
@@ -173,31 +170,12 @@ impl Reader<'_> {
         Ok(output)
     }
 
-    /// How much lies between: lines where that is quickly counted, else bytes.
-    async fn count(&self, from: Offset, to: Offset) -> Result<String, ClientError> {
-        let bytes = to.since(from);
-        if bytes <= MAX_OUTPUT_BYTES {
-            let read = self.page(from, to, MAX_OUTPUT_BYTES).await?;
-            let lines = read.text.unwrap_or_default().matches('\n').count();
-            if lines > 0 {
-                return Ok(format!("{lines} lines"));
-            }
-        }
-        Ok(format!("{bytes} bytes"))
-    }
-
     async fn page(
         &self,
         from: Offset,
         until: Offset,
         limit: u64,
     ) -> Result<ReadResult, ClientError> {
-        let request = ReadTerminal {
-            until: Some(until),
-            max_bytes: Some(limit.clamp(MIN_READ_BYTES, MAX_OUTPUT_BYTES)),
-            encoding: Some(self.manner.encoding),
-            ..ReadTerminal::new(TerminalRef::from(self.id), ReadFrom::Offset(from))
-        };
-        self.backend.pool().repeat(&request).await
+        self.pages.read((from, until), limit, None).await
     }
 }

@@ -1,21 +1,26 @@
 //! `session_resize`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS, ResizeTerminal};
+use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::SessionName;
+use super::results;
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-use super::fields;
-
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// Height in rows
+    #[schemars(range(min = 1, max = MAX_DIMENSION))]
     rows: u16,
+    /// Width in columns
+    #[schemars(range(min = MIN_COLS, max = MAX_DIMENSION))]
     cols: u16,
 }
 
@@ -26,38 +31,19 @@ pub(super) fn tool() -> Tool {
         description: "Set a terminal's size; its program is told (SIGWINCH). A wider one wraps less \
                       output, a taller one shows more in snapshots.",
         effect: Effect::Sets,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::integer("rows", "Height in rows")
-                .required()
-                .between(1, MAX_DIMENSION),
-            Field::integer("cols", "Width in columns")
-                .required()
-                .between(MIN_COLS, MAX_DIMENSION),
-        ]),
-        output: Some(fields::output(vec![
-            Field::integer("rows", ""),
-            Field::integer("cols", ""),
-        ])),
-        run: run(resize),
-        error: ToolError::to_session_answer,
+        output: results::output(vec![Field::integer("rows", ""), Field::integer("cols", "")]),
+        handler: Handler::new(resize),
     }
 }
 
-async fn resize(call: Call) -> Outcome {
+async fn resize(call: Call, arguments: Arguments) -> Outcome {
     let Arguments {
         session_id,
         rows,
         cols,
-    } = call.arguments()?;
-    call.backend()
-        .pool()
-        .repeat(&ResizeTerminal {
-            id: TerminalRef(session_id.clone()),
-            cols,
-            rows,
-        })
-        .await?;
+    } = arguments;
+    let id = TerminalRef(session_id.0);
+    call.backend().resize(id, cols, rows).await?;
     Ok(ToolAnswer::Facts(
         json!({ "success": true, "rows": rows, "cols": cols }),
     ))

@@ -5,19 +5,19 @@ use termd_client::ClientError;
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, ScreenRow};
 use termd_proto::{TerminalId, TerminalRef};
 
-use super::facts::{Facts, add};
-use crate::Shared;
 use crate::backend::Backend;
+use crate::shared::Shared;
+use crate::tools::facts::{Facts, add};
 
-/// Asks for a screen.
-pub(super) async fn ask(
+/// `session.screen`.
+pub(super) async fn read(
     backend: &Backend,
     request: &ReadScreen,
 ) -> Result<ScreenResult, ClientError> {
     backend.pool().repeat(request).await
 }
 
-/// Adds all of the screen to a result, and this much scrollback above it.
+/// Adds the whole screen to a result, and some scrollback above it.
 pub(super) async fn snapshot(
     shared: &Shared,
     id: &TerminalId,
@@ -34,7 +34,7 @@ pub(super) async fn snapshot(
         from_row: scrollback.map(|rows| -i64::from(rows)),
         ..ReadScreen::of(TerminalRef::from(id))
     };
-    let answer = ask(&shared.backend, &request).await?;
+    let answer = read(&shared.backend, &request).await?;
     let text = answer.rendering.unwrap_or_default();
     let text = text.trim_end_matches('\n');
     describe(facts, text, &answer.screen, "snapshot");
@@ -55,7 +55,7 @@ pub(super) async fn diff(
         since,
         ..ReadScreen::of(TerminalRef::from(id))
     };
-    let screen = ask(&shared.backend, &request).await?.screen;
+    let screen = read(&shared.backend, &request).await?.screen;
     shared.cursors.set_screen(id, screen.seq);
     let mut rows: Vec<(i64, String)> = screen
         .lines
@@ -64,7 +64,7 @@ pub(super) async fn diff(
         .map(|row| (row.row + 1, text_of(row)))
         .collect();
     if since.is_none() {
-        // Of a screen seen for the first time its empty end tells nothing.
+        // The first diff leaves out the empty rows at the screen's end.
         while rows.last().is_some_and(|(_, text)| text.is_empty()) {
             rows.pop();
         }

@@ -1,26 +1,40 @@
 //! `session_screenshot`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use termd_picture::{CursorDrawing, Format, Look};
 use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
 use termd_proto::screen::ReadScreen;
 
-use super::{fields, screen};
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::SessionName;
+use super::screen;
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::schema::OutputSchema;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-/// Most lines above the screen in a picture: beyond it models see no letters.
+/// Most lines above the screen in a picture. Beyond it models see no letters.
 const MAX_SCROLLBACK: u32 = 200;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// Lines above the screen too
+    #[schemars(range(min = 0, max = MAX_SCROLLBACK), extend("default" = 0))]
     scrollback: u32,
-    theme: String,
+    #[schemars(extend("default" = "dark"))]
+    theme: ThemeName,
+    /// Size of the letters in pixels
+    #[schemars(range(min = 6, max = 64), extend("default" = 14))]
     font_size: u16,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ThemeName {
+    Dark,
+    Light,
 }
 
 pub(super) fn tool() -> Tool {
@@ -30,42 +44,27 @@ pub(super) fn tool() -> Tool {
         description: "The screen as a picture (PNG), where colours or layout matter; \
                       session_read with mode snapshot gives its text for fewer tokens.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            fields::session_id(),
-            Field::integer("scrollback", "Lines above the screen too")
-                .between(0, MAX_SCROLLBACK)
-                .default(0),
-            Field::string("theme", "")
-                .one_of(&["dark", "light"])
-                .default("dark"),
-            Field::integer("font_size", "Size of the letters in pixels")
-                .between(6, 64)
-                .default(14),
-        ]),
-        output: None,
-        run: run(picture),
-        error: ToolError::to_session_answer,
+        output: OutputSchema::Picture,
+        handler: Handler::new(picture),
     }
 }
 
-async fn picture(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
-    let id = call.backend().resolve(&arguments.session_id).await?;
+async fn picture(call: Call, arguments: Arguments) -> Outcome {
+    let id = call.backend().resolve(&arguments.session_id.0).await?;
     let request = ReadScreen {
         from_row: Some(-i64::from(arguments.scrollback)),
         ..ReadScreen::of(TerminalRef::from(&id))
     };
-    let screen = screen::ask(call.backend(), &request).await?.screen;
+    let screen = screen::read(call.backend(), &request).await?.screen;
     let look = Look {
-        theme: if arguments.theme == "light" {
-            Theme::LIGHT
-        } else {
-            Theme::DARK
+        theme: match arguments.theme {
+            ThemeName::Dark => Theme::DARK,
+            ThemeName::Light => Theme::LIGHT,
         },
         font_size: arguments.font_size,
         cursor: CursorDrawing::AsShown,
     };
-    // Drawing takes milliseconds that other calls do not wait for.
+    // Drawing takes milliseconds, for which other calls do not wait.
     let drawing =
         tokio::task::spawn_blocking(move || termd_picture::draw(&screen, &look, Format::Png));
     Ok(ToolAnswer::Picture(drawing.await??.bytes))

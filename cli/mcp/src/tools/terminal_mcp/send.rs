@@ -1,26 +1,26 @@
 //! `session_send`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::facts::{add, success};
-use super::fields;
 use super::input::Typing;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
-use crate::tool::{Effect, Tool, run};
+use super::params::SessionName;
+use super::results::{self, success};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::add;
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
     #[serde(flatten)]
     typing: Typing,
 }
 
 pub(super) fn tool() -> Tool {
-    let mut input = vec![fields::session_id()];
-    input.extend(fields::typing());
     Tool {
         name: "session_send",
         title: "Type into a terminal",
@@ -28,21 +28,18 @@ pub(super) fn tool() -> Tool {
                       password, or only Enter. To see what comes of it use session_interact instead, \
                       or session_wait_for afterwards.",
         effect: Effect::Runs,
-        input: Schema::input(input),
-        output: Some(fields::output(vec![
+        output: results::output(vec![
             Field::integer("bytes_sent", ""),
             Field::integer("bytes_queued", "Not taken yet: the program is not reading"),
             Field::integer("offset", "The end of the output before it"),
-        ])),
-        run: run(send),
-        error: ToolError::to_session_answer,
+        ]),
+        handler: Handler::new(send),
     }
 }
 
-async fn send(call: Call) -> Outcome {
-    let Arguments { session_id, typing } = call.arguments()?;
-    let id = call.backend().resolve(&session_id).await?;
-    let sent = typing.send(&call.shared, &id).await?;
+async fn send(call: Call, arguments: Arguments) -> Outcome {
+    let id = call.backend().resolve(&arguments.session_id.0).await?;
+    let sent = arguments.typing.send(&call, &id).await?;
     let mut facts = success();
     add(
         &mut facts,

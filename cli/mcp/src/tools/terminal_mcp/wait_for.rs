@@ -1,38 +1,45 @@
 //! `session_wait_for`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::Offset;
 use termd_proto::interact::Until;
 
-use super::facts::{add, describe_wait, success};
-use super::fields;
 use super::interact::since_last_read;
 use super::output::Manner;
-use super::read::timeout_of;
-use crate::answer::{Outcome, ToolAnswer, ToolError};
-use crate::call::Call;
-use crate::schema::{Field, Schema};
+use super::params::{MAX_OFFSET, MAX_PATTERN_CHARS, Seconds, SessionName, StripAnsi};
+use super::results::{self, success};
+use super::status::describe_wait;
 use crate::settings::{Settings, Truncation};
-use crate::tool::{Effect, Tool, run};
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::add;
+use crate::tools::tool::{Effect, Handler, Tool};
 
 /// terminal-mcp's default, below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT: f64 = 30.0;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    session_id: String,
+    session_id: SessionName,
+    /// Regular expression on plain text; ^ and $ match at line ends; no look-around
+    #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
     pattern: String,
-    timeout: f64,
-    strip_ansi: bool,
-    truncation: Option<Truncation>,
+    /// Most seconds to wait
+    #[schemars(extend("default" = DEFAULT_TIMEOUT))]
+    timeout: Seconds,
+    strip_ansi: StripAnsi,
+    truncation: Truncation,
+    /// Look from here on instead
+    #[schemars(with = "Option<u64>", range(min = 0, max = MAX_OFFSET))]
     offset: Option<Offset>,
 }
 
 pub(super) fn tool(settings: &Settings) -> Tool {
-    let mut output = fields::text();
-    output.extend(fields::waiting());
-    output.extend(fields::facts());
+    let mut output = results::text();
+    output.extend(results::waiting());
+    output.extend(results::facts());
     Tool {
         name: "session_wait_for",
         title: "Wait for output",
@@ -41,27 +48,13 @@ pub(super) fn tool(settings: &Settings) -> Tool {
                       the program exits, or the time is over. matched says which; not matched yet: \
                       call again to go on.",
         effect: Effect::Reads,
-        input: Schema::input(vec![
-            fields::session_id(),
-            fields::pattern(
-                "pattern",
-                "Regular expression on plain text; ^ and $ match at line ends; no look-around",
-            )
-            .required(),
-            fields::timeout(DEFAULT_TIMEOUT, "Most seconds to wait"),
-            fields::strip_ansi(),
-            fields::truncation(settings),
-            Field::integer("offset", "Look from here on instead").between(0, u64::MAX >> 11),
-        ]),
-        output: Some(fields::output(output)),
-        run: run(wait_for),
-        error: ToolError::to_session_answer,
+        output: results::output(output),
+        handler: Handler::new(wait_for).default("truncation", settings.truncation.as_str()),
     }
 }
 
-async fn wait_for(call: Call) -> Outcome {
-    let arguments: Arguments = call.arguments()?;
-    let id = call.backend().resolve(&arguments.session_id).await?;
+async fn wait_for(call: Call, arguments: Arguments) -> Outcome {
+    let id = call.backend().resolve(&arguments.session_id.0).await?;
     let cursor = call.shared.cursors.of(&id);
     let since = arguments.offset.unwrap_or_else(|| cursor.wait_from());
     let until = Until {
@@ -69,7 +62,7 @@ async fn wait_for(call: Call) -> Outcome {
         ..Until::default()
     };
     let backend = call.backend();
-    let timeout = timeout_of(arguments.timeout);
+    let timeout = arguments.timeout.to_duration();
     let waiting = backend.wait_for(&id, Some(since), &until, timeout);
     let wait = call
         .progress
@@ -78,7 +71,7 @@ async fn wait_for(call: Call) -> Outcome {
     let manner = Manner::new(
         &call.shared.settings,
         arguments.truncation,
-        arguments.strip_ansi,
+        arguments.strip_ansi.0,
     );
     let mut facts = success();
     let output = since_last_read(&call.shared, &id, &wait, manner).await?;

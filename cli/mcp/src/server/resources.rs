@@ -1,4 +1,4 @@
-//! Each terminal as two resources: what its screen shows now, and all that it printed.
+//! Each terminal as two resources: its screen, and its output.
 
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
@@ -13,16 +13,16 @@ use termd_proto::terminal::{
 };
 use termd_proto::{ErrorKind, TerminalId, TerminalRef};
 
-use super::backend::Backend;
+use crate::backend::Backend;
 
-/// What every resource's URI begins with.
+/// The beginning of every resource's URI.
 const PREFIX: &str = "termd://terminal/";
-/// What the resources hold: plain text.
+/// The resources are plain text.
 const MIME_TYPE: &str = "text/plain";
 /// Terminals on one page of the list: two resources each.
 const PAGE: u32 = 100;
 
-/// Which of a terminal's two resources.
+/// One of a terminal's two resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum View {
     Screen,
@@ -66,7 +66,7 @@ fn failed(uri: &str, error: &ClientError) -> ErrorData {
     }
 }
 
-/// The open terminals' resources, a page.
+/// A page of the open terminals' resources.
 pub(crate) async fn list(
     backend: &Backend,
     cursor: Option<String>,
@@ -104,7 +104,7 @@ fn resources_of(info: &TerminalInfo) -> [Resource; 2] {
     ]
 }
 
-/// Where the resources of any terminal are.
+/// The URIs of any terminal's resources.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{PREFIX}{{id}}/screen"), "screen")
@@ -148,7 +148,7 @@ async fn transcript(backend: &Backend, id: &TerminalRef) -> Result<String, Clien
     Ok(answer.text.unwrap_or_default())
 }
 
-/// The terminal that a URI names, if there is one.
+/// The terminal that a URI names.
 pub(crate) async fn check(backend: &Backend, uri: &str) -> Result<TerminalId, ErrorData> {
     let (named, _) = parse(uri).ok_or_else(|| unknown(uri))?;
     match backend.show(named).await {
@@ -157,7 +157,7 @@ pub(crate) async fn check(backend: &Backend, uri: &str) -> Result<TerminalId, Er
     }
 }
 
-/// What of a subscription's wishes is served: changes of the list, and of resources that are ours.
+/// The part of a subscription that is served: changes of the list and of termd's resources.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
     accepted.resources_list_changed = requested.resources_list_changed;

@@ -13,21 +13,21 @@ use serde_json::Value;
 use termd_client::Pool;
 use termd_client::approval::{Resolution, deny, wait_for_resolution};
 
-use super::answer::GateQuestion;
+use crate::tools::GateQuestion;
 
-/// The key of our one question among the input requests.
+/// The key of the one question among the input requests.
 const QUESTION: &str = "confirm";
 /// Longest command that is shown in a question.
 const MAX_SHOWN_CHARS: usize = 1_000;
 
-/// What became of the question.
+/// The outcome of the question.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Consent {
     /// The person agreed.
     Agreed,
-    /// Somebody agreed through termd: what was asked about runs when it is tried again.
+    /// Somebody agreed through termd. The command runs when the call is tried again.
     Approved,
-    /// The person did not.
+    /// The person did not agree.
     Declined,
     /// The client has no way to ask.
     Cannot,
@@ -35,40 +35,39 @@ pub(crate) enum Asked {
     Later(Box<InputRequiredResult>),
 }
 
-/// What the person said, where this is the second call after [`Asked::Later`].
+/// The person's answer, where this is the second call after [`Consent::Later`].
 pub(crate) fn answered(request: &CallToolRequestParams) -> Option<bool> {
     let response = request.input_responses.as_ref()?.get(QUESTION)?;
     Some(response.get("action").and_then(Value::as_str) == Some("accept"))
 }
 
-/// Asks, until it is answered here or through termd; whoever is first. What is answered here holds
-/// there too.
+/// Asks until somebody answers, here or through termd. An answer here holds there too.
 pub(crate) async fn ask(
     question: &GateQuestion,
     pool: &Pool,
     context: &RequestContext<RoleServer>,
-) -> Asked {
-    let asked = tokio::select! {
-        asked = ask_client(question, context) => asked,
+) -> Consent {
+    let consent = tokio::select! {
+        consent = ask_client(question, context) => consent,
         said = wait_for_resolution(pool, question.approval.as_ref()) => return match said {
-            Resolution::Approved => Asked::Approved,
-            Resolution::Denied => Asked::Declined,
+            Resolution::Approved => Consent::Approved,
+            Resolution::Denied => Consent::Declined,
         },
     };
-    if matches!(asked, Asked::Declined) {
+    if matches!(consent, Consent::Declined) {
         deny(pool, question.approval.as_ref()).await;
     }
-    asked
+    consent
 }
 
-async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Asked {
+async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Consent {
     let can = context
         .client_capabilities()
         .and_then(|capabilities| capabilities.elicitation)
         // An empty object means forms.
         .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
     if !can {
-        return Asked::Cannot;
+        return Consent::Cannot;
     }
     let request = request(question);
     let stateless = context
@@ -77,7 +76,7 @@ async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer
     if stateless {
         let mut requests = BTreeMap::new();
         requests.insert(QUESTION.to_owned(), InputRequest::Elicitation(request));
-        return Asked::Later(Box::new(InputRequiredResult::from_input_requests(requests)));
+        return Consent::Later(Box::new(InputRequiredResult::from_input_requests(requests)));
     }
     let mut withdrawn = Withdrawn(None);
     let sent = context
@@ -97,15 +96,15 @@ async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer
     withdrawn.0 = None;
     match answered {
         Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept => {
-            Asked::Agreed
+            Consent::Agreed
         }
-        Ok(ClientResult::ElicitResult(_)) => Asked::Declined,
-        // It said that it can, and cannot.
-        Ok(_) | Err(_) => Asked::Cannot,
+        Ok(ClientResult::ElicitResult(_)) => Consent::Declined,
+        // The client announced elicitation, and cannot do it.
+        Ok(_) | Err(_) => Consent::Cannot,
     }
 }
 
-/// Tells the client, when it is dropped, that nobody waits for its answer any more.
+/// Cancels the client's question when it is dropped: nobody waits for the answer any more.
 struct Withdrawn(Option<(Peer<RoleServer>, RequestId)>);
 
 impl Drop for Withdrawn {
@@ -118,7 +117,7 @@ impl Drop for Withdrawn {
         runtime.spawn(async move {
             let reason = Some("it was answered through termd".to_owned());
             let param = CancelledNotificationParam::new(Some(id), reason);
-            // A client that is gone asks nobody.
+            // A client that is gone shows no question.
             let _ = peer.notify_cancelled(param).await;
         });
     }

@@ -1,8 +1,8 @@
 //! MCP's stdio transport: a JSON-RPC message a line.
 //!
-//! rmcp's own does not tell of the end of stdin before it has drained for seconds; this one does,
-//! and counts what is not answered yet, so that whoever pipes a few requests in still gets answers.
-//! A line is bounded; one that is no message is answered with an error and not passed on.
+//! rmcp's own transport reports the end of stdin only after it has drained for seconds. This one
+//! reports it at once, and counts unanswered requests, so that requests from a pipe get answers. A
+//! line is bounded; a line that is no message is answered with an error and not passed on.
 
 use std::io;
 use std::sync::Arc;
@@ -41,12 +41,12 @@ struct State {
     ended: Notify,
 }
 
-/// Tells of the end of stdin.
+/// The end of stdin, to wait for.
 #[derive(Debug)]
 pub(crate) struct Ended(Arc<State>);
 
 impl Ended {
-    /// Returns when stdin has ended and, where calls were in flight, they are answered or had a moment.
+    /// Returns when stdin has ended and calls in flight are answered, or had a moment for it.
     pub(crate) async fn over(self) {
         self.0.ended.notified().await;
         let answers = async {
@@ -54,7 +54,7 @@ impl Ended {
                 self.0.answered.notified().await;
             }
         };
-        // Those that did not make it have nobody to read their answers.
+        // Nobody may be there to read the other answers.
         let _ = timeout(LAST_ANSWERS, answers).await;
     }
 }

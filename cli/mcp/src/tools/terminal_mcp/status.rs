@@ -1,55 +1,30 @@
-//! What goes on in a terminal, in the words of the set's results.
+//! The state of a terminal, in the words of the set's results.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
 use termd_proto::command::{CommandInfo, CommandSource};
-use termd_proto::interact::{Activity, GetActivity, WaitForResult};
+use termd_proto::interact::{Activity, WaitEnd, WaitForResult};
 use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CloseCause, EndCause, ExitStatus, TerminalInfo, TerminalState};
-use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
+use termd_proto::{ErrorKind, Offset, TerminalId};
 
 use crate::backend::Backend;
+use crate::tools::facts::{Facts, add};
 
-/// From here on a hint of a prompt counts as one.
+/// The confidence from which on a hint of a prompt counts as one.
 const LIKELY: f32 = 0.5;
 
-/// A result that grows.
-pub(super) type Facts = Map<String, Value>;
-
-/// A result that says that it went well.
-pub(super) fn success() -> Facts {
-    let mut facts = Facts::new();
-    facts.insert("success".to_owned(), true.into());
-    facts
-}
-
-/// Adds members of an object, but for those that are null.
-pub(super) fn add(facts: &mut Facts, more: Value) {
-    if let Value::Object(more) = more {
-        facts.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
-    }
-}
-
-/// What is known of a terminal now, also once it is closed.
+/// The state of a terminal, open or closed.
 #[derive(Debug)]
-pub(super) enum Standing {
-    /// It is open.
+pub(super) enum Status {
     Open(Box<Activity>),
-    /// Its record is left.
     Closed(Box<TerminalInfo>),
 }
 
-impl Standing {
-    /// Asks.
+impl Status {
     pub(super) async fn of(backend: &Backend, id: &TerminalId) -> Result<Self, ClientError> {
-        let activity = backend
-            .pool()
-            .repeat(&GetActivity {
-                id: TerminalRef::from(id),
-            })
-            .await;
-        match activity {
+        match backend.activity(id).await {
             Ok(activity) => Ok(Self::Open(Box::new(activity))),
             Err(error) if may_be_closed(&error) => {
                 let info = backend.show(id.as_str()).await?;
@@ -59,7 +34,7 @@ impl Standing {
         }
     }
 
-    /// The end of its output.
+    /// The end of the terminal's output.
     pub(super) fn end(&self) -> Offset {
         match self {
             Self::Open(activity) => activity.end,
@@ -67,7 +42,6 @@ impl Standing {
         }
     }
 
-    /// Whether its program runs.
     pub(super) fn is_running(&self) -> bool {
         match self {
             Self::Open(activity) => activity.state == TerminalState::Running,
@@ -75,12 +49,11 @@ impl Standing {
         }
     }
 
-    /// Whether a full-screen program is on.
     pub(super) fn is_full_screen(&self) -> bool {
         matches!(self, Self::Open(activity) if activity.full_screen)
     }
 
-    /// Adds what is known to a result.
+    /// Adds the state to a result.
     pub(super) fn describe(&self, facts: &mut Facts) {
         match self {
             Self::Open(activity) => describe(facts, activity, None),
@@ -95,7 +68,7 @@ impl Standing {
                         "awaiting_secret": false,
                         "command_state": "unknown",
                         "command_complete": true,
-                        "closed_because": info.close_cause.map(cause),
+                        "closed_because": info.close_cause.map(close_cause),
                     }),
                 );
                 exit(facts, info.exit_status.as_ref(), info.end_cause);
@@ -104,8 +77,8 @@ impl Standing {
     }
 }
 
-/// The word for why a terminal was closed that nobody asked to close.
-pub(super) fn cause(cause: CloseCause) -> &'static str {
+/// The word for the cause of a close that no client requested.
+pub(super) fn close_cause(cause: CloseCause) -> &'static str {
     match cause {
         CloseCause::Idle => "idle",
         CloseCause::Disconnect => "disconnect",
@@ -131,7 +104,7 @@ pub(super) fn exit(facts: &mut Facts, status: Option<&ExitStatus>, limit: Option
     }
 }
 
-/// Adds what goes on in an open terminal; `command` is the one that the call was about.
+/// Adds the activity in an open terminal. `command` is the command of the call, if there is one.
 pub(super) fn describe(facts: &mut Facts, activity: &Activity, command: Option<&CommandInfo>) {
     let shell_command = command.or(activity
         .last_command
@@ -153,11 +126,11 @@ pub(super) fn describe(facts: &mut Facts, activity: &Activity, command: Option<&
             "is_alive": running,
             "tui_active": activity.full_screen,
             "snapshot_available": true,
-            // The shell's mark may be there before what it draws.
+            // The shell's mark may come before the prompt is drawn.
             "prompt_detected": activity.awaiting_secret
                 || (running && state == "prompt")
                 || confidence.is_some_and(|confidence| confidence >= LIKELY),
-            // Two digits: a hint has no more.
+            // A hint is no more exact than two digits.
             "prompt_confidence": confidence
                 .map(|confidence| (f64::from(confidence) * 100.0).round() / 100.0),
             "awaiting_secret": activity.awaiting_secret,
@@ -171,10 +144,10 @@ pub(super) fn describe(facts: &mut Facts, activity: &Activity, command: Option<&
     exit(facts, activity.exit_status.as_ref(), activity.end_cause);
 }
 
-/// Adds what a wait found.
+/// Adds the result of a wait.
 pub(super) fn describe_wait(facts: &mut Facts, wait: &WaitForResult) {
     describe(facts, &wait.activity, wait.command.as_ref());
-    let timed_out = wait.ended_by == termd_proto::interact::WaitEnd::Timeout;
+    let timed_out = wait.ended_by == WaitEnd::Timeout;
     add(
         facts,
         json!({

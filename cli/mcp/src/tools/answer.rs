@@ -1,7 +1,7 @@
 //! What a tool answers: facts, a picture, or an error that says what to mend.
 //!
-//! Facts go out twice, as text and as structured content: some clients give their model the one,
-//! some the other. A picture goes out alone: Claude Code drops one that stands beside structure.
+//! Facts go out twice, as text and as structured content, because clients differ in which of the two
+//! their model sees. A picture goes out alone: Claude Code drops a picture beside structure.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,9 @@ use termd_proto::approval::ApprovalId;
 use thiserror::Error;
 use tokio::task::JoinError;
 
-/// What a tool's function gives.
+use super::schema::ArgumentError;
+
+/// The result of a tool's function.
 pub(crate) type Outcome = Result<ToolAnswer, ToolError>;
 
 /// What a tool answers.
@@ -32,7 +34,6 @@ pub(crate) enum ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// As MCP says it.
     pub(crate) fn into_mcp(self) -> CallToolResult {
         match self {
             Self::Facts(facts) => CallToolResult::structured(facts),
@@ -46,18 +47,28 @@ impl ToolAnswer {
     }
 }
 
-/// What the gate said when it stopped something.
+/// The gate's question about a command that it stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateQuestion {
-    /// What was about to run, as far as it is shown.
+    /// The command that was about to run, as far as it is shown.
     pub(crate) command: String,
-    /// Why it is asked.
     pub(crate) reason: String,
-    /// The question that somebody may answer elsewhere; `None`: the daemon asks nobody.
+    /// The question that somebody may answer elsewhere. `None`: the daemon asks nobody.
     pub(crate) approval: Option<ApprovalId>,
 }
 
 impl GateQuestion {
+    /// The question as a result, which is no error.
+    pub(crate) fn to_answer(&self) -> ToolAnswer {
+        ToolAnswer::Facts(json!({
+            "success": false,
+            "requires_confirmation": true,
+            "command": self.command,
+            "reason": self.reason,
+            "message": self.how_to_agree(),
+        }))
+    }
+
     fn how_to_agree(&self) -> String {
         let confirmed = "Nothing was run. If the user agrees to it, send the same call again with \
                          confirmed=true.";
@@ -70,13 +81,13 @@ impl GateQuestion {
     }
 }
 
-/// Why a tool did not do what was asked.
+/// Why a tool did nothing.
 #[derive(Debug, Error)]
 pub(crate) enum ToolError {
     /// The gate asks first.
     #[error("{}", .0.reason)]
     Gate(GateQuestion),
-    /// Anything else: terminal-mcp's word for it, and a line that says what to mend.
+    /// Anything else: terminal-mcp's word for the error, and a line that says what to mend.
     #[error("{message}")]
     Failed {
         /// `validation_error`, `not_found`, `session_dead`, `spawn_error`, …
@@ -102,7 +113,7 @@ impl ToolError {
         }
     }
 
-    /// The person was asked, and did not agree.
+    /// The user was asked, and did not agree.
     pub(crate) fn declined(question: &GateQuestion) -> Self {
         Self::Failed {
             kind: "declined",
@@ -113,28 +124,16 @@ impl ToolError {
             ),
         }
     }
+}
 
-    /// terminal-mcp's body: `{"success": false, "error": {"type", "message"}}`, or the question of
-    /// the gate, which is no error.
-    pub(crate) fn to_session_answer(&self) -> ToolAnswer {
-        match self {
-            Self::Gate(question) => ToolAnswer::Facts(json!({
-                "success": false,
-                "requires_confirmation": true,
-                "command": question.command,
-                "reason": question.reason,
-                "message": question.how_to_agree(),
-            })),
-            Self::Failed { kind, message } => ToolAnswer::Failure(json!({
-                "success": false,
-                "error": { "type": kind, "message": message },
-            })),
-        }
+impl From<ArgumentError> for ToolError {
+    fn from(error: ArgumentError) -> Self {
+        Self::validation(error.to_string())
     }
 }
 
 impl From<JoinError> for ToolError {
-    /// The task of a call panicked, or was dropped with the runtime.
+    /// A call's task panicked, or was dropped with the runtime.
     fn from(error: JoinError) -> Self {
         Self::internal(format!("the call ended without an answer: {error}"))
     }

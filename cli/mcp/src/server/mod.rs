@@ -1,4 +1,9 @@
-//! What MCP's requests do: rmcp's handler over the registry, the resources and the subscriptions.
+//! MCP's requests: rmcp's handler over the tools, the resources and the subscriptions.
+
+mod confirm;
+mod resources;
+mod stdio;
+mod subscriptions;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,17 +20,15 @@ use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Map, Value};
 use termd_client::approval;
 
-use super::answer::{Outcome, ToolError};
-use super::call::Call;
-use super::confirm::{self, Asked};
-use super::progress::Progress;
-use super::registry::Registry;
-use super::subscriptions::Subscriptions;
-use super::tool::Tool;
-use super::{Shared, resources};
-use crate::toolset::Toolset;
+pub(crate) use stdio::Stdio;
 
-/// What a model is told of all of this: short and true.
+use crate::shared::Shared;
+use crate::tools::{Call, Offer, Outcome, Progress, Registry, Tool, ToolError};
+use crate::toolset::Toolset;
+use confirm::Consent;
+use subscriptions::Subscriptions;
+
+/// The instructions for a model.
 const INSTRUCTIONS: &str = "Terminals that outlive this connection: shells, REPLs, ssh, databases, \
 full-screen programs. They belong to the user's termd, so call the list tool first to take up one \
 that is open; the user can watch and type too (`termctl attach ID`). Prefer one call that types and \
@@ -47,7 +50,7 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// With the tools of these sets.
+    /// A server with the tools of these sets.
     pub(crate) fn new(shared: Arc<Shared>, toolsets: &[Toolset]) -> Self {
         Self {
             subscriptions: Arc::new(Subscriptions::new(Arc::clone(&shared))),
@@ -56,7 +59,7 @@ impl Server {
         }
     }
 
-    /// Takes the client's name from whichever message has it first.
+    /// Takes the client's name from the first message that has it.
     fn meet(&self, context: &RequestContext<RoleServer>) {
         if let Some(client) = context.client_info() {
             self.shared.backend.introduce(&client.name, &client.version);
@@ -70,20 +73,17 @@ impl Server {
         confirmed: bool,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
-        let mut arguments = arguments.unwrap_or_default();
-        tool.input
-            .check(&mut arguments)
-            .map_err(ToolError::validation)?;
-        if confirmed {
-            arguments.insert("confirmed".to_owned(), Value::Bool(true));
-        }
-        let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
-        (tool.run)(Call::new(Arc::clone(&self.shared), progress, arguments)).await
+        let call = Call {
+            shared: Arc::clone(&self.shared),
+            progress: Progress::new(context.peer.clone(), context.meta.get_progress_token()),
+        };
+        tool.call(call, arguments.unwrap_or_default(), confirmed)
+            .await
     }
 
     async fn answer(
         &self,
-        tool: &Tool,
+        Offer { tool, error }: &Offer,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
@@ -95,11 +95,11 @@ impl Server {
         let outcome = match first {
             Err(ToolError::Gate(question)) if said.is_none() => {
                 match confirm::ask(&question, self.shared.backend.pool(), context).await {
-                    Asked::Agreed => self.run(tool, arguments, true, context).await,
-                    Asked::Approved => self.run(tool, arguments, false, context).await,
-                    Asked::Later(required) => return CallToolResponse::InputRequired(*required),
-                    Asked::Declined => Err(ToolError::declined(&question)),
-                    Asked::Cannot => Err(ToolError::Gate(question)),
+                    Consent::Agreed => self.run(tool, arguments, true, context).await,
+                    Consent::Approved => self.run(tool, arguments, false, context).await,
+                    Consent::Later(required) => return CallToolResponse::InputRequired(*required),
+                    Consent::Declined => Err(ToolError::declined(&question)),
+                    Consent::Cannot => Err(ToolError::Gate(question)),
                 }
             }
             Err(ToolError::Gate(question)) => {
@@ -109,12 +109,12 @@ impl Server {
             }
             outcome => outcome,
         };
-        let answer = outcome.unwrap_or_else(|error| (tool.error)(&error));
+        let answer = outcome.unwrap_or_else(|failure| error(&failure));
         CallToolResponse::Complete(answer.into_mcp())
     }
 }
 
-/// What a cancelled request is answered with, where it is answered at all.
+/// The answer to a cancelled request, where there is one.
 fn cancelled() -> ErrorData {
     ErrorData::new(ErrorCode::INVALID_REQUEST, "cancelled by the client", None)
 }
@@ -158,7 +158,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
-        self.registry.find(name).map(Tool::to_mcp)
+        self.registry.find(name).map(|offer| offer.tool.to_mcp())
     }
 
     async fn call_tool(
@@ -167,7 +167,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.meet(&context);
-        let Some(tool) = self.registry.find(&request.name) else {
+        let Some(offer) = self.registry.find(&request.name) else {
             let known: Vec<_> = self.registry.all().map(|tool| tool.name).collect();
             return Err(ErrorData::invalid_params(
                 format!(
@@ -181,7 +181,7 @@ impl ServerHandler for Server {
         tokio::select! {
             biased;
             () = context.ct.cancelled() => Err(cancelled()),
-            answer = self.answer(tool, request, &context) => Ok(answer),
+            answer = self.answer(offer, request, &context) => Ok(answer),
         }
     }
 
@@ -227,7 +227,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    // The way of the eras with `initialize`; `listen` is the later one's.
+    // For the versions with `initialize`; later ones use `listen`.
     #[allow(deprecated)]
     async fn subscribe(
         &self,

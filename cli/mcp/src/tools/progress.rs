@@ -1,4 +1,4 @@
-//! Telling the client how a long call goes, where it gave a token: once a second, not more often.
+//! Progress notifications of a long call, once a second, to a client that gave a token.
 
 use std::time::Duration;
 
@@ -8,34 +8,33 @@ use termd_proto::TerminalRef;
 use termd_proto::terminal::ShowTerminal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::backend::Backend;
+use crate::backend::Backend;
 
-/// Between two notifications.
+/// The time between two notifications.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Tells the client of one call how it goes.
+/// The notifications of one call.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
-    asked: Option<(Peer<RoleServer>, ProgressToken)>,
+    /// `None`: the client gave no token.
+    receiver: Option<(Peer<RoleServer>, ProgressToken)>,
 }
 
 impl Progress {
-    /// To this client, where it gave a token.
     pub(crate) fn new(peer: Peer<RoleServer>, token: Option<ProgressToken>) -> Self {
         Self {
-            asked: token.map(|token| (peer, token)),
+            receiver: token.map(|token| (peer, token)),
         }
     }
 
-    /// Does the work, and tells the client how long it has taken and how much the terminal has
-    /// printed meanwhile.
+    /// Does the work. The client hears how long it has taken and how much the terminal has printed.
     pub(crate) async fn during<T>(
         &self,
         backend: &Backend,
         terminal: &TerminalRef,
         work: impl Future<Output = T>,
     ) -> T {
-        let Some((peer, token)) = &self.asked else {
+        let Some((peer, token)) = &self.receiver else {
             return work.await;
         };
         let begun = Instant::now();

@@ -1,54 +1,64 @@
-//! Which tools there are: those of the sets that were asked for.
+//! The tools on offer: those of the requested sets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::settings::Settings;
+use super::answer::{ToolAnswer, ToolError};
 use super::tool::Tool;
-use crate::tools::{smart_terminal, terminal_mcp};
+use super::{smart_terminal, terminal_mcp};
+use crate::settings::Settings;
 use crate::toolset::Toolset;
+
+/// A tool, as its set offers it.
+pub(crate) struct Offer {
+    pub(crate) tool: Tool,
+    /// How the set writes an error.
+    pub(crate) error: fn(&ToolError) -> ToolAnswer,
+}
 
 /// The tools on offer.
 pub(crate) struct Registry {
-    tools: BTreeMap<&'static str, Tool>,
-    /// Those that are listed, in the order of their sets.
-    order: Vec<&'static str>,
+    offers: BTreeMap<&'static str, Offer>,
+    /// The names that are listed, in the order of their sets.
+    listed: Vec<&'static str>,
 }
 
 impl Registry {
     /// The tools of these sets.
     pub(crate) fn of(toolsets: &[Toolset], settings: &Settings) -> Self {
-        let mut registry = Self {
-            tools: BTreeMap::new(),
-            order: Vec::new(),
-        };
+        let mut offers = BTreeMap::new();
+        let mut listed = Vec::new();
         for toolset in toolsets {
-            let tools = match toolset {
-                Toolset::TerminalMcp => terminal_mcp::tools(settings),
-                Toolset::SmartTerminal => {
-                    for tool in smart_terminal::unlisted() {
-                        registry.tools.insert(tool.name, tool);
-                    }
-                    smart_terminal::tools()
-                }
+            let (tools, unlisted, error): (_, _, fn(&ToolError) -> ToolAnswer) = match toolset {
+                Toolset::TerminalMcp => (
+                    terminal_mcp::tools(settings),
+                    Vec::new(),
+                    terminal_mcp::error,
+                ),
+                Toolset::SmartTerminal => (
+                    smart_terminal::tools(),
+                    smart_terminal::unlisted(),
+                    smart_terminal::error,
+                ),
             };
-            for tool in tools {
-                let name = tool.name;
-                if registry.tools.insert(name, tool).is_none() {
-                    registry.order.push(name);
-                }
+            listed.extend(tools.iter().map(|tool| tool.name));
+            for tool in tools.into_iter().chain(unlisted) {
+                offers.insert(tool.name, Offer { tool, error });
             }
         }
-        registry
+        let mut seen = BTreeSet::new();
+        listed.retain(|name| seen.insert(*name));
+        Self { offers, listed }
     }
 
     /// A tool by its name, listed or not.
-    pub(crate) fn find(&self, name: &str) -> Option<&Tool> {
-        self.tools.get(name)
+    pub(crate) fn find(&self, name: &str) -> Option<&Offer> {
+        self.offers.get(name)
     }
 
-    /// All that are listed.
+    /// All tools that are listed.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
-        self.order.iter().filter_map(|name| self.tools.get(name))
+        let offers = self.listed.iter().filter_map(|name| self.offers.get(name));
+        offers.map(|offer| &offer.tool)
     }
 }
 

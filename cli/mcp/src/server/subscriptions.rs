@@ -1,8 +1,8 @@
-//! Telling clients of change: of the list of terminals, and of those that they subscribed to.
+//! Notifications of changes: of the list of terminals, and of subscribed terminals.
 //!
-//! One subscription at the daemon serves all; each listener gathers what changed for a moment and
-//! tells it once, so that a flood of output is a few notifications a second. Where notice of a
-//! change may have been missed (the daemon's server was replaced), all is said to have changed.
+//! One subscription at the daemon serves all listeners. A listener gathers changes for a moment and
+//! notifies once, so a flood of output is a few notifications a second. Where events may have been
+//! missed (the daemon's server was replaced), everything counts as changed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,35 +16,35 @@ use termd_proto::terminal::SubscribeEvents;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::sleep;
 
-use super::{Shared, resources};
+use super::resources;
+use crate::shared::Shared;
 
-/// Changes are gathered for so long.
+/// The time for which changes are gathered.
 const PERIOD: Duration = Duration::from_millis(300);
-/// Between two attempts to hear of changes.
+/// The time between two attempts to subscribe at the daemon.
 const RETRY: Duration = Duration::from_secs(1);
-/// Changes on the way to one listener; more of them, and it is told that all has changed.
+/// Most changes on the way to one listener. Beyond it everything counts as changed.
 const QUEUE: usize = 256;
 /// Most resources that one client subscribes to.
 const MAX_SUBSCRIBED: usize = 1_000;
 
-/// What changed.
 #[derive(Debug, Clone)]
 enum Change {
     List,
     Terminal(TerminalId),
-    /// Anything: notice may have been missed.
+    /// Everything: events may have been missed.
     All,
 }
 
-/// What one listener wants to know.
+/// The changes that one listener wants.
 #[derive(Debug, Default, Clone)]
 struct Interest {
     list: bool,
-    /// Which URI names which terminal.
+    /// Terminals by the URI that names them.
     resources: HashMap<String, TerminalId>,
 }
 
-/// What is told.
+/// One notification.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Notice {
     List,
@@ -68,7 +68,7 @@ impl Interest {
     }
 }
 
-/// Who is told, in its era's way.
+/// The receiver of notifications, in the way of its protocol version.
 #[derive(Debug)]
 enum Listener {
     Peer(Peer<RoleServer>),
@@ -76,8 +76,8 @@ enum Listener {
 }
 
 impl Listener {
-    /// False where it cannot be told any more.
-    async fn tell(&self, notice: Notice) -> bool {
+    /// Sends a notification; false when the receiver is gone.
+    async fn notify(&self, notice: Notice) -> bool {
         match (self, notice) {
             (Self::Peer(peer), Notice::List) => peer.notify_resource_list_changed().await.is_ok(),
             (Self::Peer(peer), Notice::Updated(uri)) => {
@@ -92,18 +92,17 @@ impl Listener {
     }
 }
 
-/// All listeners' source.
+/// The source of all listeners.
 #[derive(Debug)]
 pub(crate) struct Subscriptions {
     shared: Arc<Shared>,
     changes: broadcast::Sender<Change>,
     watching: OnceLock<()>,
-    /// Of the client with `initialize`: one a process.
+    /// The interest of the one client with `initialize`.
     interest: Arc<Mutex<Interest>>,
 }
 
 impl Subscriptions {
-    /// Nobody listens yet.
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self {
             shared,
@@ -113,7 +112,7 @@ impl Subscriptions {
         }
     }
 
-    /// A client with `initialize` is told of every change of the list.
+    /// Notifies a client with `initialize` of every change of the list.
     pub(crate) fn watch_list(&self, peer: Peer<RoleServer>) {
         self.change_interest(|interest| interest.list = true);
         let interest = Arc::clone(&self.interest);
@@ -141,7 +140,7 @@ impl Subscriptions {
         })
     }
 
-    /// `resources/unsubscribe`; one that is not there is none.
+    /// `resources/unsubscribe`. An unknown URI is no error.
     pub(crate) fn remove(&self, uri: &str) {
         self.change_interest(|interest| interest.resources.remove(uri));
     }
@@ -155,16 +154,16 @@ impl Subscriptions {
         };
         let uris = accepted.resource_subscriptions.iter().flatten();
         for uri in uris.take(MAX_SUBSCRIBED) {
-            // One of no terminal changes never.
+            // A URI of no terminal never changes.
             if let Ok(id) = resources::check(&self.shared.backend, uri).await {
                 interest.resources.insert(uri.clone(), id);
             }
         }
         let listener = Listener::Sink(context.sink().clone());
-        let telling = gather(self.changes(), move || interest.clone(), listener);
+        let notifying = gather(self.changes(), move || interest.clone(), listener);
         tokio::select! {
             () = context.cancelled() => {}
-            () = telling => {}
+            () = notifying => {}
         }
     }
 
@@ -172,7 +171,7 @@ impl Subscriptions {
         change(&mut self.interest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes from now on.
+    /// The changes from now on.
     fn changes(&self) -> broadcast::Receiver<Change> {
         self.watching.get_or_init(|| {
             tokio::spawn(watch(Arc::clone(&self.shared), self.changes.clone()));
@@ -181,7 +180,7 @@ impl Subscriptions {
     }
 }
 
-/// Hears of changes from the daemon, for as long as this process lives.
+/// Reads the daemon's events for as long as this process lives.
 async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
     let mut again = false;
     loop {
@@ -196,7 +195,7 @@ async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
             }
             while let Some(Ok(event)) = events.next().await {
                 for change in changes_of(event) {
-                    // Nobody listens now.
+                    // An error means that there is no listener now.
                     let _ = changes.send(change);
                 }
             }
@@ -221,7 +220,7 @@ fn changes_of(event: TerminalEvent) -> Vec<Change> {
     }
 }
 
-/// Gathers changes and tells each once a period, until it cannot be told.
+/// Gathers changes and sends each once a period, until the listener is gone.
 async fn gather(
     mut changes: broadcast::Receiver<Change>,
     interest: impl Fn() -> Interest,
@@ -242,7 +241,7 @@ async fn gather(
             pending.extend(interest().notices(&change));
         }
         for notice in std::mem::take(&mut pending) {
-            if !listener.tell(notice).await {
+            if !listener.notify(notice).await {
                 return;
             }
         }

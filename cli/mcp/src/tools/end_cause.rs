@@ -1,12 +1,10 @@
-//! The limit that ended a terminal's program, as both sets' results tell it.
-//!
-//! It promises that the schema names every word that there is. Must not know what a limit is.
+//! The limit that ended a terminal's program, as a result's schema describes it.
 
 use termd_proto::terminal::EndCause;
 
 use super::schema::Field;
 
-/// The member that tells it, under the set's own name.
+/// The field under its set's name. The schema names every word that there is.
 pub(crate) fn field(name: &'static str) -> Field {
     let words = EndCause::ALL.map(EndCause::as_str);
     Field::string(

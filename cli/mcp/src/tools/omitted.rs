@@ -1,18 +1,17 @@
-//! What an answer leaves out of the output that it speaks of, by offset, so that it can be read.
-//! Pure; both sets of tools tell it alike.
+//! What an answer leaves out of a terminal's output, by offset, so that a client can read it.
 
 use serde_json::{Value, json};
 use termd_proto::Offset;
 
 use super::schema::Field;
 
-/// The ranges left out, in their order; each from its first byte to the one after its last.
+/// The ranges that are left out, in order, each from its first byte to the one after its last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Omitted(Vec<(Offset, Offset)>);
+pub(crate) struct Omitted(Vec<(Offset, Offset)>);
 
 impl Omitted {
-    /// Its field in an output schema; `reading` says how to read a range.
-    pub(super) fn field(reading: &str) -> Field {
+    /// The field in an output schema; `reading` says how to read a range.
+    pub(crate) fn field(reading: &str) -> Field {
         let range = json!({
             "type": "object",
             "properties": { "from": { "type": "integer" }, "to": { "type": "integer" } },
@@ -21,21 +20,20 @@ impl Omitted {
         Field::list("omitted", range, &format!("Output left out, {reading}"))
     }
 
-    /// Notes a range, wherever among the others it belongs; an empty one is none.
-    pub(super) fn add(&mut self, from: Offset, to: Offset) {
+    /// Adds a range in its place among the others. An empty range is none.
+    pub(crate) fn add(&mut self, from: Offset, to: Offset) {
         if from < to {
             let behind = self.0.partition_point(|&(begin, _)| begin <= from);
             self.0.insert(behind, (from, to));
         }
     }
 
-    /// Whether nothing was left out.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The field's value; `None` where nothing was left out.
-    pub(super) fn to_json(&self) -> Option<Value> {
+    pub(crate) fn to_json(&self) -> Option<Value> {
         let ranges = self.0.iter();
         let ranges: Value = ranges
             .map(|(from, to)| json!({ "from": from, "to": to }))

@@ -1,0 +1,12 @@
+use crate::backend::Backend;
+use crate::cursors::Cursors;
+use crate::settings::Settings;
+
+/// What all calls share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) backend: Backend,
+    pub(crate) settings: Settings,
+    /// How far this client has read.
+    pub(crate) cursors: Cursors,
+}

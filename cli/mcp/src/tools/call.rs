@@ -1,0 +1,47 @@
+//! One call of a tool, as its function sees it.
+
+use std::sync::Arc;
+
+use termd_client::ClientError;
+use termd_proto::interact::{TypeInput, TypedInput};
+use termd_proto::terminal::SendResult;
+use termd_proto::{TerminalId, TerminalRef};
+
+use super::progress::Progress;
+use crate::backend::Backend;
+use crate::shared::Shared;
+
+/// How long a program may take to take what is typed: 100,000 characters into a slow line editor.
+const TYPING_TIMEOUT_MS: u64 = 30_000;
+
+/// One call of a tool.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) shared: Arc<Shared>,
+    /// Tells the client how the call goes, where the client wants to know.
+    pub(crate) progress: Progress,
+}
+
+impl Call {
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.shared.backend
+    }
+
+    /// Types, once, and remembers where the output ended then.
+    pub(crate) async fn type_once(
+        &self,
+        id: &TerminalId,
+        input: TypedInput,
+        confirmed: bool,
+    ) -> Result<SendResult, ClientError> {
+        let request = TypeInput {
+            id: TerminalRef::from(id),
+            input,
+            confirmed: Some(confirmed),
+            timeout_ms: Some(TYPING_TIMEOUT_MS),
+        };
+        let sent = self.backend().pool().once(&request).await?;
+        self.shared.cursors.set_sent(id, sent.offset);
+        Ok(sent)
+    }
+}

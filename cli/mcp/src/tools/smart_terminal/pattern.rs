@@ -1,0 +1,14 @@
+//! Regular expressions of waits and checks.
+
+use regex::{Regex, RegexBuilder};
+
+use super::results::bad;
+use crate::tools::answer::ToolError;
+
+/// Compiles a pattern. `name` is its parameter.
+pub(super) fn check_pattern(pattern: &str, name: &str) -> Result<Regex, ToolError> {
+    RegexBuilder::new(pattern)
+        .multi_line(true)
+        .build()
+        .map_err(|error| bad(format!("Invalid regex pattern in {name}: {error}")))
+}

@@ -1,0 +1,72 @@
+//! Fields that the results of several tools have, and the set's errors.
+
+use crate::tools::answer::{ToolAnswer, ToolError};
+use crate::tools::end_cause;
+use crate::tools::omitted::Omitted;
+use crate::tools::schema::{Field, OutputSchema, object};
+
+/// The schema of a result of a tool that runs something, or of the gate's question.
+pub(super) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
+    let question = vec![
+        Field::boolean("success", ""),
+        Field::boolean("requires_confirmation", "Nothing was run: ask the user"),
+        Field::string("command", ""),
+        Field::string("reason", ""),
+        Field::string("message", ""),
+    ];
+    let missing = question
+        .into_iter()
+        .filter(|field| !fields.iter().any(|own| own.name == field.name));
+    let missing: Vec<_> = missing.collect();
+    fields.extend(missing);
+    object(fields)
+}
+
+/// Output, and the ranges that were left out.
+pub(super) fn text() -> Vec<Field> {
+    vec![
+        Field::string("output", ""),
+        Field::boolean("truncated", ""),
+        Omitted::field("by position; terminal_read with since=from reads it"),
+        Field::integer("position", "Where the next read goes on"),
+    ]
+}
+
+/// The limit that ended a program.
+pub(super) fn end_cause() -> Field {
+    end_cause::field("endCause")
+}
+
+/// The result of a command in a terminal.
+pub(super) fn ran() -> Vec<Field> {
+    let mut fields = text();
+    fields.extend([
+        Field::integer("exitCode", "null: not known, or it still runs").or_null(),
+        Field::string("cwd", "").or_null(),
+        Field::boolean("timedOut", ""),
+        Field::string(
+            "completedBy",
+            "How it is known that it is done: marks (certain), foreground (likely), prompt (a guess)",
+        ),
+        Field::boolean("running", "It still runs"),
+        end_cause(),
+    ]);
+    fields
+}
+
+/// An error as smart-terminal-mcp writes it: plain text. The gate's question is no error.
+pub(crate) fn error(error: &ToolError) -> ToolAnswer {
+    match error {
+        ToolError::Gate(question) => question.to_answer(),
+        ToolError::Failed { message, .. } => ToolAnswer::Refusal(
+            message
+                .replace("session_list", "terminal_list")
+                .replace("session_read", "terminal_read"),
+        ),
+    }
+}
+
+/// An error of a call that makes no sense.
+pub(super) fn bad(message: impl Into<String>) -> ToolError {
+    ToolError::validation(message)
+}

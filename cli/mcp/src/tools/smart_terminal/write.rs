@@ -1,0 +1,74 @@
+//! `terminal_write`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use termd_proto::interact::TypedInput;
+
+use super::escapes::unescaped;
+use super::params::{Confirmed, SessionName};
+use super::results::{self, bad};
+use super::session::alive;
+use crate::tools::answer::{Outcome, ToolAnswer};
+use crate::tools::call::Call;
+use crate::tools::facts::{Facts, add};
+use crate::tools::schema::Field;
+use crate::tools::tool::{Effect, Handler, Tool};
+
+/// Most characters in one write: as many as the daemon takes in one.
+const MAX_DATA_CHARS: usize = 1 << 20;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    session_id: SessionName,
+    /// What to type
+    #[schemars(length(max = MAX_DATA_CHARS))]
+    data: String,
+    confirmed: Confirmed,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "terminal_write",
+        title: "Type into a terminal",
+        description: "Type exact characters into a terminal and return at once; \\r is Enter, \\x03 is \
+                      Ctrl+C, \\t, \\n, \\e, \\xNN. For a program that asks something. To run a command \
+                      use terminal_exec.",
+        effect: Effect::Runs,
+        output: results::output_or_question(vec![
+            Field::string("sessionId", ""),
+            Field::integer("queued", "Bytes not taken yet: the program is not reading"),
+            Field::integer("position", "The end of the output before it"),
+        ]),
+        handler: Handler::new(write),
+    }
+}
+
+async fn write(call: Call, arguments: Arguments) -> Outcome {
+    let info = alive(&call, &arguments.session_id.0).await?;
+    let bytes = unescaped(&arguments.data);
+    if bytes.is_empty() {
+        return Err(bad("'data' is empty: there is nothing to type"));
+    }
+    let input = TypedInput {
+        data: Some(STANDARD.encode(bytes)),
+        ..TypedInput::default()
+    };
+    let sent = call
+        .type_once(&info.id, input, arguments.confirmed.0)
+        .await?;
+    let mut facts = Facts::new();
+    add(
+        &mut facts,
+        json!({
+            "success": true,
+            "sessionId": arguments.session_id.0,
+            "queued": (sent.queued > 0).then_some(sent.queued),
+            "position": sent.offset,
+        }),
+    );
+    Ok(ToolAnswer::Facts(facts.into()))
+}

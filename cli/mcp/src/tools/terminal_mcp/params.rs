@@ -1,0 +1,42 @@
+//! Parameters that several tools have. The docs are the text that models read.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::settings::MAX_TIMEOUT;
+
+/// Longest id, label or name of a key, in characters.
+pub(super) const MAX_NAME_CHARS: usize = 64;
+/// Longest pattern of a wait, in characters.
+pub(super) const MAX_PATTERN_CHARS: usize = 4_096;
+/// Largest offset.
+pub(super) const MAX_OFFSET: u64 = u64::MAX >> 11;
+
+/// The terminal: its session_id, or its label
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))] pub(super) String);
+
+/// false: with the escape sequences as they came
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("default" = true))]
+pub(super) struct StripAnsi(pub(super) bool);
+
+/// The user has agreed to run it though it is dangerous
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("default" = false))]
+pub(super) struct Confirmed(pub(super) bool);
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Seconds(#[schemars(range(min = 0, max = MAX_TIMEOUT.as_secs()))] f64);
+
+impl Seconds {
+    pub(super) fn to_duration(self) -> Duration {
+        Duration::try_from_secs_f64(self.0).unwrap_or_default()
+    }
+}

@@ -1,0 +1,125 @@
+//! Fields that the results of several tools have, and the set's errors.
+
+use serde_json::json;
+
+use crate::tools::answer::{ToolAnswer, ToolError};
+use crate::tools::end_cause;
+use crate::tools::facts::Facts;
+use crate::tools::omitted::Omitted;
+use crate::tools::schema::{Field, OutputSchema, object};
+
+/// A result of a call that went well.
+pub(super) fn success() -> Facts {
+    let mut facts = Facts::new();
+    facts.insert("success".to_owned(), true.into());
+    facts
+}
+
+/// An error as terminal-mcp writes it: `{"success": false, "error": {"type", "message"}}`. The gate's
+/// question is no error.
+pub(crate) fn error(error: &ToolError) -> ToolAnswer {
+    match error {
+        ToolError::Gate(question) => question.to_answer(),
+        ToolError::Failed { kind, message } => ToolAnswer::Failure(json!({
+            "success": false,
+            "error": { "type": kind, "message": message },
+        })),
+    }
+}
+
+/// The schema of a result: `success`, an error, the gate's question, and these fields.
+pub(super) fn output(mut fields: Vec<Field>) -> OutputSchema {
+    let mut all = vec![
+        Field::boolean("success", "").required(),
+        Field::object("error", "Why not: {type, message}"),
+        Field::boolean("requires_confirmation", "Nothing was run: ask the user"),
+        Field::string("command", ""),
+        Field::string("reason", ""),
+        Field::string("message", ""),
+    ];
+    all.retain(|field| !fields.iter().any(|own| own.name == field.name));
+    all.append(&mut fields);
+    object(all)
+}
+
+/// Output, and its place in the terminal's.
+pub(super) fn text() -> Vec<Field> {
+    vec![
+        Field::string("output", ""),
+        Field::integer("bytes_read", "Bytes of output gone through"),
+        Field::boolean("truncated", ""),
+        Field::integer("offset", "Where the next read goes on"),
+        Omitted::field("by offset; session_read with offset=from reads it"),
+    ]
+}
+
+/// What goes on in the terminal.
+pub(super) fn facts() -> Vec<Field> {
+    vec![
+        Field::boolean("is_alive", ""),
+        Field::boolean("tui_active", "A full-screen program is on: read snapshots"),
+        Field::boolean("snapshot_available", ""),
+        Field::boolean("prompt_detected", "It seems to wait for input"),
+        Field::number(
+            "prompt_confidence",
+            "How sure that is: 1 where the shell says so",
+        ),
+        Field::boolean("awaiting_secret", "It asks for a password: send `password`"),
+        Field::boolean("osc133", "The shell tells where commands begin and end"),
+        Field::string("command_state", "prompt, running or unknown"),
+        Field::boolean("command_complete", ""),
+        Field::integer(
+            "exit_code",
+            "Of the last command, or of the program once it has exited",
+        ),
+        Field::string("signal", "The signal that ended the program"),
+        end_cause(),
+        Field::string("cwd", ""),
+        Field::string(
+            "closed_because",
+            "idle or disconnect, where nobody asked for it",
+        ),
+    ]
+}
+
+/// The limit that ended a program.
+pub(super) fn end_cause() -> Field {
+    end_cause::field("end_cause")
+}
+
+/// How a wait ended.
+pub(super) fn waiting() -> Vec<Field> {
+    vec![
+        Field::boolean("matched", ""),
+        Field::string("matched_text", ""),
+        Field::string("matched_line", ""),
+        Field::boolean("timed_out", "Not over yet: call again to go on"),
+        Field::string(
+            "completed_by",
+            "How it is known that the command is done: marks (certain), foreground (likely), prompt (a guess)",
+        ),
+    ]
+}
+
+/// A screen.
+pub(super) fn screen() -> Vec<Field> {
+    let line = json!({
+        "type": "object",
+        "properties": { "line": { "type": "integer" }, "content": { "type": "string" } },
+        "required": ["line", "content"],
+    });
+    vec![
+        Field::string("mode_used", ""),
+        Field::list(
+            "changed_lines",
+            line,
+            "Rows that changed since the last diff, from 1",
+        ),
+        Field::boolean("is_first_read", ""),
+        Field::integer("total_lines", ""),
+        Field::object(
+            "cursor",
+            "Where the cursor is: row and column from 1, visible",
+        ),
+    ]
+}
