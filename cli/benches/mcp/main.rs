@@ -4,6 +4,7 @@
 //! `PyPI` into a virtual environment under `target/` the first time. Ends with 1 if a figure is
 //! beyond its limit: a tenth of the other's time, half of its memory.
 
+mod launch;
 mod peer;
 mod place;
 mod server;
@@ -12,8 +13,8 @@ mod stories;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use launch::Launch;
 use place::Place;
-use server::Launch;
 use termd_test_support::figures::{Limit, Report, mebibytes, median, millis};
 
 /// How many times a quick thing is measured; the median counts.

@@ -3,22 +3,21 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::launch::Launch;
 use crate::place;
-use crate::server::Launch;
 
-/// What is installed.
 const PACKAGE: &str = "terminal-mcp==0.4.7";
 
-/// How to start it; `None` where it cannot be installed.
+/// The launch of terminal-mcp; `None` where it cannot be installed.
 pub(crate) fn terminal_mcp() -> Option<Launch> {
     let directory = place::cache().join("terminal-mcp-0.4.7");
     let program = directory.join("bin/terminal-mcp");
     if !program.exists() {
-        let made = run(Command::new("python3")
+        let created = run(Command::new("python3")
             .arg("-m")
             .arg("venv")
             .arg(&directory));
-        let installed = made && run(pip(&directory).args(["install", "--quiet", PACKAGE]));
+        let installed = created && run(pip(&directory).args(["install", "--quiet", PACKAGE]));
         if !installed {
             return None;
         }

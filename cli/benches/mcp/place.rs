@@ -10,11 +10,11 @@ use anyhow::{Context, bail};
 use tempfile::TempDir;
 use termd_test_support::{children_named, private_bytes};
 
-use crate::server::Launch;
+use crate::launch::Launch;
 
-/// For the daemon to start.
+/// The time for the daemon to start.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// Between two looks at a socket that has no event to wait for.
+/// The time between two looks at a socket that has no event to wait for.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// A home with a daemon; dropping it ends the daemon.
@@ -83,7 +83,7 @@ impl Drop for Place {
     }
 }
 
-/// Where things stay for the next run.
+/// The directory that stays for the next run.
 pub(crate) fn cache() -> PathBuf {
     let target = termctl().ancestors().nth(2).map(Path::to_owned);
     target.unwrap_or_default().join("bench-peers")
@@ -103,7 +103,7 @@ fn environment(home: &Path) -> Vec<(OsString, OsString)> {
     ]
 }
 
-/// For what has no event.
+/// Sleeps, where there is no event to wait for.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn pause(time: Duration) {
     thread::sleep(time);

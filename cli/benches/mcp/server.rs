@@ -1,9 +1,7 @@
 //! One MCP server on pipes, and a plain client of it that may have many calls under way.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -12,24 +10,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
+use crate::launch::Launch;
 use crate::place::pause;
 
-/// For one answer: the slowest takes a minute.
+/// The time for one answer. The slowest takes a minute.
 const ANSWER_DEADLINE: Duration = Duration::from_mins(3);
-/// For the process to end after its input did.
+/// The time that the process has to end after its input.
 const EXIT_DEADLINE: Duration = Duration::from_mins(1);
-
-/// Between two looks at a process that is ending.
+/// The time between two looks at a process that is ending.
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
-/// How to start a server.
-pub(crate) struct Launch {
-    pub(crate) program: PathBuf,
-    pub(crate) arguments: Vec<OsString>,
-    pub(crate) environment: Vec<(OsString, OsString)>,
-}
-
-/// A running server; dropping it kills what is left of it.
+/// A running server. Dropping it kills the process.
 pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
@@ -39,7 +30,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it; nothing is said yet.
+    /// Starts it and sends nothing.
     pub(crate) fn start(launch: &Launch) -> anyhow::Result<Self> {
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
@@ -51,14 +42,14 @@ impl Server {
             .with_context(|| format!("starting {}", launch.program.display()))?;
         let input = child.stdin.take();
         let output = child.stdout.take().context("no pipe to read from")?;
-        let (told, answers) = channel();
+        let (sender, answers) = channel();
         thread::spawn(move || {
             for line in BufReader::with_capacity(1 << 20, output).split(b'\n') {
                 let parsed = line
                     .ok()
                     .and_then(|line| serde_json::from_slice(&line).ok());
                 let Some(message) = parsed else { break };
-                if told.send(message).is_err() {
+                if sender.send(message).is_err() {
                     break;
                 }
             }
@@ -73,7 +64,7 @@ impl Server {
         })
     }
 
-    /// Starts it, and says hello.
+    /// Starts it, and initializes it.
     pub(crate) fn ready(launch: &Launch) -> anyhow::Result<Self> {
         let mut server = Self::start(launch)?;
         server.initialize()?;
@@ -105,7 +96,7 @@ impl Server {
         Ok(facts)
     }
 
-    /// Begins a call whose answer nobody waits for.
+    /// Begins a call without waiting for the answer.
     pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<u64> {
         self.send("tools/call", &json!({"name": tool, "arguments": arguments}))
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use termd_test_support::private_bytes;
 
-use crate::server::{Launch, Server};
+use crate::launch::Launch;
+use crate::server::Server;
 
 /// Lines that are printed.
 const LINES: usize = 1_000_000;
