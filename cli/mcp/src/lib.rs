@@ -2,11 +2,11 @@
 //! `session.*`. The terminals belong to the daemon; this process holds none of them.
 //!
 //! ```text
-//! server ─▶ tools/registry ─▶ tools/terminal_mcp, tools/smart_terminal ─▶ tools/* ─▶ backend ─▶ daemon
+//! server ─▶ tools: terminal_mcp, smart_terminal ─▶ tool ─▶ backend ─▶ the daemon
 //! ```
 //!
 //! How a tool is made (both sets do it alike; `tools/terminal_mcp/resize.rs` is the shortest):
-//! - `tools::tool::Tool` is one row: names, effect, output schema, and a handler. The handler is an
+//! - `tool::Tool` is one row: names, effect, output schema, and a handler. The handler is an
 //!   async function of a `Call` and a struct of arguments, which gives an `Outcome`.
 //! - The struct derives `JsonSchema`: its field docs, bounds and defaults are the input schema that
 //!   clients see and that arguments are checked against, before serde reads them.
@@ -31,6 +31,7 @@ mod error;
 mod server;
 mod settings;
 mod shared;
+mod tool;
 mod tools;
 mod toolset;
 

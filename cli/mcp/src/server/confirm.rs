@@ -13,7 +13,7 @@ use serde_json::Value;
 use termd_client::Pool;
 use termd_client::approval::{Resolution, deny, wait_for_resolution};
 
-use crate::tools::GateQuestion;
+use crate::tool::GateQuestion;
 
 /// The key of the one question among the input requests.
 const QUESTION: &str = "confirm";

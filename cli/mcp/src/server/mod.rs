@@ -23,7 +23,8 @@ use termd_client::approval;
 pub(crate) use stdio::Stdio;
 
 use crate::shared::Shared;
-use crate::tools::{Call, Offer, Outcome, Progress, Registry, Tool, ToolError};
+use crate::tool::{Call, Outcome, Progress, Tool, ToolError};
+use crate::tools::{Offer, Registry};
 use crate::toolset::Toolset;
 use confirm::Consent;
 use subscriptions::Subscriptions;

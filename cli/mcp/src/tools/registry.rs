@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answer::{ToolAnswer, ToolError};
-use super::tool::Tool;
 use super::{smart_terminal, terminal_mcp};
 use crate::settings::Settings;
+use crate::tool::{Tool, ToolAnswer, ToolError};
 use crate::toolset::Toolset;
 
 /// A tool, as its set offers it.

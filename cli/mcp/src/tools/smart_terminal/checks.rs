@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::pattern::check_pattern;
 use super::results::bad;
-use crate::tools::answer::ToolError;
+use crate::tool::ToolError;
 
 /// As much of a file as a pattern is looked for in.
 const MAX_FILE_BYTES: u64 = 16 << 20;

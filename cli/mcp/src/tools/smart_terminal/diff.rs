@@ -16,11 +16,9 @@ use super::exec::{CommandRequest, CommandResult, execute};
 use super::params::{Confirmed, MaxLines, SessionName, Timeout};
 use super::results::{self, bad};
 use super::session::alive;
-use crate::tools::answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::Facts;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Facts, Field, GateQuestion, Handler, Outcome, Tool, ToolAnswer, ToolError,
+};
 
 /// The longest search for the smallest difference. Then a larger one is returned.
 const MAX_SEARCH: Duration = Duration::from_secs(2);

@@ -17,10 +17,9 @@ use super::params::{Confirmed, MAX_INTEGER, MaxLines, SessionName, Timeout};
 use super::results::{self, bad};
 use super::session::{alive, base_name, is_busy};
 use super::text::{Part, Text};
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add, set, to_milliseconds};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add, set, to_milliseconds,
+};
 
 /// Shells whose compound commands are written `{ … }`.
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];

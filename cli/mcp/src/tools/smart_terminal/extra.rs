@@ -9,10 +9,7 @@ use serde_json::{Map, Value};
 use super::params::Confirmed;
 use super::results::bad;
 use super::{diff, history, paged, resize, retry, send_key, watch, write_file};
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::schema::object;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, object};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {

@@ -14,7 +14,7 @@ use directories::BaseDirs;
 use termd_client::socket_path::socket_path;
 
 use super::results::bad;
-use crate::tools::answer::ToolError;
+use crate::tool::ToolError;
 
 /// The mode of a new file: what a terminal printed is its user's business.
 const PRIVATE: u32 = 0o600;

@@ -7,11 +7,9 @@ use serde_json::json;
 use super::line_history::LineHistory;
 use super::params::{MAX_INTEGER, SessionName};
 use super::session::find;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add, set};
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object, set,
+};
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -8,7 +8,7 @@ use termd_proto::terminal::{Encoding, TerminalInfo};
 
 use crate::backend::Backend;
 use crate::settings::MAX_OUTPUT_BYTES;
-use crate::tools::pages::Pages;
+use crate::tool::Pages;
 
 /// The most output that one call reads: some seconds' work. Earlier lines are not counted.
 const MAX_BYTES: u64 = 64 << 20;

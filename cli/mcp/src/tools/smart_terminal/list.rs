@@ -11,11 +11,9 @@ use termd_proto::terminal::{TerminalInfo, TerminalState};
 use super::session::{base_name, is_busy};
 use super::start::NAME_KEY;
 use crate::backend::Backend;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add, set};
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object, set,
+};
 
 /// Most terminals in one answer.
 const MAX_LISTED: usize = 1_000;

@@ -36,7 +36,7 @@ mod watch;
 mod write;
 mod write_file;
 
-use crate::tools::tool::Tool;
+use crate::tool::Tool;
 pub(crate) use extra::unlisted;
 pub(crate) use results::error;
 

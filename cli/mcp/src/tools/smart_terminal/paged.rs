@@ -9,10 +9,7 @@ use super::parse;
 use super::piped::{Command, execute};
 use super::results::{self, bad};
 use super::run::result_fields;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
 
 /// The error for any other command, in smart-terminal-mcp's words.
 const ONLY: &str = "terminal_run_paged only supports read-only commands: git (branch, diff, log, \

@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 use super::results::bad;
-use crate::tools::answer::ToolError;
+use crate::tool::ToolError;
 
 /// Compiles a pattern. `name` is its parameter.
 pub(super) fn check_pattern(pattern: &str, name: &str) -> Result<Regex, ToolError> {

@@ -17,10 +17,7 @@ use tokio::time::Instant;
 use super::params::{Confirmed, Timeout};
 use super::results::bad;
 use super::start::{directory, environment};
-use crate::tools::answer::ToolError;
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add, set, to_milliseconds};
-use crate::tools::temporary::TemporaryTerminal;
+use crate::tool::{Call, Facts, TemporaryTerminal, ToolError, add, set, to_milliseconds};
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.

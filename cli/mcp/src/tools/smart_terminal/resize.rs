@@ -7,10 +7,7 @@ use termd_proto::TerminalRef;
 
 use super::params::SessionName;
 use super::session::alive;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, object};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,9 +1,6 @@
 //! Fields that the results of several tools have, and the set's errors.
 
-use crate::tools::answer::{ToolAnswer, ToolError};
-use crate::tools::end_cause;
-use crate::tools::omitted::Omitted;
-use crate::tools::schema::{Field, OutputSchema, object};
+use crate::tool::{Field, Omitted, OutputSchema, ToolAnswer, ToolError, object};
 
 /// The schema of a result of a tool that runs something, or of the gate's question.
 pub(super) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
@@ -34,7 +31,7 @@ pub(super) fn text() -> Vec<Field> {
 
 /// The limit that ended a program.
 pub(super) fn end_cause() -> Field {
-    end_cause::field("endCause")
+    Field::end_cause("endCause")
 }
 
 /// The result of a command in a terminal.

@@ -13,10 +13,7 @@ use super::pattern::check_pattern;
 use super::results::{self, bad};
 use super::session::alive;
 
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
 
 /// The longest time between two attempts.
 const MAX_DELAY: Duration = Duration::from_mins(10);

@@ -10,10 +10,7 @@ use super::checks::Checks;
 use super::parse::{self, Parsed};
 use super::piped::{Command, execute};
 use super::results;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
 
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Deserialize, JsonSchema)]

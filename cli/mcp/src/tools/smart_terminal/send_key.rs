@@ -8,10 +8,7 @@ use termd_proto::interact::TypedInput;
 use super::params::{Confirmed, MAX_NAME_CHARS, SessionName};
 use super::results::{self, bad};
 use super::session::alive;
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
 
 /// The keys that smart-terminal-mcp lists in its error. There are more.
 const KEYS: &str = "ctrl+c, ctrl+d, ctrl+z, ctrl+l, ctrl+a, ctrl+e, ctrl+u, ctrl+k, ctrl+w, tab, enter, \

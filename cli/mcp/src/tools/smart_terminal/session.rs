@@ -9,8 +9,7 @@ use termd_proto::interact::Activity;
 use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CloseCause, TerminalInfo, TerminalState};
 
-use crate::tools::answer::ToolError;
-use crate::tools::call::Call;
+use crate::tool::{Call, ToolError};
 
 /// A terminal, also a closed one.
 pub(super) async fn find(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {

@@ -19,11 +19,9 @@ use super::params::Confirmed;
 use super::results::{self, bad};
 use super::session::base_name;
 use super::text::Part;
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::to_milliseconds;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, to_milliseconds,
+};
 
 /// The time that a shell has for its first prompt. Later output is left to the next read.
 const FIRST_PROMPT: Duration = Duration::from_secs(10);

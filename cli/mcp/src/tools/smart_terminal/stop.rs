@@ -11,11 +11,7 @@ use super::line_history::{LineHistory, pages};
 use super::params::SessionName;
 use super::results;
 use super::session::{directory, find, not_found};
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add};
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -9,9 +9,7 @@ use termd_proto::{Offset, TerminalId};
 
 use crate::backend::Backend;
 use crate::settings::MAX_OUTPUT_BYTES;
-use crate::tools::facts::{Facts, add};
-use crate::tools::omitted::Omitted;
-use crate::tools::pages::Pages;
+use crate::tool::{Facts, Omitted, Pages, add};
 
 /// Most output of one answer.
 const MAX_BYTES: u64 = MAX_OUTPUT_BYTES;

@@ -11,11 +11,7 @@ use super::pattern::check_pattern;
 use super::results;
 use super::session::{dead, find};
 use super::text::{Part, Text};
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add};
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
 
 /// Most lines of a full answer.
 const FULL_LINES: u64 = 10_000;

@@ -18,11 +18,9 @@ use super::pattern::check_pattern;
 use super::results::{self, bad};
 use super::session::{dead, find};
 use super::text::Part;
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add, set};
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, object, set,
+};
 
 /// Most triggers of one call.
 const MAX_TRIGGERS: usize = 10;

@@ -11,11 +11,7 @@ use super::escapes::unescaped;
 use super::params::{Confirmed, SessionName};
 use super::results::{self, bad};
 use super::session::alive;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add};
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
 
 /// Most characters in one write: as many as the daemon takes in one.
 const MAX_DATA_CHARS: usize = 1 << 20;

@@ -10,10 +10,7 @@ use super::files::{Existing, Place};
 use super::params::SessionName;
 use super::results::bad;
 use super::session::{directory, find};
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::schema::{Field, object};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, object};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -9,11 +9,7 @@ use termd_proto::terminal::{CloseTerminal, TerminalState};
 use super::params::SessionName;
 use super::results::{self, success};
 use super::status::close_cause;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add};
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
 
 /// The time that a program has to end by itself at its end of file.
 const EOF_MS: u64 = 300;

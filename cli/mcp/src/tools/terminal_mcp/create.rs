@@ -13,11 +13,9 @@ use termd_proto::terminal::{CreateTerminal, MAX_DIMENSION, MIN_COLS, TerminalInf
 use super::params::{Confirmed, MAX_NAME_CHARS};
 use super::results::{self, success};
 use crate::settings::{MAX_IDLE_SECONDS, Settings, idle_timeout};
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::{add, to_milliseconds};
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
+};
 
 /// terminal-mcp's default of lines that scrolled off the top.
 const DEFAULT_SCROLLBACK: u32 = 1_000;

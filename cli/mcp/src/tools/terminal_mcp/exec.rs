@@ -18,12 +18,9 @@ use super::params::{Confirmed, Seconds};
 use super::results::{self, success};
 use super::status::exit;
 use crate::settings::{Settings, Truncation};
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::add;
-use crate::tools::schema::Field;
-use crate::tools::temporary::TemporaryTerminal;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Field, Handler, Outcome, TemporaryTerminal, Tool, ToolAnswer, ToolError, add,
+};
 
 /// terminal-mcp's default.
 const DEFAULT_TIMEOUT: f64 = 5.0;

@@ -9,11 +9,7 @@ use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, MAX_QUERY_B
 use super::create::seconds;
 use super::params::MAX_NAME_CHARS;
 use super::results::{self, success};
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add};
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {

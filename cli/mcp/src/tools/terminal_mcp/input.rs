@@ -8,8 +8,7 @@ use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
 
 use super::params::{Confirmed, MAX_NAME_CHARS};
-use crate::tools::answer::ToolError;
-use crate::tools::call::Call;
+use crate::tool::{Call, ToolError};
 
 /// Longest text that one call types, in characters.
 const MAX_INPUT_CHARS: usize = 1 << 20;

@@ -18,11 +18,9 @@ use super::screen;
 use super::status::describe_wait;
 use crate::settings::{Settings, Truncation};
 use crate::shared::Shared;
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::{add, to_milliseconds};
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
+};
 
 /// terminal-mcp's default.
 const DEFAULT_TIMEOUT: f64 = 5.0;

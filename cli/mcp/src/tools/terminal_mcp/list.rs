@@ -12,11 +12,7 @@ use super::create::{command_of, name_of, seconds};
 use super::results::{self, success};
 use super::status::exit;
 use crate::backend::Backend;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add};
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
 
 /// Most terminals that one call lists.
 const MAX_LISTED: usize = 10_000;

@@ -22,7 +22,7 @@ mod status;
 mod wait_for;
 
 use crate::settings::Settings;
-use crate::tools::tool::Tool;
+use crate::tool::Tool;
 pub(crate) use results::error;
 
 /// The tools, in the order in which a model should meet them.

@@ -10,9 +10,7 @@ use termd_proto::{Offset, TerminalId};
 
 use crate::backend::Backend;
 use crate::settings::{MAX_OUTPUT_BYTES, Settings, Truncation};
-use crate::tools::facts::{Facts, add};
-use crate::tools::omitted::Omitted;
-use crate::tools::pages::Pages;
+use crate::tool::{Facts, Omitted, Pages, add};
 
 /// Ends output whose end was left out; terminal-mcp's words.
 const MORE_MARKER: &str = "\n... [output truncated]";

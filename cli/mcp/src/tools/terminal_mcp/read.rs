@@ -14,10 +14,9 @@ use super::results::{self, success};
 use super::screen;
 use super::status::{Status, describe_wait};
 use crate::settings::{Settings, Truncation};
-use crate::tools::answer::{Outcome, ToolAnswer, ToolError};
-use crate::tools::call::Call;
-use crate::tools::facts::{Facts, add, to_milliseconds};
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{
+    Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
+};
 
 /// Output that never settles is returned after this much more; terminal-mcp's hard ceiling.
 const CEILING: Duration = Duration::from_secs(10);

@@ -8,10 +8,7 @@ use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 
 use super::params::SessionName;
 use super::results;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {

@@ -2,11 +2,7 @@
 
 use serde_json::json;
 
-use crate::tools::answer::{ToolAnswer, ToolError};
-use crate::tools::end_cause;
-use crate::tools::facts::Facts;
-use crate::tools::omitted::Omitted;
-use crate::tools::schema::{Field, OutputSchema, object};
+use crate::tool::{Facts, Field, Omitted, OutputSchema, ToolAnswer, ToolError, object};
 
 /// A result of a call that went well.
 pub(super) fn success() -> Facts {
@@ -84,7 +80,7 @@ pub(super) fn facts() -> Vec<Field> {
 
 /// The limit that ended a program.
 pub(super) fn end_cause() -> Field {
-    end_cause::field("end_cause")
+    Field::end_cause("end_cause")
 }
 
 /// How a wait ended.

@@ -7,7 +7,7 @@ use termd_proto::{TerminalId, TerminalRef};
 
 use crate::backend::Backend;
 use crate::shared::Shared;
-use crate::tools::facts::{Facts, add};
+use crate::tool::{Facts, add};
 
 /// `session.screen`.
 pub(super) async fn read(

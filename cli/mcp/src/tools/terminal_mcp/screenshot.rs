@@ -9,10 +9,7 @@ use termd_proto::screen::ReadScreen;
 
 use super::params::SessionName;
 use super::screen;
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::schema::OutputSchema;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Handler, Outcome, OutputSchema, Tool, ToolAnswer};
 
 /// Most lines above the screen in a picture. Beyond it models see no letters.
 const MAX_SCROLLBACK: u32 = 200;

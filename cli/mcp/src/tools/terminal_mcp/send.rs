@@ -7,11 +7,7 @@ use serde_json::json;
 use super::input::Typing;
 use super::params::SessionName;
 use super::results::{self, success};
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::add;
-use crate::tools::schema::Field;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, add};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {

@@ -10,7 +10,7 @@ use termd_proto::terminal::{CloseCause, EndCause, ExitStatus, TerminalInfo, Term
 use termd_proto::{ErrorKind, Offset, TerminalId};
 
 use crate::backend::Backend;
-use crate::tools::facts::{Facts, add};
+use crate::tool::{Facts, add};
 
 /// The confidence from which on a hint of a prompt counts as one.
 const LIKELY: f32 = 0.5;

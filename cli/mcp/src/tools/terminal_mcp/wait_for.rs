@@ -12,10 +12,7 @@ use super::params::{MAX_OFFSET, MAX_PATTERN_CHARS, Seconds, SessionName, StripAn
 use super::results::{self, success};
 use super::status::describe_wait;
 use crate::settings::{Settings, Truncation};
-use crate::tools::answer::{Outcome, ToolAnswer};
-use crate::tools::call::Call;
-use crate::tools::facts::add;
-use crate::tools::tool::{Effect, Handler, Tool};
+use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, add};
 
 /// terminal-mcp's default, below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT: f64 = 30.0;

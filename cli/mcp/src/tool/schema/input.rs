@@ -173,7 +173,9 @@ impl InputSchema {
 /// Makes a derived schema as short as a model reads it: no titles and formats, one line of
 /// description, `enum` for words, and `null` only where it says something.
 fn simplify(schema: &mut Schema) {
-    let object = schema.ensure_object();
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
     object.remove("title");
     object.remove("format");
     if object.get("additionalProperties") == Some(&json!(true)) {

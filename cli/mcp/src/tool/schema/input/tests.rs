@@ -146,12 +146,19 @@ fn a_schema_is_as_short_as_a_model_reads_it() {
         pattern: Option<String>,
         env: Option<std::collections::BTreeMap<String, String>>,
         any: Option<Map<String, Value>>,
+        list: Vec<Item>,
+    }
+    #[derive(JsonSchema)]
+    #[schemars(deny_unknown_fields)]
+    struct Item {
+        id: String,
     }
     let mut schema = InputSchema::of::<Arguments>();
     schema.set_default("word", "two".into());
     let want = json!({
         "type": "object",
         "additionalProperties": false,
+        "required": ["list"],
         "properties": {
             "text": { "type": "string", "description": "A text of two lines" },
             "word": {
@@ -165,6 +172,13 @@ fn a_schema_is_as_short_as_a_model_reads_it() {
             "pattern": { "type": ["string", "null"] },
             "env": { "type": "object", "additionalProperties": { "type": "string" } },
             "any": { "type": "object" },
+            "list": {
+                "type": "array",
+                "items": {
+                    "type": "object", "additionalProperties": false, "required": ["id"],
+                    "properties": { "id": { "type": "string" } },
+                },
+            },
         },
     });
     assert_eq!(json!(schema.to_json()), want);

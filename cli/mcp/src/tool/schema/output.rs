@@ -1,6 +1,7 @@
 //! What a tool gives: an object with at least the required members.
 
 use serde_json::{Map, Value, json};
+use termd_proto::terminal::EndCause;
 
 /// One member of a result.
 #[derive(Debug, Clone)]
@@ -63,6 +64,12 @@ impl Field {
 
     pub(crate) fn number(name: &'static str, description: &str) -> Self {
         Self::new(name, "number", description)
+    }
+
+    /// The limit that ended a terminal's program, under the set's name for it.
+    pub(crate) fn end_cause(name: &'static str) -> Self {
+        let words = EndCause::ALL.map(EndCause::as_str).join(", ");
+        Self::string(name, &format!("The limit that ended it: {words}"))
     }
 
     /// An object of any members.

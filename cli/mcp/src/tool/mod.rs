@@ -1,4 +1,13 @@
-//! What a tool is: what a client is told of it, and the function that does it.
+//! A tool: what a client sees of it, the function that runs it, and what the functions share.
+
+mod answer;
+mod call;
+mod facts;
+mod omitted;
+mod pages;
+mod progress;
+mod schema;
+mod temporary;
 
 use std::sync::Arc;
 
@@ -8,9 +17,16 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::answer::{Outcome, ToolError};
-use super::call::Call;
-use super::schema::{ArgumentError, InputSchema, OutputSchema};
+pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
+pub(crate) use call::Call;
+pub(crate) use facts::{Facts, add, set, to_milliseconds};
+pub(crate) use omitted::Omitted;
+pub(crate) use pages::Pages;
+pub(crate) use progress::Progress;
+pub(crate) use schema::{Field, OutputSchema, object};
+pub(crate) use temporary::TemporaryTerminal;
+
+use schema::{ArgumentError, InputSchema};
 
 /// What a tool does to the world (MCP's annotations). Some clients ask a person before some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
