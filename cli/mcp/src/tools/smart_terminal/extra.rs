@@ -6,9 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::commands::{diff, retry};
+use super::files::write_file;
+use super::input::{resize, send_key};
+use super::output::{history, watch};
 use super::params::Confirmed;
+use super::programs::paged;
 use super::results::bad;
-use super::{diff, history, paged, resize, retry, send_key, watch, write_file};
 use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, object};
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -6,25 +6,25 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Longest id, label or name of a key, in characters.
-pub(super) const MAX_NAME_CHARS: usize = 64;
+pub(crate) const MAX_NAME_CHARS: usize = 64;
 /// The largest whole number that every JSON reader takes exactly (2^53 - 1).
-pub(super) const MAX_INTEGER: u64 = (1 << 53) - 1;
+pub(crate) const MAX_INTEGER: u64 = (1 << 53) - 1;
 /// Below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 
 /// The terminal: its id, or its name
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))] pub(super) String);
+pub(crate) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))] pub(crate) String);
 
 /// The longest that a call may take, in milliseconds, with smart-terminal-mcp's bounds.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = DEFAULT_TIMEOUT_MS))]
-pub(super) struct Timeout(#[schemars(range(min = 1_000, max = 600_000))] pub(super) u64);
+pub(crate) struct Timeout(#[schemars(range(min = 1_000, max = 600_000))] pub(crate) u64);
 
 impl Timeout {
-    pub(super) fn to_duration(self) -> Duration {
+    pub(crate) fn to_duration(self) -> Duration {
         Duration::from_millis(self.0)
     }
 }
@@ -33,10 +33,10 @@ impl Timeout {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = 200))]
-pub(super) struct MaxLines(#[schemars(range(min = 10, max = 10_000))] pub(super) u64);
+pub(crate) struct MaxLines(#[schemars(range(min = 10, max = 10_000))] pub(crate) u64);
 
 /// The user has agreed to it though it is dangerous
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]
-pub(super) struct Confirmed(pub(super) bool);
+pub(crate) struct Confirmed(pub(crate) bool);

@@ -3,7 +3,7 @@
 use crate::tool::{Field, Omitted, OutputSchema, ToolAnswer, ToolError, object};
 
 /// The schema of a result of a tool that runs something, or of the gate's question.
-pub(super) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
+pub(crate) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
     let question = vec![
         Field::boolean("success", ""),
         Field::boolean("requires_confirmation", "Nothing was run: ask the user"),
@@ -20,7 +20,7 @@ pub(super) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
 }
 
 /// Output, and the ranges that were left out.
-pub(super) fn text() -> Vec<Field> {
+pub(crate) fn text() -> Vec<Field> {
     vec![
         Field::string("output", ""),
         Field::boolean("truncated", ""),
@@ -30,12 +30,12 @@ pub(super) fn text() -> Vec<Field> {
 }
 
 /// The limit that ended a program.
-pub(super) fn end_cause() -> Field {
+pub(crate) fn end_cause() -> Field {
     Field::end_cause("endCause")
 }
 
 /// The result of a command in a terminal.
-pub(super) fn ran() -> Vec<Field> {
+pub(crate) fn ran() -> Vec<Field> {
     let mut fields = text();
     fields.extend([
         Field::integer("exitCode", "null: not known, or it still runs").or_null(),
@@ -64,6 +64,6 @@ pub(crate) fn error(error: &ToolError) -> ToolAnswer {
 }
 
 /// An error of a call that makes no sense.
-pub(super) fn bad(message: impl Into<String>) -> ToolError {
+pub(crate) fn bad(message: impl Into<String>) -> ToolError {
     ToolError::validation(message)
 }

@@ -8,10 +8,10 @@ use serde_json::json;
 use termd_proto::interact::TypedInput;
 
 use super::escapes::unescaped;
-use super::params::{Confirmed, SessionName};
-use super::results::{self, bad};
-use super::session::alive;
 use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
+use crate::tools::smart_terminal::params::{Confirmed, SessionName};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::alive;
 
 /// Most characters in one write: as many as the daemon takes in one.
 const MAX_DATA_CHARS: usize = 1 << 20;
@@ -26,7 +26,7 @@ struct Arguments {
     confirmed: Confirmed,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_write",
         title: "Type into a terminal",

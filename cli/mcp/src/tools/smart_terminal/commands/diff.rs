@@ -13,12 +13,12 @@ use termd_proto::policy::{CheckPolicy, Effect as GateEffect};
 use termd_proto::terminal::{Front, TerminalInfo};
 
 use super::exec::{CommandRequest, CommandResult, execute};
-use super::params::{Confirmed, MaxLines, SessionName, Timeout};
-use super::results::{self, bad};
-use super::session::alive;
 use crate::tool::{
     Call, Effect, Facts, Field, GateQuestion, Handler, Outcome, Tool, ToolAnswer, ToolError,
 };
+use crate::tools::smart_terminal::params::{Confirmed, MaxLines, SessionName, Timeout};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::alive;
 
 /// The longest search for the smallest difference. Then a larger one is returned.
 const MAX_SEARCH: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ struct Arguments {
     confirmed: Confirmed,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_diff",
         title: "Compare two commands",

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 /// Output as facts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     /// All of it.
-    pub(super) whole: Value,
+    pub(crate) whole: Value,
     /// Counts.
-    pub(super) summary: Value,
+    pub(crate) summary: Value,
 }
 
 /// Parses the output of a command that succeeded.
-pub(super) fn output(cmd: &str, args: &[String], text: &str) -> Option<Parsed> {
+pub(crate) fn output(cmd: &str, args: &[String], text: &str) -> Option<Parsed> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let program = cmd.rsplit('/').next().unwrap_or(cmd);
     match (program, args.split_first()) {

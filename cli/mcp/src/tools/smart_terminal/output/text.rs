@@ -16,26 +16,26 @@ const MAX_BYTES: u64 = MAX_OUTPUT_BYTES;
 
 /// A part of a terminal's output.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a> {
-    pub(super) backend: &'a Backend,
-    pub(super) id: &'a TerminalId,
-    pub(super) from: Offset,
-    pub(super) until: Offset,
+pub(crate) struct Part<'a> {
+    pub(crate) backend: &'a Backend,
+    pub(crate) id: &'a TerminalId,
+    pub(crate) from: Offset,
+    pub(crate) until: Offset,
 }
 
 /// Output, and the ranges that were left out.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(crate) struct Text {
     /// Plain text, without the newline that ends it.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Where the next read goes on.
-    pub(super) next: Offset,
-    pub(super) omitted: Omitted,
+    pub(crate) next: Offset,
+    pub(crate) omitted: Omitted,
 }
 
 impl Text {
     /// Adds the output to a result.
-    pub(super) fn describe(&self, facts: &mut Facts) {
+    pub(crate) fn describe(&self, facts: &mut Facts) {
         facts.insert("output".to_owned(), self.text.clone().into());
         facts.insert("position".to_owned(), json!(self.next));
         add(
@@ -61,7 +61,7 @@ impl Text {
 
 impl Part<'_> {
     /// The first lines. The next read goes on behind them.
-    pub(super) async fn first(&self, max_lines: u64) -> Result<Text, ClientError> {
+    pub(crate) async fn first(&self, max_lines: u64) -> Result<Text, ClientError> {
         let read = self
             .page(self.from, self.until, max_lines, MAX_BYTES)
             .await?;
@@ -76,7 +76,7 @@ impl Part<'_> {
     }
 
     /// The last lines.
-    pub(super) async fn last(&self, max_lines: u64) -> Result<Text, ClientError> {
+    pub(crate) async fn last(&self, max_lines: u64) -> Result<Text, ClientError> {
         let mut text = Text {
             next: self.until,
             ..Text::default()
@@ -88,7 +88,7 @@ impl Part<'_> {
     }
 
     /// All lines, or of too many the first half and the last, with a line between that counts the rest.
-    pub(super) async fn both_ends(&self, max_lines: u64) -> Result<Text, ClientError> {
+    pub(crate) async fn both_ends(&self, max_lines: u64) -> Result<Text, ClientError> {
         let whole = self
             .page(self.from, self.until, max_lines, MAX_BYTES)
             .await?;
@@ -144,7 +144,7 @@ impl Part<'_> {
     }
 
     /// The terminal's output, to read pages of.
-    pub(super) fn pages(&self) -> Pages<'_> {
+    pub(crate) fn pages(&self) -> Pages<'_> {
         Pages {
             backend: self.backend,
             id: self.id,

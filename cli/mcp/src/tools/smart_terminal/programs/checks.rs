@@ -7,16 +7,16 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::pattern::check_pattern;
-use super::results::bad;
 use crate::tool::ToolError;
+use crate::tools::smart_terminal::output::pattern::check_pattern;
+use crate::tools::smart_terminal::results::bad;
 
 /// As much of a file as a pattern is looked for in.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// What has to be so for a run to have succeeded.
 #[derive(Debug)]
-pub(super) struct Checks {
+pub(crate) struct Checks {
     /// The exit code that means success; `None`: any.
     expected: Option<i64>,
     file: Option<(String, Option<Regex>)>,
@@ -24,7 +24,7 @@ pub(super) struct Checks {
 
 impl Checks {
     /// As the parameters say.
-    pub(super) fn new(
+    pub(crate) fn new(
         expected: Option<i64>,
         file: Option<String>,
         pattern: Option<&str>,
@@ -43,7 +43,7 @@ impl Checks {
     }
 
     /// Whether it succeeded, and what is said of the checks; a plain run has nothing said.
-    pub(super) fn judge(&self, exit_code: Option<i64>, cwd: &Path) -> (bool, Map<String, Value>) {
+    pub(crate) fn judge(&self, exit_code: Option<i64>, cwd: &Path) -> (bool, Map<String, Value>) {
         let exited_well = match self.expected {
             None => exit_code.is_some(),
             expected => exit_code == expected,

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::line_history::LineHistory;
-use super::params::{MAX_INTEGER, SessionName};
-use super::session::find;
 use crate::tool::{
     Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object, set,
 };
+use crate::tools::smart_terminal::params::{MAX_INTEGER, SessionName};
+use crate::tools::smart_terminal::sessions::session::find;
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -31,7 +31,7 @@ struct Arguments {
     format: Format,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_get_history",
         title: "Past output",

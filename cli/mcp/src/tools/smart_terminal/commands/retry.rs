@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use termd_proto::interact::{TypedInput, Until};
 
 use super::exec::{CommandRequest, execute};
-use super::params::{Confirmed, MaxLines, SessionName, Timeout};
-use super::pattern::check_pattern;
-use super::results::{self, bad};
-use super::session::alive;
+use crate::tools::smart_terminal::output::pattern::check_pattern;
+use crate::tools::smart_terminal::params::{Confirmed, MaxLines, SessionName, Timeout};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::alive;
 
 use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
 
@@ -65,7 +65,7 @@ struct Arguments {
     confirmed: Confirmed,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     let attempt = json!({ "type": "object" });
     Tool {
         name: "terminal_retry",

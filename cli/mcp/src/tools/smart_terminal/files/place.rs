@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use directories::BaseDirs;
 use termd_client::socket_path::socket_path;
 
-use super::results::bad;
 use crate::tool::ToolError;
+use crate::tools::smart_terminal::results::bad;
 
 /// The mode of a new file: what a terminal printed is its user's business.
 const PRIVATE: u32 = 0o600;
@@ -23,7 +23,7 @@ const OWN: &str = "termd";
 
 /// What may be at the place already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Existing {
+pub(crate) enum Existing {
     /// A file, or a link to one, which is followed.
     Followed,
     /// A file, and no link.
@@ -32,7 +32,7 @@ pub(super) enum Existing {
 
 /// Where a file may be written.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     path: PathBuf,
     /// The mode of the file that is there.
     mode: Option<u32>,
@@ -40,7 +40,7 @@ pub(super) struct Place {
 
 /// A file that is being written beside its place.
 #[derive(Debug)]
-pub(super) struct Replacement {
+pub(crate) struct Replacement {
     place: PathBuf,
     beside: PathBuf,
     file: File,
@@ -50,7 +50,7 @@ pub(super) struct Replacement {
 
 impl Place {
     /// Checks a path, relative to `cwd`.
-    pub(super) fn check(cwd: &Path, path: &str, existing: Existing) -> Result<Self, ToolError> {
+    pub(crate) fn check(cwd: &Path, path: &str, existing: Existing) -> Result<Self, ToolError> {
         if path.contains('\0') {
             return Err(bad("a path cannot hold a NUL character"));
         }
@@ -92,12 +92,12 @@ impl Place {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Opens the file that is to be there.
-    pub(super) fn replace(self) -> Result<Replacement, ToolError> {
+    pub(crate) fn replace(self) -> Result<Replacement, ToolError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!(".termctl-{}-{count}.tmp", std::process::id());
@@ -126,7 +126,7 @@ impl Place {
     }
 
     /// Writes behind what is there, and says how large the file is then.
-    pub(super) fn append(&self, bytes: &[u8]) -> Result<u64, ToolError> {
+    pub(crate) fn append(&self, bytes: &[u8]) -> Result<u64, ToolError> {
         let append = || {
             let mut file = OpenOptions::new()
                 .append(true)
@@ -142,7 +142,7 @@ impl Place {
 
 impl Replacement {
     /// Writes some of it.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), ToolError> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ToolError> {
         self.file
             .write_all(bytes)
             .map_err(|error| self.failed(&error))?;
@@ -151,7 +151,7 @@ impl Replacement {
     }
 
     /// Puts it in its place; where that is, and how many bytes it has.
-    pub(super) fn finish(mut self) -> Result<(PathBuf, u64), ToolError> {
+    pub(crate) fn finish(mut self) -> Result<(PathBuf, u64), ToolError> {
         self.file
             .sync_data()
             .and_then(|()| fs::rename(&self.beside, &self.place))

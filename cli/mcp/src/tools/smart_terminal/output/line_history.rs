@@ -15,22 +15,22 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// The last lines of a terminal's output, and the number of all lines.
 #[derive(Debug, Default)]
-pub(super) struct LineHistory {
+pub(crate) struct LineHistory {
     /// The number of all lines.
-    pub(super) total: u64,
+    pub(crate) total: u64,
     /// The last lines, oldest first.
-    pub(super) lines: VecDeque<String>,
+    pub(crate) lines: VecDeque<String>,
     kept: u64,
     first: Option<Offset>,
     /// The end of the older output that was not read.
-    pub(super) omitted: Option<Offset>,
+    pub(crate) omitted: Option<Offset>,
     /// Whether the last line is not ended yet.
     is_open: bool,
 }
 
 impl LineHistory {
     /// An empty history that keeps at most `kept` lines.
-    pub(super) fn new(kept: u64) -> Self {
+    pub(crate) fn new(kept: u64) -> Self {
         Self {
             kept,
             ..Self::default()
@@ -38,12 +38,12 @@ impl LineHistory {
     }
 
     /// The offset from which on one call can read the whole output.
-    pub(super) fn begin(info: &TerminalInfo) -> Offset {
+    pub(crate) fn begin(info: &TerminalInfo) -> Offset {
         Offset(info.end.0.saturating_sub(MAX_BYTES)).max(info.start)
     }
 
     /// Reads the output and keeps at most `kept` lines.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         backend: &Backend,
         info: &TerminalInfo,
         kept: u64,
@@ -56,7 +56,7 @@ impl LineHistory {
     }
 
     /// Adds the next page.
-    pub(super) fn take(&mut self, start: Offset, text: &str) {
+    pub(crate) fn take(&mut self, start: Offset, text: &str) {
         self.first.get_or_insert(start);
         for line in text.split_inclusive('\n') {
             let words = line.strip_suffix('\n').unwrap_or(line);
@@ -76,7 +76,7 @@ impl LineHistory {
     }
 
     /// Ends the history. Empty lines at the end do not count.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.omitted = self.first.filter(|first| *first > Offset::ZERO);
         while self.lines.back().is_some_and(|line| line.trim().is_empty()) {
             self.lines.pop_back();
@@ -86,7 +86,7 @@ impl LineHistory {
 }
 
 /// A terminal's output as plain text, page by page with its offset.
-pub(super) async fn pages(
+pub(crate) async fn pages(
     backend: &Backend,
     info: &TerminalInfo,
     begin: Offset,

@@ -6,12 +6,12 @@ use serde_json::json;
 use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
 use termd_proto::terminal::TerminalState;
 
-use super::params::{SessionName, Timeout};
 use super::pattern::check_pattern;
-use super::results;
-use super::session::{dead, find};
 use super::text::{Part, Text};
 use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
+use crate::tools::smart_terminal::params::{SessionName, Timeout};
+use crate::tools::smart_terminal::results;
+use crate::tools::smart_terminal::sessions::session::{dead, find};
 
 /// Most lines of a full answer.
 const FULL_LINES: u64 = 10_000;
@@ -39,7 +39,7 @@ struct Arguments {
     tail_lines: u64,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     let mut output = results::text();
     output.extend([
         Field::boolean("matched", "").required(),

@@ -13,14 +13,14 @@ use termd_proto::terminal::{TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use super::params::{MAX_INTEGER, SessionName};
 use super::pattern::check_pattern;
-use super::results::{self, bad};
-use super::session::{dead, find};
 use super::text::Part;
 use crate::tool::{
     Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, object, set,
 };
+use crate::tools::smart_terminal::params::{MAX_INTEGER, SessionName};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::{dead, find};
 
 /// Most triggers of one call.
 const MAX_TRIGGERS: usize = 10;
@@ -69,7 +69,7 @@ struct Arguments {
 /// The times of triggers' last matches, by terminal and trigger id.
 type Matches = Mutex<HashMap<(TerminalId, String), Instant>>;
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     let matches: Arc<Matches> = Arc::default();
     Tool {
         name: "terminal_watch",

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::params::MAX_INTEGER;
 use super::parse;
 use super::piped::{Command, execute};
-use super::results::{self, bad};
 use super::run::result_fields;
 use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
+use crate::tools::smart_terminal::params::MAX_INTEGER;
+use crate::tools::smart_terminal::results::{self, bad};
 
 /// The error for any other command, in smart-terminal-mcp's words.
 const ONLY: &str = "terminal_run_paged only supports read-only commands: git (branch, diff, log, \
@@ -63,7 +63,7 @@ struct Arguments {
     summary: bool,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     let mut output = result_fields();
     output.push(Field::object(
         "pageInfo",

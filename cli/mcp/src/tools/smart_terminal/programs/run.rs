@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::checks::Checks;
 use super::parse::{self, Parsed};
 use super::piped::{Command, execute};
-use super::results;
 use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
+use crate::tools::smart_terminal::results;
 
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,7 +42,7 @@ struct Arguments {
 }
 
 /// The result fields of `terminal_run` and `terminal_run_paged`.
-pub(super) fn result_fields() -> Vec<Field> {
+pub(crate) fn result_fields() -> Vec<Field> {
     vec![
         Field::boolean("ok", "It succeeded, and all of its output is here"),
         Field::string("cmd", ""),
@@ -68,7 +68,7 @@ pub(super) fn result_fields() -> Vec<Field> {
     ]
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     let mut output = result_fields();
     output.extend([
         Field::boolean("exitCodeIgnored", ""),

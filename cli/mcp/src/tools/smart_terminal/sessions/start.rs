@@ -15,13 +15,13 @@ use termd_proto::screen::CommandState;
 use termd_proto::terminal::{CreateTerminal, TerminalInfo};
 use termd_proto::{ErrorKind, Label, Offset};
 
-use super::params::Confirmed;
-use super::results::{self, bad};
 use super::session::base_name;
-use super::text::Part;
 use crate::tool::{
     Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, to_milliseconds,
 };
+use crate::tools::smart_terminal::output::text::Part;
+use crate::tools::smart_terminal::params::Confirmed;
+use crate::tools::smart_terminal::results::{self, bad};
 
 /// The time that a shell has for its first prompt. Later output is left to the next read.
 const FIRST_PROMPT: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ const BANNER_LINES: u64 = 200;
 /// The shell of a user who has none set.
 const FALLBACK_SHELL: &str = "/bin/bash";
 /// The key of a terminal's `meta` that holds a name which is no free label.
-pub(super) const NAME_KEY: &str = "name";
+pub(crate) const NAME_KEY: &str = "name";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -55,7 +55,7 @@ struct Arguments {
     confirmed: Confirmed,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_start",
         title: "Start a terminal",
@@ -153,14 +153,14 @@ async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, Cl
 }
 
 /// This process's environment, which has the variables of the client's settings.
-pub(super) fn environment() -> BTreeMap<String, String> {
+pub(crate) fn environment() -> BTreeMap<String, String> {
     env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
 
 /// Checks the directory to start in, relative to this process's own.
-pub(super) fn directory(given: Option<&str>) -> Result<String, ToolError> {
+pub(crate) fn directory(given: Option<&str>) -> Result<String, ToolError> {
     let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let path = given.map_or_else(|| here.clone(), |given| here.join(given));
     let shown = given.unwrap_or_default();

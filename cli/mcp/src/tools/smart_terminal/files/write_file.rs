@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::files::{Existing, Place};
-use super::params::SessionName;
-use super::results::bad;
-use super::session::{directory, find};
+use super::place::{Existing, Place};
 use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, object};
+use crate::tools::smart_terminal::params::SessionName;
+use crate::tools::smart_terminal::results::bad;
+use crate::tools::smart_terminal::sessions::session::{directory, find};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -37,7 +37,7 @@ struct Arguments {
     append: bool,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_write_file",
         title: "Write a file",

@@ -14,10 +14,10 @@ use termd_proto::terminal::{
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
-use super::params::{Confirmed, Timeout};
-use super::results::bad;
-use super::start::{directory, environment};
 use crate::tool::{Call, Facts, TemporaryTerminal, ToolError, add, set, to_milliseconds};
+use crate::tools::smart_terminal::params::{Confirmed, Timeout};
+use crate::tools::smart_terminal::results::bad;
+use crate::tools::smart_terminal::sessions::start::{directory, environment};
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
@@ -29,12 +29,12 @@ const SHELL_SYNTAX: &str = "|&;<>()$`\\\"'*?[]#~=%{}! \t\n";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Command {
+pub(crate) struct Command {
     /// The program, or with shell the line
     #[schemars(length(min = 1))]
-    pub(super) cmd: String,
+    pub(crate) cmd: String,
     #[serde(default)]
-    pub(super) args: Vec<String>,
+    pub(crate) args: Vec<String>,
     #[schemars(length(min = 1))]
     cwd: Option<String>,
     /// Most milliseconds; then it is ended
@@ -47,35 +47,35 @@ pub(super) struct Command {
 
 /// The output of one stream.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    pub(super) text: String,
+pub(crate) struct Stream {
+    pub(crate) text: String,
     /// The start of the output that is left out.
     cut_at: Option<Offset>,
 }
 
 /// A command that has ended.
 #[derive(Debug)]
-pub(super) struct Finished {
+pub(crate) struct Finished {
     id: TerminalId,
-    pub(super) cwd: String,
+    pub(crate) cwd: String,
     end: Offset,
-    pub(super) exit_code: Option<i64>,
+    pub(crate) exit_code: Option<i64>,
     signal: Option<String>,
     limit: Option<EndCause>,
     timed_out: bool,
     duration: Duration,
-    pub(super) stdout: Stream,
+    pub(crate) stdout: Stream,
     stderr: Stream,
 }
 
 impl Finished {
     /// Whether something is left out.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.stdout.cut_at.is_some() || self.stderr.cut_at.is_some()
     }
 
     /// The fields of the result, without stdout's.
-    pub(super) fn describe(&self, command: &Command, succeeded: bool) -> Facts {
+    pub(crate) fn describe(&self, command: &Command, succeeded: bool) -> Facts {
         let mut facts = Facts::new();
         set(
             &mut facts,
@@ -114,7 +114,7 @@ impl Finished {
 }
 
 /// Runs a program to its end, or to its timeout.
-pub(super) async fn execute(
+pub(crate) async fn execute(
     call: &Call,
     command: &Command,
     (program, args): (String, Vec<String>),

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
 
-use super::params::SessionName;
-use super::session::alive;
 use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, object};
+use crate::tools::smart_terminal::params::SessionName;
+use crate::tools::smart_terminal::sessions::session::alive;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,7 +21,7 @@ struct Arguments {
     rows: u16,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_resize",
         title: "Resize a terminal",

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::json;
 use termd_proto::interact::TypedInput;
 
-use super::params::{Confirmed, MAX_NAME_CHARS, SessionName};
-use super::results::{self, bad};
-use super::session::alive;
 use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
+use crate::tools::smart_terminal::params::{Confirmed, MAX_NAME_CHARS, SessionName};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::alive;
 
 /// The keys that smart-terminal-mcp lists in its error. There are more.
 const KEYS: &str = "ctrl+c, ctrl+d, ctrl+z, ctrl+l, ctrl+a, ctrl+e, ctrl+u, ctrl+k, ctrl+w, tab, enter, \
@@ -25,7 +25,7 @@ struct Arguments {
     confirmed: Confirmed,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_send_key",
         title: "Press a key",

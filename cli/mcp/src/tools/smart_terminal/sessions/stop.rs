@@ -6,12 +6,12 @@ use serde_json::json;
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{CloseTerminal, TerminalState};
 
-use super::files::{Existing, Place};
-use super::line_history::{LineHistory, pages};
-use super::params::SessionName;
-use super::results;
 use super::session::{directory, find, not_found};
 use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
+use crate::tools::smart_terminal::files::place::{Existing, Place};
+use crate::tools::smart_terminal::output::line_history::{LineHistory, pages};
+use crate::tools::smart_terminal::params::SessionName;
+use crate::tools::smart_terminal::results;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -25,7 +25,7 @@ struct Arguments {
     transcript_path: Option<String>,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_stop",
         title: "Stop a terminal",

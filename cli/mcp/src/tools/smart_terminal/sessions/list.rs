@@ -27,7 +27,7 @@ struct Arguments {
     verbose: bool,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_list",
         title: "List terminals",

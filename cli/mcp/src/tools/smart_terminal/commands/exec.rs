@@ -13,13 +13,15 @@ use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use super::params::{Confirmed, MAX_INTEGER, MaxLines, SessionName, Timeout};
-use super::results::{self, bad};
-use super::session::{alive, base_name, is_busy};
-use super::text::{Part, Text};
 use crate::tool::{
     Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add, set, to_milliseconds,
 };
+use crate::tools::smart_terminal::output::text::{Part, Text};
+use crate::tools::smart_terminal::params::{
+    Confirmed, MAX_INTEGER, MaxLines, SessionName, Timeout,
+};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::{alive, base_name, is_busy};
 
 /// Shells whose compound commands are written `{ … }`.
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
@@ -53,7 +55,7 @@ struct Arguments {
     confirmed: Confirmed,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_exec",
         title: "Run a command in a terminal",
@@ -85,41 +87,41 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
 
 /// A command to run, and for how long.
 #[derive(Debug)]
-pub(super) struct CommandRequest<'a> {
-    pub(super) command: &'a str,
-    pub(super) timeout: Duration,
-    pub(super) quiet: Option<Quiet>,
-    pub(super) confirmed: bool,
+pub(crate) struct CommandRequest<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) timeout: Duration,
+    pub(crate) quiet: Option<Quiet>,
+    pub(crate) confirmed: bool,
 }
 
 /// The silence that counts as the end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Quiet {
-    pub(super) silence_ms: u64,
-    pub(super) min_bytes: u64,
+pub(crate) struct Quiet {
+    pub(crate) silence_ms: u64,
+    pub(crate) min_bytes: u64,
 }
 
 /// How a command ended.
 #[derive(Debug)]
-pub(super) struct CommandResult {
+pub(crate) struct CommandResult {
     id: TerminalId,
     start: Offset,
     end: Offset,
     /// The end of the output that was seen, with the next prompt.
     seen: Offset,
-    pub(super) exit_code: Option<i32>,
-    pub(super) timed_out: bool,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) timed_out: bool,
     cwd: String,
     by: Option<DoneBy>,
     /// The prompt of the command, where it may stand at the end of the output too.
     prompt: Option<String>,
-    pub(super) is_running: bool,
+    pub(crate) is_running: bool,
     /// The limit that ended the terminal's program.
     end_cause: Option<EndCause>,
 }
 
 impl CommandResult {
-    pub(super) async fn describe(&self, call: &Call, max_lines: u64) -> Result<Facts, ClientError> {
+    pub(crate) async fn describe(&self, call: &Call, max_lines: u64) -> Result<Facts, ClientError> {
         let text = self.text(call, max_lines).await?;
         let mut facts = Facts::new();
         text.describe(&mut facts);
@@ -144,7 +146,7 @@ impl CommandResult {
     }
 
     /// The command's output.
-    pub(super) async fn text(&self, call: &Call, max_lines: u64) -> Result<Text, ClientError> {
+    pub(crate) async fn text(&self, call: &Call, max_lines: u64) -> Result<Text, ClientError> {
         let part = Part {
             backend: call.backend(),
             id: &self.id,
@@ -163,7 +165,7 @@ impl CommandResult {
 }
 
 /// Types a command, and waits until it is done.
-pub(super) async fn execute(
+pub(crate) async fn execute(
     call: &Call,
     info: &TerminalInfo,
     request: &CommandRequest<'_>,

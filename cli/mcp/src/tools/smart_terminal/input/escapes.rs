@@ -2,7 +2,7 @@
 
 /// The bytes that are meant: `\r \n \t \e \0 \xNN` are those characters, also where the client has
 /// escaped them for JSON once more; `\\` before one of them is a backslash; all else is as it stands.
-pub(super) fn unescaped(data: &str) -> Vec<u8> {
+pub(crate) fn unescaped(data: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(data.len());
     let mut rest = data;
     while let Some((before, after)) = rest.split_once('\\') {

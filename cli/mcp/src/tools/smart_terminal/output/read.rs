@@ -9,11 +9,11 @@ use termd_proto::Offset;
 use termd_proto::interact::{Until, WaitEnd};
 use termd_proto::terminal::TerminalState;
 
-use super::params::{MAX_INTEGER, MaxLines, SessionName};
-use super::results::{self, bad};
-use super::session::find;
 use super::text::Part;
 use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
+use crate::tools::smart_terminal::params::{MAX_INTEGER, MaxLines, SessionName};
+use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::sessions::session::find;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +31,7 @@ struct Arguments {
     since: Option<u64>,
 }
 
-pub(super) fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     let mut output = results::text();
     output.push(Field::boolean("timedOut", "").required());
     output.push(Field::boolean("alive", "Whether its program runs"));

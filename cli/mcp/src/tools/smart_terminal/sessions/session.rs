@@ -12,7 +12,7 @@ use termd_proto::terminal::{CloseCause, TerminalInfo, TerminalState};
 use crate::tool::{Call, ToolError};
 
 /// A terminal, also a closed one.
-pub(super) async fn find(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {
+pub(crate) async fn find(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {
     call.backend()
         .show(named)
         .await
@@ -20,7 +20,7 @@ pub(super) async fn find(call: &Call, named: &str) -> Result<TerminalInfo, ToolE
 }
 
 /// A terminal whose program runs.
-pub(super) async fn alive(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {
+pub(crate) async fn alive(call: &Call, named: &str) -> Result<TerminalInfo, ToolError> {
     let info = find(call, named).await?;
     if info.state == TerminalState::Running {
         return Ok(info);
@@ -29,7 +29,7 @@ pub(super) async fn alive(call: &Call, named: &str) -> Result<TerminalInfo, Tool
 }
 
 /// The error for a terminal whose program has ended.
-pub(super) fn dead(info: &TerminalInfo) -> ToolError {
+pub(crate) fn dead(info: &TerminalInfo) -> ToolError {
     let why = match (info.close_cause, info.end_cause) {
         (Some(CloseCause::Idle), _) => " It was closed because nobody used it.".to_owned(),
         (Some(CloseCause::Disconnect), _) => {
@@ -57,7 +57,7 @@ fn unknown(error: ClientError, named: &str) -> ToolError {
 }
 
 /// The error for an unknown terminal.
-pub(super) fn not_found(named: &str) -> ToolError {
+pub(crate) fn not_found(named: &str) -> ToolError {
     ToolError::Failed {
         kind: "not_found",
         message: format!(
@@ -67,7 +67,7 @@ pub(super) fn not_found(named: &str) -> ToolError {
 }
 
 /// Whether a program runs in a terminal that does not wait for a line.
-pub(super) fn is_busy(activity: &Activity) -> bool {
+pub(crate) fn is_busy(activity: &Activity) -> bool {
     if activity.state != TerminalState::Running || activity.prompt.is_some() {
         return false;
     }
@@ -82,14 +82,14 @@ pub(super) fn is_busy(activity: &Activity) -> bool {
 }
 
 /// The directory of a terminal's shell, as far as it is known.
-pub(super) async fn directory(call: &Call, info: &TerminalInfo) -> PathBuf {
+pub(crate) async fn directory(call: &Call, info: &TerminalInfo) -> PathBuf {
     let activity = call.backend().activity(&info.id).await.ok();
     let cwd = activity.and_then(|activity| activity.cwd);
     PathBuf::from(cwd.unwrap_or_else(|| info.cwd.clone()))
 }
 
 /// A program's name without its directory.
-pub(super) fn base_name(program: &str) -> &str {
+pub(crate) fn base_name(program: &str) -> &str {
     let name = Path::new(program)
         .file_name()
         .and_then(|name| name.to_str());

@@ -2,11 +2,11 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::results::bad;
 use crate::tool::ToolError;
+use crate::tools::smart_terminal::results::bad;
 
 /// Compiles a pattern. `name` is its parameter.
-pub(super) fn check_pattern(pattern: &str, name: &str) -> Result<Regex, ToolError> {
+pub(crate) fn check_pattern(pattern: &str, name: &str) -> Result<Regex, ToolError> {
     RegexBuilder::new(pattern)
         .multi_line(true)
         .build()

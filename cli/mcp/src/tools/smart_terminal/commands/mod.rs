@@ -1,0 +1,5 @@
+//! Commands typed into a terminal's shell.
+
+pub(super) mod diff;
+pub(super) mod exec;
+pub(super) mod retry;
