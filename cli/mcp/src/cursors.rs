@@ -1,30 +1,30 @@
 //! How far this client has read each terminal, and where it last typed.
 //!
-//! Two offsets, because they are two facts: reads go on where the last one ended, so that nothing
-//! is skipped in silence; waits look at what came since the last read or send, so that they match no
-//! old output. Known by terminal id: a label and an id lead to the same cursor.
+//! Reads go on where the last one ended, so that no output is skipped in silence. Waits look at the
+//! output since the last read or send, so that they match no old output. A terminal's label and its id
+//! lead to the same cursor.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use termd_proto::{Offset, TerminalId};
 
-/// Most terminals whose cursors are kept; the one used longest ago is forgotten first.
+/// Most cursors. The cursor that was used longest ago goes first.
 const MAX_CURSORS: usize = 4_096;
 
-/// Where a client is in one terminal.
+/// The client's place in one terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// Reads go on here.
+    /// The start of the next read.
     pub(crate) read: Offset,
     /// The end of the output when the client typed last.
     pub(crate) sent: Offset,
-    /// The screen that it saw last, for what has changed since.
+    /// The last screen that the client saw, for a diff.
     pub(crate) screen_seq: Option<u64>,
 }
 
 impl Cursor {
-    /// Where a wait begins to look.
+    /// The start of the next wait.
     pub(crate) fn wait_from(self) -> Offset {
         self.read.max(self.sent)
     }
@@ -39,12 +39,12 @@ pub(crate) struct Cursors {
 #[derive(Debug, Default)]
 struct Known {
     cursors: HashMap<TerminalId, (u64, Cursor)>,
-    /// Counts uses.
+    /// The number of uses.
     clock: u64,
 }
 
 impl Cursors {
-    /// Where the client is; at the very start in a terminal that it has not touched.
+    /// The client's place; the start in a terminal that the client has not touched.
     pub(crate) fn of(&self, id: &TerminalId) -> Cursor {
         let known = self.lock();
         known
@@ -53,7 +53,7 @@ impl Cursors {
             .map_or_else(Cursor::default, |(_, cursor)| *cursor)
     }
 
-    /// Reads go on here.
+    /// The next read starts here.
     pub(crate) fn set_read(&self, id: &TerminalId, read: Offset) {
         self.change(id, |cursor| cursor.read = read);
     }
@@ -87,7 +87,7 @@ impl Cursors {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        // Nothing that holds it can panic half way.
+        // No holder of the lock can panic half way.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,3 @@
-//! Why the server did not serve to its end.
-
 use std::io;
 
 use rmcp::service::ServerInitializeError;
@@ -9,13 +7,11 @@ use tokio::task::JoinError;
 /// Why the server did not serve to its end.
 #[derive(Debug, Error)]
 pub enum McpError {
-    /// SIGTERM cannot be waited for.
     #[error("cannot wait for SIGTERM: {0}")]
     Signals(#[source] io::Error),
-    /// The handshake failed.
     #[error("the client does not speak MCP: {0}")]
     Handshake(#[from] Box<ServerInitializeError>),
-    /// The task that serves has ended before its time.
+    /// The serving task ended early.
     #[error("the MCP server stopped: {0}")]
     Stopped(#[from] JoinError),
 }

@@ -1,7 +1,5 @@
-//! What the environment says: terminal-mcp's `TERMINAL_MCP_*`, each with a `TERMD_*` twin that wins.
-//!
-//! Pure but for the lookup that it is given. A value that makes no sense is an error at the start:
-//! a server that ignored it would run without what its user asked for.
+//! The settings of the environment: terminal-mcp's `TERMINAL_MCP_*`, each with a `TERMD_*` twin that
+//! wins. A value that makes no sense is an error at the start, so that no server runs without it.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -16,9 +14,9 @@ use termd_proto::terminal::{
 };
 use thiserror::Error;
 
-/// The longest that one call may be asked to wait.
+/// The longest wait of one call.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_hours(1);
-/// The most output that one call gives: what one `session.read` goes through.
+/// The most output of one call: as much as one `session.read` goes through.
 pub(crate) const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// The longest idle timeout in seconds.
 pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
@@ -55,26 +53,25 @@ impl Truncation {
     }
 }
 
-/// What the environment says.
+/// The settings of the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Most terminals of this client that run at once.
     pub(crate) max_running: u32,
-    /// Idle terminals are closed after this; absent: never.
+    /// The time after which an idle terminal is closed. `None`: never.
     pub(crate) idle_timeout: Option<Duration>,
     /// Rows of a new terminal.
     pub(crate) rows: u16,
     /// Columns of a new terminal.
     pub(crate) cols: u16,
-    /// For how long nothing has to come until output has settled.
+    /// The quiet time after which output has settled.
     pub(crate) settle: Duration,
     /// The most bytes of output in one answer.
     pub(crate) max_output_bytes: u64,
-    /// How many bytes of each terminal's output the daemon keeps at hand.
+    /// The bytes of each terminal's output that the daemon keeps at hand.
     pub(crate) buffer_bytes: u64,
-    /// What is left out by default.
+    /// The default of calls that do not say.
     pub(crate) truncation: Truncation,
-    /// How the gate is to be.
     pub(crate) gate: GateSettings,
 }
 
@@ -104,7 +101,7 @@ pub struct SettingsError {
     wanted: String,
 }
 
-/// One setting's value, and the variable that it came from.
+/// A setting's value, and its variable.
 struct Found {
     variable: String,
     value: String,
@@ -130,7 +127,7 @@ impl Found {
 }
 
 impl Settings {
-    /// From the environment, by a lookup of its variables.
+    /// Reads the settings by a lookup of variables.
     pub fn from_environment(
         lookup: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, SettingsError> {
@@ -198,7 +195,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// What the daemon has to know of it.
+    /// The settings that the daemon obeys.
     pub(crate) fn to_daemon(&self) -> ClientSettings {
         ClientSettings {
             max_running: Some(self.max_running),
@@ -212,7 +209,7 @@ pub(crate) fn idle_timeout(seconds: u64) -> Option<Duration> {
     (seconds > 0).then(|| Duration::from_secs(seconds))
 }
 
-/// Regular expressions apart by semicolons.
+/// Regular expressions with semicolons between.
 fn patterns(found: &Found) -> Result<Vec<String>, SettingsError> {
     let patterns: Vec<String> = found
         .value

@@ -104,7 +104,7 @@ async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer
     }
 }
 
-/// Cancels the client's question when it is dropped: nobody waits for the answer any more.
+/// Cancels the client's question when it is dropped: the answer has come through termd.
 struct Withdrawn(Option<(Peer<RoleServer>, RequestId)>);
 
 impl Drop for Withdrawn {

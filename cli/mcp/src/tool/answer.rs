@@ -53,7 +53,7 @@ pub(crate) struct GateQuestion {
     /// The command that was about to run, as far as it is shown.
     pub(crate) command: String,
     pub(crate) reason: String,
-    /// The question that somebody may answer elsewhere. `None`: the daemon asks nobody.
+    /// The question that somebody may answer elsewhere. `None`: the daemon keeps no question.
     pub(crate) approval: Option<ApprovalId>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// One read, of at most so many bytes and lines.
+    /// One read, bounded by bytes and lines.
     pub(crate) async fn read(
         &self,
         (from, until): (Offset, Offset),

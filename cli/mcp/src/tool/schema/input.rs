@@ -1,9 +1,9 @@
 //! What a tool takes: the JSON Schema of its argument struct, in the small part of JSON Schema
 //! 2020-12 that MCP clients show to models, and the check of arguments against it.
 //!
-//! The schema is the contract: what it says is what is refused, with a line that says how to mend
-//! the call. Defaults are written in the schema alone (`extend("default" = …)`), since some come
-//! from the settings; the check fills them in, so serde finds every field that has one.
+//! Arguments that do not fit the schema are refused with a line that says how to mend the call.
+//! Defaults stand in the schema alone (`extend("default" = …)`), since some come from the settings.
+//! The check fills them in before serde reads the arguments (decision 0064).
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;

@@ -12,7 +12,7 @@ use termd_proto::ErrorKind;
 use termd_proto::policy::{CheckPolicy, Effect as GateEffect};
 use termd_proto::terminal::{Front, TerminalInfo};
 
-use super::exec::{CommandRequest, CommandResult, execute};
+use super::command::{CommandRequest, CommandResult, execute};
 use crate::tool::{
     Call, Effect, Facts, Field, GateQuestion, Handler, Outcome, Tool, ToolAnswer, ToolError,
 };

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_proto::interact::{TypedInput, Until};
 
-use super::exec::{CommandRequest, execute};
+use super::command::{CommandRequest, execute};
 use crate::tools::smart_terminal::output::pattern::check_pattern;
 use crate::tools::smart_terminal::params::{Confirmed, MaxLines, SessionName, Timeout};
 use crate::tools::smart_terminal::results::{self, bad};

@@ -1,8 +1,8 @@
-//! Files that the tools write: where they may be, and how they get there.
+//! The place of a file that a tool writes.
 //!
-//! A file is replaced whole or not at all: written beside its place, and renamed there. It promises
-//! that nothing of termd's own (database, socket, configuration) is written to; it is no wall
-//! against one who can write files as this user anyway.
+//! A file is replaced whole or not at all: it is written beside its place and renamed. No file of
+//! termd's own (database, socket, configuration) is written. This is no wall against programs of the
+//! same user, which can write those files anyway.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write as _};
@@ -16,12 +16,12 @@ use termd_client::socket_path::socket_path;
 use crate::tool::ToolError;
 use crate::tools::smart_terminal::results::bad;
 
-/// The mode of a new file: what a terminal printed is its user's business.
+/// The mode of a new file. A terminal's output is private to its user.
 const PRIVATE: u32 = 0o600;
 /// termd's own directory below each of XDG's.
 const OWN: &str = "termd";
 
-/// What may be at the place already.
+/// The file that may be at the place already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
     /// A file, or a link to one, which is followed.
@@ -30,7 +30,7 @@ pub(crate) enum Existing {
     NoLink,
 }
 
-/// Where a file may be written.
+/// A place where a file may be written.
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
@@ -91,12 +91,11 @@ impl Place {
         Ok(Self { path: place, mode })
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the file that is to be there.
+    /// Opens a file that replaces the one at the place.
     pub(crate) fn replace(self) -> Result<Replacement, ToolError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +124,7 @@ impl Place {
         Ok(replacement)
     }
 
-    /// Writes behind what is there, and says how large the file is then.
+    /// Appends to the file at the place. Returns the file's new size.
     pub(crate) fn append(&self, bytes: &[u8]) -> Result<u64, ToolError> {
         let append = || {
             let mut file = OpenOptions::new()
@@ -141,7 +140,6 @@ impl Place {
 }
 
 impl Replacement {
-    /// Writes some of it.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ToolError> {
         self.file
             .write_all(bytes)
@@ -150,7 +148,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// Puts it in its place; where that is, and how many bytes it has.
+    /// Puts the file in its place. Returns the path and the size.
     pub(crate) fn finish(mut self) -> Result<(PathBuf, u64), ToolError> {
         self.file
             .sync_data()
@@ -168,7 +166,7 @@ impl Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if !self.done {
-            // Nothing was put in its place; what is left beside it is nobody's.
+            // The file did not get to its place, so the copy beside it goes.
             let _ = fs::remove_file(&self.beside);
         }
     }

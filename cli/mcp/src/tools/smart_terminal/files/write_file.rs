@@ -55,7 +55,7 @@ pub(crate) fn tool() -> Tool {
 }
 
 async fn write(call: Call, arguments: Arguments) -> Outcome {
-    let bytes = decode(&arguments.content, arguments.encoding).map_err(bad)?;
+    let bytes = decode(&arguments.content, arguments.encoding)?;
     let info = find(&call, &arguments.session_id.0).await?;
     let cwd = directory(&call, &info).await;
     let place = Place::check(&cwd, &arguments.path, Existing::Followed)?;
@@ -81,7 +81,7 @@ async fn write(call: Call, arguments: Arguments) -> Outcome {
 }
 
 /// The bytes that a text stands for. Text that does not fit the encoding is an error.
-fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
+fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, ToolError> {
     let narrow = |most: u32, name: &str| {
         content
             .chars()
@@ -89,7 +89,7 @@ fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
                 u8::try_from(u32::from(character))
                     .ok()
                     .filter(|byte| u32::from(*byte) <= most)
-                    .ok_or_else(|| format!("content holds {character:?}, which is not {name}"))
+                    .ok_or_else(|| bad(format!("content holds {character:?}, which is not {name}")))
             })
             .collect()
     };
@@ -101,7 +101,7 @@ fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
             let text: String = content.split_ascii_whitespace().collect();
             STANDARD
                 .decode(text)
-                .map_err(|error| format!("content is not base64: {error}"))
+                .map_err(|error| bad(format!("content is not base64: {error}")))
         }
         Encoding::Hex => {
             let digits: Vec<char> = content
@@ -110,7 +110,7 @@ fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
                 .chars()
                 .collect();
             if !digits.len().is_multiple_of(2) {
-                return Err("content is not hex: it has an odd number of digits".to_owned());
+                return Err(bad("content is not hex: it has an odd number of digits"));
             }
             digits
                 .chunks_exact(2)
@@ -122,7 +122,7 @@ fn decode(content: &str, encoding: Encoding) -> Result<Vec<u8>, String> {
                         .and_then(|value| u8::try_from(value).ok())
                         .ok_or_else(|| {
                             let pair: String = pair.iter().collect();
-                            format!("content is not hex: {pair:?} is no byte")
+                            bad(format!("content is not hex: {pair:?} is no byte"))
                         })
                 })
                 .collect()

@@ -1,7 +1,7 @@
-//! Backslash sequences in what `terminal_write` is given. Pure.
+//! Backslash sequences in the data of `terminal_write`.
 
-/// The bytes that are meant: `\r \n \t \e \0 \xNN` are those characters, also where the client has
-/// escaped them for JSON once more; `\\` before one of them is a backslash; all else is as it stands.
+/// Replaces `\r \n \t \e \0 \xNN` by their characters, also where the client has escaped them for JSON
+/// once more. `\\` before one of them is a backslash. All else stays.
 pub(crate) fn unescaped(data: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(data.len());
     let mut rest = data;
@@ -16,7 +16,7 @@ pub(crate) fn unescaped(data: &str) -> Vec<u8> {
                 bytes.push(byte);
                 after.split_at(length).1
             }
-            // The sequence itself was meant: its letters come as they are.
+            // An escaped sequence: its letters stay.
             (None, Some((after, Some((_, length))))) => {
                 bytes.push(b'\\');
                 let (letters, left) = after.split_at(length);

@@ -1,4 +1,4 @@
-//! Whether a run succeeded, as `terminal_run`'s parameters say: by exit code, and by a file.
+//! The checks of a run's success by `terminal_run`'s parameters: an exit code, and a file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,24 +6,25 @@ use std::path::Path;
 
 use regex::Regex;
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use crate::tool::ToolError;
 use crate::tools::smart_terminal::output::pattern::check_pattern;
 use crate::tools::smart_terminal::results::bad;
 
-/// As much of a file as a pattern is looked for in.
+/// The most bytes of a file that are searched for a pattern.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// What has to be so for a run to have succeeded.
+/// The conditions of a run's success.
 #[derive(Debug)]
 pub(crate) struct Checks {
-    /// The exit code that means success; `None`: any.
+    /// The exit code of success. `None`: any.
     expected: Option<i64>,
     file: Option<(String, Option<Regex>)>,
 }
 
 impl Checks {
-    /// As the parameters say.
+    /// The checks that the parameters name.
     pub(crate) fn new(
         expected: Option<i64>,
         file: Option<String>,
@@ -42,7 +43,7 @@ impl Checks {
         Ok(Self { expected, file })
     }
 
-    /// Whether it succeeded, and what is said of the checks; a plain run has nothing said.
+    /// Judges a run. Returns the fields of the result too, of which a plain run has none.
     pub(crate) fn judge(&self, exit_code: Option<i64>, cwd: &Path) -> (bool, Map<String, Value>) {
         let exited_well = match self.expected {
             None => exit_code.is_some(),
@@ -64,7 +65,7 @@ impl Checks {
             let matched = looked.is_ok();
             let mut of_file = json!({ "path": path, "matched": matched });
             if let (Err(problem), Some(of_file)) = (looked, of_file.as_object_mut()) {
-                of_file.insert("error".to_owned(), problem.into());
+                of_file.insert("error".to_owned(), problem.to_string().into());
             }
             ok &= matched;
             checks.insert("successFile".to_owned(), of_file);
@@ -74,24 +75,35 @@ impl Checks {
     }
 }
 
-/// Whether the file is there and holds the pattern; else why not.
-fn look(path: &Path, pattern: Option<&Regex>) -> Result<(), String> {
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+/// Why a file does not mean success.
+#[derive(Debug, Error)]
+enum FileProblem {
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    #[error("it is not a file")]
+    NoFile,
+    #[error("the pattern does not match")]
+    NoMatch,
+}
+
+/// Checks that the file is there and holds the pattern.
+fn look(path: &Path, pattern: Option<&Regex>) -> Result<(), FileProblem> {
+    let metadata = std::fs::metadata(path)?;
     let Some(pattern) = pattern else {
         return Ok(());
     };
-    // Reading from a FIFO would wait for somebody to write.
+    // A read of a FIFO would wait for a writer.
     if !metadata.is_file() {
-        return Err("it is not a file".to_owned());
+        return Err(FileProblem::NoFile);
     }
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes))
-        .map_err(|error| error.to_string())?;
+    File::open(path)?
+        .take(MAX_FILE_BYTES)
+        .read_to_end(&mut bytes)?;
     if pattern.is_match(&String::from_utf8_lossy(&bytes)) {
         Ok(())
     } else {
-        Err("the pattern does not match".to_owned())
+        Err(FileProblem::NoMatch)
     }
 }
 

@@ -1,13 +1,13 @@
-//! What commands with a known format printed, as facts: some of git's, and `which`. Pure.
+//! The output of commands with a known format (some of git's, and `which`) as facts.
 //!
-//! What is not understood whole is not parsed at all: a guess would look like a fact.
+//! Output that is not understood whole is not parsed at all, since a guess would look like a fact.
 
 use serde_json::{Value, json};
 
 /// Output as facts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parsed {
-    /// All of it.
+    /// Everything that the output says.
     pub(crate) whole: Value,
     /// Counts.
     pub(crate) summary: Value,
