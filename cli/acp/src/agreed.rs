@@ -9,8 +9,8 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::wire::json::Raw;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Shared;
 use super::wire::edit;
@@ -61,7 +61,7 @@ impl Agreed {
         options: &Options,
         id: &RequestId,
         line: &str,
-        params: Option<Raw<'_>>,
+        params: Option<&RawValue>,
     ) -> Option<String> {
         let params = params.and_then(|params| Members::of(params.get()));
         let params = params.unwrap_or_default();
@@ -95,7 +95,7 @@ impl Agreed {
     }
 
     /// An answer of the agent's, which may be the one to `initialize`.
-    pub(super) fn answered(&self, shared: &Arc<Shared>, id: &RequestId, result: Option<Raw<'_>>) {
+    pub(super) fn answered(&self, shared: &Arc<Shared>, id: &RequestId, result: Option<&RawValue>) {
         let Some(name) = self.settle(&shared.options, id, result) else {
             return;
         };
@@ -108,7 +108,12 @@ impl Agreed {
     }
 
     /// Takes the agent's word; what the two are called, if this was the answer to `initialize`.
-    fn settle(&self, options: &Options, id: &RequestId, result: Option<Raw<'_>>) -> Option<String> {
+    fn settle(
+        &self,
+        options: &Options,
+        id: &RequestId,
+        result: Option<&RawValue>,
+    ) -> Option<String> {
         let mut state = self.lock();
         if state.asked.as_ref() != Some(id) {
             return None;
@@ -166,7 +171,7 @@ fn version(members: &Members<'_>) -> Option<u64> {
     members.get("protocolVersion")?.get().parse().ok()
 }
 
-fn is_true(value: Option<Raw<'_>>) -> bool {
+fn is_true(value: Option<&RawValue>) -> bool {
     value.is_some_and(|value| value.get() == "true")
 }
 

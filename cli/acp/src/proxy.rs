@@ -13,10 +13,10 @@ use super::display::Passed;
 use super::stray::log_stray;
 use super::wire::MAX_LINE_BYTES;
 use super::wire::head::Head;
-use super::wire::json::Raw;
 use super::wire::lines::{Lines, Read};
 use super::wire::message::{Message, NotJson, RequestId};
 use super::wire::outlet::Outlet;
+use serde_json::value::RawValue;
 
 pub(super) use super::stray::log;
 
@@ -201,7 +201,7 @@ async fn of_agent(shared: &Arc<Shared>, line: &[u8]) -> io::Result<Route> {
 }
 
 /// What tells of a tool call goes on as the client can show it.
-async fn shown(shared: &Arc<Shared>, text: &str, params: Option<Raw<'_>>) -> io::Result<Route> {
+async fn shown(shared: &Arc<Shared>, text: &str, params: Option<&RawValue>) -> io::Result<Route> {
     if !shared.agreed.answers_terminals() {
         return Ok(Route::On);
     }

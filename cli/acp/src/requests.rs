@@ -11,9 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::wire::json::Raw;
 use super::wire::message::RequestId;
 use super::wire::outlet::Outlet;
+use serde_json::value::RawValue;
 
 /// Most questions that wait for an answer: more are no person's to answer.
 const MAX_PENDING: usize = 64;
@@ -103,7 +103,7 @@ impl Requests {
     }
 
     /// An answer of the client's: whether it was to one of ours.
-    pub(super) fn answered(&self, id: &RequestId, result: Option<Raw<'_>>) -> bool {
+    pub(super) fn answered(&self, id: &RequestId, result: Option<&RawValue>) -> bool {
         let Some(answer) = self.lock().remove(id) else {
             // Nobody waits for it any more: still not the agent's.
             let ours = id.as_json().strip_prefix('"');
@@ -147,8 +147,8 @@ mod tests {
         RequestId::of_string(request["id"].as_str().unwrap())
     }
 
-    fn raw(text: &str) -> Raw<'_> {
-        Raw::of(text).unwrap()
+    fn raw(text: &str) -> &RawValue {
+        serde_json::from_str(text).unwrap()
     }
 
     #[tokio::test]

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::wire::json::Raw;
+use serde_json::value::RawValue;
 
 use super::Shared;
 use super::session_mcp::SessionMcp;
@@ -65,7 +65,7 @@ impl Sessions {
         id: &RequestId,
         method: &str,
         line: &str,
-        params: Option<Raw<'_>>,
+        params: Option<&RawValue>,
     ) -> Option<String> {
         let is_set_up = self.lock().asked(id, method, params);
         if is_set_up && shared.options.session_mcp {
@@ -75,7 +75,7 @@ impl Sessions {
     }
 
     /// An answer of the agent's, which may be the one to such a request.
-    pub(super) fn answered(&self, shared: &Arc<Shared>, id: &RequestId, result: Option<Raw<'_>>) {
+    pub(super) fn answered(&self, shared: &Arc<Shared>, id: &RequestId, result: Option<&RawValue>) {
         let Some(ended) = self.lock().answered(id, result) else {
             return;
         };
@@ -99,7 +99,7 @@ impl Sessions {
 
 impl State {
     /// Whether this sets a session up, and therefore tells its MCP servers.
-    fn asked(&mut self, id: &RequestId, method: &str, params: Option<Raw<'_>>) -> bool {
+    fn asked(&mut self, id: &RequestId, method: &str, params: Option<&RawValue>) -> bool {
         let is_opening = matches!(method, "session/new" | "session/fork");
         let is_returning = matches!(method, "session/load" | "session/resume");
         let is_ending = matches!(method, "session/close" | "session/delete");
@@ -134,7 +134,7 @@ impl State {
     }
 
     /// The session that has ended by this answer.
-    fn answered(&mut self, id: &RequestId, result: Option<Raw<'_>>) -> Option<String> {
+    fn answered(&mut self, id: &RequestId, result: Option<&RawValue>) -> Option<String> {
         let position = self.pending.iter().position(|(asked, _)| asked == id)?;
         let (_, asked) = self.pending.remove(position)?;
         match (asked, result) {
@@ -194,8 +194,8 @@ impl State {
 mod tests {
     use super::*;
 
-    fn raw(text: &str) -> Raw<'_> {
-        Raw::of(text).unwrap()
+    fn raw(text: &str) -> &RawValue {
+        serde_json::from_str(text).unwrap()
     }
 
     fn id(id: usize) -> RequestId {

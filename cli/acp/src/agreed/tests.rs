@@ -11,8 +11,8 @@ fn options() -> Options {
     }
 }
 
-fn raw(text: &str) -> Raw<'_> {
-    Raw::of(text).unwrap()
+fn raw(text: &str) -> &RawValue {
+    serde_json::from_str(text).unwrap()
 }
 
 /// Says `initialize` with these params; what went on to the agent.
@@ -20,7 +20,7 @@ fn asked(agreed: &Agreed, options: &Options, params: &str) -> String {
     let line = format!("{{\"id\":0,\"method\":\"initialize\",\"params\":{params}}}\n");
     let changed = agreed.asked(options, &RequestId::of(raw("0")), &line, Some(raw(params)));
     let line = changed.unwrap_or(line);
-    let params = Members::of(&line).unwrap().get("params").map(Raw::get);
+    let params = Members::of(&line).unwrap().get("params").map(RawValue::get);
     params.unwrap().to_owned()
 }
 

@@ -59,10 +59,9 @@ fn kept(members: &Members<'_>, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::json::Raw;
 
     fn take(head: &mut Head, params: &str) {
-        head.take(&Told::read(Raw::of(params).unwrap()).unwrap());
+        head.take(&Told::read(serde_json::from_str(params).unwrap()).unwrap());
     }
 
     #[test]

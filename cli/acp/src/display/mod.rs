@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::wire::json::Raw;
+use serde_json::value::RawValue;
 use termd_proto::TerminalId;
 
 use super::Shared;
@@ -88,7 +88,7 @@ impl Display {
         &self,
         shared: &Arc<Shared>,
         line: &str,
-        params: Option<Raw<'_>>,
+        params: Option<&RawValue>,
     ) -> io::Result<Passed> {
         let display = shared.agreed.display();
         if display == DisplayMode::Off {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::wire::json::Raw;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::wire::edit;
-use crate::wire::message::Members;
+use crate::wire::message::{Members, elements};
 
 /// What a line tells of a tool call. All of it is borrowed from the line.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(super) enum Status {
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     /// As it stands in the line.
-    pub(super) raw: Raw<'a>,
+    pub(super) raw: &'a RawValue,
     /// The terminal that it embeds, if it does that.
     pub(super) terminal: Option<Embedded<'a>>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Embedded<'a> {
     /// Its id; anybody's.
     pub(super) id: String,
     /// The entry's `_meta`.
-    pub(super) meta: Option<Raw<'a>>,
+    pub(super) meta: Option<&'a RawValue>,
 }
 
 impl By {
@@ -77,7 +77,7 @@ impl By {
 impl<'a> Told<'a> {
     /// What these params of a `session/update` or `session/request_permission` tell; `None` where
     /// that is nothing of a tool call.
-    pub(super) fn read(params: Raw<'a>) -> Option<Self> {
+    pub(super) fn read(params: &'a RawValue) -> Option<Self> {
         let params = Members::of(params.get())?;
         let (by, members) = if let Some(update) = params.object("update") {
             let by = match update.string("sessionUpdate")?.as_str() {
@@ -113,15 +113,15 @@ impl<'a> Told<'a> {
 }
 
 /// The elements of a content array; `None` where it is none (`null`: unchanged).
-fn entries(content: Raw<'_>) -> Option<Vec<Entry<'_>>> {
-    let entries = content.elements()?.into_iter().map(|raw| Entry {
+fn entries(content: &RawValue) -> Option<Vec<Entry<'_>>> {
+    let entries = elements(content)?.into_iter().map(|raw| Entry {
         raw,
         terminal: embedded(raw),
     });
     Some(entries.collect())
 }
 
-fn embedded(raw: Raw<'_>) -> Option<Embedded<'_>> {
+fn embedded(raw: &RawValue) -> Option<Embedded<'_>> {
     let members = Members::of(raw.get())?;
     if members.string("type")? != "terminal" {
         return None;
@@ -178,7 +178,7 @@ mod tests {
 
     /// What a table can hold of it.
     fn summary(params: &str) -> Option<String> {
-        let told = Told::read(Raw::of(params)?)?;
+        let told = Told::read(serde_json::from_str(params).ok()?)?;
         let content = told.content.as_ref().map(|entries| {
             let ids = entries.iter().map(|entry| match &entry.terminal {
                 Some(terminal) => terminal.id.clone(),

@@ -16,7 +16,6 @@ use super::daemon::{self, How, Params, Refused};
 use super::tracked::{EndCause, Ended, Entry};
 use super::watch::show;
 use super::{Answer, Method, errors};
-use crate::wire::json::Raw;
 use crate::wire::message::Members;
 
 /// What these methods know.
@@ -156,7 +155,7 @@ fn is_not_found(refusal: &Refused) -> bool {
 }
 
 fn status_of(members: &Members<'_>) -> ExitStatus {
-    let read = |name: &str| members.get(name).map_or("null", Raw::get);
+    let read = |name: &str| members.get(name).map_or("null", RawValue::get);
     ExitStatus {
         exit_code: serde_json::from_str(read("exitCode")).unwrap_or_default(),
         signal: members.string("signal"),

@@ -26,12 +26,11 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::Shared;
 use super::permission::Remembered;
-use super::wire::json::Raw;
 use super::wire::message::{Members, RequestId};
+use serde_json::value::RawValue;
 
 use calls::Named;
 use create::Asked;
@@ -141,11 +140,11 @@ impl Terminals {
         shared: &Arc<Shared>,
         id: RequestId,
         method: &str,
-        params: Option<Raw<'_>>,
+        params: Option<&RawValue>,
     ) -> io::Result<()> {
         let read = match Method::of(method) {
             None => Err(errors::unknown_method(method)),
-            Some(method) => Call::read(shared, method, params.map_or("{}", Raw::get)),
+            Some(method) => Call::read(shared, method, params.map_or("{}", RawValue::get)),
         };
         let call = match read {
             Ok(call) => call,
@@ -175,7 +174,7 @@ impl Terminals {
     }
 
     /// `$/cancel_request` from the agent: whether it was about one of its `terminal/*`.
-    pub(super) fn cancel(&self, params: Option<Raw<'_>>) -> bool {
+    pub(super) fn cancel(&self, params: Option<&RawValue>) -> bool {
         let params = params.and_then(|params| Members::of(params.get()));
         let id = params.and_then(|params| params.get("requestId").map(RequestId::of));
         id.is_some_and(|id| self.flights.cancel(&id))

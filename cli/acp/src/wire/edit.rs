@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::json::Raw;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::message::{Members, span};
 
@@ -60,7 +60,7 @@ pub fn set(line: &str, path: &[&str], value: &Value) -> Option<Edit> {
 
 /// Puts another text in the place of a value that is borrowed from the line. `None` where it is
 /// borrowed from another text.
-pub fn replace(line: &str, value: Raw<'_>, text: String) -> Option<Edit> {
+pub fn replace(line: &str, value: &RawValue, text: String) -> Option<Edit> {
     Some(Edit {
         range: span(line, value)?,
         text,
@@ -116,6 +116,7 @@ fn offset(line: &str, part: &str) -> Option<usize> {
 mod tests {
     use serde_json::json;
 
+    use super::super::message::elements;
     use super::*;
 
     #[test]
@@ -183,7 +184,7 @@ mod tests {
     fn replacing_takes_a_value_out_of_its_place() {
         let line = r#"{"a":[ 1 , {"b":2} ],"c":3}"#;
         let a = Members::of(line).unwrap().get("a").unwrap();
-        let elements = a.elements().unwrap();
+        let elements = elements(a).unwrap();
         let edit = replace(line, elements[1], "null".to_owned()).unwrap();
         assert_eq!(apply(line, vec![edit]), r#"{"a":[ 1 , null ],"c":3}"#);
         assert_eq!(replace("{}", elements[1], String::new()), None);

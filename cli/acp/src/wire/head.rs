@@ -1,21 +1,24 @@
-//! The beginning of a message that is too long to be kept: whose answer would be missed. Pure.
+//! The beginning of a message that is too long to be forwarded: who waits for an answer.
 
-use super::json::Raw;
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::message::RequestId;
 
-/// What the beginning shows of a message.
+/// What the beginning of a message shows.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Head {
-    /// A request, whose sender waits for an answer.
+    /// A request: its sender waits for an answer.
     Request(RequestId),
     /// An answer, which the other side waits for.
     Response(RequestId),
-    /// Anything else, or its id comes later.
+    /// Another message, or one whose id comes later.
     Unknown,
 }
 
-/// Which kind of message a member is one of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Request,
@@ -23,35 +26,16 @@ enum Kind {
 }
 
 impl Head {
-    /// Reads the members that stand in it, as far as it goes; the last may be cut.
+    /// Reads the members in `text`, the last of which may be cut.
     pub fn read(text: &[u8]) -> Self {
-        let (mut id, mut kind) = (None, None);
-        let mut rest = Rest(text);
-        let mut opening = b'{';
-        while rest.take(opening).is_some() {
-            opening = b',';
-            let Some(name) = rest.value().and_then(decoded) else {
-                break;
-            };
-            if rest.take(b':').is_none() {
-                break;
-            }
-            match name.as_str() {
-                "method" | "params" => kind = Some(Kind::Request),
-                "result" | "error" => kind = Some(Kind::Response),
-                _ => {}
-            }
-            let Some(value) = rest.value() else {
-                break;
-            };
-            if name == "id" {
-                id = std::str::from_utf8(value)
-                    .ok()
-                    .and_then(Raw::of)
-                    .map(RequestId::of);
-            }
-        }
-        match (id, kind) {
+        let mut found = Found {
+            end: text.as_ptr_range().end,
+            id: None,
+            kind: None,
+        };
+        // A message that is cut ends in an error; what came before it was found.
+        let _ = serde_json::Deserializer::from_slice(text).deserialize_map(&mut found);
+        match (found.id, found.kind) {
             (Some(id), Some(Kind::Request)) => Self::Request(id),
             (Some(id), Some(Kind::Response)) => Self::Response(id),
             (None, _) | (_, None) => Self::Unknown,
@@ -59,65 +43,39 @@ impl Head {
     }
 }
 
-fn decoded(name: &[u8]) -> Option<String> {
-    serde_json::from_slice(name).ok()
+/// Collects what is known of a message while its members are read.
+struct Found {
+    /// Where the text ends: a number that ends there may be cut.
+    end: *const u8,
+    id: Option<RequestId>,
+    kind: Option<Kind>,
 }
 
-/// What has not been read yet.
-struct Rest<'a>(&'a [u8]);
+impl<'de> Visitor<'de> for &mut Found {
+    type Value = ();
 
-impl<'a> Rest<'a> {
-    /// This character, behind any white space.
-    fn take(&mut self, wanted: u8) -> Option<()> {
-        self.0 = self.0.trim_ascii_start().strip_prefix(&[wanted])?;
-        Some(())
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
     }
 
-    /// A value, if the text goes on behind it: else it may be cut.
-    fn value(&mut self) -> Option<&'a [u8]> {
-        let text = self.0.trim_ascii_start();
-        let end = end_of_value(text)?;
-        let (value, rest) = text.split_at_checked(end)?;
-        self.0 = rest;
-        Some(value)
-    }
-}
-
-fn end_of_value(text: &[u8]) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut is_escaped = false;
-    for (at, &byte) in text.iter().enumerate() {
-        if in_string {
-            match byte {
-                _ if is_escaped => is_escaped = false,
-                b'\\' => is_escaped = true,
-                b'"' => {
-                    in_string = false;
-                    if depth == 0 {
-                        return Some(at + 1);
-                    }
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<String>()? {
+            match name.as_str() {
+                "id" => {
+                    let id: &RawValue = members.next_value()?;
+                    let at_end = id.get().as_bytes().as_ptr_range().end == self.end;
+                    let is_cut = at_end && id.get().ends_with(|last: char| last.is_ascii_digit());
+                    self.id = (!is_cut).then(|| RequestId::of(id));
+                    continue;
                 }
+                "method" | "params" => self.kind = Some(Kind::Request),
+                "result" | "error" => self.kind = Some(Kind::Response),
                 _ => {}
             }
-            continue;
+            members.next_value::<IgnoredAny>()?;
         }
-        match byte {
-            b'"' => in_string = true,
-            b'{' | b'[' => depth += 1,
-            // What follows the value, or ends the object that it is a member of.
-            b'}' | b']' | b',' | b':' if depth == 0 => return Some(at),
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            byte if depth == 0 && byte.is_ascii_whitespace() => return Some(at),
-            _ => {}
-        }
+        Ok(())
     }
-    None
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@
 pub mod edit;
 pub(crate) mod ends;
 pub mod head;
-pub mod json;
 pub(crate) mod lines;
 pub mod message;
 pub(crate) mod outlet;
