@@ -53,7 +53,7 @@ use requests::Requests;
 use sessions::Sessions;
 use termd_client::{Introduction, Pool, StartPolicy};
 use terminals::Terminals;
-use wire::outlet::Outlet;
+use wire::line_writer::LineWriter;
 
 pub use error::AcpError;
 pub use exit_code::AgentExitCode;
@@ -65,9 +65,9 @@ struct Shared {
     /// What the command line says.
     options: Options,
     /// The client's end.
-    client: Outlet,
+    client: LineWriter,
     /// The agent's end.
-    agent: Outlet,
+    agent: LineWriter,
     /// The daemon.
     pool: Pool,
     /// Keeps us awake after a message.
@@ -86,7 +86,7 @@ struct Shared {
 
 /// Passes ACP on until one side has ended; the agent's exit code.
 pub async fn serve(options: Options, start: StartPolicy) -> Result<AgentExitCode, AcpError> {
-    let (from_client, to_client) = wire::ends::stdio();
+    let (from_client, to_client) = wire::stdio::stdio();
     let (agent, from_agent, to_agent) = agent::Agent::start(&options.agent)?;
     let introduction = Introduction {
         client: "acp".to_owned(),
@@ -97,8 +97,8 @@ pub async fn serve(options: Options, start: StartPolicy) -> Result<AgentExitCode
     };
     let shared = Arc::new(Shared {
         options,
-        client: Outlet::to(to_client),
-        agent: Outlet::to(to_agent),
+        client: LineWriter::new(to_client),
+        agent: LineWriter::new(to_agent),
         pool: Pool::new(start, introduction),
         awake: Awake::default(),
         agreed: Agreed::default(),

@@ -12,10 +12,10 @@ use super::Shared;
 use super::display::Passed;
 use super::stray::log_stray;
 use super::wire::MAX_LINE_BYTES;
-use super::wire::head::Head;
-use super::wire::lines::{Lines, Read};
+use super::wire::cut_message::CutMessage;
+use super::wire::line_reader::{LineReader, Read};
+use super::wire::line_writer::LineWriter;
 use super::wire::message::{Message, NotJson, RequestId};
-use super::wire::outlet::Outlet;
 use serde_json::value::RawValue;
 
 pub(super) use super::stray::log;
@@ -54,7 +54,7 @@ impl Party {
     }
 
     /// Where what this one reads is written.
-    fn outlet(self, shared: &Shared) -> &Outlet {
+    fn outlet(self, shared: &Shared) -> &LineWriter {
         match self {
             Self::Client => &shared.client,
             Self::Agent => &shared.agent,
@@ -69,7 +69,7 @@ pub(super) async fn pass<R: AsyncRead + Unpin>(
     from: R,
 ) -> io::Result<()> {
     let to = sender.other().outlet(shared);
-    let mut lines = Lines::of(from);
+    let mut lines = LineReader::new(from);
     let mut refusals = Refusals::default();
     loop {
         match lines.next().await {
@@ -79,14 +79,14 @@ pub(super) async fn pass<R: AsyncRead + Unpin>(
                     "the {} sent a message of more than 64 MiB; it was dropped",
                     sender.name()
                 ));
-                match Head::read(head) {
-                    Head::Request(id) => refusals.refuse(shared, sender, id).await,
-                    Head::Response(id) => {
+                match CutMessage::read(head) {
+                    CutMessage::Request(id) => refusals.refuse(shared, sender, id).await,
+                    CutMessage::Response(id) => {
                         if !tell_of_lost_answer(shared, sender, &id) {
                             to.answer(&id, Err(&lost())).await?;
                         }
                     }
-                    Head::Unknown => {}
+                    CutMessage::Unknown => {}
                 }
             }
             Read::Line(line) => {

@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::wire::line_writer::LineWriter;
 use super::wire::message::RequestId;
-use super::wire::outlet::Outlet;
 use serde_json::value::RawValue;
 
 /// Most questions that wait for an answer: more are no person's to answer.
@@ -63,7 +63,7 @@ impl Requests {
     /// writes lines: run it in a task.
     pub(super) async fn ask(
         &self,
-        client: &Outlet,
+        client: &LineWriter,
         method: &str,
         params: Value,
         given_up: impl Future<Output = ()>,
@@ -138,9 +138,12 @@ mod tests {
         }
     }
 
-    fn ends() -> (Client, Arc<Outlet>) {
+    fn ends() -> (Client, Arc<LineWriter>) {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
-        (Client(BufReader::new(theirs)), Arc::new(Outlet::to(ours)))
+        (
+            Client(BufReader::new(theirs)),
+            Arc::new(LineWriter::new(ours)),
+        )
     }
 
     fn id_of(request: &Value) -> RequestId {

@@ -1,14 +1,14 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use termd_acp::wire::cut_message::CutMessage;
 use termd_acp::wire::edit::{apply, push, set};
-use termd_acp::wire::head::Head;
 use termd_acp::wire::message::{Members, Message};
 
 /// Any bytes are read; a whole line's head says what the line says; a change sets what it is told
 /// to set, leaves the other members, and JSON stays JSON.
 pub fn holds(data: &[u8]) {
     for end in [data.len() / 3, data.len() / 2, data.len()] {
-        Head::read(data.get(..end).unwrap_or_default());
+        CutMessage::read(data.get(..end).unwrap_or_default());
     }
     let Ok(line) = std::str::from_utf8(data) else {
         return;
@@ -52,10 +52,18 @@ fn head_agrees(line: &str, members: &Members<'_>) {
     }
     match Message::read(line) {
         Ok(Message::Request { id, .. }) if !has("result") && !has("error") => {
-            assert_eq!(Head::read(line.as_bytes()), Head::Request(id), "{line}");
+            assert_eq!(
+                CutMessage::read(line.as_bytes()),
+                CutMessage::Request(id),
+                "{line}"
+            );
         }
         Ok(Message::Response { id, .. }) if !has("method") && !has("params") => {
-            assert_eq!(Head::read(line.as_bytes()), Head::Response(id), "{line}");
+            assert_eq!(
+                CutMessage::read(line.as_bytes()),
+                CutMessage::Response(id),
+                "{line}"
+            );
         }
         _ => {}
     }

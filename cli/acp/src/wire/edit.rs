@@ -1,4 +1,4 @@
-//! Changes to a line: members set and elements added, every other byte left alone. Pure.
+//! Changes to a line: sets members and adds elements, and leaves every other byte alone.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 
 use super::message::{Members, span};
 
-/// One change: what stands in the range gives way to the text.
+/// One change: the text replaces the bytes of the range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     range: Range<usize>,
     text: String,
 }
 
-/// Makes the changes, which may not overlap.
+/// Applies changes, which may not overlap.
 pub fn apply(line: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| edit.range.start);
     let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
@@ -29,8 +29,8 @@ pub fn apply(line: &str, mut edits: Vec<Edit>) -> String {
     changed
 }
 
-/// Sets the member that a path of names leads to. Objects that the path lacks are made; a value on
-/// the path that is no object gives way to one. `None` where the line itself is no object.
+/// Sets the member at a path of names. Missing objects are created, and a value on the path that is
+/// no object is replaced by one. `None` if the line itself is no object.
 pub fn set(line: &str, path: &[&str], value: &Value) -> Option<Edit> {
     let (name, rest) = path.split_first()?;
     let mut object = line;
@@ -58,8 +58,8 @@ pub fn set(line: &str, path: &[&str], value: &Value) -> Option<Edit> {
     }
 }
 
-/// Puts another text in the place of a value that is borrowed from the line. `None` where it is
-/// borrowed from another text.
+/// Replaces a value that is borrowed from the line. `None` if the value is borrowed from another
+/// text.
 pub fn replace(line: &str, value: &RawValue, text: String) -> Option<Edit> {
     Some(Edit {
         range: span(line, value)?,
@@ -67,14 +67,14 @@ pub fn replace(line: &str, value: &RawValue, text: String) -> Option<Edit> {
     })
 }
 
-/// A value within as many objects as the path has names.
+/// Wraps a value in one object for each name of the path.
 fn nested(path: &[&str], value: &Value) -> Value {
     path.iter().rev().fold(value.clone(), |inner, name| {
         Value::Object([((*name).to_owned(), inner)].into_iter().collect())
     })
 }
 
-/// A member more, in front of the others.
+/// Inserts a member in front of the others.
 fn insert(line: &str, object: &str, name: &str, value: &Value, is_first: bool) -> Option<Edit> {
     let at = offset(line, object)? + object.find('{')? + 1;
     let comma = if is_first { "" } else { "," };
@@ -84,8 +84,7 @@ fn insert(line: &str, object: &str, name: &str, value: &Value, is_first: bool) -
     })
 }
 
-/// An element more at the end of the array that a path of names leads to, which is made where the
-/// path leads to none.
+/// Appends an element to the array at a path of names. The array is created if there is none.
 pub fn push(line: &str, path: &[&str], element: &Value) -> Option<Edit> {
     let mut object = Members::of(line)?;
     let (last, before) = path.split_last()?;

@@ -1,17 +1,14 @@
-//! ACP's wire: a JSON-RPC 2.0 message a line, read as far as a proxy must and changed no further.
+//! ACP's wire: one JSON-RPC 2.0 message a line, read and changed no further than a proxy must.
 //!
-//! Messages keep their bytes: what is looked at is borrowed from the line ([`message`]), and what
-//! is changed is cut out and replaced in it ([`edit`]), so that whatever else a line holds, in
-//! whatever order and spelling, goes on as it came.
-//!
-//! It must not know what ACP's methods mean.
+//! [`message`] borrows what it reads from the line and [`edit`] cuts changes into the line, so all
+//! other bytes are forwarded as they came. The module does not know what ACP's methods mean.
 
+pub mod cut_message;
 pub mod edit;
-pub(crate) mod ends;
-pub mod head;
-pub(crate) mod lines;
+pub(crate) mod line_reader;
+pub(crate) mod line_writer;
 pub mod message;
-pub(crate) mod outlet;
+pub(crate) mod stdio;
 
-/// Longest message, in bytes: an agent may embed a file, or a picture, in one.
+/// Longest message, in bytes: an agent may embed a file or a picture.
 pub(crate) const MAX_LINE_BYTES: usize = 64 << 20;

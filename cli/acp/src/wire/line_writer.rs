@@ -1,7 +1,6 @@
-//! Writing lines: whole ones, in the order in which they were asked for, from several tasks.
+//! Writes whole lines in order, from several tasks.
 //!
-//! A reader that does not read holds up whoever writes: that is the back-pressure which stands in
-//! for a queue.
+//! A slow reader holds up the writers: this back-pressure takes the place of a queue.
 
 use std::fmt;
 use std::io;
@@ -14,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::message::RequestId;
 
-/// An answer of our own.
+/// An answer of the proxy itself.
 #[derive(Serialize)]
 struct Response<'a> {
     jsonrpc: &'static str,
@@ -25,26 +24,25 @@ struct Response<'a> {
     error: Option<&'a ErrorObjectOwned>,
 }
 
-/// Where lines go: the client's end, or the agent's.
-pub(crate) struct Outlet {
+/// The client's end, or the agent's.
+pub(crate) struct LineWriter {
     to: Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>,
 }
 
-impl fmt::Debug for Outlet {
+impl fmt::Debug for LineWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outlet").finish_non_exhaustive()
+        f.debug_struct("LineWriter").finish_non_exhaustive()
     }
 }
 
-impl Outlet {
-    /// To this stream.
-    pub(crate) fn to(stream: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+impl LineWriter {
+    pub(crate) fn new(stream: impl AsyncWrite + Send + Unpin + 'static) -> Self {
         Self {
             to: Mutex::new(Some(Box::new(stream))),
         }
     }
 
-    /// Writes a line that has its end. Not to be cancelled: half a line would stay.
+    /// Writes a line that has its end. Not cancel safe: half a line would be written.
     pub(crate) async fn line(&self, line: &[u8]) -> io::Result<()> {
         let mut to = self.to.lock().await;
         let stream = to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
@@ -52,7 +50,7 @@ impl Outlet {
         stream.flush().await
     }
 
-    /// Writes a message of our own.
+    /// Writes a message of the proxy itself.
     pub(crate) async fn message(&self, message: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
@@ -75,10 +73,10 @@ impl Outlet {
         self.message(&response).await
     }
 
-    /// Closes the stream, once what is being written is.
+    /// Closes the stream after the line that is being written.
     pub(crate) async fn close(&self) {
         if let Some(mut stream) = self.to.lock().await.take() {
-            // It is gone either way.
+            // The stream is dropped either way.
             let _ = stream.shutdown().await;
         }
     }

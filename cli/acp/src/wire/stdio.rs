@@ -1,9 +1,9 @@
-//! This process's own two ends, without a thread between them and us where that can be.
+//! Standard input and output, without a blocking thread where the kind of file allows it.
 //!
-//! Standard input and output are shared with whoever else has them: a client's two ends may be one
-//! pipe, or one with its own standard error. `O_NONBLOCK` is a flag of what is shared (open(2), "open
-//! file description"), so it is never set here: a FIFO is opened anew, a socket is asked call by
-//! call (`MSG_DONTWAIT`), and anything else is left to tokio's blocking threads.
+//! Other processes share these files: a client may use one pipe for both, or share one with its own
+//! standard error. `O_NONBLOCK` belongs to the shared open file description (open(2)) and is never
+//! set here. A FIFO is opened again, a socket is read and written with `MSG_DONTWAIT`, and anything
+//! else is left to tokio's blocking threads.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,39 +16,36 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Stdin, Stdout};
 use tokio::net::unix::pipe;
 
-/// What is read from a socket at once; it is cleared first.
+/// Most that one call reads from a socket. The buffer is zeroed first.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Standard input.
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// A FIFO or a pipe.
     Pipe(pipe::Receiver),
-    /// A socket: what node starts its children with.
+    /// Node starts its children with sockets.
     Socket(Socket),
-    /// A file, a terminal, or what cannot be opened anew.
+    /// A file, a terminal, or a pipe that cannot be opened again.
     Blocking(Stdin),
 }
 
 /// Standard output.
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// A FIFO or a pipe.
     Pipe(pipe::Sender),
-    /// A socket.
     Socket(Socket),
-    /// A file, a terminal, or what cannot be opened anew.
+    /// A file, a terminal, or a pipe that cannot be opened again.
     Blocking(Stdout),
 }
 
-/// Standard input and output.
+/// Opens standard input and output.
 pub(crate) fn stdio() -> (Input, Output) {
     let input = match kind(io::stdin()) {
         Some(FileType::Fifo) => pipe::OpenOptions::new()
             .open_receiver("/proc/self/fd/0")
             .ok()
             .map(Input::Pipe),
-        Some(FileType::Socket) => Socket::of(io::stdin(), Interest::READABLE).map(Input::Socket),
+        Some(FileType::Socket) => Socket::new(io::stdin(), Interest::READABLE).map(Input::Socket),
         _ => None,
     };
     let output = match kind(io::stdout()) {
@@ -56,7 +53,7 @@ pub(crate) fn stdio() -> (Input, Output) {
             .open_sender("/proc/self/fd/1")
             .ok()
             .map(Output::Pipe),
-        Some(FileType::Socket) => Socket::of(io::stdout(), Interest::WRITABLE).map(Output::Socket),
+        Some(FileType::Socket) => Socket::new(io::stdout(), Interest::WRITABLE).map(Output::Socket),
         _ => None,
     };
     (
@@ -70,15 +67,15 @@ fn kind(end: impl AsFd) -> Option<FileType> {
     Some(FileType::from_raw_mode(stat.st_mode))
 }
 
-/// A stream socket that others share with us, and expect to block.
+/// A stream socket that other processes share and expect to block.
 #[derive(Debug)]
 pub(crate) struct Socket(AsyncFd<OwnedFd>);
 
 impl Socket {
-    // Its successor is `unsafe`, for descriptors that may be closed while they are registered. This
-    // one is owned, and closed by `AsyncFd` alone.
+    // The successor of `with_interest` is `unsafe`, for descriptors that may be closed while they are
+    // registered. `AsyncFd` owns this one.
     #[allow(deprecated)]
-    fn of(end: impl AsFd, interest: Interest) -> Option<Self> {
+    fn new(end: impl AsFd, interest: Interest) -> Option<Self> {
         let own = end.as_fd().try_clone_to_owned().ok()?;
         AsyncFd::with_interest(own, interest).ok().map(Self)
     }
@@ -151,7 +148,7 @@ impl AsyncWrite for Output {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // It is closed with this process.
+        // The kernel closes it at the end of this process.
         self.poll_flush(cx)
     }
 }

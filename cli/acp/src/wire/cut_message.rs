@@ -10,7 +10,7 @@ use super::message::RequestId;
 
 /// What the beginning of a message shows.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum CutMessage {
     /// A request: its sender waits for an answer.
     Request(RequestId),
     /// An answer, which the other side waits for.
@@ -25,7 +25,7 @@ enum Kind {
     Response,
 }
 
-impl Head {
+impl CutMessage {
     /// Reads the members in `text`, the last of which may be cut.
     pub fn read(text: &[u8]) -> Self {
         let mut found = Found {
@@ -116,10 +116,10 @@ mod tests {
             ("xxxx", "unknown"),
         ];
         for (text, want) in table {
-            let got = match Head::read(text.as_bytes()) {
-                Head::Request(id) => format!("request {}", id.as_json()),
-                Head::Response(id) => format!("response {}", id.as_json()),
-                Head::Unknown => "unknown".to_owned(),
+            let got = match CutMessage::read(text.as_bytes()) {
+                CutMessage::Request(id) => format!("request {}", id.as_json()),
+                CutMessage::Response(id) => format!("response {}", id.as_json()),
+                CutMessage::Unknown => "unknown".to_owned(),
             };
             assert_eq!(got, want, "{text}");
         }
@@ -129,10 +129,10 @@ mod tests {
     fn any_cut_of_any_bytes_is_read_to_its_end() {
         let text = br#"{"a":[1,{"b":"\\\""}],"id":"\u00e9","method":"m","c":"#;
         for end in 0..=text.len() {
-            Head::read(&text[..end]);
+            CutMessage::read(&text[..end]);
         }
         for byte in 0..=u8::MAX {
-            assert_eq!(Head::read(&[byte; 40]), Head::Unknown);
+            assert_eq!(CutMessage::read(&[byte; 40]), CutMessage::Unknown);
         }
     }
 }

@@ -1,49 +1,39 @@
-//! Reading lines: bounded, whole, with their ends as they came.
+//! Reads whole lines of a bounded length, with their ends as they came.
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::MAX_LINE_BYTES;
 
-/// Room for what is read at once. A pipe holds 64 KiB.
+/// Least free space before a read. A pipe holds 64 KiB.
 const CHUNK_BYTES: usize = 64 << 10;
-/// A buffer above this is given back after the line that needed it: long lines are rare.
+/// A buffer above this is shrunk after the line that needed it: long lines are rare.
 const KEPT_BYTES: usize = 1 << 20;
-/// How much of a line that is too long is kept, to find its id.
+/// How much of a too long line is kept to find its id.
 const KEPT_HEAD_BYTES: usize = 4 << 10;
 
-/// Lines of a stream.
+/// The lines of a stream.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub(crate) struct LineReader<R> {
     from: R,
-    /// What was read: a line is handed out where it stands here, and copied nowhere.
+    /// A line is borrowed from here and never copied.
     buffer: Vec<u8>,
-    /// Where the next line begins in it.
+    /// Where the next line begins in the buffer.
     begin: usize,
 }
 
-/// What came.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read<'a> {
-    /// A line, with its end if it has one: the last one may have none.
+    /// A line with its end; the last line may have none.
     Line(&'a [u8]),
-    /// A line of more than [`MAX_LINE_BYTES`]: its first bytes. The rest of it was dropped.
+    /// The first bytes of a line above [`MAX_LINE_BYTES`]. The rest was dropped.
     TooLong(&'a [u8]),
-    /// There is no more.
+    /// The stream has ended.
     End,
 }
 
-/// More of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum More {
-    /// Has been read.
-    Came,
-    /// Will not come.
-    Never,
-}
-
-impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Of this stream.
-    pub(crate) fn of(from: R) -> Self {
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(crate) fn new(from: R) -> Self {
         Self {
             from,
             buffer: Vec::new(),
@@ -51,15 +41,15 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line. A stream that fails has ended. Not cancel safe.
+    /// Reads the next line. A stream that fails has ended. Not cancel safe.
     pub(crate) async fn next(&mut self) -> Read<'_> {
-        // No line's end was found before this place.
-        let mut looked = self.begin;
+        // There is no line end before this offset.
+        let mut searched = self.begin;
         let end = loop {
-            let fresh = self.buffer.get(looked..).unwrap_or_default();
+            let fresh = self.buffer.get(searched..).unwrap_or_default();
             if let Some(position) = memchr::memchr(b'\n', fresh) {
                 // Behind the line's end, which is not counted.
-                let end = looked + position + 1;
+                let end = searched + position + 1;
                 if end - 1 - self.begin > MAX_LINE_BYTES {
                     return self.too_long(end).await;
                 }
@@ -68,8 +58,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.buffer.len() - self.begin > MAX_LINE_BYTES {
                 return self.too_long(self.buffer.len()).await;
             }
-            looked = self.make_room();
-            if self.read().await == More::Never {
+            searched = self.make_room();
+            if !self.read().await {
                 break self.buffer.len();
             }
         };
@@ -80,28 +70,28 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Drops a line of which this much is known to be too long, and what of it is to come.
+    /// Drops a too long line: the `known` bytes of the buffer, and the rest as it comes.
     async fn too_long(&mut self, known: usize) -> Read<'_> {
         let head = self.begin..self.begin + KEPT_HEAD_BYTES;
         let head = self.buffer.get(head).unwrap_or_default().to_vec();
         let mut end = known;
         while self.buffer.get(end - 1) != Some(&b'\n') {
-            // From here on it is read over itself.
+            // Each read replaces the one before it.
             self.buffer = Vec::with_capacity(CHUNK_BYTES);
-            if self.read().await == More::Never {
+            if !self.read().await {
                 end = 0;
                 break;
             }
             end = memchr::memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |at| at + 1);
         }
-        // The head stands in front of what follows the line.
+        // The head is put in front of what follows the line.
         self.buffer.splice(..end, head.iter().copied());
         self.begin = head.len();
         Read::TooLong(self.buffer.get(..head.len()).unwrap_or_default())
     }
 
-    /// Moves a line's beginning to the buffer's; where there is none, a long line's buffer is given
-    /// back. How much is there.
+    /// Moves the line to the start of the buffer, and shrinks a buffer that a long line has grown.
+    /// Returns the length of what is buffered.
     fn make_room(&mut self) -> usize {
         if self.begin > 0 {
             self.buffer.drain(..self.begin);
@@ -113,15 +103,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.buffer.len()
     }
 
-    async fn read(&mut self) -> More {
-        // Doubled where it is full: a long line is moved a few times and no more.
+    /// Reads more; `false` at the end of the stream.
+    async fn read(&mut self) -> bool {
+        // A full buffer is doubled, so a long line is moved only a few times.
         if self.buffer.capacity() - self.buffer.len() < CHUNK_BYTES {
             self.buffer.reserve(CHUNK_BYTES);
         }
-        match self.from.read_buf(&mut self.buffer).await {
-            Ok(1..) => More::Came,
-            Ok(0) | Err(_) => More::Never,
-        }
+        matches!(self.from.read_buf(&mut self.buffer).await, Ok(1..))
     }
 }
 
@@ -131,7 +119,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_come_with_their_ends() {
-        let mut lines = Lines::of(&b"a\r\n\n \nlast"[..]);
+        let mut lines = LineReader::new(&b"a\r\n\n \nlast"[..]);
         for want in [&b"a\r\n"[..], b"\n", b" \n", b"last"] {
             assert_eq!(lines.next().await, Read::Line(want));
         }
@@ -144,7 +132,7 @@ mod tests {
         bytes.extend_from_slice(b"\n");
         bytes.extend_from_slice(&vec![b'y'; MAX_LINE_BYTES + 1]);
         bytes.extend_from_slice(b"\nz");
-        let mut lines = Lines::of(&bytes[..]);
+        let mut lines = LineReader::new(&bytes[..]);
         let Read::Line(line) = lines.next().await else {
             panic!("64 MiB are a line");
         };
