@@ -1,4 +1,4 @@
-//! Why the proxy, or the agent's supervisor, could not do its work.
+//! Errors of the proxy and of the agent's supervisor.
 
 use std::io;
 
@@ -7,16 +7,16 @@ use thiserror::Error;
 /// Why the proxy, or the agent's supervisor, could not do its work.
 #[derive(Debug, Error)]
 pub enum AcpError {
-    /// Signals cannot be listened to.
+    /// A signal handler could not be installed.
     #[error("cannot listen to signals: {0}")]
     Signals(#[source] io::Error),
-    /// The process between the proxy and the agent does not start.
+    /// The process between the proxy and the agent did not start.
     #[error("cannot start the agent's supervisor: {0}")]
     SupervisorStart(#[source] io::Error),
-    /// That process was started without a pipe: the agent's input or output.
+    /// The supervisor was started without a pipe: the agent's input or output.
     #[error("the agent's {0}: broken pipe")]
     Unpiped(&'static str),
-    /// The supervisor cannot do a part of its setup: which, and what the system says.
+    /// A step of the supervisor's setup failed.
     #[error("{0}: {1}")]
     SupervisorSetup(&'static str, #[source] io::Error),
 }

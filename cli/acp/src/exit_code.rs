@@ -7,28 +7,28 @@ use std::num::NonZeroU8;
 pub struct AgentExitCode(u8);
 
 impl AgentExitCode {
-    /// How the agent ended is not known.
+    /// The agent's end is unknown.
     pub(crate) const FAILED: Self = Self(1);
     /// No agent was named.
     pub(crate) const USAGE: Self = Self(2);
-    /// What a shell says where it cannot run what it finds.
+    /// The program cannot be executed; a shell uses the same code.
     pub(crate) const NOT_EXECUTABLE: Self = Self(126);
-    /// What a shell says where it finds no such command.
+    /// The program does not exist; a shell uses the same code.
     pub(crate) const NOT_FOUND: Self = Self(127);
     /// SIGTERM ended the agent.
     pub(crate) const SIGTERM: Self = Self(128 + 15);
 
-    /// The number that a process exits with.
+    /// The code as a number.
     pub fn get(self) -> u8 {
         self.0
     }
 
-    /// Of a process that exited with this.
+    /// Converts the exit code of a process.
     pub(crate) fn of_exit(code: i32) -> Self {
         u8::try_from(code).map_or(Self::FAILED, Self)
     }
 
-    /// Of a process that signal `number` ended.
+    /// Converts the number of the signal that ended a process.
     pub(crate) fn of_signal(number: i32) -> Self {
         u8::try_from(number)
             .ok()

@@ -1,90 +1,68 @@
-//! `termctl acp`: the Agent Client Protocol passed on between a client and the agent that is started
-//! here, and the client's `terminal/*` answered by the daemon.
+//! `termctl acp`: forwards the Agent Client Protocol between a client and an agent that it starts,
+//! and answers the agent's `terminal/*` with the daemon's terminals.
 //!
 //! ```text
-//!          stdin                                     agent's stdin
-//! client ────────▶ proxy ─ agreed, sessions ────────▶ agent
-//!        ◀──────── proxy ◀───────────────────────────
-//!          stdout    │  display, permission   agent's stdout
-//!                    └─▶ terminals ─▶ the daemon
+//!          stdin                                            agent's stdin
+//! client ────────▶ proxy ─ capabilities, sessions ────────▶ agent
+//!        ◀──────── proxy ◀─────────────────────────────────
+//!          stdout    │  display, permission          agent's stdout
+//!                    └─▶ methods ─▶ the daemon
 //! ```
 //!
-//! - [`wire`] reads and writes lines, and changes parts of one without touching the rest.
-//! - `agent` is the agent's process, and the end of all that it started.
-//! - `awake` looks for the next message for a moment, before this process sleeps.
-//! - `proxy` takes each line in its order: it goes on byte for byte, unless one of these has a word:
-//! - `agreed`: what `initialize` has agreed, and the `terminal: true` that is put into it.
-//! - `sessions`: each ACP session's directory, and its end.
-//! - `session_mcp`: `termctl mcp` among a session's MCP servers, with `--session-mcp`.
-//! - `terminals`: `terminal/*` from the agent; limits, timeouts, and the sweep.
-//! - `permission`: asks the client's person where the gate says confirm, by `requests` of our own.
-//! - `stray`: what is said on standard error, the agent's strays among it.
-//! - `display`: tool calls that embed a terminal, as the client can show them.
+//! From the bottom up; a module uses only those above it in this list:
 //!
-//! It promises: a message that none of these is about passes unchanged and in order; who reads slowly
-//! holds up who writes, and nothing is queued; when this process ends, in whatever way, so does the
-//! agent with all that it started, and the terminals of its sessions.
-//! It must not know PTYs, SQLite or the screen's model: the contract alone.
+//! - [`wire`] reads and writes lines, and changes parts of a line.
+//! - `stderr_log` writes to standard error without blocking; `busy_poll` delays sleep after a message.
+//! - `capabilities` knows what `initialize` agreed, and adds `terminal: true` to it.
+//! - `sessions` knows the directory of each ACP session; `session_mcp` adds `termctl mcp` to a
+//!   session's MCP servers.
+//! - `client_requests` sends the proxy's own requests to the client.
+//! - `terminals` holds the agent's terminals, and reads their output from the daemon.
+//! - `shared` is all of this state.
+//! - `permission` asks the person at the client where the gate says confirm.
+//! - `methods` answers `terminal/*`: limits, timeouts, and the release of what is left.
+//! - `display` rewrites tool calls that embed a terminal for the client.
+//! - `proxy` routes each line in order.
+//! - `agent` is the agent's process, and ends everything that the agent started.
+//!
+//! Invariants: a message that none of these handles is forwarded unchanged and in order. A slow
+//! reader holds up the writer; nothing is queued. However this process ends, the agent ends with
+//! everything it started, and the terminals of its sessions are released. The crate knows the
+//! contract alone: no PTYs, no SQLite, no screen model.
 
 mod agent;
-mod agreed;
-mod awake;
+mod busy_poll;
+mod capabilities;
+mod client_requests;
 mod display;
 mod error;
 mod exit_code;
+mod methods;
 mod options;
 mod permission;
 mod proxy;
-mod requests;
+mod rpc_errors;
 mod session_mcp;
 mod sessions;
-mod stray;
+mod shared;
+mod stderr_log;
 mod terminals;
 pub mod wire;
 
 use std::sync::Arc;
 
+use termd_client::{Introduction, Pool, StartPolicy};
 use termd_proto::terminal::Front;
 
-use agreed::Agreed;
-use awake::Awake;
-use display::Display;
-use requests::Requests;
-use sessions::Sessions;
-use termd_client::{Introduction, Pool, StartPolicy};
-use terminals::Terminals;
+use proxy::Proxy;
+use shared::Shared;
 use wire::line_writer::LineWriter;
 
 pub use error::AcpError;
 pub use exit_code::AgentExitCode;
 pub use options::{DisplayMode, Options, SupervisorOptions};
 
-/// What both directions share.
-#[derive(Debug)]
-struct Shared {
-    /// What the command line says.
-    options: Options,
-    /// The client's end.
-    client: LineWriter,
-    /// The agent's end.
-    agent: LineWriter,
-    /// The daemon.
-    pool: Pool,
-    /// Keeps us awake after a message.
-    awake: Awake,
-    /// What `initialize` has agreed.
-    agreed: Agreed,
-    /// The ACP sessions.
-    sessions: Sessions,
-    /// Our own requests to the client.
-    requests: Requests,
-    /// The agent's terminals.
-    terminals: Terminals,
-    /// What the client is shown of them.
-    display: Display,
-}
-
-/// Passes ACP on until one side has ended; the agent's exit code.
+/// Forwards ACP until one side ends; returns the agent's exit code.
 pub async fn serve(options: Options, start: StartPolicy) -> Result<AgentExitCode, AcpError> {
     let (from_client, to_client) = wire::stdio::stdio();
     let (agent, from_agent, to_agent) = agent::Agent::start(&options.agent)?;
@@ -93,26 +71,19 @@ pub async fn serve(options: Options, start: StartPolicy) -> Result<AgentExitCode
         front: Front::Acp,
         settings: None,
         // A wait for an exit takes as long as the command.
-        call_deadline: terminals::LONGEST_CALL,
+        call_deadline: methods::MAX_CALL,
     };
-    let shared = Arc::new(Shared {
-        options,
-        client: LineWriter::new(to_client),
-        agent: LineWriter::new(to_agent),
-        pool: Pool::new(start, introduction),
-        awake: Awake::default(),
-        agreed: Agreed::default(),
-        sessions: Sessions::default(),
-        requests: Requests::default(),
-        terminals: Terminals::default(),
-        display: Display::default(),
-    });
-    let awake = Arc::clone(&shared);
-    tokio::spawn(async move { awake.awake.keep().await });
-    agent.serve(&shared, from_client, from_agent).await
+    let (client, to_agent) = (LineWriter::new(to_client), LineWriter::new(to_agent));
+    let pool = Pool::new(start, introduction);
+    let shared = Arc::new(Shared::new(options, client, to_agent, pool));
+    let polling = Arc::clone(&shared);
+    tokio::spawn(async move { polling.busy_poll.run().await });
+    let proxy = Arc::new(Proxy::new(shared));
+    agent.serve(&proxy, from_client, from_agent).await
 }
 
-/// `termctl acp-agent`: the process between the proxy and the agent; the agent's exit code.
-pub async fn hold_agent(options: &SupervisorOptions) -> Result<AgentExitCode, AcpError> {
-    agent::supervisor::hold(options).await
+/// Runs `termctl acp-agent`, the process between the proxy and the agent; returns the agent's exit
+/// code.
+pub async fn supervise(options: &SupervisorOptions) -> Result<AgentExitCode, AcpError> {
+    agent::supervisor::supervise(options).await
 }

@@ -1,46 +1,45 @@
-//! What the proxy and the agent's supervisor are told to do.
+//! The options of the proxy and of the agent's supervisor.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// How the proxy is to work.
+/// The proxy's options.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Whether `termctl mcp` is offered to the agent as an MCP server of each session.
+    /// Add `termctl mcp` to the MCP servers of each session.
     pub session_mcp: bool,
-    /// Whether `terminal/*` is answered here even where the client has terminals of its own.
+    /// Answer `terminal/*` even if the client has terminals of its own.
     pub take_over: bool,
-    /// How the client is shown terminals. Absent: [`DisplayMode::Meta`] where the client says that it
-    /// understands it, else [`DisplayMode::Text`].
+    /// How terminals are shown. Absent: [`DisplayMode::Meta`] if the client announces support for it,
+    /// else [`DisplayMode::Text`].
     pub display: Option<DisplayMode>,
-    /// How long a command may run.
+    /// Longest run of a command.
     pub default_timeout: Option<Duration>,
-    /// The most output of a terminal that `terminal/output` gives, in bytes, and what it gives where
-    /// the agent does not say.
+    /// Limit and default of the bytes that `terminal/output` returns.
     pub output_limit: Option<u64>,
-    /// The most terminals of a session whose command runs.
+    /// Most terminals of a session that run at once.
     pub max_terminals: Option<NonZeroU32>,
-    /// The agent, and its arguments.
+    /// The agent's program and arguments.
     pub agent: Vec<OsString>,
 }
 
-/// What the process between the proxy and the agent starts, and for whom.
+/// The options of the process between the proxy and the agent.
 #[derive(Debug, Clone)]
 pub struct SupervisorOptions {
-    /// The process whose end ends the agent: the parent of this one.
+    /// The parent's process id. The agent ends with its parent.
     pub parent: i32,
-    /// The agent, and its arguments.
+    /// The agent's program and arguments.
     pub agent: Vec<OsString>,
 }
 
 /// How a client is shown terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisplayMode {
-    /// By the `_meta` of tool calls: what a terminal prints, as a stream.
+    /// By the `_meta` of tool calls: a stream of output.
     Meta,
     /// As text in tool calls.
     Text,
-    /// Not at all: tool calls pass as they are.
+    /// Not at all: tool calls are forwarded unchanged.
     Off,
 }

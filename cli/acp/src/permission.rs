@@ -1,14 +1,10 @@
-//! Asking the client's person: `session/request_permission`, where the gate says confirm.
+//! Asks the person at the client by `session/request_permission` where the gate says confirm.
 //!
-//! Somebody may answer the same question through termd (`termctl approve`): whoever is first has
-//! answered it, and what is said here is said there.
-//!
-//! It promises: no question stays open that nobody waits for any more, and the tool call that a
-//! client shows for a question is closed whatever becomes of it.
-//! It must not know how a terminal is created.
+//! Another person may answer the same question by `termctl approve`. The first answer counts, and a
+//! rejection here denies the question there. A question that is not waited for any more is
+//! withdrawn, and its tool call is closed in every case.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 use termd_client::approval::{Resolution, deny, wait_for_resolution};
@@ -16,48 +12,44 @@ use termd_client::escape::escaped;
 use termd_proto::approval::ApprovalId;
 use tokio::sync::oneshot;
 
-use super::Shared;
-use super::requests::Answer;
+use crate::client_requests::Answer;
+use crate::shared::Shared;
 
-/// Most characters of a command in a tool call's title; its content and raw input have all of it.
+/// Most characters of a command in a tool call's title. The content and raw input have all of it.
 const MAX_TITLE_CHARS: usize = 1_000;
-/// Most commands that are remembered as allowed; then the oldest is asked about again.
-const MAX_ALLOWED: usize = 1_024;
 
-/// `optionId`s; each is its option's kind too.
+/// The `optionId`s, which are the kinds of the options too.
 const ALLOW_ONCE: &str = "allow_once";
 const ALLOW_ALWAYS: &str = "allow_always";
 const REJECT_ONCE: &str = "reject_once";
 
-/// What is asked about.
+/// A question about a command.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
-    /// The ACP session.
     pub(super) session: String,
     /// The command as a person would type it, without control characters.
     pub(super) line: String,
-    /// `command`, `args` and `cwd` as the agent has sent them.
+    /// `command`, `args` and `cwd` as the agent sent them.
     pub(super) raw_input: Value,
-    /// Why it is asked.
+    /// The gate's reason.
     pub(super) reason: String,
-    /// The question as the daemon knows it, if it does.
+    /// The daemon's id of the question, if it has one.
     pub(super) approval: Option<ApprovalId>,
 }
 
-/// What the person says.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// This time.
+    /// Allowed this time.
     AllowedOnce,
-    /// As often as it is asked in this session.
+    /// Allowed for the rest of the session.
     AllowedAlways,
-    /// Through termd: the daemon lets the same create through, once.
+    /// Approved through termd: the daemon admits the same create once.
     Approved,
-    /// No.
     Rejected,
-    /// The turn was cancelled before there was an answer, or the question was withdrawn.
+    /// The turn was cancelled, or the question withdrawn, before an answer.
     Cancelled,
-    /// The client has no way to ask.
+    /// The client does not support the request.
     CannotAsk,
 }
 
@@ -73,7 +65,7 @@ impl Verdict {
             (Some("selected"), Some(ALLOW_ONCE)) => Self::AllowedOnce,
             (Some("selected"), Some(ALLOW_ALWAYS)) => Self::AllowedAlways,
             (Some("cancelled"), _) => Self::Cancelled,
-            // An answer that is none allows nothing.
+            // Any other answer rejects.
             _ => Self::Rejected,
         }
     }
@@ -86,22 +78,22 @@ impl Verdict {
     }
 }
 
-/// Asks. A future that is dropped withdraws the question.
+/// Asks the question. Dropping the future withdraws it.
 pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
     let (asking, dropped) = oneshot::channel::<()>();
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let shared = Arc::clone(shared);
-    let underway = shared.terminals.underway();
-    // Lines are written: that must not be dropped half-way, so it is not where this is.
+    let task = shared.terminals.background.begin();
+    // A task of its own, since writing lines is not cancel safe.
     tokio::spawn(async move {
-        let tool_call = shared.requests.unique_id();
-        let elsewhere = OnceLock::new();
+        let tool_call = shared.client_requests.unique_id();
+        let by_termd = OnceLock::new();
         let given_up = async {
             tokio::select! {
                 _ = dropped => {}
-                said = wait_for_resolution(&shared.pool, question.approval.as_ref()) => {
-                    // Nobody else sets it.
-                    let _ = elsewhere.set(match said {
+                resolution = wait_for_resolution(&shared.pool, question.approval.as_ref()) => {
+                    // Set only here.
+                    let _ = by_termd.set(match resolution {
                         Resolution::Approved => Verdict::Approved,
                         Resolution::Denied => Verdict::Rejected,
                     });
@@ -109,10 +101,12 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
             }
         };
         let params = request(&question, &tool_call);
-        let requests = &shared.requests;
+        let requests = &shared.client_requests;
         let method = "session/request_permission";
-        let answer = requests.ask(&shared.client, method, params, given_up).await;
-        let verdict = elsewhere
+        let answer = requests
+            .send(&shared.client, method, params, given_up)
+            .await;
+        let verdict = by_termd
             .get()
             .copied()
             .filter(|_| answer == Answer::Withdrawn)
@@ -121,12 +115,12 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
             deny(&shared.pool, question.approval.as_ref()).await;
         }
         let closed = closing(&question.session, &tool_call, verdict);
-        // A client that is gone shows no tool call.
+        // The client may be gone.
         let _ = shared.client.message(&closed).await;
-        let _ = tell.send(verdict);
-        drop(underway);
+        let _ = sender.send(verdict);
+        drop(task);
     });
-    let verdict = told.await.unwrap_or(Verdict::CannotAsk);
+    let verdict = receiver.await.unwrap_or(Verdict::CannotAsk);
     drop(asking);
     verdict
 }
@@ -163,7 +157,7 @@ fn request(question: &Question, tool_call: &str) -> Value {
     })
 }
 
-/// No card is to spin for ever.
+/// Closes the tool call of a question, so that the client does not show it as pending for ever.
 fn closing(session: &str, tool_call: &str, verdict: Verdict) -> Value {
     json!({
         "jsonrpc": "2.0",
@@ -177,47 +171,6 @@ fn closing(session: &str, tool_call: &str, verdict: Verdict) -> Value {
             },
         },
     })
-}
-
-/// One command, exactly: nothing that differs is allowed with it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Allowed {
-    /// The ACP session.
-    pub(super) session: String,
-    /// All that decides what runs: `command`, `args`, `env`, `cwd`.
-    pub(super) what: Value,
-}
-
-/// The commands that were allowed for their session, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Remembered(Mutex<VecDeque<Allowed>>);
-
-impl Remembered {
-    /// Whether it was allowed.
-    pub(super) fn allows(&self, command: &Allowed) -> bool {
-        self.lock().contains(command)
-    }
-
-    /// It is, from now on.
-    pub(super) fn remember(&self, command: Allowed) {
-        let mut all = self.lock();
-        if all.contains(&command) {
-            return;
-        }
-        if all.len() >= MAX_ALLOWED {
-            all.pop_front();
-        }
-        all.push_back(command);
-    }
-
-    /// The session has ended.
-    pub(super) fn forget(&self, session: &str) {
-        self.lock().retain(|allowed| allowed.session != session);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Allowed>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
@@ -273,26 +226,5 @@ mod tests {
         assert_eq!(title.chars().count(), MAX_TITLE_CHARS + 1);
         let text = &request["toolCall"]["content"][0]["content"]["text"];
         assert_eq!(text, &json!(format!("why\\x1b[2J\n\n{line}")));
-    }
-
-    #[test]
-    fn what_is_remembered_is_exact_bounded_and_the_sessions_own() {
-        let remembered = Remembered::default();
-        let command = |session: &str, number: usize| Allowed {
-            session: session.to_owned(),
-            what: json!({ "command": "rm", "args": [number] }),
-        };
-        remembered.remember(command("a", 0));
-        assert!(remembered.allows(&command("a", 0)));
-        assert!(!remembered.allows(&command("a", 1)));
-        assert!(!remembered.allows(&command("b", 0)));
-        for number in 0..=MAX_ALLOWED {
-            remembered.remember(command("b", number));
-        }
-        assert!(!remembered.allows(&command("a", 0)));
-        assert!(!remembered.allows(&command("b", 0)));
-        assert!(remembered.allows(&command("b", MAX_ALLOWED)));
-        remembered.forget("b");
-        assert!(remembered.lock().is_empty());
     }
 }

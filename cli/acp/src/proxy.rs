@@ -1,39 +1,38 @@
-//! Both directions: each line in its order, on to the other side, or to whom it is for.
+//! Forwards the lines of both directions in order, and hands those that the proxy handles to their
+//! module.
 
 use std::io;
 use std::sync::Arc;
 
 use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::types::error::{INTERNAL_ERROR_CODE, INVALID_REQUEST_CODE};
+use serde_json::value::RawValue;
 use tokio::io::AsyncRead;
 use tokio::task::JoinHandle;
 
-use super::Shared;
-use super::display::Passed;
-use super::stray::log_stray;
-use super::wire::MAX_LINE_BYTES;
-use super::wire::cut_message::CutMessage;
-use super::wire::line_reader::{LineReader, Read};
-use super::wire::line_writer::LineWriter;
-use super::wire::message::{Message, NotJson, RequestId};
-use serde_json::value::RawValue;
-
-pub(super) use super::stray::log;
+use crate::display::{Display, Outcome};
+use crate::methods;
+use crate::shared::Shared;
+use crate::stderr_log::{log, log_foreign_line};
+use crate::wire::MAX_LINE_BYTES;
+use crate::wire::cut_message::CutMessage;
+use crate::wire::line_reader::{LineReader, Read};
+use crate::wire::line_writer::LineWriter;
+use crate::wire::message::{Message, NotJson, RequestId};
 
 /// What becomes of a line.
 #[derive(Debug)]
 enum Route {
-    /// It goes on as it came.
-    On,
-    /// It goes on changed: this stands in its place, without a line's end.
+    Unchanged,
+    /// This text is forwarded in place of the line.
     Changed(String),
-    /// It was for us, or has been passed on.
-    Taken,
+    /// The proxy answered or forwarded the line already.
+    Handled,
 }
 
-/// Who sends lines.
+/// A sender of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Party {
+pub(crate) enum Party {
     Client,
     Agent,
 }
@@ -53,8 +52,7 @@ impl Party {
         }
     }
 
-    /// Where what this one reads is written.
-    fn outlet(self, shared: &Shared) -> &LineWriter {
+    fn writer(self, shared: &Shared) -> &LineWriter {
         match self {
             Self::Client => &shared.client,
             Self::Agent => &shared.agent,
@@ -62,158 +60,196 @@ impl Party {
     }
 }
 
-/// Takes the sender's lines until there are no more, or the other side takes none.
-pub(super) async fn pass<R: AsyncRead + Unpin>(
-    shared: &Arc<Shared>,
-    sender: Party,
-    from: R,
-) -> io::Result<()> {
-    let to = sender.other().outlet(shared);
-    let mut lines = LineReader::new(from);
-    let mut refusals = Refusals::default();
-    loop {
-        match lines.next().await {
-            Read::End => return Ok(()),
-            Read::TooLong(head) => {
-                log(&format!(
-                    "the {} sent a message of more than 64 MiB; it was dropped",
-                    sender.name()
-                ));
-                match CutMessage::read(head) {
-                    CutMessage::Request(id) => refusals.refuse(shared, sender, id).await,
-                    CutMessage::Response(id) => {
-                        if !tell_of_lost_answer(shared, sender, &id) {
-                            to.answer(&id, Err(&lost())).await?;
+/// Routes lines between client and agent.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    pub(crate) shared: Arc<Shared>,
+    display: Display,
+}
+
+impl Proxy {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            display: Display::default(),
+        }
+    }
+
+    /// Forwards the sender's lines until its stream ends, or the receiver's is closed.
+    pub(crate) async fn forward<R: AsyncRead + Unpin>(
+        self: &Arc<Self>,
+        sender: Party,
+        from: R,
+    ) -> io::Result<()> {
+        let shared = &self.shared;
+        let to = sender.other().writer(shared);
+        let mut lines = LineReader::new(from);
+        let mut refusals = Refusals::default();
+        loop {
+            match lines.next().await {
+                Read::End => return Ok(()),
+                Read::TooLong(head) => {
+                    log(&format!(
+                        "the {} sent a message of more than 64 MiB; it was dropped",
+                        sender.name()
+                    ));
+                    match CutMessage::read(head) {
+                        CutMessage::Request(id) => refusals.refuse(shared, sender, id).await,
+                        CutMessage::Response(id) => {
+                            if !self.answer_was_lost(sender, &id) {
+                                to.answer(&id, Err(&lost_answer())).await?;
+                            }
                         }
+                        CutMessage::Unknown => {}
                     }
-                    CutMessage::Unknown => {}
                 }
-            }
-            Read::Line(line) => {
-                let route = match sender {
-                    Party::Client => of_client(shared, line),
-                    Party::Agent => of_agent(shared, line).await?,
-                };
-                match route {
-                    Route::On => to.line(line).await?,
-                    Route::Changed(changed) => to.line(&ended(changed)).await?,
-                    Route::Taken => {}
+                Read::Line(line) => {
+                    let route = match sender {
+                        Party::Client => self.route_of_client(line),
+                        Party::Agent => self.route_of_agent(line).await?,
+                    };
+                    match route {
+                        Route::Unchanged => to.line(line).await?,
+                        Route::Changed(changed) => to.text(changed).await?,
+                        Route::Handled => {}
+                    }
+                    shared.busy_poll.after_message(line.len());
                 }
-                shared.awake.stir(line.len());
             }
         }
     }
-}
 
-/// An answer was dropped: whoever here waits for it hears so. Whether the question was ours alone, so
-/// that the other side waits for nothing.
-fn tell_of_lost_answer(shared: &Arc<Shared>, sender: Party, id: &RequestId) -> bool {
-    match sender {
-        Party::Client => shared.requests.answered(id, None),
-        Party::Agent => {
-            shared.agreed.answered(shared, id, None);
-            shared.sessions.answered(shared, id, None);
-            false
+    /// Treats a dropped answer as an error. Returns whether the request was the proxy's own, so that
+    /// the other side does not wait for an answer.
+    fn answer_was_lost(self: &Arc<Self>, sender: Party, id: &RequestId) -> bool {
+        match sender {
+            Party::Client => self.shared.client_requests.answered(id, None),
+            Party::Agent => {
+                self.take_answer_of_agent(id, None);
+                false
+            }
         }
+    }
+
+    fn route_of_client(&self, line: &[u8]) -> Route {
+        // The agent judges what a client sends, invalid text too.
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Route::Unchanged;
+        };
+        let shared = &self.shared;
+        let changed = match Message::read(text) {
+            Ok(Message::Request { id, method, params }) => {
+                if method == "initialize" {
+                    let capabilities = &shared.capabilities;
+                    capabilities.requested(&shared.options, &id, text, params)
+                } else if shared.sessions.requested(&id, &method, params)
+                    && shared.options.session_mcp
+                {
+                    shared.session_mcp.added(&shared.capabilities, text)
+                } else {
+                    None
+                }
+            }
+            Ok(Message::Response { id, result }) => {
+                if shared.client_requests.answered(&id, result) {
+                    return Route::Handled;
+                }
+                None
+            }
+            Ok(Message::Notification { .. } | Message::Other) | Err(NotJson) => None,
+        };
+        changed.map_or(Route::Unchanged, Route::Changed)
+    }
+
+    async fn route_of_agent(self: &Arc<Self>, line: &[u8]) -> io::Result<Route> {
+        let shared = &self.shared;
+        let Ok(text) = std::str::from_utf8(line) else {
+            log_foreign_line(&String::from_utf8_lossy(line)).await;
+            return Ok(Route::Handled);
+        };
+        match Message::read(text) {
+            Err(NotJson) => {
+                log_foreign_line(text).await;
+                Ok(Route::Handled)
+            }
+            Ok(Message::Other) => Ok(Route::Unchanged),
+            Ok(Message::Response { id, result }) => {
+                self.take_answer_of_agent(&id, result);
+                Ok(Route::Unchanged)
+            }
+            Ok(Message::Request { id, method, params }) => {
+                if method.starts_with("terminal/") && shared.capabilities.answers_terminals() {
+                    methods::answer(shared, id, &method, params).await?;
+                    return Ok(Route::Handled);
+                }
+                if method == "session/request_permission" {
+                    return self.show(text, params).await;
+                }
+                Ok(Route::Unchanged)
+            }
+            Ok(Message::Notification { method, params }) => match method.as_str() {
+                "session/update" => self.show(text, params).await,
+                "$/cancel_request" if methods::cancel(shared, params) => Ok(Route::Handled),
+                _ => Ok(Route::Unchanged),
+            },
+        }
+    }
+
+    /// Takes an answer of the agent, which may complete `initialize` or end a session.
+    fn take_answer_of_agent(self: &Arc<Self>, id: &RequestId, result: Option<&RawValue>) {
+        let shared = &self.shared;
+        if let Some(name) = shared.capabilities.answered(&shared.options, id, result) {
+            shared.pool.introduce_as(&name);
+            if shared.capabilities.answers_terminals() {
+                // Starts the daemon, so that the first terminal/create does not wait for it.
+                let shared = Arc::clone(shared);
+                tokio::spawn(async move { shared.pool.connect().await });
+            }
+        }
+        if let Some(session) = shared.sessions.answered(id, result) {
+            let proxy = Arc::clone(self);
+            tokio::spawn(async move {
+                methods::release_session(&proxy.shared, &session).await;
+                proxy.display.forget(&session);
+            });
+        }
+    }
+
+    /// Forwards a line about a tool call as the client can show it.
+    async fn show(&self, text: &str, params: Option<&RawValue>) -> io::Result<Route> {
+        if !self.shared.capabilities.answers_terminals() {
+            return Ok(Route::Unchanged);
+        }
+        Ok(match self.display.pass(&self.shared, text, params).await? {
+            Outcome::Unchanged => Route::Unchanged,
+            Outcome::Sent => Route::Handled,
+        })
     }
 }
 
-/// Refusals of requests that were dropped: one on its way at a time. Not waited for before the next
-/// line: whoever sends, and reads nothing meanwhile, would wait for us, and we for them.
+/// Refuses requests that were dropped, in a task of its own: a sender that does not read meanwhile
+/// would otherwise block the proxy, and the proxy the sender.
 #[derive(Debug, Default)]
 struct Refusals(Option<JoinHandle<()>>);
 
 impl Refusals {
     async fn refuse(&mut self, shared: &Arc<Shared>, sender: Party, id: RequestId) {
-        if let Some(before) = self.0.take() {
-            // It wrote, or nobody reads any more.
-            let _ = before.await;
+        if let Some(previous) = self.0.take() {
+            // The previous refusal was written, or its sender is gone.
+            let _ = previous.await;
         }
         let shared = Arc::clone(shared);
         self.0 = Some(tokio::spawn(async move {
             let why = format!("the message is longer than {MAX_LINE_BYTES} bytes");
             let refusal = ErrorObjectOwned::owned(INVALID_REQUEST_CODE, why, None::<()>);
-            // A sender that is gone needs no answer.
-            let _ = sender.outlet(&shared).answer(&id, Err(&refusal)).await;
+            // The sender may be gone.
+            let _ = sender.writer(&shared).answer(&id, Err(&refusal)).await;
         }));
     }
 }
 
-/// What stands in the place of an answer that was dropped.
-fn lost() -> ErrorObjectOwned {
+/// The error in place of an answer that was dropped.
+fn lost_answer() -> ErrorObjectOwned {
     let why = format!("the answer was longer than {MAX_LINE_BYTES} bytes, and was dropped");
     ErrorObjectOwned::owned(INTERNAL_ERROR_CODE, why, None::<()>)
-}
-
-fn of_client(shared: &Arc<Shared>, line: &[u8]) -> Route {
-    // What the client sends is the agent's to judge, nonsense too.
-    let Ok(text) = std::str::from_utf8(line) else {
-        return Route::On;
-    };
-    let changed = match Message::read(text) {
-        Ok(Message::Request { id, method, params }) => match method.as_str() {
-            "initialize" => shared.agreed.asked(&shared.options, &id, text, params),
-            _ => shared.sessions.asked(shared, &id, &method, text, params),
-        },
-        Ok(Message::Response { id, result }) => {
-            if shared.requests.answered(&id, result) {
-                return Route::Taken;
-            }
-            None
-        }
-        Ok(Message::Notification { .. } | Message::Other) | Err(NotJson) => None,
-    };
-    changed.map_or(Route::On, Route::Changed)
-}
-
-async fn of_agent(shared: &Arc<Shared>, line: &[u8]) -> io::Result<Route> {
-    let Ok(text) = std::str::from_utf8(line) else {
-        log_stray(&String::from_utf8_lossy(line)).await;
-        return Ok(Route::Taken);
-    };
-    match Message::read(text) {
-        Err(NotJson) => {
-            log_stray(text).await;
-            Ok(Route::Taken)
-        }
-        Ok(Message::Other) => Ok(Route::On),
-        Ok(Message::Response { id, result }) => {
-            shared.agreed.answered(shared, &id, result);
-            shared.sessions.answered(shared, &id, result);
-            Ok(Route::On)
-        }
-        Ok(Message::Request { id, method, params }) => {
-            if method.starts_with("terminal/") && shared.agreed.answers_terminals() {
-                shared.terminals.take(shared, id, &method, params).await?;
-                return Ok(Route::Taken);
-            }
-            if method == "session/request_permission" {
-                return shown(shared, text, params).await;
-            }
-            Ok(Route::On)
-        }
-        Ok(Message::Notification { method, params }) => match method.as_str() {
-            "session/update" => shown(shared, text, params).await,
-            "$/cancel_request" if shared.terminals.cancel(params) => Ok(Route::Taken),
-            _ => Ok(Route::On),
-        },
-    }
-}
-
-/// What tells of a tool call goes on as the client can show it.
-async fn shown(shared: &Arc<Shared>, text: &str, params: Option<&RawValue>) -> io::Result<Route> {
-    if !shared.agreed.answers_terminals() {
-        return Ok(Route::On);
-    }
-    Ok(match shared.display.pass(shared, text, params).await? {
-        Passed::AsItIs => Route::On,
-        Passed::Sent => Route::Taken,
-    })
-}
-
-fn ended(mut line: String) -> Vec<u8> {
-    if !line.ends_with('\n') {
-        line.push('\n');
-    }
-    line.into_bytes()
 }

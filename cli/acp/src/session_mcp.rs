@@ -1,8 +1,8 @@
-//! `--session-mcp`: `termctl mcp` among the MCP servers of a session, so that an agent which never
-//! asks its client for a terminal has termd's all the same.
+//! `--session-mcp`: adds `termctl mcp` to the MCP servers of a session, for agents that never ask
+//! their client for a terminal.
 //!
-//! It promises: one element is added to `params.mcpServers`, and no other byte is touched; where a
-//! server of that name is there already, none is.
+//! One element is added to `params.mcpServers`, unless it has a server of that name; no other byte
+//! changes.
 
 use std::env;
 use std::path::Path;
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use termd_client::socket_path;
 use termd_proto::paths::SOCKET_VARIABLE;
 
-use super::agreed::Agreed;
-use super::stray::log;
-use super::wire::edit;
-use super::wire::message::Members;
+use crate::capabilities::Capabilities;
+use crate::stderr_log::log;
+use crate::wire::edit;
+use crate::wire::message::Members;
 
-/// What the server is called. Agents make it part of their tools' names.
+/// The server's name. Agents put it in front of their tools' names.
 const NAME: &str = "termd";
-/// The first version whose servers say their transport, and whose agents need not start any.
+/// The first version in which a server has a `type`, and an agent may start no servers.
 const VERSION_WITH_TYPES: u64 = 2;
-/// What decides which daemon is found, or started: agents give the servers that they start a small
-/// part of their own environment.
-const PLACES: [&str; 5] = [
+/// The variables that decide which daemon is found or started. Agents pass only a small part of
+/// their environment to the servers that they start (decision 0036).
+const VARIABLES: [&str; 5] = [
     SOCKET_VARIABLE,
     "TERMD_BIN",
     "XDG_RUNTIME_DIR",
@@ -30,27 +30,26 @@ const PLACES: [&str; 5] = [
     "XDG_CONFIG_HOME",
 ];
 
-/// The server, as ACP describes one.
+/// The MCP server `termctl mcp`.
 #[derive(Debug)]
-pub(super) struct SessionMcp {
-    /// This program's absolute path, as it was at the start: a binary that is replaced meanwhile
-    /// is still to be found there.
+pub(crate) struct SessionMcp {
+    /// The absolute path of this program, taken at the start, since the binary may be replaced.
     command: Option<String>,
-    /// What is set of [`PLACES`].
+    /// Those of [`VARIABLES`] that are set.
     environment: Vec<(&'static str, String)>,
 }
 
 impl Default for SessionMcp {
     fn default() -> Self {
         let own = env::current_exe().ok();
-        // Found without being told.
+        // The default is found without the variable.
         let usual = (
             "XDG_RUNTIME_DIR",
             format!("/run/user/{}", socket_path::own_uid()),
         );
         Self {
             command: own.as_deref().and_then(Path::to_str).map(str::to_owned),
-            environment: PLACES
+            environment: VARIABLES
                 .into_iter()
                 .filter_map(|name| Some((name, env::var(name).ok()?)))
                 .filter(|variable| !variable.1.is_empty() && *variable != usual)
@@ -60,13 +59,11 @@ impl Default for SessionMcp {
 }
 
 impl SessionMcp {
-    /// The request that sets a session up, with the server in it; `None` where it is to go on as
-    /// it came.
-    pub(super) fn added(&self, agreed: &Agreed, line: &str) -> Option<String> {
-        let version = agreed.version().unwrap_or_default();
-        // ACP v2, McpServerStdio: only where the agent says `session.mcp.stdio`; it must refuse
-        // the session otherwise.
-        if version >= VERSION_WITH_TYPES && !agreed.takes_stdio_mcp() {
+    /// Adds the server to a request that sets up a session. `None` if the request stays unchanged.
+    pub(crate) fn added(&self, capabilities: &Capabilities, line: &str) -> Option<String> {
+        let version = capabilities.version().unwrap_or_default();
+        // ACP v2, McpServerStdio: an agent without `session.mcp.stdio` must refuse the session.
+        if version >= VERSION_WITH_TYPES && !capabilities.takes_stdio_mcp() {
             log("the agent starts no MCP servers: --session-mcp has no effect");
             return None;
         }
@@ -100,7 +97,7 @@ impl SessionMcp {
     }
 }
 
-/// One server more; `None` where it is there, or where the list is none and the agent is to say so.
+/// Adds a server, unless the list has it already or is no list, which is left to the agent to refuse.
 fn addition(line: &str, server: &Value) -> Option<edit::Edit> {
     let params = Members::of(line)?.object("params")?;
     if let Some(servers) = params.get("mcpServers") {

@@ -1,39 +1,31 @@
-//! The ACP sessions: where each works, and which have ended.
+//! The ACP sessions: the working directory of each, and which of them have ended.
 //!
-//! It promises: a session's directory is known before a terminal of it can be asked for, as far as
-//! the client has told it; what an ended session has left is released. All that is remembered is
-//! bounded.
-//!
-//! It must not know what a terminal is.
+//! A session's directory is known before one of its terminals can be created, as far as the client
+//! has named it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::value::RawValue;
 
-use super::Shared;
-use super::session_mcp::SessionMcp;
-use super::wire::message::{Members, RequestId};
+use crate::wire::message::{Members, RequestId};
 
-/// Sessions whose directory is remembered; the oldest is forgotten first. Clients hold a few.
+/// Most sessions whose directory is remembered; the oldest is forgotten first. Clients have a few.
 const MAX_SESSIONS: usize = 1_024;
-/// Requests about sessions that wait for the agent's answer; an agent that never answers one
-/// must not fill the memory.
+/// Most requests about sessions without an answer. An agent that never answers must not fill the
+/// memory.
 const MAX_PENDING: usize = 256;
 
 /// The sessions.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
-    state: Mutex<State>,
-    mcp: SessionMcp,
-}
+pub(crate) struct Sessions(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     /// Oldest first.
     known: VecDeque<Session>,
     /// Oldest first.
-    pending: VecDeque<(RequestId, Asked)>,
+    pending: VecDeque<(RequestId, Pending)>,
 }
 
 #[derive(Debug)]
@@ -42,117 +34,112 @@ struct Session {
     cwd: String,
 }
 
-/// What the client has asked for.
+/// A request of the client about a session.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
-    /// `session/new`, `session/fork`: the answer tells the session's id.
-    Opening { cwd: Option<String> },
-    /// `session/load`, `session/resume`: the session is known from here on, and forgotten when
-    /// the agent refuses. `before` is where it worked until then.
-    Returning {
+enum Pending {
+    /// `session/new`, `session/fork`: the answer has the session's id.
+    Open { cwd: Option<String> },
+    /// `session/load`, `session/resume`: the session is known at once, and put back if the agent
+    /// refuses.
+    Resume {
         session: String,
-        before: Option<String>,
+        previous_cwd: Option<String>,
     },
     /// `session/close`, `session/delete`.
-    Ending { session: String },
+    End { session: String },
 }
 
 impl Sessions {
-    /// A request of the client's; the line in its place, where it is changed.
-    pub(super) fn asked(
+    /// Takes a request of the client. Returns whether the request sets up a session, and so lists its
+    /// MCP servers.
+    pub(crate) fn requested(
         &self,
-        shared: &Shared,
         id: &RequestId,
         method: &str,
-        line: &str,
         params: Option<&RawValue>,
-    ) -> Option<String> {
-        let is_set_up = self.lock().asked(id, method, params);
-        if is_set_up && shared.options.session_mcp {
-            return self.mcp.added(&shared.agreed, line);
-        }
-        None
+    ) -> bool {
+        self.lock().requested(id, method, params)
     }
 
-    /// An answer of the agent's, which may be the one to such a request.
-    pub(super) fn answered(&self, shared: &Arc<Shared>, id: &RequestId, result: Option<&RawValue>) {
-        let Some(ended) = self.lock().answered(id, result) else {
-            return;
-        };
-        let shared = Arc::clone(shared);
-        tokio::spawn(async move {
-            shared.terminals.sweep_session(&shared, &ended).await;
-            shared.display.forget(&ended);
-        });
+    /// Takes an answer of the agent. Returns the session that ends with it.
+    pub(crate) fn answered(&self, id: &RequestId, result: Option<&RawValue>) -> Option<String> {
+        self.lock().answered(id, result)
     }
 
-    /// Where a session works, if it is known. One that is not is taken to be the newest that the
-    /// agent has not named yet: its first command may come before its id.
-    pub(super) fn cwd(&self, session: &str) -> Option<String> {
+    /// The working directory of a session, if known. An unknown session is taken for the newest one
+    /// that the agent has not named yet, since its first command may come before its id.
+    pub(crate) fn cwd(&self, session: &str) -> Option<String> {
         self.lock().cwd(session)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// Whether this sets a session up, and therefore tells its MCP servers.
-    fn asked(&mut self, id: &RequestId, method: &str, params: Option<&RawValue>) -> bool {
-        let is_opening = matches!(method, "session/new" | "session/fork");
-        let is_returning = matches!(method, "session/load" | "session/resume");
-        let is_ending = matches!(method, "session/close" | "session/delete");
-        if !(is_opening || is_returning || is_ending) {
+    fn requested(&mut self, id: &RequestId, method: &str, params: Option<&RawValue>) -> bool {
+        let is_open = matches!(method, "session/new" | "session/fork");
+        let is_resume = matches!(method, "session/load" | "session/resume");
+        let is_end = matches!(method, "session/close" | "session/delete");
+        if !(is_open || is_resume || is_end) {
             return false;
         }
         let Some(params) = params.and_then(|params| Members::of(params.get())) else {
             return false;
         };
         let cwd = params.string("cwd");
-        let asked = if is_opening {
-            Asked::Opening { cwd }
+        let pending = if is_open {
+            Pending::Open { cwd }
         } else {
             let Some(session) = params.string("sessionId") else {
                 return false;
             };
-            if is_ending {
-                Asked::Ending { session }
+            if is_end {
+                Pending::End { session }
             } else {
-                let before = self.of(&session).map(|known| known.cwd.clone());
+                let previous_cwd = self.of(&session).map(|known| known.cwd.clone());
                 if let Some(cwd) = cwd {
                     self.know(&session, cwd);
                 }
-                Asked::Returning { session, before }
+                Pending::Resume {
+                    session,
+                    previous_cwd,
+                }
             }
         };
-        self.pending.push_back((id.clone(), asked));
+        self.pending.push_back((id.clone(), pending));
         if self.pending.len() > MAX_PENDING {
             self.pending.pop_front();
         }
-        !is_ending
+        !is_end
     }
 
-    /// The session that has ended by this answer.
     fn answered(&mut self, id: &RequestId, result: Option<&RawValue>) -> Option<String> {
-        let position = self.pending.iter().position(|(asked, _)| asked == id)?;
-        let (_, asked) = self.pending.remove(position)?;
-        match (asked, result) {
-            (Asked::Opening { cwd: Some(cwd) }, Some(result)) => {
+        let position = self.pending.iter().position(|(pending, _)| pending == id)?;
+        let (_, pending) = self.pending.remove(position)?;
+        match (pending, result) {
+            (Pending::Open { cwd: Some(cwd) }, Some(result)) => {
                 let session = Members::of(result.get())?.string("sessionId")?;
                 self.know(&session, cwd);
             }
-            (Asked::Returning { session, before }, None) => match before {
-                Some(before) => self.know(&session, before),
+            (
+                Pending::Resume {
+                    session,
+                    previous_cwd,
+                },
+                None,
+            ) => match previous_cwd {
+                Some(cwd) => self.know(&session, cwd),
                 None => self.forget(&session),
             },
-            (Asked::Ending { session }, Some(_)) => {
+            (Pending::End { session }, Some(_)) => {
                 self.forget(&session);
                 return Some(session);
             }
-            (Asked::Opening { .. }, _)
-            | (Asked::Returning { .. }, Some(_))
-            | (Asked::Ending { .. }, None) => {}
+            (Pending::Open { .. }, _)
+            | (Pending::Resume { .. }, Some(_))
+            | (Pending::End { .. }, None) => {}
         }
         None
     }
@@ -164,9 +151,9 @@ impl State {
         self.pending
             .iter()
             .rev()
-            .find_map(|(_, asked)| match asked {
-                Asked::Opening { cwd } => cwd.clone(),
-                Asked::Returning { .. } | Asked::Ending { .. } => None,
+            .find_map(|(_, pending)| match pending {
+                Pending::Open { cwd } => cwd.clone(),
+                Pending::Resume { .. } | Pending::End { .. } => None,
             })
     }
 
@@ -206,12 +193,12 @@ mod tests {
     fn a_new_session_works_where_it_was_told_to() {
         for method in ["session/new", "session/fork"] {
             let mut state = State::default();
-            assert!(state.asked(
+            assert!(state.requested(
                 &id(1),
                 method,
                 Some(raw(r#"{"cwd":"/a","sessionId":"old"}"#))
             ));
-            assert!(state.asked(&id(2), method, Some(raw(r#"{"cwd":"/b"}"#))));
+            assert!(state.requested(&id(2), method, Some(raw(r#"{"cwd":"/b"}"#))));
             // Not named yet: the newest.
             assert_eq!(state.cwd("early").as_deref(), Some("/b"));
             assert_eq!(
@@ -234,15 +221,15 @@ mod tests {
         for method in ["session/load", "session/resume"] {
             let mut state = State::default();
             let here = Some(raw(r#"{"sessionId":"s","cwd":"/a"}"#));
-            assert!(state.asked(&id(1), method, here));
+            assert!(state.requested(&id(1), method, here));
             assert_eq!(state.cwd("s").as_deref(), Some("/a"));
             state.answered(&id(1), None);
             assert_eq!(state.cwd("s"), None);
-            state.asked(&id(2), method, here);
+            state.requested(&id(2), method, here);
             state.answered(&id(2), Some(raw("{}")));
             assert_eq!(state.cwd("s").as_deref(), Some("/a"));
             // Refused, where it was known before.
-            state.asked(&id(3), method, Some(raw(r#"{"sessionId":"s","cwd":"/b"}"#)));
+            state.requested(&id(3), method, Some(raw(r#"{"sessionId":"s","cwd":"/b"}"#)));
             assert_eq!(state.cwd("s").as_deref(), Some("/b"));
             state.answered(&id(3), None);
             assert_eq!(state.cwd("s").as_deref(), Some("/a"));
@@ -255,10 +242,10 @@ mod tests {
             let mut state = State::default();
             state.know("s", "/a".to_owned());
             let params = Some(raw(r#"{"sessionId":"s"}"#));
-            assert!(!state.asked(&id(1), method, params));
+            assert!(!state.requested(&id(1), method, params));
             assert_eq!(state.answered(&id(1), None), None);
             assert_eq!(state.cwd("s").as_deref(), Some("/a"));
-            state.asked(&id(2), method, params);
+            state.requested(&id(2), method, params);
             assert_eq!(
                 state.answered(&id(2), Some(raw("{}"))).as_deref(),
                 Some("s")
@@ -273,11 +260,14 @@ mod tests {
         let mut state = State::default();
         for params in [None, Some(raw("7")), Some(raw(r#"{"sessionId":7}"#))] {
             for method in ["session/load", "session/close", "session/prompt"] {
-                assert!(!state.asked(&id(1), method, params), "{method} {params:?}");
+                assert!(
+                    !state.requested(&id(1), method, params),
+                    "{method} {params:?}"
+                );
             }
         }
         assert!(state.pending.is_empty());
-        state.asked(&id(2), "session/new", Some(raw(r#"{"cwd":7}"#)));
+        state.requested(&id(2), "session/new", Some(raw(r#"{"cwd":7}"#)));
         state.answered(&id(2), Some(raw("7")));
         assert_eq!(state.cwd("s"), None);
         assert!(state.known.is_empty());
@@ -288,7 +278,7 @@ mod tests {
         let mut state = State::default();
         for number in 0..=MAX_SESSIONS {
             state.know(&number.to_string(), "/".to_owned());
-            state.asked(&id(number), "session/new", Some(raw(r#"{"cwd":"/"}"#)));
+            state.requested(&id(number), "session/new", Some(raw(r#"{"cwd":"/"}"#)));
         }
         assert_eq!(state.known.len(), MAX_SESSIONS);
         assert_eq!(state.pending.len(), MAX_PENDING);

@@ -12,6 +12,6 @@ pub(super) async fn run(context: Context, args: AcpArgs) -> Result<ExitCode, Cli
 
 /// What `termctl acp` starts between itself and the agent.
 pub(super) async fn hold(args: AcpAgentArgs) -> Result<ExitCode, CliError> {
-    let code = termd_acp::hold_agent(&args.into()).await?;
+    let code = termd_acp::supervise(&args.into()).await?;
     Ok(ExitCode(code.get()))
 }

@@ -1,18 +1,18 @@
-//! The agent's process: started here, and ended here with all that it started.
+//! Starts the agent, and ends it with everything that it started.
 //!
 //! ```text
-//! Passing ─ the client says no more ───▶ Leaving ─ 2 s ─▶ Ending ─ nothing is left ─▶ Over
-//!    │      the agent says or hears no more    │             ▲
-//!    ├───── a signal; the client hears no more ┼─────────────┘
-//!    └───── the agent and all of it has ended ─┴───────────────────────────────────▶ Over
+//! Forwarding ─ the client sends no more, ──────▶ Leaving ─ 2 s ─▶ Ending ─ nothing is left ─▶ Over
+//!    │         the agent sends or reads no more     │             ▲
+//!    ├──────── a signal; the client reads no more ──┼─────────────┘
+//!    └──────── the agent and its children ended ────┴──────────────────────────────────────▶ Over
 //! ```
 //!
-//! In each of them what the agent says is passed on, as long as the client takes it. The processes
-//! are the [`supervisor`]'s to end, which does so also where this process is killed.
+//! In each state the agent's lines are forwarded as long as the client reads them. The [`supervisor`]
+//! ends the processes, even if this process is killed.
 
-pub(super) mod supervisor;
-mod told;
-mod tree;
+mod process_tree;
+mod signals;
+pub(crate) mod supervisor;
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -28,73 +28,69 @@ use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use self::told::Told;
-use super::Shared;
-use super::proxy::{self, Party};
 use crate::error::AcpError;
 use crate::exit_code::AgentExitCode;
+use crate::methods;
+use crate::proxy::{Party, Proxy};
+use crate::stderr_log::log;
 
-/// After the client's last word the agent may go on so long: clients kill about 2 s after it.
+use signals::EndSignals;
+
+/// Time for the agent to end by itself after the client's end. Clients kill after about 2 s.
 const LEAVE: Duration = Duration::from_secs(2);
-/// Between SIGTERM and SIGKILL: what the daemon gives terminals, too.
-const GRACE: Duration = Duration::from_millis(1_500);
-/// SIGKILL takes effect at once, but for a process in the kernel's depths: given up after this.
-const KILL_LIMIT: Duration = Duration::from_secs(5);
-/// The supervisor is done by then, whatever the agent has started.
+/// The supervisor ends within this, whatever the agent has started.
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
-/// When all has ended, what is in the pipe is passed on for so long: a client that is slow gets it,
-/// and one that never reads, or a daemon that has inherited the pipe, holds up nobody for ever.
+/// Longest forwarding of what is left in the pipe after the end. A slow client gets it. A client that
+/// never reads, or a daemon that inherited the pipe, does not delay the exit for ever.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// For the terminals that sessions have left: ending one takes the daemon its grace and a little.
-const SWEEP_LIMIT: Duration = Duration::from_secs(5);
+/// Longest release of the terminals that are left: the daemon's grace, and a little more.
+const RELEASE_LIMIT: Duration = Duration::from_secs(5);
 
-/// The agent, by its supervisor.
+/// The agent, behind its supervisor.
 #[derive(Debug)]
-pub(super) struct Agent {
+pub(crate) struct Agent {
     supervisor: Child,
 }
 
-/// Why lines are not passed both ways any more.
+/// Why forwarding in both directions has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// One side says no more, or the agent hears no more: it may go by itself.
-    Parting,
-    /// We are to end, or the client hears no more: nothing is waited for.
-    Told,
-    /// The agent has ended, and all that it started.
+    /// One side sends no more, or the agent reads no more. The agent may end by itself.
+    Closed,
+    /// A signal came, or the client reads no more. Nothing is waited for.
+    Interrupted,
+    /// The agent has ended with everything that it started.
     Over(AgentExitCode),
 }
 
-/// Lines from the agent to the client, for as long as there are any.
-struct Saying<F> {
-    lines: Pin<Box<F>>,
-    /// How it ended.
-    over: Option<io::Result<()>>,
+/// Forwards lines from the agent to the client until they end.
+struct AgentLines<F> {
+    forward: Pin<Box<F>>,
+    is_over: bool,
 }
 
-impl<F: Future<Output = io::Result<()>>> Saying<F> {
-    fn new(lines: F) -> Self {
+impl<F: Future<Output = io::Result<()>>> AgentLines<F> {
+    fn new(forward: F) -> Self {
         Self {
-            lines: Box::pin(lines),
-            over: None,
+            forward: Box::pin(forward),
+            is_over: false,
         }
     }
 
-    /// Passes lines on until there are no more; for ever, where that has been told before.
+    /// Forwards lines until they end; after that it never returns.
     async fn next_end(&mut self) -> Cause {
-        if self.over.is_some() {
+        if self.is_over {
             return std::future::pending().await;
         }
-        let over = self.lines.as_mut().await;
-        let cause = match over {
-            Ok(()) => Cause::Parting,
-            Err(_) => Cause::Told,
-        };
-        self.over = Some(over);
-        cause
+        let result = self.forward.as_mut().await;
+        self.is_over = true;
+        match result {
+            Ok(()) => Cause::Closed,
+            Err(_) => Cause::Interrupted,
+        }
     }
 
-    /// Passes lines on while something else is under way.
+    /// Forwards lines while another future runs.
     async fn beside<T>(&mut self, other: impl Future<Output = T>) -> T {
         let mut other = pin!(other);
         loop {
@@ -108,10 +104,10 @@ impl<F: Future<Output = io::Result<()>>> Saying<F> {
 }
 
 impl Agent {
-    /// Starts it, its standard error being ours.
-    pub(super) fn start(argv: &[OsString]) -> Result<(Self, ChildStdout, ChildStdin), AcpError> {
-        // From this thread, the first one: the kernel tells a child of the end of the thread that
-        // started it (PR_SET_PDEATHSIG).
+    /// Starts the agent, which shares the standard error of this process.
+    pub(crate) fn start(argv: &[OsString]) -> Result<(Self, ChildStdout, ChildStdin), AcpError> {
+        // PR_SET_PDEATHSIG reports the end of the thread that started a child, so this must run on the
+        // main thread.
         let mut supervisor =
             Command::new(std::env::current_exe().map_err(AcpError::SupervisorStart)?)
                 .arg("acp-agent")
@@ -119,7 +115,7 @@ impl Agent {
                 .arg(std::process::id().to_string())
                 .arg("--")
                 .args(argv)
-                // A signal to our group is ours: the supervisor has to outlive us.
+                // The supervisor outlives this process, so a signal to the group must not reach it.
                 .process_group(0)
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
@@ -133,77 +129,76 @@ impl Agent {
         Ok((Self { supervisor }, from, to))
     }
 
-    /// Passes lines on until the agent has ended; its exit code.
-    pub(super) async fn serve<R: AsyncRead + Unpin>(
+    /// Forwards lines until the agent has ended; returns its exit code.
+    pub(crate) async fn serve<R: AsyncRead + Unpin>(
         mut self,
-        shared: &Arc<Shared>,
+        proxy: &Arc<Proxy>,
         from_client: R,
         from_agent: ChildStdout,
     ) -> Result<AgentExitCode, AcpError> {
-        let mut told = Told::listen()?;
-        let mut saying = Saying::new(proxy::pass(shared, Party::Agent, from_agent));
+        let mut signals = EndSignals::listen()?;
+        let mut lines = AgentLines::new(proxy.forward(Party::Agent, from_agent));
         let mut cause = tokio::select! {
-            // Neither what the client asks for nor what the agent takes is told apart: in both
-            // cases the agent hears no more.
-            _ = proxy::pass(shared, Party::Client, from_client) => Cause::Parting,
-            cause = saying.next_end() => cause,
-            () = told.next() => Cause::Told,
+            // Ends with the client's stream or the agent's: in both cases the agent reads no more.
+            _ = proxy.forward(Party::Client, from_client) => Cause::Closed,
+            cause = lines.next_end() => cause,
+            () = signals.next() => Cause::Interrupted,
             code = self.ended() => Cause::Over(code),
         };
-        // A line that is being written holds this up, and that must hold up nothing else.
-        let closing = Arc::clone(shared);
+        // A task of its own, since a line that is being written delays the close.
+        let closing = Arc::clone(&proxy.shared);
         tokio::spawn(async move { closing.agent.close().await });
-        if cause == Cause::Parting {
-            cause = self.leave(&mut saying, &mut told).await;
+        if cause == Cause::Closed {
+            cause = self.leave(&mut lines, &mut signals).await;
         }
-        let sweep = async {
-            if timeout(SWEEP_LIMIT, shared.terminals.sweep(shared))
+        let release = async {
+            if timeout(RELEASE_LIMIT, methods::release_all(&proxy.shared))
                 .await
                 .is_err()
             {
-                proxy::log("the daemon did not release all terminals in time");
+                log("the daemon did not release all terminals in time");
             }
         };
         let code = match cause {
             Cause::Over(code) => {
-                saying.beside(sweep).await;
+                lines.beside(release).await;
                 code
             }
-            Cause::Parting | Cause::Told => {
-                let ending = async { tokio::join!(self.end(), sweep).0 };
-                saying.beside(ending).await
+            Cause::Closed | Cause::Interrupted => {
+                let ending = async { tokio::join!(self.end(), release).0 };
+                lines.beside(ending).await
             }
         };
-        if saying.over.is_none() {
-            // Either it is all passed on, or nobody takes it.
-            let _ = timeout(DRAIN_LIMIT, saying.next_end()).await;
+        if !lines.is_over {
+            // The rest is forwarded, or nobody reads it.
+            let _ = timeout(DRAIN_LIMIT, lines.next_end()).await;
         }
         Ok(code)
     }
 
-    /// Gives it time to go by itself.
+    /// Gives the agent time to end by itself.
     async fn leave<F: Future<Output = io::Result<()>>>(
         &mut self,
-        saying: &mut Saying<F>,
-        told: &mut Told,
+        lines: &mut AgentLines<F>,
+        signals: &mut EndSignals,
     ) -> Cause {
         let mut time = pin!(tokio::time::sleep(LEAVE));
         loop {
             let cause = tokio::select! {
                 code = self.ended() => return Cause::Over(code),
-                () = &mut time => return Cause::Told,
-                () = told.next() => return Cause::Told,
-                cause = saying.next_end() => cause,
+                () = &mut time => return Cause::Interrupted,
+                () = signals.next() => return Cause::Interrupted,
+                cause = lines.next_end() => cause,
             };
-            if cause == Cause::Told {
+            if cause == Cause::Interrupted {
                 return cause;
             }
         }
     }
 
-    /// Has all of it ended, by the supervisor.
+    /// Makes the supervisor end everything.
     async fn end(&mut self) -> AgentExitCode {
-        // Not waited for yet, so the number is still its own.
+        // The supervisor was not waited for yet, so its pid cannot be reused.
         let pid = self
             .supervisor
             .id()
@@ -216,7 +211,7 @@ impl Agent {
             .unwrap_or(AgentExitCode::SIGTERM)
     }
 
-    /// Waits until all of it has ended. May be dropped, and asked again.
+    /// Waits until everything has ended. Cancel safe.
     async fn ended(&mut self) -> AgentExitCode {
         self.supervisor
             .wait()

@@ -1,17 +1,17 @@
-//! `termctl acp-agent`: the process between the proxy and the agent, which ends all that the agent
-//! has started, in whatever way the proxy or the agent ends.
+//! `termctl acp-agent`: the process between the proxy and the agent. However either ends, it ends
+//! everything that the agent has started.
 //!
 //! ```text
 //! termctl acp ◀─ pipes ─▶ agent        no byte passes here
 //!      └─ termctl acp-agent (subreaper)
-//!            └─ agent ─ … what it starts; what loses its parent comes here
+//!            └─ agent ─ … its children; orphans become children of the subreaper
 //! ```
 //!
-//! It promises: the proxy's death is told by the kernel (`PR_SET_PDEATHSIG`), however it died; then,
-//! or at the agent's end, or on SIGTERM, everything below gets SIGTERM, a grace, and SIGKILL, until
-//! nothing is left: what has left the agent's group or session, or lost its parent, too. Exempt is
-//! a termd that the agent has started by way of `termctl`, with all below it: it must outlive whoever
-//! needed it first. It must not read or write a byte of the agent's input and output.
+//! The kernel reports the proxy's death (`PR_SET_PDEATHSIG`). After that, or after the agent's end or
+//! SIGTERM, everything below gets SIGTERM, a grace, and SIGKILL until nothing is left. Processes that
+//! left the agent's group or session, or lost their parent, are included. Exempt is a termd that the
+//! agent started through `termctl`, with everything below it, since others use it too. The supervisor
+//! neither reads nor writes the agent's input and output.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -29,78 +29,82 @@ use termd_client::socket_path;
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::told::{Children, Told};
-use super::tree::Processes;
-use super::{GRACE, KILL_LIMIT};
+use super::process_tree::ProcessTree;
+use super::signals::{ChildSignals, EndSignals};
 use crate::error::AcpError;
 use crate::exit_code::AgentExitCode;
 use crate::options::SupervisorOptions;
-use crate::proxy::log;
+use crate::stderr_log::log;
 
-/// A process that is no child of ours ends without our being told: looked at again this often.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// So many looks in a row that find nothing are believed: a process whose parent ends during a look
-/// may be missed by one.
-const LOOKS: u32 = 3;
-/// How long a daemon whose backlog is full is asked who it is.
+/// Time between SIGTERM and SIGKILL; the daemon gives terminals the same.
+const GRACE: Duration = Duration::from_millis(1_500);
+/// Time for SIGKILL to take effect. A process within the kernel may take longer, and is given up.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// Interval of reading `/proc`: only the end of a child is signalled, not that of its children.
+const READ_INTERVAL: Duration = Duration::from_millis(10);
+/// Reads of `/proc` in a row that must find nothing. One read may miss a process whose parent ends
+/// meanwhile.
+const EMPTY_READS: u32 = 3;
+/// Longest wait for a daemon whose backlog is full.
 const KEEPER_LIMIT: Duration = Duration::from_millis(500);
 
-/// What is known of the agent.
+/// The agent and its exit status.
 #[derive(Debug)]
-struct Held {
+struct Supervisor {
     agent: Pid,
     ended: Option<WaitStatus>,
 }
 
-/// Whether there are children yet.
+/// Whether there are children left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
-    /// There are some.
     Some,
-    /// There are none; as orphans come here, nothing is below either.
+    /// Orphans become children of the subreaper, so there are no further descendants either.
     None,
 }
 
-/// Starts the agent, waits for its end or ours, and ends all that it started; its exit code.
-pub(crate) async fn hold(args: &SupervisorOptions) -> Result<AgentExitCode, AcpError> {
-    // In this order: nothing that is told from now on is missed.
-    let mut told = Told::listen()?;
-    let mut children = Children::listen()?;
+/// Starts the agent, waits for its end or a signal, and ends everything that it started. Returns the
+/// agent's exit code.
+pub(crate) async fn supervise(args: &SupervisorOptions) -> Result<AgentExitCode, AcpError> {
+    // First, so that no signal is missed.
+    let mut signals = EndSignals::listen()?;
+    let mut children = ChildSignals::listen()?;
     let system = |what| move |error: Errno| AcpError::SupervisorSetup(what, error.into());
     set_child_subreaper(Some(getpid())).map_err(system("cannot become a subreaper"))?;
     set_parent_process_death_signal(Some(Signal::TERM))
         .map_err(system("cannot be told of the parent's end"))?;
     if getppid().map(Pid::as_raw_pid) != Some(args.parent) {
-        // It has ended before the kernel was asked to tell.
+        // The parent ended before its death signal was requested.
         return Ok(AgentExitCode::SIGTERM);
     }
-    let mut held = match start(&args.agent) {
-        Ok(agent) => Held { agent, ended: None },
+    let mut supervisor = match start(&args.agent) {
+        Ok(agent) => Supervisor { agent, ended: None },
         Err(code) => return Ok(code),
     };
-    // The ends of the pipes are the agent's alone: each side is to see when the other closes.
+    // The agent alone keeps the pipes, so that each side sees when the other closes its end.
     let null = std::fs::File::open("/dev/null")
         .map_err(|error| AcpError::SupervisorSetup("cannot open /dev/null", error))?;
     rustix::stdio::dup2_stdin(&null).map_err(system("cannot let go of standard input"))?;
     rustix::stdio::dup2_stdout(&null).map_err(system("cannot let go of standard output"))?;
 
-    let mut is_told = false;
-    while held.ended.is_none() && !is_told {
+    let mut is_signalled = false;
+    while supervisor.ended.is_none() && !is_signalled {
         tokio::select! {
-            () = children.changed() => { held.reap(); }
-            () = told.next() => is_told = true,
+            () = children.changed() => { supervisor.reap(); }
+            () = signals.next() => is_signalled = true,
         }
     }
-    let was_ended_here = held.ended.is_none();
-    held.end_all(&mut children).await;
-    Ok(match held.ended {
+    let was_ended_here = supervisor.ended.is_none();
+    supervisor.end_all(&mut children).await;
+    Ok(match supervisor.ended {
         Some(status) => code_of(status, was_ended_here),
         None => AgentExitCode::SIGTERM,
     })
 }
 
-/// Starts the agent in a process group of its own. Signals that are ignored here have handlers by
-/// now, and what has a handler is default again in what is started (execve(2)).
+/// Starts the agent in a process group of its own. execve(2) resets handled signals, so the agent
+/// starts with the defaults.
 fn start(argv: &[std::ffi::OsString]) -> Result<Pid, AgentExitCode> {
     let (program, arguments) = argv.split_first().ok_or(AgentExitCode::USAGE)?;
     let started = Command::new(program)
@@ -109,7 +113,7 @@ fn start(argv: &[std::ffi::OsString]) -> Result<Pid, AgentExitCode> {
         .spawn();
     let error = match started {
         Ok(child) => match Pid::from_raw(child.id().cast_signed()) {
-            // Not waited for through `child`: one place reaps, and it reaps orphans too.
+            // `child` is not waited for: `reap` reaps every child, orphans too.
             Some(pid) => return Ok(pid),
             None => return Err(AgentExitCode::FAILED),
         },
@@ -124,8 +128,8 @@ fn start(argv: &[std::ffi::OsString]) -> Result<Pid, AgentExitCode> {
     })
 }
 
-impl Held {
-    /// Reaps whatever has ended.
+impl Supervisor {
+    /// Reaps all children that have ended.
     fn reap(&mut self) -> Left {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -137,25 +141,25 @@ impl Held {
         }
     }
 
-    /// Ends everything below, until nothing is left or no signal helps.
-    async fn end_all(&mut self, children: &mut Children) {
+    /// Ends all descendants, until none is left or SIGKILL has no effect.
+    async fn end_all(&mut self, children: &mut ChildSignals) {
         let begun = Instant::now();
         let own = getpid().as_raw_pid();
-        let mut asked = HashSet::new();
-        let mut nothing_found = 0;
-        while self.reap() == Left::Some && nothing_found < LOOKS {
-            let processes = Processes::look();
+        let mut signalled = HashSet::new();
+        let mut empty_reads = 0;
+        while self.reap() == Left::Some && empty_reads < EMPTY_READS {
+            let processes = ProcessTree::read();
             let mut found = processes.below(own, None);
             if !found.is_empty() {
                 found = processes.below(own, keeper().await);
             }
             if found.is_empty() {
-                nothing_found += 1;
-                // The last reaping of zombies may have been overtaken.
+                empty_reads += 1;
+                // A child may have become a zombie since the last reaping.
                 tokio::task::yield_now().await;
                 continue;
             }
-            nothing_found = 0;
+            empty_reads = 0;
             let since = begun.elapsed();
             if since > GRACE + KILL_LIMIT {
                 let count = found.len();
@@ -165,21 +169,21 @@ impl Held {
             for process in found {
                 if since >= GRACE {
                     process.signal(&[Signal::KILL]);
-                } else if asked.insert(process) {
-                    // One that is stopped sees the first only after the second.
+                } else if signalled.insert(process) {
+                    // A stopped process handles SIGTERM only after SIGCONT.
                     process.signal(&[Signal::TERM, Signal::CONT]);
                 }
             }
             tokio::select! {
                 () = children.changed() => {}
-                () = sleep(LOOK_AGAIN) => {}
+                () = sleep(READ_INTERVAL) => {}
             }
         }
     }
 }
 
-/// The termd of this user, where one listens: unix(7) has it that a connection's `SO_PEERCRED` is
-/// who called listen(2), and that is the keeper.
+/// The pid of this user's keeper, if one listens. A connection's `SO_PEERCRED` is the process that
+/// called listen(2) (unix(7)), and that is the keeper.
 async fn keeper() -> Option<i32> {
     let socket = socket_path::socket_path().ok()?;
     let begun = Instant::now();
@@ -192,15 +196,15 @@ async fn keeper() -> Option<i32> {
             Err(error)
                 if error.kind() == ErrorKind::WouldBlock && begun.elapsed() < KEEPER_LIMIT =>
             {
-                sleep(LOOK_AGAIN).await;
+                sleep(READ_INTERVAL).await;
             }
             Err(_) => return None,
         }
     }
 }
 
-/// The agent's exit code, as a shell shows it. Where it was ended from here, it was by SIGTERM to
-/// whoever asks, also if it took SIGKILL.
+/// The agent's exit code as a shell shows it. An agent that was ended here counts as ended by SIGTERM,
+/// even if it took SIGKILL.
 fn code_of(status: WaitStatus, was_ended_here: bool) -> AgentExitCode {
     if let Some(code) = status.exit_status() {
         return AgentExitCode::of_exit(code);

@@ -1,36 +1,35 @@
-//! The terminals by session and id: those that are open, and the last ones that were released.
+//! The terminals by session and id: the open ones, and the last ones that were released.
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::json;
 use termd_proto::TerminalId;
 
-use super::errors;
-use super::tracked::Entry;
+use super::terminal::Terminal;
+use crate::rpc_errors::{self, ErrorObjectOwned};
 
-/// Most terminals that are not released: an agent that never releases is told so.
+/// Most open terminals. An agent that never releases gets an error.
 const MAX_OPEN: usize = 4_096;
-/// Released terminals that are kept: a tool call embeds its terminal before the release, and what is
-/// shown of it is told for a while after.
+/// Most released terminals that are kept. A tool call may show its terminal for a while after the
+/// release.
 const MAX_RELEASED: usize = 256;
 
-/// The terminals.
+/// The open and the released terminals.
 #[derive(Debug, Default)]
-pub(super) struct Table(Mutex<State>);
+pub(crate) struct Table(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    open: HashMap<TerminalId, Arc<Entry>>,
-    released: VecDeque<Arc<Entry>>,
-    /// Creates under way, by their session.
+    open: HashMap<TerminalId, Arc<Terminal>>,
+    released: VecDeque<Arc<Terminal>>,
+    /// The number of creates in flight, by session.
     creating: HashMap<String, usize>,
 }
 
 impl State {
-    fn is_created(&mut self, session: &str) {
+    fn end_create(&mut self, session: &str) {
         if let Some(count) = self.creating.get_mut(session) {
             *count -= 1;
             if *count == 0 {
@@ -40,21 +39,21 @@ impl State {
     }
 }
 
-/// A terminal's place, until it is there or is not to be.
+/// A place in the table for a terminal that is being created.
 #[derive(Debug)]
-pub(super) struct Reservation {
+pub(crate) struct Reservation {
     table: Arc<Table>,
     session: String,
     filled: bool,
 }
 
 impl Reservation {
-    /// The terminal takes its place.
-    pub(super) fn fill(mut self, entry: &Arc<Entry>) {
+    /// Puts the terminal into the table.
+    pub(crate) fn fill(mut self, terminal: &Arc<Terminal>) {
         let mut state = self.table.lock();
-        state.is_created(&self.session);
-        let id = entry.tracked.id.clone();
-        state.open.insert(id, Arc::clone(entry));
+        state.end_create(&self.session);
+        let id = terminal.id.clone();
+        state.open.insert(id, Arc::clone(terminal));
         drop(state);
         self.filled = true;
     }
@@ -63,14 +62,14 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if !self.filled {
-            self.table.lock().is_created(&self.session);
+            self.table.lock().end_create(&self.session);
         }
     }
 }
 
 impl Table {
-    /// A place for one more of this session, if `--max-terminals` has one.
-    pub(super) fn reserve(
+    /// Reserves a place for one more terminal of a session, if `--max-terminals` admits it.
+    pub(crate) fn reserve(
         self: &Arc<Self>,
         session: &str,
         max_running: Option<NonZeroU32>,
@@ -82,7 +81,7 @@ impl Table {
                 "there are {MAX_OPEN} terminals already: end those that are done with by \
                  terminal/release"
             );
-            return Err(errors::overloaded(
+            return Err(rpc_errors::overloaded(
                 "terminals",
                 message,
                 json!({ "terminals": MAX_OPEN }),
@@ -92,8 +91,8 @@ impl Table {
             let of_session = state
                 .open
                 .values()
-                .filter(|entry| entry.tracked.session == session);
-            let running = of_session.filter(|entry| entry.is_running()).count()
+                .filter(|terminal| terminal.session == session);
+            let running = of_session.filter(|terminal| terminal.is_running()).count()
                 + state.creating.get(session).copied().unwrap_or_default();
             if running >= max.get() as usize {
                 let message = format!(
@@ -102,7 +101,7 @@ impl Table {
                      (terminal/kill, terminal/release), then create again"
                 );
                 let more = json!({ "max_terminals": max, "running": running });
-                return Err(errors::overloaded("max_terminals", message, more));
+                return Err(rpc_errors::overloaded("max_terminals", message, more));
             }
         }
         *state.creating.entry(session.to_owned()).or_default() += 1;
@@ -113,42 +112,42 @@ impl Table {
         })
     }
 
-    /// One of this session that is not released.
-    pub(super) fn open(&self, session: &str, id: &str) -> Option<Arc<Entry>> {
+    /// Finds an open terminal of a session.
+    pub(crate) fn open(&self, session: &str, id: &str) -> Option<Arc<Terminal>> {
         let id: TerminalId = id.parse().ok()?;
         let state = self.lock();
-        let entry = state.open.get(&id)?;
-        (entry.tracked.session == session).then(|| Arc::clone(entry))
+        let terminal = state.open.get(&id)?;
+        (terminal.session == session).then(|| Arc::clone(terminal))
     }
 
-    /// One of this session, released or not.
-    pub(super) fn any(&self, session: &str, id: &str) -> Option<Arc<Entry>> {
+    /// Finds a terminal of a session, released or not.
+    pub(crate) fn any(&self, session: &str, id: &str) -> Option<Arc<Terminal>> {
         self.open(session, id).or_else(|| {
             let state = self.lock();
             let mut released = state.released.iter().rev();
             released
-                .find(|entry| entry.tracked.session == session && entry.tracked.id.as_str() == id)
+                .find(|terminal| terminal.session == session && terminal.id.as_str() == id)
                 .cloned()
         })
     }
 
-    /// All that are not released: of this session, or at all.
-    pub(super) fn all_open(&self, session: Option<&str>) -> Vec<Arc<Entry>> {
+    /// Lists the open terminals of one session, or of all.
+    pub(crate) fn all_open(&self, session: Option<&str>) -> Vec<Arc<Terminal>> {
         let state = self.lock();
-        let of_it = |entry: &&Arc<Entry>| session.is_none_or(|it| entry.tracked.session == it);
-        state.open.values().filter(of_it).cloned().collect()
+        let matches = |terminal: &&Arc<Terminal>| session.is_none_or(|of| terminal.session == of);
+        state.open.values().filter(matches).cloned().collect()
     }
 
-    /// It was released.
-    pub(super) fn release(&self, entry: &Entry) {
+    /// Moves a terminal to the released ones.
+    pub(crate) fn release(&self, terminal: &Terminal) {
         let mut state = self.lock();
-        let Some(entry) = state.open.remove(&entry.tracked.id) else {
+        let Some(terminal) = state.open.remove(&terminal.id) else {
             return;
         };
         if state.released.len() >= MAX_RELEASED {
             state.released.pop_front();
         }
-        state.released.push_back(entry);
+        state.released.push_back(terminal);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -158,32 +157,32 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tracked::UNKNOWN;
+    use super::super::terminal::UNKNOWN;
     use super::*;
 
-    fn entry(session: &str, number: u64) -> Arc<Entry> {
+    fn terminal(session: &str, number: u64) -> Arc<Terminal> {
         let id = TerminalId::from_random(number);
         let session = session.to_owned();
-        Arc::new(Entry::new(id, session, "true".to_owned(), None, None))
+        Arc::new(Terminal::new(id, session, "true".to_owned(), None, None))
     }
 
     #[test]
     fn what_runs_and_what_is_being_created_count_for_their_session() {
         let table = Arc::new(Table::default());
         let max = NonZeroU32::new(2);
-        let first = entry("a", 1);
+        let first = terminal("a", 1);
         table.reserve("a", max).unwrap().fill(&first);
         let creating = table.reserve("a", max).unwrap();
         let refused = table.reserve("a", max).unwrap_err();
         assert_eq!(refused.code(), termd_proto::code::OVERLOADED);
-        let data = errors::data_of(&refused);
+        let data = rpc_errors::data_of(&refused);
         assert_eq!(data["limit"], "max_terminals");
         assert_eq!(data["max_terminals"], 2);
         assert!(table.reserve("b", max).is_ok());
         drop(creating);
-        table.reserve("a", max).unwrap().fill(&entry("a", 2));
+        table.reserve("a", max).unwrap().fill(&terminal("a", 2));
         assert!(table.reserve("a", max).is_err());
-        first.learn(UNKNOWN);
+        first.record_exit(UNKNOWN);
         assert!(table.reserve("a", max).is_ok(), "one has ended");
         assert!(table.reserve("a", None).is_ok());
     }
@@ -191,8 +190,8 @@ mod tests {
     #[test]
     fn a_terminal_is_its_sessions_alone_and_known_after_its_release() {
         let table = Arc::new(Table::default());
-        let one = entry("a", 1);
-        let id = one.tracked.id.to_string();
+        let one = terminal("a", 1);
+        let id = one.id.to_string();
         table.reserve("a", None).unwrap().fill(&one);
         assert!(table.open("a", &id).is_some());
         assert!(table.open("b", &id).is_none() && table.any("b", &id).is_none());
@@ -208,20 +207,20 @@ mod tests {
     fn released_ones_are_kept_for_a_while_and_open_ones_have_a_bound() {
         let table = Arc::new(Table::default());
         let all: Vec<_> = (0..MAX_OPEN as u64)
-            .map(|number| entry("a", number))
+            .map(|number| terminal("a", number))
             .collect();
-        for entry in &all {
-            table.reserve("a", None).unwrap().fill(entry);
+        for terminal in &all {
+            table.reserve("a", None).unwrap().fill(terminal);
         }
         let refused = table.reserve("b", None).unwrap_err();
-        assert_eq!(errors::data_of(&refused)["limit"], "terminals");
-        for entry in &all {
-            table.release(entry);
+        assert_eq!(rpc_errors::data_of(&refused)["limit"], "terminals");
+        for terminal in &all {
+            table.release(terminal);
         }
         assert!(table.reserve("b", None).is_ok());
-        assert!(table.any("a", all[0].tracked.id.as_str()).is_none());
+        assert!(table.any("a", all[0].id.as_str()).is_none());
         let oldest_kept = &all[MAX_OPEN - MAX_RELEASED];
-        assert!(table.any("a", oldest_kept.tracked.id.as_str()).is_some());
+        assert!(table.any("a", oldest_kept.id.as_str()).is_some());
         assert_eq!(table.lock().released.len(), MAX_RELEASED);
     }
 }

@@ -50,6 +50,14 @@ impl LineWriter {
         stream.flush().await
     }
 
+    /// Writes a line, and its end if it has none. Not cancel safe either.
+    pub(crate) async fn text(&self, mut line: String) -> io::Result<()> {
+        if !line.ends_with('\n') {
+            line.push('\n');
+        }
+        self.line(line.as_bytes()).await
+    }
+
     /// Writes a message of the proxy itself.
     pub(crate) async fn message(&self, message: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;

@@ -1,19 +1,18 @@
-//! The signals that the proxy and the agent's supervisor listen to.
+//! The signals that the proxy and the agent's supervisor handle.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::AcpError;
 
-/// Signals by which somebody says that it is to end.
+/// The signals that ask this process to end.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct EndSignals {
     terminate: Signal,
     interrupt: Signal,
     hang_up: Signal,
 }
 
-impl Told {
-    /// Listens from now on.
+impl EndSignals {
     pub(super) fn listen() -> Result<Self, AcpError> {
         Ok(Self {
             terminate: listen(SignalKind::terminate())?,
@@ -22,7 +21,7 @@ impl Told {
         })
     }
 
-    /// Somebody says it.
+    /// Waits for the next one.
     pub(super) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -32,14 +31,13 @@ impl Told {
     }
 }
 
-/// Children that end.
+/// SIGCHLD.
 #[derive(Debug)]
-pub(super) struct Children(Signal);
+pub(super) struct ChildSignals(Signal);
 
-impl Children {
-    /// Listens from now on; also to those signals that are nothing to us, so that what whoever
-    /// started us ignores is not ignored in what is started from here: execve(2) keeps what is
-    /// ignored, and takes back what has a handler.
+impl ChildSignals {
+    /// Handles a few unused signals as well. execve(2) keeps an ignored signal ignored and resets a
+    /// handled one, so the agent does not inherit what this process was started to ignore.
     pub(super) fn listen() -> Result<Self, AcpError> {
         for kind in [
             SignalKind::quit(),
@@ -47,13 +45,13 @@ impl Children {
             SignalKind::user_defined2(),
             SignalKind::alarm(),
         ] {
-            // The handler stays; the stream is not needed.
+            // The handler stays installed without the stream.
             drop(listen(kind)?);
         }
         Ok(Self(listen(SignalKind::child())?))
     }
 
-    /// One or more have ended, or stopped, or go on.
+    /// Waits until children have ended, stopped or continued.
     pub(super) async fn changed(&mut self) {
         self.0.recv().await;
     }

@@ -1,7 +1,7 @@
-//! Lines on standard error, which a client logs beside the agent's own: what happened here, and what
-//! an agent printed on its standard output that is no message.
+//! Lines on standard error: the proxy's own, and what an agent printed on standard output that is no
+//! message. A client usually logs them.
 //!
-//! It promises: a client that does not read them, or has closed that end, holds up no message.
+//! A client that does not read standard error, or has closed it, holds up no message.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -10,34 +10,34 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use termd_client::escape::escaped;
 use tokio::time::{Instant, sleep};
 
-/// Most bytes that are looked at of a line that is no message.
+/// Most bytes of a foreign line that are escaped.
 const LOGGED_BYTES: usize = 1_024;
-/// Most bytes that are written of it: what a pipe that is writable takes without blocking
+/// Most bytes of an escaped line that are written: what a writable pipe takes without blocking
 /// (`PIPE_BUF`), less the words around it.
 const WRITTEN_BYTES: usize = 3_800;
-/// So long an agent that prints such lines waits for whoever reads them; then they are dropped.
-const STRAY_LIMIT: Duration = Duration::from_millis(500);
-/// A pipe is asked so often whether it is writable: it is shared, and gets no flags of ours.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Longest wait of a foreign line for a reader; then the line is dropped.
+const FOREIGN_LINE_LIMIT: Duration = Duration::from_millis(500);
+/// Pause between two checks of the pipe. The pipe is shared, so it is not made non-blocking.
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Writes a line on standard error; one that would have to wait for its reader is dropped.
+/// Writes a line to standard error, or drops the line if it would have to wait for a reader.
 pub(crate) fn log(line: &str) {
     if is_writable() {
-        // One write: the agent's own lines come between two. A client that has closed it reads no log.
+        // One write, since the agent writes there too. A failure means that nobody reads.
         let line = format!("termctl acp: {line}\n");
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }
 
-/// Logs what an agent prints on its standard output that is no message: for whoever looks for it.
-pub(super) async fn log_stray(line: &str) {
+/// Logs a line of the agent's standard output that is no message.
+pub(crate) async fn log_foreign_line(line: &str) {
     let line = line.trim();
     if line.is_empty() {
         return;
     }
     let begun = Instant::now();
-    while !is_writable() && begun.elapsed() < STRAY_LIMIT {
-        sleep(LOOK_AGAIN).await;
+    while !is_writable() && begun.elapsed() < FOREIGN_LINE_LIMIT {
+        sleep(CHECK_INTERVAL).await;
     }
     log(&format!(
         "not a message on the agent's standard output: {}",
@@ -45,7 +45,7 @@ pub(super) async fn log_stray(line: &str) {
     ));
 }
 
-/// The beginning of a line of unknown origin.
+/// Escapes the beginning of a foreign line.
 fn shown(line: &str) -> String {
     let end = line.floor_char_boundary(LOGGED_BYTES);
     let mut shown = escaped(line.get(..end).unwrap_or_default());

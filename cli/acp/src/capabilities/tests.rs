@@ -15,10 +15,11 @@ fn raw(text: &str) -> &RawValue {
     serde_json::from_str(text).unwrap()
 }
 
-/// Says `initialize` with these params; what went on to the agent.
-fn asked(agreed: &Agreed, options: &Options, params: &str) -> String {
+/// Sends `initialize` with these params; returns the params that the agent receives.
+fn requested(capabilities: &Capabilities, options: &Options, params: &str) -> String {
     let line = format!("{{\"id\":0,\"method\":\"initialize\",\"params\":{params}}}\n");
-    let changed = agreed.asked(options, &RequestId::of(raw("0")), &line, Some(raw(params)));
+    let changed =
+        capabilities.requested(options, &RequestId::of(raw("0")), &line, Some(raw(params)));
     let line = changed.unwrap_or(line);
     let params = Members::of(&line).unwrap().get("params").map(RawValue::get);
     params.unwrap().to_owned()
@@ -26,7 +27,7 @@ fn asked(agreed: &Agreed, options: &Options, params: &str) -> String {
 
 #[test]
 fn a_client_of_version_1_without_terminals_has_ours() {
-    // What the client says; what the agent hears, if it is another thing; whether they are ours.
+    // The client's params; the agent's, if they differ; whether the proxy answers `terminal/*`.
     let table = [
         (
             r#"{"protocolVersion":1}"#,
@@ -99,26 +100,26 @@ fn a_client_of_version_1_without_terminals_has_ours() {
         ("[1]", "", false),
     ];
     for (params, want, is_ours) in table {
-        let agreed = Agreed::default();
+        let capabilities = Capabilities::default();
         let want = if want.is_empty() { params } else { want };
-        assert_eq!(asked(&agreed, &options(), params), want);
-        assert_eq!(agreed.answers_terminals(), is_ours, "{params}");
+        assert_eq!(requested(&capabilities, &options(), params), want);
+        assert_eq!(capabilities.answers_terminals(), is_ours, "{params}");
     }
 }
 
 #[test]
 fn taking_over_changes_nothing_in_the_line() {
-    let agreed = Agreed::default();
+    let capabilities = Capabilities::default();
     let taking_over = Options {
         take_over: true,
         ..options()
     };
     let params = r#"{"protocolVersion":1,"clientCapabilities":{"terminal":true}}"#;
-    assert_eq!(asked(&agreed, &taking_over, params), params);
-    assert!(agreed.answers_terminals());
+    assert_eq!(requested(&capabilities, &taking_over, params), params);
+    assert!(capabilities.answers_terminals());
     let params = r#"{"protocolVersion":2}"#;
-    assert_eq!(asked(&agreed, &taking_over, params), params);
-    assert!(!agreed.answers_terminals());
+    assert_eq!(requested(&capabilities, &taking_over, params), params);
+    assert!(!capabilities.answers_terminals());
 }
 
 #[test]
@@ -131,16 +132,16 @@ fn the_agents_answer_decides() {
         (None, false),
     ];
     for (result, is_ours) in table {
-        let (agreed, options) = (Agreed::default(), options());
-        asked(&agreed, &options, r#"{"protocolVersion":1}"#);
+        let (capabilities, options) = (Capabilities::default(), options());
+        requested(&capabilities, &options, r#"{"protocolVersion":1}"#);
         // Another request's answer is none.
-        agreed.settle(&options, &RequestId::of(raw("1")), None);
-        assert!(agreed.answers_terminals());
-        agreed.settle(&options, &RequestId::of(raw("0")), result.map(raw));
-        assert_eq!(agreed.answers_terminals(), is_ours, "{result:?}");
+        capabilities.answered(&options, &RequestId::of(raw("1")), None);
+        assert!(capabilities.answers_terminals());
+        capabilities.answered(&options, &RequestId::of(raw("0")), result.map(raw));
+        assert_eq!(capabilities.answers_terminals(), is_ours, "{result:?}");
         // The last initialize counts.
-        asked(&agreed, &options, r#"{"protocolVersion":1}"#);
-        assert!(agreed.answers_terminals());
+        requested(&capabilities, &options, r#"{"protocolVersion":1}"#);
+        assert!(capabilities.answers_terminals());
     }
 }
 
@@ -166,15 +167,15 @@ fn the_client_is_shown_terminals_as_it_understands_them() {
         ),
         (Some(DisplayMode::Meta), "{}", DisplayMode::Meta),
     ];
-    for (display, capabilities, want) in table {
-        let agreed = Agreed::default();
-        let params = format!(r#"{{"protocolVersion":1,"clientCapabilities":{capabilities}}}"#);
+    for (display, announced, want) in table {
+        let capabilities = Capabilities::default();
+        let params = format!(r#"{{"protocolVersion":1,"clientCapabilities":{announced}}}"#);
         let options = Options {
             display,
             ..options()
         };
-        asked(&agreed, &options, &params);
-        assert_eq!(agreed.display(), want, "{display:?} {capabilities}");
+        requested(&capabilities, &options, &params);
+        assert_eq!(capabilities.display(), want, "{display:?} {announced}");
     }
 }
 
@@ -196,14 +197,14 @@ fn both_are_called_by_their_names() {
         (long_info.as_str(), long_info.as_str(), both_cut.as_str()),
     ];
     for (client, agent, want) in table {
-        let (agreed, options) = (Agreed::default(), options());
-        asked(
-            &agreed,
+        let (capabilities, options) = (Capabilities::default(), options());
+        requested(
+            &capabilities,
             &options,
             &format!(r#"{{"protocolVersion":1,"clientInfo":{client}}}"#),
         );
         let result = format!(r#"{{"protocolVersion":1,"agentInfo":{agent}}}"#);
-        let name = agreed.settle(&options, &RequestId::of(raw("0")), Some(raw(&result)));
+        let name = capabilities.answered(&options, &RequestId::of(raw("0")), Some(raw(&result)));
         assert_eq!(name.as_deref(), Some(want));
         assert!(want.chars().count() <= 100);
     }

@@ -1,7 +1,8 @@
-//! `terminal/create`: the agent's request with what this side adds to it, the gate's question, and
-//! the terminal's place here.
+//! `terminal/create`: adds limits and the directory to the request, asks the person where the gate
+//! says so, and puts the terminal into the table.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -14,17 +15,21 @@ use termd_proto::acp::CreateTerminalResponse;
 use termd_proto::{TerminalId, code};
 use tokio::sync::oneshot;
 
-use super::super::permission::{self, Allowed, Question, Verdict};
-use super::super::{Shared, proxy};
-use super::calls::{in_object, naming, release};
-use super::daemon::{self, How, Params, Refused};
-use super::table::Reservation;
-use super::tracked::Entry;
-use super::{Answer, Method, errors, watch};
+use super::answer_meta::in_object;
+use super::daemon::{self, CallKind, Params};
+use super::method::{Answer, Method};
+use super::release::release_in_background;
+use super::watch;
 use crate::options::Options;
+use crate::permission::{self, Question, Verdict};
+use crate::rpc_errors::{self, ErrorObjectOwned};
+use crate::shared::Shared;
+use crate::terminals::allowed_commands::AllowedCommand;
+use crate::terminals::table::Reservation;
+use crate::terminals::terminal::Terminal;
 use crate::wire::message::Members;
 
-/// What the method knows.
+/// The params that the method has.
 const PARAMS: [&str; 7] = [
     "sessionId",
     "command",
@@ -35,20 +40,20 @@ const PARAMS: [&str; 7] = [
     "_meta",
 ];
 
-/// A create as the agent has asked for it.
+/// A create that the agent requested.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct CreateCall {
     session: String,
-    /// The params, the limits and the directory put into them.
+    /// The params with limits and directory.
     params: Map<String, Value>,
-    /// The agent's own `_meta`, as it came.
+    /// The agent's own `_meta`.
     meta: Option<Box<RawValue>>,
     timeout: Option<Duration>,
-    /// Its place; `None` where it has no session, and the daemon says so.
+    /// Absent if the request has no session, an error that the daemon describes.
     reservation: Option<Reservation>,
 }
 
-/// The answer, with the agent's own `_meta`.
+/// The answer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Created<'a> {
@@ -57,35 +62,34 @@ struct Created<'a> {
     meta: Option<&'a RawValue>,
 }
 
-impl Asked {
-    /// Reads the params, and takes a place for the terminal.
-    pub(super) fn read(shared: &Shared, params: &str) -> Result<Self, Refused> {
+impl CreateCall {
+    /// Reads the params, and reserves a place for the terminal.
+    pub(super) fn read(shared: &Shared, params: &str) -> Result<Self, ErrorObjectOwned> {
         let members = Members::of(params).unwrap_or_default();
         let known = Params::known(&members, &PARAMS)?;
         let params: Map<String, Value> = serde_json::from_str(known.text())
-            .map_err(|error| errors::invalid_params("params", &error.to_string()))?;
+            .map_err(|error| rpc_errors::invalid_params("params", &error.to_string()))?;
         let session = members.string("sessionId").unwrap_or_default();
         let meta = members
             .get("_meta")
             .filter(|meta| meta.get().starts_with('{'));
-        let mut asked = Self {
+        let mut create = Self {
             timeout: timeout(&shared.options, &params)?,
             meta: meta.and_then(|meta| RawValue::from_string(meta.get().to_owned()).ok()),
             session,
             params,
             reservation: None,
         };
-        asked.limit_output(shared.options.output_limit);
-        asked.place(shared);
-        if !asked.session.is_empty() {
+        create.limit_output(shared.options.output_limit);
+        create.set_cwd(shared);
+        if !create.session.is_empty() {
             let table = &shared.terminals.table;
             let max = shared.options.max_terminals;
-            asked.reservation = Some(table.reserve(&asked.session, max)?);
+            create.reservation = Some(table.reserve(&create.session, max)?);
         }
-        Ok(asked)
+        Ok(create)
     }
 
-    /// The session that it is of, as the agent has named it.
     pub(super) fn session(&self) -> &str {
         &self.session
     }
@@ -95,7 +99,7 @@ impl Asked {
         let given = self.params.get("outputByteLimit");
         let kept = match given {
             None | Some(Value::Null) => limit,
-            // What is no limit is the daemon's to refuse.
+            // The daemon refuses what is no number.
             Some(given) => match given.as_u64() {
                 Some(given) => given.min(limit),
                 None => return,
@@ -105,7 +109,7 @@ impl Asked {
             .insert("outputByteLimit".to_owned(), json!(kept));
     }
 
-    fn place(&mut self, shared: &Shared) {
+    fn set_cwd(&mut self, shared: &Shared) {
         if self.params.get("cwd").is_none_or(Value::is_null)
             && let Some(cwd) = shared.sessions.cwd(&self.session)
         {
@@ -113,8 +117,8 @@ impl Asked {
         }
     }
 
-    /// As the daemon is asked. That somebody has agreed is not the agent's to say.
-    fn to_daemon(&self, confirmed: bool) -> Result<Params, Refused> {
+    /// The params for the daemon. `confirmed` is never taken from the agent.
+    fn to_daemon(&self, confirmed: bool) -> Result<Params, ErrorObjectOwned> {
         let mut params = self.params.clone();
         in_object(&mut params, "_meta", |meta| {
             in_object(meta, "termd", |termd| {
@@ -123,7 +127,7 @@ impl Asked {
             });
         });
         let text = serde_json::to_string(&params)
-            .map_err(|error| errors::invalid_params("params", &error.to_string()))?;
+            .map_err(|error| rpc_errors::invalid_params("params", &error.to_string()))?;
         Params::of(text)
     }
 
@@ -148,7 +152,7 @@ impl Asked {
     fn cwd(&self) -> Option<String> {
         match self.params.get("cwd").and_then(Value::as_str) {
             Some(cwd) => Some(cwd.to_owned()),
-            // The daemon was told of it in the hello.
+            // The hello has told the daemon this directory.
             None => std::env::current_dir()
                 .ok()?
                 .into_os_string()
@@ -157,33 +161,33 @@ impl Asked {
         }
     }
 
-    fn those(&self, names: &[&str]) -> Value {
+    fn members(&self, names: &[&str]) -> Value {
         let member = |name: &&str| Some(((*name).to_owned(), self.params.get(*name)?.clone()));
         Value::Object(names.iter().filter_map(member).collect())
     }
 
-    /// All of it that decides what runs.
-    fn exactly(&self) -> Allowed {
-        Allowed {
+    /// Everything that decides what runs.
+    fn command(&self) -> AllowedCommand {
+        AllowedCommand {
             session: self.session.clone(),
-            what: self.those(&["command", "args", "env", "cwd"]),
+            params: self.members(&["command", "args", "env", "cwd"]),
         }
     }
 
-    fn question(&self, refusal: &Refused) -> Question {
+    fn question(&self, refusal: &ErrorObjectOwned) -> Question {
         Question {
             session: self.session.clone(),
             line: self.line(),
-            raw_input: self.those(&["command", "args", "cwd"]),
+            raw_input: self.members(&["command", "args", "cwd"]),
             reason: reason(refusal),
             approval: approval_of(refusal),
         }
     }
 
-    /// Creates it, where need be after asking; what the agent is answered.
+    /// Creates the terminal, after asking the person where the gate says confirm.
     pub(super) async fn answer(mut self, shared: &Arc<Shared>) -> Answer {
-        let remembered = &shared.terminals.remembered;
-        if remembered.allows(&self.exactly()) {
+        let allowed = &shared.terminals.allowed;
+        if allowed.contains(&self.command()) {
             return self.created(shared, true).await?;
         }
         let refusal = match self.created(shared, false).await {
@@ -195,58 +199,66 @@ impl Asked {
         match permission::ask(shared, self.question(&refusal)).await {
             Verdict::AllowedOnce => {}
             Verdict::Approved => return self.created(shared, false).await?,
-            Verdict::AllowedAlways => remembered.remember(self.exactly()),
+            Verdict::AllowedAlways => allowed.add(self.command()),
             Verdict::Rejected => {
-                return Err(errors::rejected(&line, &reason, "the person rejected it"));
+                return Err(rpc_errors::rejected(
+                    &line,
+                    &reason,
+                    "the person rejected it",
+                ));
             }
             Verdict::Cancelled => {
                 let how = "the question to the person was cancelled";
-                return Err(errors::rejected(&line, &reason, how));
+                return Err(rpc_errors::rejected(&line, &reason, how));
             }
-            Verdict::CannotAsk => return Err(errors::nobody_to_ask(&refusal)),
+            Verdict::CannotAsk => return Err(rpc_errors::cannot_ask(&refusal)),
         }
         self.created(shared, true).await?
     }
 
-    /// Asks the daemon for it. `Err`: it was not created, and may be asked for again.
-    async fn created(&mut self, shared: &Arc<Shared>, confirmed: bool) -> Result<Answer, Refused> {
+    /// Calls the daemon once. After an outer `Err` the call may be made again.
+    async fn created(
+        &mut self,
+        shared: &Arc<Shared>,
+        confirmed: bool,
+    ) -> Result<Answer, ErrorObjectOwned> {
         let params = self.to_daemon(confirmed)?;
-        let start = Start {
+        let attempt = Attempt {
             session: self.session.clone(),
             line: self.line(),
             cwd: self.cwd(),
             timeout: self.timeout,
             reservation: self.reservation.take(),
         };
-        let (tell, told) = oneshot::channel();
-        let (of_task, work) = (Arc::clone(shared), shared.terminals.underway());
-        // Begun, it comes to its end: a call that is cancelled meanwhile leaves no terminal.
+        let (sender, receiver) = oneshot::channel();
+        let (task_shared, task) = (Arc::clone(shared), shared.terminals.background.begin());
+        // A task of its own: a create that has begun is finished, so a cancelled call leaves no terminal.
         tokio::spawn(async move {
-            // Whom nobody waits for is dropped, and so released.
-            let _ = tell.send(start.run(&of_task, &params).await);
-            drop(work);
+            // Without a receiver the terminal is dropped, and so released.
+            let _ = sender.send(attempt.run(&task_shared, &params).await);
+            drop(task);
         });
-        match told.await {
+        match receiver.await {
             Ok(Ok(unclaimed)) => {
-                let entry = unclaimed.claimed();
+                let terminal = unclaimed.claim().ok_or_else(rpc_errors::ending)?;
                 let created = Created {
-                    terminal_id: &entry.tracked.id,
+                    terminal_id: &terminal.id,
                     meta: self.meta.as_deref(),
                 };
                 Ok(to_raw_value(&created)
-                    .map_err(|error| errors::invalid_params("_meta", &error.to_string())))
+                    .map_err(|error| rpc_errors::invalid_params("_meta", &error.to_string())))
             }
             Ok(Err((error, reservation))) => {
                 self.reservation = reservation;
-                Err(errors::of_daemon(error))
+                Err(rpc_errors::of_daemon(error))
             }
-            Err(_) => Err(errors::ending()),
+            Err(_) => Err(rpc_errors::ending()),
         }
     }
 }
 
-/// One attempt.
-struct Start {
+/// One attempt to create the terminal.
+struct Attempt {
     session: String,
     line: String,
     cwd: Option<String>,
@@ -254,7 +266,7 @@ struct Start {
     reservation: Option<Reservation>,
 }
 
-impl Start {
+impl Attempt {
     async fn run(
         self,
         shared: &Arc<Shared>,
@@ -264,19 +276,18 @@ impl Start {
         match created {
             Err(error) => Err((error, self.reservation)),
             Ok(id) => {
-                let entry = Entry::new(id, self.session, self.line, self.cwd, self.timeout);
-                let entry = Arc::new(entry);
+                let terminal = Terminal::new(id, self.session, self.line, self.cwd, self.timeout);
+                let terminal = Arc::new(terminal);
                 if let Some(reservation) = self.reservation {
-                    reservation.fill(&entry);
+                    reservation.fill(&terminal);
                 }
-                // It was created by this connection a moment ago.
-                let _ = shared.pool.keep_holding(&entry.tracked.id).await;
-                watch::start(shared, &entry);
-                shared.terminals.stay(shared);
+                // This connection created the terminal a moment ago.
+                let _ = shared.pool.keep_holding(&terminal.id).await;
+                watch::start(shared, &terminal);
+                keep_connection(shared);
                 Ok(Unclaimed {
                     shared: Arc::clone(shared),
-                    entry,
-                    claim: Claim::None,
+                    terminal: Some(terminal),
                 })
             }
         }
@@ -284,7 +295,7 @@ impl Start {
 
     async fn create(&self, shared: &Shared, params: &Params) -> Result<TerminalId, ClientError> {
         let method = Method::Create.name();
-        let answer = daemon::call(&shared.pool, How::Once, method, params).await?;
+        let answer = daemon::call(&shared.pool, CallKind::Once, method, params).await?;
         let created: CreateTerminalResponse =
             serde_json::from_str(answer.get()).map_err(BadAnswer::from)?;
         let id = created.terminal_id.parse::<TerminalId>();
@@ -292,68 +303,54 @@ impl Start {
     }
 }
 
-/// Whose a terminal is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    None,
-    Agents,
-}
-
 /// A terminal that the agent does not know of yet. Dropped before it is claimed, it is released.
 struct Unclaimed {
     shared: Arc<Shared>,
-    entry: Arc<Entry>,
-    claim: Claim,
+    terminal: Option<Arc<Terminal>>,
 }
 
 impl Unclaimed {
-    /// It is the agent's.
-    fn claimed(mut self) -> Arc<Entry> {
-        self.claim = Claim::Agents;
-        Arc::clone(&self.entry)
+    fn claim(mut self) -> Option<Arc<Terminal>> {
+        self.terminal.take()
     }
 }
 
 impl Drop for Unclaimed {
     fn drop(&mut self) {
-        if self.claim == Claim::Agents {
-            return;
+        if let Some(terminal) = self.terminal.take() {
+            tokio::spawn(release_in_background(&self.shared, terminal));
         }
-        let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(&self.entry));
-        let work = shared.terminals.underway();
-        tokio::spawn(async move {
-            release_logged(&shared, &entry).await;
-            drop(work);
-        });
     }
 }
 
-/// Releases a terminal of which the agent does not hear.
-pub(super) async fn release_logged(shared: &Arc<Shared>, entry: &Entry) {
-    let released = match naming(entry) {
-        Ok(params) => release(shared, entry, &params).await.map(drop),
-        Err(refused) => Err(refused),
-    };
-    if let Err(refused) = released
-        && refused.code() != code::RESOURCE_NOT_FOUND
-    {
-        let id = &entry.tracked.id;
-        proxy::log(&format!(
-            "cannot release {id}: {}",
-            escaped(refused.message())
-        ));
+/// Keeps the connection that the terminals are bound to: the next server of the daemon ends unbound
+/// terminals after a while.
+fn keep_connection(shared: &Arc<Shared>) {
+    let keeps_connection = &shared.terminals.keeps_connection;
+    if keeps_connection.swap(true, Ordering::AcqRel) {
+        return;
     }
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        // Ends if the daemon stays away.
+        let _ = shared.pool.stay().await;
+        let keeps_connection = &shared.terminals.keeps_connection;
+        keeps_connection.store(false, Ordering::Release);
+    });
 }
 
-fn reason(refusal: &Refused) -> String {
-    let data = errors::data_of(refusal);
+fn reason(refusal: &ErrorObjectOwned) -> String {
+    let data = rpc_errors::data_of(refusal);
     let reason = data.get("reason").and_then(Value::as_str);
     reason.unwrap_or(refusal.message()).to_owned()
 }
 
-/// How long the command may run: `--default-timeout`, or less where the agent says so in
+/// The longest run of the command: `--default-timeout`, or less if the agent sets
 /// `_meta.termd.timeout_ms`.
-fn timeout(options: &Options, params: &Map<String, Value>) -> Result<Option<Duration>, Refused> {
+fn timeout(
+    options: &Options,
+    params: &Map<String, Value>,
+) -> Result<Option<Duration>, ErrorObjectOwned> {
     let termd = params.get("_meta").and_then(|meta| meta.get("termd"));
     let wanted = match termd.and_then(|termd| termd.get("timeout_ms")) {
         None | Some(Value::Null) => return Ok(options.default_timeout),
@@ -361,7 +358,7 @@ fn timeout(options: &Options, params: &Map<String, Value>) -> Result<Option<Dura
     };
     let Some(wanted) = wanted.map(Duration::from_millis) else {
         let field = "_meta.termd.timeout_ms";
-        return Err(errors::invalid_params(
+        return Err(rpc_errors::invalid_params(
             field,
             "must be a number of milliseconds, 1 or more",
         ));

@@ -1,13 +1,13 @@
-//! What the agent is told where its call goes wrong on this side: codes and kinds of the daemon's.
+//! The JSON-RPC errors of the proxy itself, with the daemon's codes and kinds.
 
-use jsonrpsee::types::ErrorObjectOwned;
+pub(crate) use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Map, Value, json};
 use termd_client::ClientError;
 use termd_client::escape::escaped;
 use termd_client::refusal::approval_of;
 use termd_proto::{ErrorKind, code};
 
-/// Most characters of what the agent has sent that an error repeats.
+/// Most characters of the agent's text that an error quotes.
 const SHOWN_CHARS: usize = 100;
 
 fn error(code: i32, kind: ErrorKind, message: String, more: Value) -> ErrorObjectOwned {
@@ -23,8 +23,8 @@ fn shown(text: &str) -> String {
     text.chars().take(SHOWN_CHARS).collect()
 }
 
-/// No such `terminal/` method.
-pub(super) fn unknown_method(method: &str) -> ErrorObjectOwned {
+/// There is no such `terminal/` method.
+pub(crate) fn unknown_method(method: &str) -> ErrorObjectOwned {
     let message = format!("no method {}", escaped(&shown(method)));
     error(
         code::METHOD_NOT_FOUND,
@@ -34,8 +34,8 @@ pub(super) fn unknown_method(method: &str) -> ErrorObjectOwned {
     )
 }
 
-/// The daemon's own words: the same for an unknown, a released and somebody else's terminal.
-pub(super) fn not_found(terminal: &str) -> ErrorObjectOwned {
+/// The daemon's text for an unknown, a released, or another session's terminal.
+pub(crate) fn not_found(terminal: &str) -> ErrorObjectOwned {
     let terminal = shown(terminal);
     let message = format!("no terminal {}", terminal.escape_debug());
     let more = json!({ "terminal": terminal });
@@ -48,7 +48,7 @@ pub(super) fn not_found(terminal: &str) -> ErrorObjectOwned {
 }
 
 /// A param is out of bounds.
-pub(super) fn invalid_params(field: &str, problem: &str) -> ErrorObjectOwned {
+pub(crate) fn invalid_params(field: &str, problem: &str) -> ErrorObjectOwned {
     let more = json!({ "field": field, "detail": problem });
     let message = format!("`{field}` {problem}");
     error(
@@ -59,15 +59,15 @@ pub(super) fn invalid_params(field: &str, problem: &str) -> ErrorObjectOwned {
     )
 }
 
-/// Params that the daemon would not take in one line.
-pub(super) fn too_long(limit: usize) -> ErrorObjectOwned {
+/// The params are longer than a line that the daemon accepts.
+pub(crate) fn too_long(limit: usize) -> ErrorObjectOwned {
     let message = format!("the params may be {limit} bytes long at the most");
     let more = json!({ "limit": limit });
     error(code::INVALID_REQUEST, ErrorKind::LineTooLong, message, more)
 }
 
-/// A limit was reached, by its name.
-pub(super) fn overloaded(limit: &str, message: String, more: Value) -> ErrorObjectOwned {
+/// A named limit was reached.
+pub(crate) fn overloaded(limit: &str, message: String, more: Value) -> ErrorObjectOwned {
     let mut more = more;
     if let Value::Object(more) = &mut more {
         more.insert("limit".to_owned(), json!(limit));
@@ -75,14 +75,14 @@ pub(super) fn overloaded(limit: &str, message: String, more: Value) -> ErrorObje
     error(code::OVERLOADED, ErrorKind::Overloaded, message, more)
 }
 
-/// `$/cancel_request` named it.
-pub(super) fn cancelled() -> ErrorObjectOwned {
+/// The agent cancelled the call by `$/cancel_request`.
+pub(crate) fn cancelled() -> ErrorObjectOwned {
     let message = "cancelled".to_owned();
     error(code::CANCELLED, ErrorKind::Cancelled, message, Value::Null)
 }
 
-/// Nothing is started any more.
-pub(super) fn ending() -> ErrorObjectOwned {
+/// The connection is ending, so nothing is started.
+pub(crate) fn ending() -> ErrorObjectOwned {
     let message = "the connection is ending: no terminal is created any more".to_owned();
     error(
         code::UNAVAILABLE,
@@ -92,15 +92,15 @@ pub(super) fn ending() -> ErrorObjectOwned {
     )
 }
 
-/// What the daemon has said, or that it cannot be reached.
-pub(super) fn of_daemon(failed: ClientError) -> ErrorObjectOwned {
+/// The daemon's own error, or that the daemon cannot be reached.
+pub(crate) fn of_daemon(failed: ClientError) -> ErrorObjectOwned {
     let message = failed.to_string();
     match failed {
         ClientError::Refused(refusal) => refusal,
         ClientError::BadAnswer(_) => {
             error(code::INTERNAL, ErrorKind::Internal, message, Value::Null)
         }
-        // It is not known to be done.
+        // The call may or may not have been carried out.
         _ => error(
             code::UNAVAILABLE,
             ErrorKind::Unavailable,
@@ -110,15 +110,15 @@ pub(super) fn of_daemon(failed: ClientError) -> ErrorObjectOwned {
     }
 }
 
-/// The person who was asked said no, or never answered: the turn was cancelled.
-pub(super) fn rejected(line: &str, reason: &str, how: &str) -> ErrorObjectOwned {
+/// The person rejected the command, or the turn was cancelled before an answer.
+pub(crate) fn rejected(line: &str, reason: &str, how: &str) -> ErrorObjectOwned {
     let message = format!("not run: {how} ({}): {line}", escaped(reason));
     let more = json!({ "command": line, "reason": reason });
     error(code::DENIED, ErrorKind::Rejected, message, more)
 }
 
-/// The gate's own error, and why nobody was asked.
-pub(super) fn nobody_to_ask(refusal: &ErrorObjectOwned) -> ErrorObjectOwned {
+/// The gate's error, with a hint for a client that cannot ask its person.
+pub(crate) fn cannot_ask(refusal: &ErrorObjectOwned) -> ErrorObjectOwned {
     let hint = match approval_of(refusal) {
         Some(id) => format!(
             "the client cannot ask its person (session/request_permission): the person may run \
@@ -134,8 +134,8 @@ pub(super) fn nobody_to_ask(refusal: &ErrorObjectOwned) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(refusal.code(), message, Some(data))
 }
 
-/// The members of an error's data.
-pub(super) fn data_of(error: &ErrorObjectOwned) -> Map<String, Value> {
+/// Decodes the members of an error's data.
+pub(crate) fn data_of(error: &ErrorObjectOwned) -> Map<String, Value> {
     error
         .data()
         .and_then(|data| serde_json::from_str(data.get()).ok())

@@ -1,8 +1,7 @@
-//! Our own requests to the client: their ids are nobody else's, and their answers go no further.
+//! The proxy's own requests to the client. Their ids are unique, and their answers are not forwarded.
 //!
-//! It promises: one answer to each question, and `$/cancel_request` to the client for each that is
-//! given up before it was answered; an answer that comes late reaches nobody.
-//! It must not know what is asked.
+//! A request that is given up before its answer is cancelled by `$/cancel_request`, and a late answer
+//! is dropped.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,36 +10,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::wire::line_writer::LineWriter;
-use super::wire::message::RequestId;
+use crate::wire::line_writer::LineWriter;
+use crate::wire::message::RequestId;
 use serde_json::value::RawValue;
 
-/// Most questions that wait for an answer: more are no person's to answer.
+/// Most requests without an answer: a person does not answer more.
 const MAX_PENDING: usize = 64;
 
-/// Requests to the client.
+/// The requests to the client.
 #[derive(Debug)]
-pub(super) struct Requests {
-    /// What all ids of this process begin with. An agent's own id is not this by any accident.
+pub(crate) struct ClientRequests {
+    /// The prefix of all ids of this process, which no id of an agent has by accident.
     prefix: String,
     next: AtomicU64,
     pending: Mutex<HashMap<RequestId, oneshot::Sender<Option<Value>>>>,
 }
 
-/// What has become of a question.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// The client's result.
     Result(Value),
-    /// The client's error, or there is no client any more, or it has too many questions already.
+    /// The client answered with an error, is gone, or has too many requests already.
     Error,
-    /// It was given up; the client knows.
+    /// The request was given up, and the client was notified.
     Withdrawn,
 }
 
-impl Default for Requests {
+impl Default for ClientRequests {
     fn default() -> Self {
-        // Unlike any other process's, and not to be guessed by habit: pid and the clock's nanoseconds.
+        // The pid and the clock's nanoseconds make the prefix unique among processes.
         let now = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |since| since.as_nanos());
@@ -52,16 +51,16 @@ impl Default for Requests {
     }
 }
 
-impl Requests {
-    /// An id that nothing else of this process, and no other process, has.
-    pub(super) fn unique_id(&self) -> String {
+impl ClientRequests {
+    /// Makes an id that is unique among processes.
+    pub(crate) fn unique_id(&self) -> String {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         format!("{}{number}", self.prefix)
     }
 
-    /// Asks, and waits for the answer or until it is given up. Not to be dropped half-way, for it
-    /// writes lines: run it in a task.
-    pub(super) async fn ask(
+    /// Sends a request and waits until it is answered or given up. Not cancel safe, since it writes
+    /// lines: run it in a task.
+    pub(crate) async fn send(
         &self,
         client: &LineWriter,
         method: &str,
@@ -94,7 +93,7 @@ impl Requests {
                     let params = json!({ "requestId": id });
                     let withdrawn =
                         json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": params });
-                    // A client that is gone asks nobody any more.
+                    // The client may be gone.
                     let _ = client.message(&withdrawn).await;
                 }
                 Answer::Withdrawn
@@ -102,15 +101,15 @@ impl Requests {
         }
     }
 
-    /// An answer of the client's: whether it was to one of ours.
-    pub(super) fn answered(&self, id: &RequestId, result: Option<&RawValue>) -> bool {
+    /// Takes an answer of the client. Returns whether it answers a request of the proxy.
+    pub(crate) fn answered(&self, id: &RequestId, result: Option<&RawValue>) -> bool {
         let Some(answer) = self.lock().remove(id) else {
-            // Nobody waits for it any more: still not the agent's.
+            // The answer to a request that was given up is not the agent's either.
             let ours = id.as_json().strip_prefix('"');
             return ours.is_some_and(|ours| ours.starts_with(&self.prefix));
         };
         let result = result.and_then(|result| serde_json::from_str(result.get()).ok());
-        // Who has stopped waiting needs no answer.
+        // The waiting task may be gone.
         let _ = answer.send(result);
         true
     }
@@ -157,7 +156,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_comes_to_who_asked_and_nobody_else() {
         let (mut client, outlet) = ends();
-        let requests = Arc::new(Requests::default());
+        let requests = Arc::new(ClientRequests::default());
         for (result, want) in [
             (Some(r#"{"a":1}"#), Answer::Result(json!({ "a": 1 }))),
             (None, Answer::Error),
@@ -165,7 +164,7 @@ mod tests {
             let (asking, to) = (Arc::clone(&requests), Arc::clone(&outlet));
             let asked = tokio::spawn(async move {
                 let for_ever = std::future::pending();
-                asking.ask(&to, "x/y", json!({ "p": 2 }), for_ever).await
+                asking.send(&to, "x/y", json!({ "p": 2 }), for_ever).await
             });
             let request = client.hears().await;
             assert_eq!(request["method"], "x/y");
@@ -183,14 +182,14 @@ mod tests {
     #[tokio::test]
     async fn what_is_given_up_is_withdrawn() {
         let (mut client, outlet) = ends();
-        let requests = Arc::new(Requests::default());
+        let requests = Arc::new(ClientRequests::default());
         let (give_up, given_up) = oneshot::channel::<()>();
         let (asking, to) = (Arc::clone(&requests), Arc::clone(&outlet));
         let asked = tokio::spawn(async move {
             let given_up = async move {
                 let _ = given_up.await;
             };
-            asking.ask(&to, "x/y", json!({}), given_up).await
+            asking.send(&to, "x/y", json!({}), given_up).await
         });
         let request = client.hears().await;
         drop(give_up);
@@ -204,12 +203,12 @@ mod tests {
     #[tokio::test]
     async fn there_are_not_too_many_and_the_next_gets_through() {
         let (mut client, outlet) = ends();
-        let requests = Arc::new(Requests::default());
+        let requests = Arc::new(ClientRequests::default());
         let ask = || {
             let (asking, to) = (Arc::clone(&requests), Arc::clone(&outlet));
             tokio::spawn(async move {
                 let for_ever = std::future::pending();
-                asking.ask(&to, "x/y", json!({}), for_ever).await
+                asking.send(&to, "x/y", json!({}), for_ever).await
             })
         };
         let asked: Vec<_> = (0..MAX_PENDING).map(|_| ask()).collect();
@@ -228,9 +227,9 @@ mod tests {
     async fn a_client_that_is_gone_answers_nothing() {
         let (client, outlet) = ends();
         drop(client);
-        let requests = Requests::default();
+        let requests = ClientRequests::default();
         let for_ever = std::future::pending();
-        let answer = requests.ask(&outlet, "x/y", json!({}), for_ever).await;
+        let answer = requests.send(&outlet, "x/y", json!({}), for_ever).await;
         assert_eq!(answer, Answer::Error);
         assert!(requests.lock().is_empty());
     }

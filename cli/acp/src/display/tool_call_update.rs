@@ -1,4 +1,4 @@
-//! What a line of the agent's tells of a tool call, and the lines that we tell of it. Pure.
+//! Reads what a line of the agent says of a tool call, and writes the proxy's own lines.
 
 use std::fmt::Write as _;
 
@@ -8,64 +8,68 @@ use serde_json::value::RawValue;
 use crate::wire::edit;
 use crate::wire::message::{Members, elements};
 
-/// What a line tells of a tool call. All of it is borrowed from the line.
+/// What a line says of a tool call, borrowed from the line.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
-    /// By which message.
-    pub(super) by: By,
-    /// The ACP session.
+pub(super) struct ToolCallUpdate<'a> {
+    pub(super) kind: Kind,
     pub(super) session: String,
-    /// The tool call (`toolCallId`), one of the session's.
+    /// The `toolCallId`, unique within the session.
     pub(super) call: String,
-    /// How far it is, where the line says so.
     pub(super) status: Option<Status>,
-    /// Its content, whole, where the line gives one.
+    /// The whole content, if the line has one.
     pub(super) content: Option<Vec<Entry<'a>>>,
-    /// Everything that the line says of it.
+    /// All members of the tool call in the line.
     pub(super) members: Members<'a>,
 }
 
-/// The messages that tell of tool calls.
+/// The messages about tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    /// `session/update` with a `tool_call`: all of it.
+pub(super) enum Kind {
+    /// `session/update` with a `tool_call`: a whole tool call.
     Call,
-    /// `session/update` with a `tool_call_update`: what has changed.
+    /// `session/update` with a `tool_call_update`: changed members.
     Update,
-    /// `session/request_permission`: what has changed, too.
+    /// `session/request_permission`: changed members.
     Permission,
 }
 
-/// How far a tool call is.
+/// The status of a tool call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Status {
-    /// `pending` or `in_progress`, or a word that ACP may learn.
+    /// `pending`, `in_progress`, or a status that ACP may add.
     #[default]
     Open,
     /// `completed` or `failed`.
     Over,
 }
 
-/// One element of a tool call's content.
+/// What became of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The line is to be forwarded unchanged.
+    Unchanged,
+    /// The line was sent, changed or after another one.
+    Sent,
+}
+
+/// An element of a tool call's content.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
-    /// As it stands in the line.
     pub(super) raw: &'a RawValue,
-    /// The terminal that it embeds, if it does that.
+    /// The terminal that the entry embeds.
     pub(super) terminal: Option<Embedded<'a>>,
 }
 
 /// A terminal in a tool call's content.
 #[derive(Debug)]
 pub(super) struct Embedded<'a> {
-    /// Its id; anybody's.
+    /// An id that may not be the proxy's.
     pub(super) id: String,
-    /// The entry's `_meta`.
     pub(super) meta: Option<&'a RawValue>,
 }
 
-impl By {
-    /// Where in the line the tool call's members stand.
+impl Kind {
+    /// The path of the tool call in the line.
     pub(super) fn path(self) -> [&'static str; 2] {
         match self {
             Self::Call | Self::Update => ["params", "update"],
@@ -74,20 +78,20 @@ impl By {
     }
 }
 
-impl<'a> Told<'a> {
-    /// What these params of a `session/update` or `session/request_permission` tell; `None` where
-    /// that is nothing of a tool call.
+impl<'a> ToolCallUpdate<'a> {
+    /// Reads the params of a `session/update` or `session/request_permission`. `None` if they are not
+    /// about a tool call.
     pub(super) fn read(params: &'a RawValue) -> Option<Self> {
         let params = Members::of(params.get())?;
-        let (by, members) = if let Some(update) = params.object("update") {
-            let by = match update.string("sessionUpdate")?.as_str() {
-                "tool_call" => By::Call,
-                "tool_call_update" => By::Update,
+        let (kind, members) = if let Some(update) = params.object("update") {
+            let kind = match update.string("sessionUpdate")?.as_str() {
+                "tool_call" => Kind::Call,
+                "tool_call_update" => Kind::Update,
                 _ => return None,
             };
-            (by, update)
+            (kind, update)
         } else {
-            (By::Permission, params.object("toolCall")?)
+            (Kind::Permission, params.object("toolCall")?)
         };
         let status = members
             .string("status")
@@ -96,7 +100,7 @@ impl<'a> Told<'a> {
                 _ => Status::Open,
             });
         Some(Self {
-            by,
+            kind,
             session: params.string("sessionId")?,
             call: members.string("toolCallId")?,
             status,
@@ -105,14 +109,14 @@ impl<'a> Told<'a> {
         })
     }
 
-    /// Whether its content embeds a terminal, anybody's.
-    pub(super) fn embeds(&self) -> bool {
+    /// Whether the content embeds a terminal, which may not be the proxy's.
+    pub(super) fn embeds_terminal(&self) -> bool {
         let mut entries = self.content.iter().flatten();
         entries.any(|entry| entry.terminal.is_some())
     }
 }
 
-/// The elements of a content array; `None` where it is none (`null`: unchanged).
+/// Reads a content array. Another value, such as `null`, leaves the content unchanged.
 fn entries(content: &RawValue) -> Option<Vec<Entry<'_>>> {
     let entries = elements(content)?.into_iter().map(|raw| Entry {
         raw,
@@ -132,15 +136,14 @@ fn embedded(raw: &RawValue) -> Option<Embedded<'_>> {
     })
 }
 
-/// An element of a content array that is this text, with the `_meta` of the one in whose place it
-/// stands.
+/// Formats an element of a content array, with the `_meta` of the element that it replaces.
 pub(super) fn text_entry(text: &str, meta: Option<&str>) -> String {
     let text = Value::from(text);
     let meta = meta.map_or_else(String::new, |meta| format!(r#","_meta":{meta}"#));
     format!(r#"{{"type":"content","content":{{"type":"text","text":{text}}}{meta}}}"#)
 }
 
-/// The line with some entries of its content replaced, and every other byte as it came.
+/// Replaces some entries of the content in a line, and leaves every other byte alone.
 pub(super) fn with_entries(
     line: &str,
     entries: &[Entry<'_>],
@@ -151,21 +154,21 @@ pub(super) fn with_entries(
     edit::apply(line, edits.collect())
 }
 
-/// A `session/update` of ours: a line, with its end. The members are raw JSON.
+/// Formats a `session/update` of the proxy as a line with its end. The members are raw JSON.
 pub(super) fn update_line<'m>(
     session: &str,
-    kind: &str,
+    variant: &str,
     call: &str,
     members: impl IntoIterator<Item = (&'m str, &'m str)>,
 ) -> Vec<u8> {
     let mut line = format!(
         r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":{},"update":{{"sessionUpdate":{},"toolCallId":{}"#,
         Value::from(session),
-        Value::from(kind),
+        Value::from(variant),
         Value::from(call),
     );
     for (name, raw) in members {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(line, ",{}:{raw}", Value::from(name));
     }
     line.push_str("}}}\n");
@@ -176,10 +179,10 @@ pub(super) fn update_line<'m>(
 mod tests {
     use super::*;
 
-    /// What a table can hold of it.
+    /// Formats an update for the tables.
     fn summary(params: &str) -> Option<String> {
-        let told = Told::read(serde_json::from_str(params).ok()?)?;
-        let content = told.content.as_ref().map(|entries| {
+        let update = ToolCallUpdate::read(serde_json::from_str(params).ok()?)?;
+        let content = update.content.as_ref().map(|entries| {
             let ids = entries.iter().map(|entry| match &entry.terminal {
                 Some(terminal) => terminal.id.clone(),
                 None => "-".to_owned(),
@@ -188,7 +191,7 @@ mod tests {
         });
         Some(format!(
             "{:?} {} {} {:?} {content:?}",
-            told.by, told.session, told.call, told.status
+            update.kind, update.session, update.call, update.status
         ))
     }
 
@@ -252,8 +255,8 @@ mod tests {
         ];
         for (line, want) in table {
             let params = Members::of(line).unwrap().get("params").unwrap();
-            let told = Told::read(params).unwrap();
-            let entries = told.content.as_ref().unwrap();
+            let update = ToolCallUpdate::read(params).unwrap();
+            let entries = update.content.as_ref().unwrap();
             let texts = entries.iter().map(|entry| {
                 let terminal = entry.terminal.as_ref()?;
                 Some(format!("<{}>", terminal.id))

@@ -1,76 +1,24 @@
-//! A terminal as text in a tool call: its command and the end of its output in a fenced code block
-//! (`CommonMark` 0.31, "Fenced code blocks"), and how it ended. Pure.
+//! A terminal as text in a tool call: command and output in a fenced code block (`CommonMark` 0.31,
+//! "Fenced code blocks"), and how the command ended.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use termd_client::escape::escaped;
 
-use crate::terminals::{EndCause, Ended};
+use crate::terminals::terminal::EndCause;
+use crate::terminals::view::{Life, View};
 
-/// Most output that is shown, in bytes of text: many screens, and little enough to be sent whole
-/// ten times a second.
-pub(super) const SHOWN_BYTES: usize = 64 << 10;
-/// Most of a command that is shown, in bytes: a script in one argument can be any length.
-const COMMAND_BYTES: usize = 2 << 10;
-/// A code block's shortest fence.
-const FENCE: usize = 3;
+/// Most of a command that is shown, in bytes. A script in an argument can be of any length.
+const MAX_COMMAND_BYTES: usize = 2 << 10;
+/// Length of the shortest fence.
+const MIN_FENCE: usize = 3;
 
-/// A terminal at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct View {
-    /// The end of its output, plain text.
-    pub(super) text: String,
-    /// About how many bytes of output are left out in front of that: of those that were read, the
-    /// text is counted, which is without escape sequences.
-    pub(super) left_out: u64,
-    /// How it ended, once it has and `text` holds all of the end.
-    pub(super) life: Life,
-}
-
-/// Whether a terminal's command runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Life {
-    /// It does.
-    Running,
-    /// It has ended; how, where that is known.
-    Over(Option<Ended>),
-}
-
-impl View {
-    /// Of text that was made of output from `start` on.
-    pub(super) fn of(text: String, start: u64, life: Life) -> Self {
-        let mut view = Self {
-            text,
-            left_out: start,
-            life,
-        };
-        let over = view.text.len().saturating_sub(SHOWN_BYTES);
-        if over > 0 || start > 0 {
-            let cut = line_start(&view.text, over);
-            view.text.drain(..cut);
-            view.left_out += cut as u64;
-        }
-        view
-    }
-}
-
-/// Where the first whole line begins at or after this place; where there is none, a character.
-fn line_start(text: &str, from: usize) -> usize {
-    // A line's end just before it makes it a line's start.
-    let search = text.floor_char_boundary(from.saturating_sub(1));
-    let rest = text.get(search..).unwrap_or_default();
-    match rest.find('\n').map(|at| search + at + 1) {
-        Some(start) if start < text.len() => start,
-        _ => text.ceil_char_boundary(from),
-    }
-}
-
-/// The text of a tool call's content in which a terminal is shown.
+/// Formats a terminal as the text of a content entry.
 pub(super) fn block(command: &str, view: &View) -> String {
     let mut body = format!("$ {}\n", shown_command(command));
     if view.left_out > 0 {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             body,
             "[about {} bytes of output are left out]",
@@ -81,22 +29,22 @@ pub(super) fn block(command: &str, view: &View) -> String {
     if !body.ends_with('\n') {
         body.push('\n');
     }
-    let fence = "`".repeat(FENCE.max(longest_run(&body) + 1));
+    let fence = "`".repeat(MIN_FENCE.max(longest_run(&body) + 1));
     let ending = ending(&view.life).map_or_else(String::new, |ending| format!("\n{ending}"));
     format!("{fence}\n{body}{fence}{ending}")
 }
 
-/// How a terminal ended, where that needs to be said.
+/// Describes how a command ended, unless it exited with 0.
 pub(super) fn ending(life: &Life) -> Option<String> {
-    let ended = match life {
+    let exit = match life {
         Life::Running => return None,
         Life::Over(None) => return Some("Ended; its exit code is not known.".to_owned()),
-        Life::Over(Some(ended)) => ended,
+        Life::Over(Some(exit)) => exit,
     };
-    if let Some(EndCause::TimedOut(limit)) = ended.cause {
+    if let Some(EndCause::TimedOut(limit)) = exit.cause {
         return Some(timed_out(limit));
     }
-    match (&ended.status.signal, ended.status.exit_code) {
+    match (&exit.status.signal, exit.status.exit_code) {
         (Some(signal), _) => Some(format!("Ended by {}.", escaped(signal))),
         (None, Some(0)) => None,
         (None, Some(code)) => Some(format!("Exit code {code}.")),
@@ -104,14 +52,14 @@ pub(super) fn ending(life: &Life) -> Option<String> {
     }
 }
 
-/// What is said of a command that ran too long.
+/// Describes the end of a command that ran too long.
 pub(super) fn timed_out(limit: Duration) -> String {
     format!("Timed out: ended after {limit:?}.")
 }
 
-/// The command as it was typed, without what is no text, and not longer than somebody reads.
+/// Replaces control characters of a command, and cuts a long one.
 fn shown_command(command: &str) -> String {
-    let end = command.floor_char_boundary(COMMAND_BYTES);
+    let end = command.floor_char_boundary(MAX_COMMAND_BYTES);
     let kept = command.get(..end).unwrap_or_default().trim_end();
     let lines = kept.lines().map(|line| {
         let shown = line.chars().map(|character| match character {
@@ -143,9 +91,10 @@ mod tests {
     use termd_proto::terminal::ExitStatus;
 
     use super::*;
+    use crate::terminals::terminal::Exit;
 
     fn ended(exit_code: Option<u32>, signal: Option<&str>, cause: Option<EndCause>) -> Life {
-        Life::Over(Some(Ended {
+        Life::Over(Some(Exit {
             status: ExitStatus {
                 exit_code,
                 signal: signal.map(str::to_owned),
@@ -236,33 +185,7 @@ mod tests {
 
     #[test]
     fn a_long_command_is_cut() {
-        let shown = shown_command(&"é".repeat(COMMAND_BYTES));
-        assert_eq!(shown, format!("{}…", "é".repeat(COMMAND_BYTES / 2)));
-    }
-
-    #[test]
-    fn the_end_is_shown_from_a_lines_start_on() {
-        let line = "0123456789abcde\n";
-        let count = SHOWN_BYTES / line.len();
-        let view = |text: String, start| View::of(text, start, Life::Running);
-        // All of it fits.
-        let whole = view(line.repeat(count), 0);
-        assert_eq!((whole.text.len(), whole.left_out), (SHOWN_BYTES, 0));
-        // One line too many: exactly that is left out.
-        let cut = view(line.repeat(count + 1), 0);
-        assert_eq!((cut.text, cut.left_out), (line.repeat(count), 16));
-        // A byte too many: a whole line is left out.
-        let cut = view(format!("{}x", line.repeat(count)), 0);
-        assert_eq!(cut.text, format!("{}x", line.repeat(count - 1)));
-        // It begins within a line.
-        let cut = view(format!("rest\n{line}"), 100);
-        assert_eq!((cut.text.as_str(), cut.left_out), (line, 105));
-        // One line of more than that: cut between characters.
-        let cut = view("é".repeat(SHOWN_BYTES), 0);
-        assert_eq!(cut.text, "é".repeat(SHOWN_BYTES / 2));
-        assert_eq!(cut.left_out, SHOWN_BYTES as u64);
-        // Its only line, of which the beginning is gone.
-        let cut = view("a rest\n".to_owned(), 3);
-        assert_eq!((cut.text.as_str(), cut.left_out), ("a rest\n", 3));
+        let shown = shown_command(&"é".repeat(MAX_COMMAND_BYTES));
+        assert_eq!(shown, format!("{}…", "é".repeat(MAX_COMMAND_BYTES / 2)));
     }
 }

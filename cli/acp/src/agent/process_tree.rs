@@ -1,50 +1,49 @@
-//! The processes below one, as `/proc` shows them, and a signal to one that is sure to be it.
+//! The descendants of a process, read from `/proc`, and signals that cannot hit a reused pid.
 //!
-//! A look at `/proc` is no snapshot: who asks "is nothing left?" asks again.
+//! Reading `/proc` is no snapshot: to know that nothing is left, read several times.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// A process: its number, and when it started, so that a number used again is another one.
+/// A process by pid and start time. A reused pid has another start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Process {
-    /// Its number.
     pub(super) pid: i32,
-    /// When it started, in clock ticks since boot.
+    /// Clock ticks since boot.
     start_time: u64,
 }
 
-/// What is told of a process in `/proc/PID/stat`.
+/// The used fields of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     process: Process,
     parent: i32,
-    /// It is a zombie: a signal is nothing to it.
+    /// The process is a zombie; signals have no effect.
     has_ended: bool,
 }
 
-/// All processes at about one time.
+/// All processes at about the same time.
 #[derive(Debug)]
-pub(super) struct Processes(Vec<Stat>);
+pub(super) struct ProcessTree(Vec<Stat>);
 
-impl Processes {
-    /// Reads `/proc`. A process that ends while it is read is not there.
-    pub(super) fn look() -> Self {
+impl ProcessTree {
+    /// Reads `/proc`. Processes that end meanwhile are missing.
+    pub(super) fn read() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         Self(pids.filter_map(read).collect())
     }
 
-    /// Those that run below `root`, without `root`, and without `exempt` and all below it.
+    /// The running descendants of `root`, without `exempt` and its descendants.
     pub(super) fn below(&self, root: i32, exempt: Option<i32>) -> Vec<Process> {
         let mut children: HashMap<i32, Vec<&Stat>> = HashMap::new();
         for stat in &self.0 {
             children.entry(stat.parent).or_default().push(stat);
         }
         let mut found = Vec::new();
-        // What a look at different times shows may hold a circle.
+        // Processes that were read at different times may form a cycle.
         let mut seen = HashSet::from([root]);
         let mut to_visit = vec![root];
         while let Some(parent) = to_visit.pop() {
@@ -64,15 +63,14 @@ impl Processes {
 }
 
 impl Process {
-    /// Sends a signal to this process and to no other. Whether it was there to be sent one, and
-    /// ours to send it to.
+    /// Sends signals to this process and no other. Returns whether all of them were sent.
     pub(super) fn signal(self, signals: &[Signal]) -> bool {
-        let held =
+        let opened =
             Pid::from_raw(self.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let Some(pidfd) = held else {
+        let Some(pidfd) = opened else {
             return false;
         };
-        // Held by now: what is read of this number is the one that is signalled.
+        // From here on the pidfd and `/proc` mean the same process.
         if read(self.pid).is_none_or(|stat| stat.process != self) {
             return false;
         }
@@ -100,7 +98,7 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Stat> {
             start_time: field(22)?.parse().ok()?,
         },
         parent: field(4)?.parse().ok()?,
-        // A process whose first thread has ended looks like a zombie while others run.
+        // A process whose first thread has ended looks like a zombie while other threads run.
         has_ended: matches!(field(3)?, "Z" | "X" | "x") && threads <= 1,
     })
 }
@@ -152,7 +150,7 @@ mod tests {
             parent,
             has_ended,
         };
-        let processes = Processes(vec![
+        let processes = ProcessTree(vec![
             stat(1, 0, false),
             stat(10, 1, false),
             stat(11, 10, false),

@@ -1,4 +1,4 @@
-//! One `terminal/*` call to the daemon, its params and its answer as they are.
+//! Makes a `terminal/*` call to the daemon, with params and answer as raw JSON.
 
 use std::sync::Arc;
 
@@ -6,20 +6,21 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use termd_client::{ClientError, Pool, RawRequest};
 
-use super::{Answer, errors};
+use super::method::Answer;
+use crate::rpc_errors::{self, ErrorObjectOwned};
 use crate::wire::message::Members;
 
-/// Longest params: the daemon takes lines of 4 MiB, and the rest of the line is this at the most.
+/// Longest params: the daemon accepts lines of 4 MiB, and the rest of the line is below 1 KiB.
 const MAX_PARAMS_BYTES: usize = (4 << 20) - 1_024;
 
-/// Params as they go onto the wire.
+/// The params of a call as they are sent.
 #[derive(Debug, Clone)]
 pub(super) struct Params(Arc<RawValue>);
 
 impl Params {
-    /// Those of the agent's params that the method knows, each as it came: what the daemon takes by
-    /// another name or by position has not been looked at here. The last of two of a name counts.
-    pub(super) fn known(params: &Members<'_>, names: &[&str]) -> Result<Self, Refused> {
+    /// Takes those of the agent's params that the method has, each as it came. The daemon would accept
+    /// others by another name or by position, which were not checked here.
+    pub(super) fn known(params: &Members<'_>, names: &[&str]) -> Result<Self, ErrorObjectOwned> {
         let mut text = String::from("{");
         for name in names {
             if let Some(value) = params.get(name) {
@@ -35,40 +36,36 @@ impl Params {
         Self::of(text)
     }
 
-    /// Of an object's text.
-    pub(super) fn of(text: String) -> Result<Self, Refused> {
+    /// Takes the text of an object.
+    pub(super) fn of(text: String) -> Result<Self, ErrorObjectOwned> {
         if text.len() > MAX_PARAMS_BYTES {
-            return Err(errors::too_long(MAX_PARAMS_BYTES));
+            return Err(rpc_errors::too_long(MAX_PARAMS_BYTES));
         }
         RawValue::from_string(text)
             .map(|raw| Self(raw.into()))
-            .map_err(|error| errors::invalid_params("params", &error.to_string()))
+            .map_err(|error| rpc_errors::invalid_params("params", &error.to_string()))
     }
 
-    /// As they are.
     pub(super) fn text(&self) -> &str {
         self.0.get()
     }
 }
 
-/// What the agent is told instead of a result.
-pub(super) type Refused = jsonrpsee::types::ErrorObjectOwned;
-
-/// How a call is made.
+/// What may happen to a call on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
-    /// It must not be made twice.
+pub(super) enum CallKind {
+    /// The call must not be made twice.
     Once,
-    /// It does the same when it is made twice.
+    /// The call may be repeated after a reconnect.
     Repeat,
-    /// The same, and it takes long.
+    /// The call may be repeated, and takes long.
     Wait,
 }
 
-/// Makes a call; its result, as it came.
+/// Makes a call.
 pub(super) async fn call(
     pool: &Pool,
-    how: How,
+    kind: CallKind,
     method: &'static str,
     params: &Params,
 ) -> Result<Box<RawValue>, ClientError> {
@@ -76,18 +73,23 @@ pub(super) async fn call(
         method,
         params: Arc::clone(&params.0),
     };
-    match how {
-        How::Once => pool.once(&request).await,
-        How::Repeat => pool.repeat(&request).await,
-        How::Wait => pool.wait(&request).await,
+    match kind {
+        CallKind::Once => pool.once(&request).await,
+        CallKind::Repeat => pool.repeat(&request).await,
+        CallKind::Wait => pool.wait(&request).await,
     }
 }
 
-/// The same, as the agent is answered.
-pub(super) async fn answer(pool: &Pool, how: How, method: &'static str, params: &Params) -> Answer {
-    call(pool, how, method, params)
+/// Makes a call, with errors for the agent.
+pub(super) async fn answer(
+    pool: &Pool,
+    kind: CallKind,
+    method: &'static str,
+    params: &Params,
+) -> Answer {
+    call(pool, kind, method, params)
         .await
-        .map_err(errors::of_daemon)
+        .map_err(rpc_errors::of_daemon)
 }
 
 #[cfg(test)]
@@ -119,6 +121,6 @@ mod tests {
     fn what_the_daemon_would_not_take_in_a_line_is_refused() {
         let text = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_PARAMS_BYTES));
         let refused = Params::of(text).unwrap_err();
-        assert_eq!(errors::data_of(&refused)["kind"], "line_too_long");
+        assert_eq!(rpc_errors::data_of(&refused)["kind"], "line_too_long");
     }
 }
