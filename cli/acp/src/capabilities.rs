@@ -20,7 +20,7 @@ const VERSION_WITH_TERMINALS: u64 = 1;
 /// (`pool::MAX_NAME_CHARS`).
 const MAX_PARTY_CHARS: usize = 47;
 
-/// What was agreed.
+/// The agreed capabilities.
 #[derive(Debug, Default)]
 pub(crate) struct Capabilities {
     state: Mutex<State>,

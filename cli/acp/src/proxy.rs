@@ -220,7 +220,7 @@ impl Proxy {
         if !self.shared.capabilities.answers_terminals() {
             return Ok(Route::Unchanged);
         }
-        Ok(match self.display.pass(&self.shared, text, params).await? {
+        Ok(match self.display.show(&self.shared, text, params).await? {
             Outcome::Unchanged => Route::Unchanged,
             Outcome::Sent => Route::Handled,
         })

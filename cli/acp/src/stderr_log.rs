@@ -23,7 +23,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// Writes a line to standard error, or drops the line if it would have to wait for a reader.
 pub(crate) fn log(line: &str) {
     if is_writable() {
-        // One write, since the agent writes there too. A failure means that nobody reads.
+        // One write, since the agent writes there too. A failure means that the reader is gone.
         let line = format!("termctl acp: {line}\n");
         let _ = std::io::stderr().write_all(line.as_bytes());
     }

@@ -40,7 +40,7 @@ use signals::EndSignals;
 const LEAVE: Duration = Duration::from_secs(2);
 /// The supervisor ends within this, whatever the agent has started.
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
-/// Longest forwarding of what is left in the pipe after the end. A slow client gets it. A client that
+/// Longest forwarding of the rest of the pipe after the end. A slow client gets the rest. A client that
 /// never reads, or a daemon that inherited the pipe, does not delay the exit for ever.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Longest release of the terminals that are left: the daemon's grace, and a little more.
@@ -170,7 +170,7 @@ impl Agent {
             }
         };
         if !lines.is_over {
-            // The rest is forwarded, or nobody reads it.
+            // Ends when the rest is forwarded, or the client has closed its end.
             let _ = timeout(DRAIN_LIMIT, lines.next_end()).await;
         }
         Ok(code)

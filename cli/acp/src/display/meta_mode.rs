@@ -34,7 +34,7 @@ const CHUNK_BYTES: u64 = 64 << 10;
 const MAX_BEHIND_BYTES: u64 = 256 << 10;
 
 /// Takes an update of a tool call, whose content embeds the streams.
-pub(super) async fn pass(
+pub(super) async fn show(
     shared: &Arc<Shared>,
     call: &Arc<ToolCall>,
     line: &str,
@@ -172,7 +172,7 @@ async fn catch_up(
     Ok(())
 }
 
-/// Sends what was read, and skips output if the client is too far behind.
+/// Sends the output of a read, and skips some if the client is too far behind.
 async fn send_output(
     shared: &Shared,
     call: &ToolCall,

@@ -53,7 +53,7 @@ struct State {
 impl Display {
     /// Takes a `session/update` or `session/request_permission` of the agent. Until this returns, the
     /// proxy sends nothing else of the same tool call.
-    pub(crate) async fn pass(
+    pub(crate) async fn show(
         &self,
         shared: &Arc<Shared>,
         line: &str,
@@ -77,7 +77,7 @@ impl Display {
         }
         let call = self.lock().calls.get_or_add(&update.session, &update.call);
         if mode == DisplayMode::Text {
-            return text_mode::pass(shared, &call, line, &update, readers).await;
+            return text_mode::show(shared, &call, line, &update, readers).await;
         }
         let mut streams: Vec<Arc<Stream>> = Vec::new();
         for reader in readers.into_iter().flatten() {
@@ -86,7 +86,7 @@ impl Display {
                 streams.push(stream);
             }
         }
-        meta_mode::pass(shared, &call, line, &update, streams).await
+        meta_mode::show(shared, &call, line, &update, streams).await
     }
 
     /// Forgets the tool calls and terminals of a session.

@@ -24,7 +24,7 @@ use crate::terminals::view::{Life, View};
 const MAX_CONTENT_BYTES: usize = 1 << 20;
 
 /// Takes an update of a tool call. `readers` has an item for each entry of the content.
-pub(super) async fn pass(
+pub(super) async fn show(
     shared: &Arc<Shared>,
     call: &Arc<ToolCall>,
     line: &str,
@@ -115,15 +115,14 @@ async fn window(
         };
     }
     let mut shown = previous.into_iter().flat_map(Content::windows);
-    let (view, seen) = match shown.find(|window| window.reader.id == reader.id) {
-        Some(window) => (window.view.clone(), window.seen),
-        None => {
-            let last = shared
-                .terminals
-                .last_view(&call.session, reader.id.as_str());
-            let empty = || View::of(String::new(), 0, Life::Running);
-            (last.unwrap_or_else(empty), Offset::ZERO)
-        }
+    let (view, seen) = if let Some(window) = shown.find(|window| window.reader.id == reader.id) {
+        (window.view.clone(), window.seen)
+    } else {
+        let last = shared
+            .terminals
+            .last_view(&call.session, reader.id.as_str());
+        let empty = || View::of(String::new(), 0, Life::Running);
+        (last.unwrap_or_else(empty), Offset::ZERO)
     };
     Window {
         reader,

@@ -99,7 +99,7 @@ impl CreateCall {
         let given = self.params.get("outputByteLimit");
         let kept = match given {
             None | Some(Value::Null) => limit,
-            // The daemon refuses what is no number.
+            // The daemon refuses a limit that is no number.
             Some(given) => match given.as_u64() {
                 Some(given) => given.min(limit),
                 None => return,

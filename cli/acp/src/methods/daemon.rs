@@ -51,7 +51,7 @@ impl Params {
     }
 }
 
-/// What may happen to a call on the way.
+/// Whether a call may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallKind {
     /// The call must not be made twice.

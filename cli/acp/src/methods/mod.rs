@@ -3,8 +3,8 @@
 //! [`create`] and [`terminal_call`] turn each call into one of the daemon, which [`daemon`] makes.
 //! [`watch`] learns the exit of a terminal, and [`release`] ends it.
 //!
-//! Invariants: each call is answered once, in the daemon's words if the daemon was asked. A terminal
-//! is open to the agent that created it here, and to no other. No terminal is left after its session,
+//! Invariants: each call is answered once, with the daemon's own answer if the daemon was called. A
+//! terminal is open to the agent that created it here, and to no other. No terminal is left after its session,
 //! nor after this process, however they end.
 
 mod answer_meta;

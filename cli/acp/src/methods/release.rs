@@ -21,11 +21,11 @@ use crate::shared::Shared;
 use crate::stderr_log::log;
 use crate::terminals::terminal::Terminal;
 
-/// Longest release of all terminals: the daemon's grace before SIGKILL, and time to spare. The end of
-/// the connections releases what is left.
+/// Longest release of all terminals: the daemon's grace before SIGKILL, and time to spare. The
+/// daemon releases the others when the connections end.
 const RELEASE_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Releases what a session has left, and withdraws the questions to its person.
+/// Releases the terminals that a session has left, and withdraws the questions to its person.
 pub(crate) async fn release_session(shared: &Arc<Shared>, session: &str) {
     shared.terminals.in_flight.cancel_creates(Some(session));
     shared.terminals.allowed.forget(session);
@@ -34,7 +34,7 @@ pub(crate) async fn release_session(shared: &Arc<Shared>, session: &str) {
     shared.terminals.forget_views(session);
 }
 
-/// Releases what all sessions have left. From here on nothing is created.
+/// Releases the terminals of all sessions. From here on nothing is created.
 pub(crate) async fn release_all(shared: &Arc<Shared>) {
     shared.terminals.is_ending.store(true, Ordering::Release);
     shared.terminals.in_flight.cancel_creates(None);
@@ -76,7 +76,7 @@ pub(super) fn release_in_background(
     }
 }
 
-/// Releases a terminal, after keeping what it shows.
+/// Releases a terminal, after keeping its last view.
 pub(super) async fn release(
     shared: &Arc<Shared>,
     terminal: &Arc<Terminal>,

@@ -1,4 +1,4 @@
-//! The agent's terminals, and what is known of them.
+//! The agent's terminals, and the proxy's records of them.
 //!
 //! [`table`] holds the [`terminal`]s, and [`reader`] reads a [`view`] of one from the daemon. The rest
 //! is what the `terminal/*` calls in progress share. A terminal belongs to the session that created
@@ -46,7 +46,7 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
-    /// Keeps what a terminal shows, before its release.
+    /// Keeps the last view of a terminal, before its release.
     pub(crate) async fn keep_view(&self, pool: &Pool, terminal: &Arc<Terminal>) {
         let reader = TerminalReader::new(Arc::clone(terminal));
         if let Some((view, _)) = reader.view(pool).await {
@@ -55,12 +55,12 @@ impl Terminals {
         }
     }
 
-    /// What a released terminal showed last.
+    /// The last view of a released terminal.
     pub(crate) fn last_view(&self, session: &str, id: &str) -> Option<View> {
         self.last_views().get(session, id).cloned()
     }
 
-    /// Forgets what the terminals of a session showed.
+    /// Forgets the last views of a session's terminals.
     pub(crate) fn forget_views(&self, session: &str) {
         self.last_views().forget(session);
     }

@@ -1,4 +1,4 @@
-//! The beginning of a message that is too long to be forwarded: who waits for an answer.
+//! The beginning of a message that is too long to be forwarded: whose answer is missing.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl CutMessage {
     }
 }
 
-/// Collects what is known of a message while its members are read.
+/// Collects a message's id and kind while its members are read.
 struct Found {
     /// Where the text ends: a number that ends there may be cut.
     end: *const u8,
@@ -103,7 +103,7 @@ mod tests {
                 r#"{"id":18446744073709551617,"params":["#,
                 "request 18446744073709551617",
             ),
-            // Cut, or without a word of what it is, or no message.
+            // Cut, of an unknown kind, or no message.
             (r#"{"method":"x","id":12"#, "unknown"),
             (r#"{"method":"x","id":"abc"#, "unknown"),
             (r#"{"id":7,"meth"#, "unknown"),

@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Moves the line to the start of the buffer, and shrinks a buffer that a long line has grown.
-    /// Returns the length of what is buffered.
+    /// Returns the length of the buffered text.
     fn make_room(&mut self) -> usize {
         if self.begin > 0 {
             self.buffer.drain(..self.begin);
