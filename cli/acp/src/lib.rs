@@ -9,7 +9,7 @@
 //!                    └─▶ methods ─▶ the daemon
 //! ```
 //!
-//! From the bottom up; a module uses only those above it in this list:
+//! From the bottom up; a module uses only those above it in this list, and a test holds that:
 //!
 //! - [`wire`] reads and writes lines, and changes parts of a line.
 //! - `stderr_log` writes to standard error without blocking; `busy_poll` delays sleep after a message.
@@ -47,6 +47,8 @@ mod sessions;
 mod shared;
 mod stderr_log;
 mod terminals;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 use std::sync::Arc;
