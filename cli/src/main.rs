@@ -7,6 +7,7 @@
 //! **Invariant:** this crate knows the daemon by its contract alone, and nothing a terminal printed
 //! reaches a person's tty unescaped, unless they asked for raw output, ran it or attached to it.
 
+mod arg_types;
 mod args;
 mod attach;
 mod cmd;
@@ -23,7 +24,6 @@ mod setup;
 mod table;
 mod text;
 mod usage;
-mod values;
 
 use anyhow::Context as _;
 use clap::error::ErrorKind;

@@ -18,6 +18,7 @@ pub mod audit;
 pub mod cells;
 pub mod command;
 pub mod daemon;
+pub mod duration;
 pub mod error;
 pub mod event;
 pub mod id;

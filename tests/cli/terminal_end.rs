@@ -44,16 +44,18 @@ fn an_idle_terminal_is_closed_and_show_says_why() {
 #[test]
 fn idle_timeouts_are_durations() {
     let daemon = TestDaemon::start();
-    let args = [
-        "create",
-        "--json",
-        "--idle-timeout",
-        "30m",
-        "--",
-        "sleep",
-        "9",
-    ];
-    assert_eq!(termctl(&daemon, &args).json()["idle_timeout_ms"], 1_800_000);
+    for (written, ms) in [("30m", 1_800_000), ("1h30m", 5_400_000)] {
+        let args = [
+            "create",
+            "--json",
+            "--idle-timeout",
+            written,
+            "--",
+            "sleep",
+            "9",
+        ];
+        assert_eq!(termctl(&daemon, &args).json()["idle_timeout_ms"], ms);
+    }
     let output = termctl(
         &daemon,
         &["create", "--idle-timeout", "0.5", "--", "sleep", "9"],

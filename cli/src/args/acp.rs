@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use termd_acp::{DisplayMode, Options, SupervisorOptions};
-
-use crate::values::parse_duration;
+use termd_proto::duration;
 
 /// `termctl acp`.
 #[derive(Debug, Args)]
@@ -23,7 +22,7 @@ pub(crate) struct AcpArgs {
     #[arg(long, value_enum)]
     pub(crate) display: Option<DisplayArg>,
     /// End a command that runs longer than this (30s, 10m, 2h)
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) default_timeout: Option<Duration>,
     /// The most output of a terminal that terminal/output gives, in bytes, and what it gives where
     /// the agent does not say

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::values::Moment;
+use crate::arg_types::Moment;
 
 /// `termctl audit`.
 #[derive(Debug, Args)]

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use termd_proto::duration;
 
-use crate::values::{Variable, parse_duration};
+use crate::arg_types::Variable;
 
 /// What to start, and how: common to `run` and `create`.
 #[derive(Debug, Args)]
@@ -41,7 +42,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) start: StartArgs,
     /// End it after this long, and exit with 124
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
     /// Leave the terminal open when termctl ends
     #[arg(long)]
@@ -64,7 +65,7 @@ pub(crate) struct CreateArgs {
     #[command(flatten)]
     pub(crate) start: StartArgs,
     /// Close it after so long (a bare number: seconds) without output, input or anybody attached
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) idle_timeout: Option<Duration>,
     /// Lines of scrollback that its screen keeps, 0 to 100,000 [default: 10,000]
     #[arg(long, value_name = "LINES")]

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use termd_proto::duration;
 
-use crate::values::{RowRange, parse_duration};
+use crate::arg_types::RowRange;
 
 /// How `termctl screen` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -50,7 +51,7 @@ pub(crate) struct ScreenArgs {
     #[arg(long, value_name = "MS")]
     pub(crate) settle: Option<u64>,
     /// Wait no longer than this, print the screen as it is, and exit with 124 [default: 30s]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
 }
 

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::ToolsetArg;
+use crate::arg_types::{ServerName, Variable};
 use crate::setup::ClientName;
-use crate::values::{ServerName, Variable};
 
 /// `termctl setup`.
 #[derive(Debug, Args)]

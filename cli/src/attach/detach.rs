@@ -4,7 +4,7 @@
 //! keyboard protocol: then it is `CSI code ; modifiers u` (kitty) or `CSI 27 ; modifiers ; code ~`
 //! (xterm's modifyOtherKeys), and must be found there too, or nobody could leave.
 
-use crate::values::ControlKey;
+use crate::arg_types::ControlKey;
 
 /// Begun sequences of this length are held back until their end comes: a lone escape key, and
 /// `ESC [`, go through at once.

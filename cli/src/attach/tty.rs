@@ -10,8 +10,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use rustix::termios::{OptionalActions, QueueSelector, Termios};
 
 use super::residue::Residue;
+use crate::arg_types::Size;
 use crate::error::CliError;
-use crate::values::Size;
 
 /// The modes to go back to, for the panic hook; at the most one tty is raw at a time.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);

@@ -20,6 +20,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use super::Context;
 use super::resize::resize;
 use super::show::show;
+use crate::arg_types::Size;
 use crate::args::AttachArgs;
 use crate::attach::detach::DetachMatcher;
 use crate::attach::queries::QueryFilter;
@@ -31,7 +32,6 @@ use crate::exit::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::output::{self, Pump};
 use crate::usage::UsageError;
-use crate::values::Size;
 
 /// Between two pictures of a screen that has another size than the tty: 30 a second.
 const PICTURE_PAUSE_MS: u64 = 33;

@@ -6,11 +6,11 @@ use termd_proto::TerminalRef;
 use termd_proto::terminal::ResizeTerminal;
 
 use super::Context;
+use crate::arg_types::Size;
 use crate::args::ResizeArgs;
 use crate::error::CliError;
 use crate::exit::ExitCode;
 use crate::output;
-use crate::values::Size;
 
 pub(super) async fn run(context: Context, args: ResizeArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;

@@ -1,10 +1,11 @@
 //! Spans of time, sizes and shares as people write them: `90s`, `1h30m`, `512MiB`, `50%`.
 //!
-//! A time without a unit is refused.
+//! A time without a unit is refused: nobody reads in a file whether `timeout = 10` is seconds.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
+use termd_proto::duration;
 
 /// A span of time in whole milliseconds, at least one and at most a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -27,13 +28,6 @@ pub struct Percent(u64);
 /// The largest share: ten thousand processors.
 const MAX_PERCENT: u64 = 1_000_000;
 
-const TIME_UNITS: [(&str, u64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("ms", 1),
-    ("s", 1_000),
-];
 const BYTE_UNITS: [(&str, u64); 9] = [
     ("b", 1),
     ("kib", 1 << 10),
@@ -60,17 +54,12 @@ impl TimeSpan {
         self.0.div_ceil(1_000)
     }
 
-    /// Reads a value. `None` if the text is none, or is out of bounds.
+    /// Reads a duration with its unit. `None` if the text is none, or is out of bounds.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut rest = text.trim();
-        let mut total: u64 = 0;
-        while !rest.is_empty() {
-            let (number, unit, after) = part(rest)?;
-            let (_, factor) = TIME_UNITS.into_iter().find(|(name, _)| *name == unit)?;
-            total = total.checked_add(number.checked_mul(factor)?)?;
-            rest = after.trim_start();
-        }
-        (1..=MAX_SPAN_MS).contains(&total).then_some(Self(total))
+        text.contains(char::is_alphabetic).then_some(())?;
+        let ms = duration::parse(text).ok()?.as_millis();
+        let ms = u64::try_from(ms).ok()?;
+        (1..=MAX_SPAN_MS).contains(&ms).then_some(Self(ms))
     }
 }
 
@@ -91,11 +80,10 @@ impl ByteSize {
         if let Ok(number) = text.replace('_', "").parse() {
             return Some(Self(number));
         }
-        let (number, unit, after) = part(text)?;
-        let unit = unit.to_ascii_lowercase();
+        let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+        let unit = unit.trim_start().to_ascii_lowercase();
         let (_, factor) = BYTE_UNITS.into_iter().find(|(name, _)| *name == unit)?;
-        let total = number.checked_mul(factor)?;
-        after.is_empty().then_some(Self(total))
+        number.parse::<u64>().ok()?.checked_mul(factor).map(Self)
     }
 }
 
@@ -112,26 +100,17 @@ impl Percent {
     }
 }
 
-/// A number, its unit, and the rest of the text.
-fn part(text: &str) -> Option<(u64, &str, &str)> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, rest) = text.split_at(digits);
-    let rest = rest.trim_start();
-    let unit = rest.find(|c: char| !c.is_ascii_alphabetic());
-    let (unit, after) = rest.split_at(unit.unwrap_or(rest.len()));
-    Some((number.parse().ok()?, unit, after))
-}
-
 impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fitting = ["d", "h", "m", "s", "ms"].into_iter().find_map(|name| {
-            let (_, factor) = TIME_UNITS.into_iter().find(|(unit, _)| *unit == name)?;
-            self.0
-                .is_multiple_of(factor)
-                .then_some((self.0 / factor, name))
-        });
-        let (number, unit) = fitting.unwrap_or((self.0, "ms"));
-        write!(f, "{number}{unit}")
+        let units = [
+            ("d", 86_400_000),
+            ("h", 3_600_000),
+            ("m", 60_000),
+            ("s", 1_000),
+        ];
+        let fitting = units.into_iter().find(|(_, ms)| self.0.is_multiple_of(*ms));
+        let (unit, ms) = fitting.unwrap_or(("ms", 1));
+        write!(f, "{}{unit}", self.0 / ms)
     }
 }
 
@@ -216,7 +195,8 @@ mod tests {
             ("", None),
             ("m", None),
             ("-1s", None),
-            ("1.5h", None),
+            ("1.5h", Some(5_400_000)),
+            ("0.5ms", None),
             ("1w", None),
             ("99999999999999999999s", None),
             ("9999999999999999999d", None),

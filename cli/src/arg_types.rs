@@ -1,57 +1,52 @@
-//! The values that arguments are made of: durations, sizes, variables, keys, times.
-//!
-//! Pure, and of the standard library alone.
+//! The types of arguments: sizes, rows, variables, names, keys, times. Pure.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Reads `90`, `1.5`, `500ms`, `10s`, `2m`, `3h` or `1d`; a bare number is seconds, as for
-/// timeout(1).
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let digits_end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits_end);
-    let unit_seconds = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err("a duration is a number and ms, s, m, h or d: 500ms, 10s, 2m".to_owned()),
-    };
-    let count: f64 = number
-        .parse()
-        .map_err(|_| "a duration begins with a number: 500ms, 10s, 2m".to_owned())?;
-    Duration::try_from_secs_f64(count * unit_seconds)
-        .map_err(|_| "this duration is too long".to_owned())
+use termd_proto::duration::{self, DurationError};
+use thiserror::Error;
+
+/// Why an argument has no meaning. clap names the argument and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub(crate) enum ArgError {
+    #[error("a size is COLSxROWS, such as 120x40")]
+    Size,
+    #[error("rows are FROM..TO, such as 0..4 or -20..-1")]
+    RowRange,
+    #[error("a variable is NAME=VALUE")]
+    Variable,
+    #[error("a name is 1 to 32 of A-Z, a-z, 0-9, - and _")]
+    ServerName,
+    #[error("a key is ctrl- and one of a-z @ [ \\ ] ^ _")]
+    ControlKey,
+    #[error("after @ stand seconds since 1970")]
+    Epoch,
+    #[error(transparent)]
+    Duration(#[from] DurationError),
 }
 
 /// A terminal's size, written `COLSxROWS`. Its bounds are the daemon's to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Columns.
     pub(crate) cols: u16,
-    /// Rows.
     pub(crate) rows: u16,
 }
 
 impl FromStr for Size {
-    type Err = String;
+    type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = || "a size is COLSxROWS, such as 120x40".to_owned();
-        let (cols, rows) = text.split_once('x').ok_or_else(bad)?;
+        let (cols, rows) = text.split_once('x').ok_or(ArgError::Size)?;
         Ok(Self {
-            cols: cols.parse().map_err(|_| bad())?,
-            rows: rows.parse().map_err(|_| bad())?,
+            cols: cols.parse().map_err(|_| ArgError::Size)?,
+            rows: rows.parse().map_err(|_| ArgError::Size)?,
         })
     }
 }
 
-/// Rows of a screen, written `FROM..TO`, the last one included; either may be left out. Negative
-/// ones are in the scrollback.
+/// Rows of a screen, written `FROM..TO`, the last one included; either end may be left out. Negative
+/// rows are in the scrollback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowRange {
     /// The first; absent: the screen's first.
@@ -61,15 +56,14 @@ pub(crate) struct RowRange {
 }
 
 impl FromStr for RowRange {
-    type Err = String;
+    type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = || "rows are FROM..TO, such as 0..4 or -20..-1".to_owned();
         let row = |text: &str| match text {
             "" => Ok(None),
-            text => text.parse().map(Some).map_err(|_| bad()),
+            text => text.parse().map(Some).map_err(|_| ArgError::RowRange),
         };
-        let (from, to) = text.split_once("..").ok_or_else(bad)?;
+        let (from, to) = text.split_once("..").ok_or(ArgError::RowRange)?;
         Ok(Self {
             from: row(from)?,
             to: row(to)?,
@@ -80,14 +74,13 @@ impl FromStr for RowRange {
 /// One variable for a command's environment, written `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
-    /// Before the first `=`; not empty.
+    /// Not empty.
     pub(crate) name: String,
-    /// After it.
     pub(crate) value: String,
 }
 
 impl FromStr for Variable {
-    type Err = String;
+    type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('=') {
@@ -95,47 +88,47 @@ impl FromStr for Variable {
                 name: name.to_owned(),
                 value: value.to_owned(),
             }),
-            _ => Err("a variable is NAME=VALUE".to_owned()),
+            _ => Err(ArgError::Variable),
         }
     }
 }
 
-/// What an MCP client calls a server: it becomes a part of the tools' names there, which models'
-/// APIs hold to 64 of these characters.
+/// An MCP client's name for a server. The client puts this name before the names of the tools, which
+/// models' APIs limit to 64 of these characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerName(pub(crate) String);
 
 impl FromStr for ServerName {
-    type Err = String;
+    type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if (1..=32).contains(&text.len()) && text.chars().all(fits) {
             Ok(Self(text.to_owned()))
         } else {
-            Err("a name is 1 to 32 of A-Z, a-z, 0-9, - and _".to_owned())
+            Err(ArgError::ServerName)
         }
     }
 }
 
-/// A key pressed with control: what a tty sends for it is one C0 byte.
+/// A key pressed with control. A tty sends one C0 byte for such a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ControlKey(u8);
 
 impl ControlKey {
-    /// The byte that a terminal sends for it, 0x00 to 0x1f.
+    /// The byte that a terminal sends, 0x00 to 0x1f.
     pub(crate) fn byte(self) -> u8 {
         self.0
     }
 
-    /// The unshifted key's character: what the newer keyboard protocols report.
+    /// The unshifted key's character, which the newer keyboard protocols report.
     pub(crate) fn character(self) -> u8 {
         (self.0 | 0x40).to_ascii_lowercase()
     }
 }
 
 impl FromStr for ControlKey {
-    type Err = String;
+    type Err = ArgError;
 
     /// `ctrl-]`, `^]`, `C-]` or just `]`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -149,7 +142,7 @@ impl FromStr for ControlKey {
             [byte @ (b'a'..=b'z' | b'@' | b'[' | b'\\' | b']' | b'^' | b'_')] => {
                 Ok(Self(byte.to_ascii_uppercase() & 0x1f))
             }
-            _ => Err("a key is ctrl- and one of a-z @ [ \\ ] ^ _".to_owned()),
+            _ => Err(ArgError::ControlKey),
         }
     }
 }
@@ -160,17 +153,16 @@ impl fmt::Display for ControlKey {
     }
 }
 
-/// A point in time: so long ago, or in seconds since the epoch.
+/// A point in time, written as a duration before now or as `@SECONDS` since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// This long before now.
     Ago(Duration),
     /// Milliseconds since the Unix epoch.
     AtMs(i64),
 }
 
 impl Moment {
-    /// In milliseconds since the epoch.
+    /// The time in milliseconds since the Unix epoch.
     pub(crate) fn at_ms(self, now_ms: i64) -> i64 {
         match self {
             Self::Ago(ago) => {
@@ -182,7 +174,7 @@ impl Moment {
 }
 
 impl FromStr for Moment {
-    type Err = String;
+    type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix('@') {
@@ -191,8 +183,8 @@ impl FromStr for Moment {
                 .ok()
                 .and_then(|seconds| seconds.checked_mul(1000))
                 .map(Self::AtMs)
-                .ok_or_else(|| "after @ stand seconds since 1970".to_owned()),
-            None => parse_duration(text).map(Self::Ago),
+                .ok_or(ArgError::Epoch),
+            None => Ok(Self::Ago(duration::parse(text)?)),
         }
     }
 }
@@ -200,29 +192,6 @@ impl FromStr for Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations() {
-        let table = [
-            ("10", Some(10_000)),
-            ("1.5", Some(1_500)),
-            ("500ms", Some(500)),
-            ("2m", Some(120_000)),
-            ("3h", Some(10_800_000)),
-            ("1d", Some(86_400_000)),
-            ("0", Some(0)),
-            ("", None),
-            ("s", None),
-            ("-1", None),
-            ("10x", None),
-            ("1.2.3", None),
-            ("99999999999999999999999d", None),
-        ];
-        for (text, millis) in table {
-            let got = parse_duration(text).ok().map(|d| d.as_millis());
-            assert_eq!(got, millis, "{text:?}");
-        }
-    }
 
     #[test]
     fn sizes() {

@@ -25,8 +25,9 @@ pub(crate) use setup::SetupArgs;
 
 use termd_mcp::Toolset;
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};
+use termd_proto::duration;
 
-use crate::values::{ControlKey, Size, parse_duration};
+use crate::arg_types::{ControlKey, Size};
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -130,7 +131,7 @@ pub(crate) struct WaitArgs {
     /// Which terminal
     pub(crate) terminal: String,
     /// Give up after this long, and exit with 124
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
 }
 
