@@ -5,40 +5,29 @@
 //! Pure. Coordinates are pixels from the cell's top left; edges of lines lie on whole pixels.
 
 use super::canvas::{Path, Rect};
-use super::lines::{Weight, arms_of};
+use super::cell_box::CellBox;
+use super::lines::{Weight, arms_of, band, rects};
 
-/// What a character is drawn of.
+/// A part of a character's drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
-    /// Filled.
     Fill(Rect),
-    /// Filled so far, in 255ths: shades.
+    /// A shade: a rectangle filled with this opacity, in 255ths.
     Shade(Rect, u8),
-    /// Filled.
+    /// A filled path.
     Shape(Path),
-    /// A line of this width along it.
+    /// A line of this width along the path.
     Line(Path, f32),
 }
 
-/// A cell's size and its lines' thickness, in whole pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CellBox {
-    /// Width.
-    pub(crate) width: f32,
-    /// Height.
-    pub(crate) height: f32,
-    /// Of a light line.
-    pub(crate) stroke: f32,
-}
-
-/// The parts of a character; none where the font is to draw it.
+/// The parts of a character; `None` if the font draws the character.
 pub(crate) fn parts_of(c: char, cell: CellBox) -> Option<Vec<Part>> {
     let code = u32::from(c);
     match code {
         0x2504..=0x250b | 0x254c..=0x254f => Some(dashes(code, cell)),
         0x256d..=0x2570 => Some(vec![arc(code, cell)]),
         0x2571..=0x2573 => Some(diagonals(code, cell)),
-        0x2500..=0x257f => Some(fills(super::lines::rects(arms_of(code)?, cell))),
+        0x2500..=0x257f => Some(fills(rects(arms_of(code)?, cell))),
         0x2591..=0x2593 => {
             let alpha = [0x40, 0x80, 0xc0];
             let alpha = alpha.get(usize::try_from(code - 0x2591).ok()?)?;
@@ -53,25 +42,6 @@ pub(crate) fn parts_of(c: char, cell: CellBox) -> Option<Vec<Part>> {
 
 fn fills(rects: Vec<Rect>) -> Vec<Part> {
     rects.into_iter().map(Part::Fill).collect()
-}
-
-impl CellBox {
-    /// From and to these eighths of the width and the height, on whole pixels.
-    fn part(self, left: u8, right: u8, top: u8, bottom: u8) -> Rect {
-        let x = |eighths| (self.width * f32::from(eighths) / 8.0).round();
-        let y = |eighths| (self.height * f32::from(eighths) / 8.0).round();
-        Rect::between(x(left), y(top), x(right), y(bottom))
-    }
-
-    /// The middle of a light vertical line.
-    fn middle_x(self) -> f32 {
-        ((self.width - self.stroke) / 2.0).floor() + self.stroke / 2.0
-    }
-
-    /// The middle of a light horizontal line.
-    fn middle_y(self) -> f32 {
-        ((self.height - self.stroke) / 2.0).floor() + self.stroke / 2.0
-    }
 }
 
 /// U+2504 to U+250B in threes and fours, U+254C to U+254F in twos: light and heavy, horizontal
@@ -93,7 +63,7 @@ fn dashes(code: u32, cell: CellBox) -> Vec<Part> {
     } else {
         (cell.width, cell.height)
     };
-    let (low, high) = super::lines::band(weight, across, cell.stroke);
+    let (low, high) = band(weight, across, cell.stroke);
     let pitch = length / f32::from(count);
     (0..count)
         .map(|dash| {
@@ -112,7 +82,6 @@ fn dashes(code: u32, cell: CellBox) -> Vec<Part> {
 fn arc(code: u32, cell: CellBox) -> Part {
     let (x, y) = (cell.middle_x(), cell.middle_y());
     let radius = x.min(y).min(cell.width - x).min(cell.height - y);
-    // Where the ends are: at which side, and at top or bottom.
     let goes_right = code == 0x256d || code == 0x2570;
     let goes_down = code == 0x256d || code == 0x256e;
     let (side, toward_side) = if goes_right {
@@ -160,7 +129,7 @@ fn diagonals(code: u32, cell: CellBox) -> Vec<Part> {
     parts
 }
 
-/// U+2580 to U+259F but the shades.
+/// U+2580 to U+259F without the shades.
 fn blocks(code: u32, cell: CellBox) -> Vec<Rect> {
     let eighths = |from: u32, to: u32| u8::try_from(from.abs_diff(to)).unwrap_or_default();
     match code {
@@ -191,8 +160,8 @@ fn blocks(code: u32, cell: CellBox) -> Vec<Rect> {
     }
 }
 
-/// Two columns of three: bit 0 top left, 1 top right, and so on. The patterns that are half
-/// blocks or a full one are elsewhere, and skipped.
+/// Two columns of three: bit 0 top left, 1 top right, and so on. The range skips the patterns of the
+/// half blocks and of the full block.
 fn sextants(index: u32, cell: CellBox) -> Vec<Rect> {
     let pattern = index + 1;
     let pattern = pattern + u32::from(pattern >= 0b01_01_01);

@@ -1,29 +1,28 @@
-//! What is drawn of a cell with more than a letter in it.
+//! The drawing of a cell that holds more than one character.
 //!
-//! Pure. There is no text shaper here: marks are drawn over their letter, a sequence joined to one
-//! emoji is drawn as its first, and a flag as its two letters.
+//! Pure. There is no text shaper here: marks are drawn over their letter, a joined sequence of emoji
+//! as its first emoji, and a flag as its two letters.
 
 use super::canvas::Lettering;
-use super::font::Presentation;
+use super::glyph::Presentation;
 
-/// What follows it is of the same emoji.
+/// Zero-width joiner: the next character belongs to the same emoji.
 const ZWJ: char = '\u{200d}';
 /// Variation selector 16: the character before it as an emoji.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 /// Variation selector 15: the character before it as text.
 const TEXT_SELECTOR: char = '\u{fe0e}';
 
-/// What to draw.
+/// The characters to draw for a cell.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Cluster {
-    /// Letters, one a column.
+    /// Letters, one in each column.
     Flag(String),
     /// Characters, one over another.
     Characters(Vec<char>, Presentation),
 }
 
 impl Cluster {
-    /// Of a cell's text.
     pub(super) fn of(letters: &Lettering) -> Self {
         let flag: Option<String> = letters.text.chars().map(flag_letter).collect();
         if let Some(flag) = flag {
@@ -44,7 +43,7 @@ fn flag_letter(c: char) -> Option<char> {
     char::from_u32(u32::from('A') + letter)
 }
 
-/// What is wide and of the blocks of emoji is one, unless it says otherwise.
+/// A wide character in the emoji blocks is an emoji, unless a selector makes it text.
 fn presentation(letters: &Lettering) -> Presentation {
     let says = |selector| letters.text.contains(selector);
     let first = letters.text.chars().next().unwrap_or_default();
@@ -57,7 +56,7 @@ fn presentation(letters: &Lettering) -> Presentation {
     }
 }
 
-/// Selects a variant of the character before it, and is not drawn itself.
+/// Whether a character only selects a variant of the one before it, and is not drawn itself.
 fn is_modifier(c: char) -> bool {
     matches!(
         c,

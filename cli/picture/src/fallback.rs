@@ -1,26 +1,25 @@
 //! The system's fonts, for characters that the embedded one lacks: CJK, emoji, other scripts.
 //!
-//! A font file is input like any other: what cannot be read is passed over, and there are bounds on
-//! how much is looked for and decoded.
+//! A font file is untrusted input: an unreadable one is skipped, and look-ups and decoding have bounds.
 
 use fontdb::{Database, FaceInfo, ID, Style};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 use ttf_parser::{Face, GlyphId, RasterImageFormat};
 
-use super::font::{Glyph, Presentation, Weight, outline};
+use super::glyph::{Glyph, Presentation, Weight, outline};
 
-/// Different characters that are looked for in one picture: each may open every font.
+/// Different characters looked up for one picture. Each look-up may open every font.
 const MAX_LOOKUPS: u32 = 2_000;
-/// The widest and highest picture of a character; fonts have 136 pixels.
+/// The largest width and height of a character's picture. Common fonts have 136 pixels.
 const MAX_GLYPH_PIXELS: u32 = 512;
 
-/// Where characters are looked for.
+/// A bounded search through the system's fonts.
 pub(super) struct Fallback {
     fonts: Option<SystemFonts>,
     lookups: u32,
 }
 
-/// Faces, in the order in which they are asked.
+/// Faces, in the order of the search.
 struct SystemFonts {
     database: Database,
     regular: Vec<ID>,
@@ -29,7 +28,7 @@ struct SystemFonts {
 }
 
 impl Fallback {
-    /// The system's fonts, read when they are needed first.
+    /// The system's fonts, read at the first look-up.
     pub(super) fn system() -> Self {
         Self {
             fonts: None,
@@ -46,7 +45,7 @@ impl Fallback {
         }
     }
 
-    /// The first font's that has the character.
+    /// The glyph of the first font that has the character.
     pub(super) fn find(
         &mut self,
         c: char,
@@ -95,7 +94,7 @@ impl SystemFonts {
             let mut names = face.families.iter().map(|(name, _)| name);
             names.any(|name| name.contains(word))
         };
-        // Upright, of the right weight, of one width, and without serifs, in this order.
+        // Preferred, in this order: upright, the right weight, monospaced, without serifs.
         let ordered = |weight: u16| {
             let text = database.faces().filter(|face| !is_of(face, "Emoji"));
             let mut faces: Vec<_> = text.collect();
@@ -132,7 +131,7 @@ fn glyph_of(data: &[u8], index: u32, c: char) -> Option<Glyph> {
     }
     let outline = outline(&face, glyph);
     let is_drawn = matches!(&outline, Glyph::Outline { path: Some(_), .. });
-    // Colour fonts of other formats have empty outlines; a blank is a blank in any.
+    // Colour fonts of other formats have empty outlines. A blank is a blank in any font.
     (is_drawn || c.is_whitespace()).then_some(outline)
 }
 

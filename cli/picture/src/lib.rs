@@ -1,15 +1,17 @@
 //! Pictures of a screen: PNG, SVG, and an HTML page around an SVG.
 //!
-//! Pure but for the system's fonts, which PNG looks into for characters that the embedded font
-//! lacks. One walk over the screen (`grid`) draws on any `canvas`; box drawing is geometry
-//! (`boxes`, `lines`), not letters. It promises whole pixels for a cell, so that columns never
-//! drift and neighbours touch, and a bound on the pixels. It must not know the daemon.
+//! One walk over the screen (`grid`) draws on any `canvas`. Box drawing is geometry (`boxes`,
+//! `lines`), not letters. A cell is whole pixels wide and high, so columns never drift and neighbours
+//! touch. A picture's pixels have a bound. PNG alone reads the system's fonts, for characters that the
+//! embedded font lacks; everything else is pure.
 
 mod boxes;
 mod canvas;
+mod cell_box;
 mod cluster;
 mod fallback;
-mod font;
+mod fonts;
+mod glyph;
 mod grid;
 mod lines;
 mod png;
@@ -24,10 +26,10 @@ use termd_proto::palette::{Rgb, Theme, Video};
 use termd_proto::screen::Screen;
 use thiserror::Error;
 
-use boxes::CellBox;
+use cell_box::CellBox;
 
-/// Most pixels of a picture: what a viewer needs a GiB for. A row of cells is drawn at a time, so
-/// termctl itself needs far less.
+/// Most pixels of a picture; a viewer needs a GiB for them. termctl draws a row of cells at a time and
+/// needs far less.
 const MAX_PIXELS: u64 = 256 * 1024 * 1024;
 
 /// Why there is no picture.
@@ -39,9 +41,9 @@ pub enum PictureError {
          fewer rows or a smaller --font-size make it smaller"
     )]
     TooLarge {
-        /// Its width in pixels.
+        /// In pixels.
         width: u64,
-        /// Its height in pixels.
+        /// In pixels.
         height: u64,
     },
     /// The embedded font cannot be read: this is a bug.
@@ -64,7 +66,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// As a file name's extension says.
+    /// The format of a file name's extension.
     pub fn of_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "png" => Some(Self::Png),
@@ -74,7 +76,7 @@ impl Format {
         }
     }
 
-    /// Its name.
+    /// The format's name, which is also its extension.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -87,16 +89,16 @@ impl Format {
 /// Whether the cursor is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CursorDrawing {
-    /// Where the program shows it.
+    /// Where the program shows the cursor.
     AsShown,
     /// Not.
     Never,
 }
 
-/// How a picture is to be.
+/// The options of a picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
-    /// Its colours.
+    /// The colours.
     pub theme: Theme,
     /// The letters' size in pixels.
     pub font_size: u16,
@@ -107,7 +109,7 @@ pub struct Look {
 /// A file's content, and its size as a picture.
 #[derive(Debug)]
 pub struct Picture {
-    /// What to write into the file.
+    /// The file's content.
     pub bytes: Vec<u8>,
     /// In pixels.
     pub width: u32,
@@ -115,7 +117,7 @@ pub struct Picture {
     pub height: u32,
 }
 
-/// Takes the picture of a screen: of its `lines`, and the cursor where its row is among them.
+/// Draws a screen's `lines`, and the cursor if its row is among them.
 pub fn draw(screen: &Screen, look: &Look, format: Format) -> Result<Picture, PictureError> {
     let layout = Layout::of(screen, look)?;
     let bytes = match format {
@@ -130,38 +132,35 @@ pub fn draw(screen: &Screen, look: &Look, format: Format) -> Result<Picture, Pic
     })
 }
 
-/// Where things are, in pixels.
+/// The measures of a picture, in pixels.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
-    /// A cell, and its lines.
     cell: CellBox,
     /// From a row's top to the baseline of its letters.
     baseline: f32,
-    /// The letters' size.
     font_size: f32,
-    /// How wide a letter is by itself: a cell's width before it was rounded.
+    /// A letter's own width: a cell's width before rounding.
     advance: f32,
-    /// Empty space around.
+    /// Empty space around the screen.
     padding: u16,
-    /// Columns.
     cols: u16,
     /// The whole picture.
     width: u32,
     height: u32,
-    /// What there is where nothing is drawn.
+    /// The background.
     paper: Rgb,
 }
 
 impl Layout {
     fn of(screen: &Screen, look: &Look) -> Result<Self, PictureError> {
         let font_size = f32::from(look.font_size);
-        let metrics = font::metrics()?;
+        let metrics = fonts::metrics()?;
         let cell = CellBox {
             width: (metrics.advance * font_size).round().max(1.0),
             height: ((metrics.ascent + metrics.descent) * font_size)
                 .round()
                 .max(1.0),
-            // As thick as the upright of a letter: box drawing goes with the text.
+            // As thick as the upright of a letter, so that box drawing matches the text.
             stroke: (font_size / 14.0).round().max(1.0),
         };
         let padding = look.font_size / 2;
@@ -196,7 +195,7 @@ impl Layout {
     }
 }
 
-/// A length that is whole and small already.
+/// The pixels of a length that is whole and small.
 fn whole(length: f32) -> u32 {
     // Font sizes are a u16, and a cell is no larger than two of them.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

@@ -1,16 +1,14 @@
 //! The lines of box drawing: four arms of four weights, and how they meet.
 //!
-//! Pure. An arm runs from the middle of an edge inwards; how far depends on what it meets there.
+//! Pure. An arm runs from the middle of an edge inwards. Its length depends on the arms across it.
 
-use super::boxes::CellBox;
 use super::canvas::Rect;
+use super::cell_box::CellBox;
 
 /// An arm's weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// No arm.
     None,
-    /// One line.
     Light,
     /// One line of double thickness.
     Heavy,
@@ -33,7 +31,7 @@ const ARMS: &[u8; 128 * 4] = b"\
 0333301110333033330111033303331011303330331111333333000000000000\
 0000000000000000100000100100000120000020020000021200001221000021";
 
-/// What the arms of a character are; none where it is no such character.
+/// The arms of a character; `None` outside U+2500 to U+257F.
 pub(super) fn arms_of(code: u32) -> Option<Arms> {
     let at = usize::try_from(code.checked_sub(0x2500)?).ok()? * 4;
     let digits = ARMS.get(at..at + 4)?;
@@ -49,7 +47,8 @@ pub(super) fn arms_of(code: u32) -> Option<Arms> {
     Some(arms)
 }
 
-/// Where a line of this weight lies across a cell: from and to. Of a double one: its middle.
+/// Where a line of this weight lies across a cell, from and to. For a double line: the space between
+/// its two lines.
 pub(super) fn band(weight: Weight, across: f32, stroke: f32) -> (f32, f32) {
     let low = ((across - stroke) / 2.0).floor();
     match weight {
@@ -61,18 +60,18 @@ pub(super) fn band(weight: Weight, across: f32, stroke: f32) -> (f32, f32) {
     }
 }
 
-/// How far in an arm goes, seen from where it comes.
+/// How far an arm reaches, seen from its edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// To the nearer line of a double one that crosses.
+    /// To the nearer line of a double line that crosses the arm.
     Near,
     /// Over the middle, to the far side of a line of this weight.
     Middle(Weight),
-    /// To the farther line of a double one that it ends at.
+    /// To the farther line of a double line at which the arm ends.
     Far,
 }
 
-/// The rectangles that arms are drawn of.
+/// The rectangles of a character's arms.
 pub(super) fn rects(arms: Arms, cell: CellBox) -> Vec<Rect> {
     let [left, right, up, down] = arms;
     let mut rects = Vec::new();
@@ -91,15 +90,15 @@ pub(super) fn rects(arms: Arms, cell: CellBox) -> Vec<Rect> {
     rects
 }
 
-/// Which edge an arm comes from: the left or upper one, or the right or lower one.
+/// The edge of an arm: left or upper, or right or lower.
 #[derive(Debug, Clone, Copy)]
 enum End {
     Low,
     High,
 }
 
-/// An arm's lines: where each lies across the arm, and how far it reaches. `beside` are the arms
-/// across it, the lower coordinate first.
+/// An arm's lines: where each line lies across the arm, and how far it reaches. `beside` are the two
+/// arms across this one, the lower coordinate first.
 fn strips(
     weight: Weight,
     opposite: Weight,
@@ -142,7 +141,7 @@ fn strips(
     }
 }
 
-/// From where to where a line goes along its arm.
+/// The two ends of a line along its arm.
 fn extent(reach: Reach, comes_from: End, length: f32, stroke: f32) -> (f32, f32) {
     let (low, high) = band(Weight::Light, length, stroke);
     match (comes_from, reach) {

@@ -12,7 +12,8 @@ use tiny_skia::{
 use super::canvas::{Canvas, Face, Ink, Lettering, Path, Rect, Step};
 use super::cluster::Cluster;
 use super::fallback::Fallback;
-use super::font::{Fonts, Glyph, Presentation, Weight};
+use super::fonts::Fonts;
+use super::glyph::{Glyph, Presentation, Weight};
 use super::stamp::{Stamp, Stamps};
 use super::{Layout, Look, PictureError, grid};
 

@@ -1,4 +1,4 @@
-//! Letters that are drawn once and stamped many times: filling an outline costs some 80 µs, and a
+//! Letters that are drawn once and stamped many times. Filling an outline costs some 80 µs, and a
 //! screen has thousands of letters of a few dozen kinds.
 
 use std::collections::HashMap;
@@ -9,13 +9,13 @@ use tiny_skia::{Color, FillRule, Paint, Pixmap, Transform};
 
 use super::canvas::Face;
 
-/// All stamps together; beyond that they are drawn afresh.
+/// Most memory of all stamps. When it is full, all stamps are dropped and drawn again.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// A letter in a face, over so many columns.
+/// A letter, its face, and the number of its columns.
 pub(super) type Key = (char, Face, u16);
 
-/// How opaque a letter is at each pixel of its columns, and of as much beside them again.
+/// A letter's opacity at each pixel of its columns, and of half their width on either side.
 #[derive(Debug)]
 pub(super) struct Stamp {
     width: usize,
@@ -25,8 +25,8 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Draws an outline by a transform that begins at the left of its columns, which are so many
-    /// pixels wide and high.
+    /// Draws an outline. `by` begins at the left edge of the letter's columns, which are `width` and
+    /// `height` pixels large.
     pub(super) fn of(
         path: &tiny_skia::Path,
         by: Transform,
@@ -52,7 +52,7 @@ impl Stamp {
         let Ok(stride) = usize::try_from(onto.width()) else {
             return;
         };
-        // What is left of the picture is not stamped, nor what is right of it.
+        // Pixels beyond the picture's left or right edge are skipped.
         let skipped = self.margin.saturating_sub(left);
         let first = left.saturating_sub(self.margin);
         let rows = onto.data_mut().chunks_exact_mut(stride * 4);
@@ -69,14 +69,14 @@ impl Stamp {
     }
 }
 
-/// So many 255ths of one level, and the rest of another.
+/// `alpha` 255ths of one level, and the rest of the other.
 fn mixed(one: u8, other: u8, alpha: u8) -> u8 {
     let (one, other, alpha) = (u16::from(one), u16::from(other), u16::from(alpha));
     let sum = one * alpha + other * (255 - alpha) + 127;
     u8::try_from(sum / 255).unwrap_or(u8::MAX)
 }
 
-/// The stamps there are.
+/// A cache of stamps.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     known: HashMap<Key, Rc<Stamp>>,
@@ -84,7 +84,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// The stamp of a letter, drawn now where it is new.
+    /// The stamp of a letter; a new one is drawn now.
     pub(super) fn get(
         &mut self,
         key: Key,
