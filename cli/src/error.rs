@@ -11,9 +11,9 @@ use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
 use crate::desktop::DesktopError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::setup::SetupError;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// Why termctl could not do what was asked.
 #[derive(Debug, Error)]

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use crate::confirm::Consent;
 use crate::error::CliError;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// One read of standard input: what a pipe holds.
 const READ_BYTES: usize = 64 * 1024;

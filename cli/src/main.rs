@@ -14,23 +14,23 @@ mod cmd;
 mod confirm;
 mod desktop;
 mod error;
-mod exit;
+mod exit_code;
 mod input;
 mod interrupt;
 mod output;
+mod rendering;
 mod secret;
-mod sequence;
 mod setup;
+mod splitter;
 mod table;
-mod text;
-mod usage;
+mod usage_error;
 
 use anyhow::Context as _;
 use clap::error::ErrorKind;
 
 use crate::args::Cli;
-use crate::exit::ExitCode;
-use crate::usage::UsageError;
+use crate::exit_code::ExitCode;
+use crate::usage_error::UsageError;
 
 fn main() -> anyhow::Result<()> {
     let cli = match Cli::read(std::env::args_os().collect()) {

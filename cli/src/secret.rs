@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
 use crate::attach::tty::RawTty;
 use crate::error::CliError;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// A longer one is no secret that somebody types.
 const MAX_SECRET_BYTES: usize = 4_095;

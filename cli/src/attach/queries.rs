@@ -6,7 +6,7 @@
 //! passes, byte for byte. Sources: ECMA-48, xterm's "Control Sequences", kitty's keyboard and
 //! graphics protocols.
 
-use crate::sequence::{Piece, Splitter};
+use crate::splitter::{Piece, Splitter};
 
 /// Takes queries out of a stream, chunk by chunk.
 #[derive(Debug, Default)]

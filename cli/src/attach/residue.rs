@@ -3,7 +3,7 @@
 //! Pure. Most of it is reset blindly, which does no harm where it was off. The alternate screen is
 //! not: leaving it when it is not on moves the cursor (xterm, DECSET 1049), so that is watched.
 
-use crate::sequence::{Piece, Splitter};
+use crate::splitter::{Piece, Splitter};
 
 /// Mouse reports and their encodings, focus reports, bracketed paste, application cursor keys and
 /// keypad, insert mode, new-line mode, a hidden cursor, wrapping, reverse video, synchronized output,

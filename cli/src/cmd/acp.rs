@@ -3,7 +3,7 @@
 use super::Context;
 use crate::args::{AcpAgentArgs, AcpArgs};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 
 pub(super) async fn run(context: Context, args: AcpArgs) -> Result<ExitCode, CliError> {
     let code = termd_acp::serve(args.into(), context.start).await?;

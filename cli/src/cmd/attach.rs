@@ -28,10 +28,10 @@ use crate::attach::residue::Residue;
 use crate::attach::tty::{self, RawTty};
 use crate::confirm::Consent;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::output::{self, Pump};
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// Between two pictures of a screen that has another size than the tty: 30 a second.
 const PICTURE_PAUSE_MS: u64 = 33;

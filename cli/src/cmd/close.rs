@@ -7,7 +7,7 @@ use termd_proto::terminal::CloseTerminal;
 use super::Context;
 use crate::args::CloseArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 pub(super) async fn run(context: Context, args: CloseArgs) -> Result<ExitCode, CliError> {

@@ -4,7 +4,7 @@ use clap::CommandFactory as _;
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 pub(super) fn run(args: &CompletionsArgs) -> Result<ExitCode, CliError> {

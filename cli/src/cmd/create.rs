@@ -12,9 +12,9 @@ use crate::args::{CreateArgs, StartArgs};
 use crate::attach::tty::stdout_size;
 use crate::confirm::is_agreed;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, CliError> {
     let idle_timeout_ms = args.idle_timeout.map(|timeout| {

@@ -8,7 +8,7 @@ use termd_proto::command::{CommandFilter, CommandInfo, ListCommands};
 use super::Context;
 use crate::args::HistoryArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{Table, age};
 

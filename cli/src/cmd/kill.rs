@@ -6,7 +6,7 @@ use termd_proto::terminal::KillTerminal;
 use super::Context;
 use crate::args::KillArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 pub(super) async fn run(context: Context, args: KillArgs) -> Result<ExitCode, CliError> {

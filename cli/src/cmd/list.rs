@@ -7,7 +7,7 @@ use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo};
 use super::Context;
 use crate::args::ListArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{Table, age};
 

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use crate::args::{Cli, ManArgs};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 pub(super) fn run(args: &ManArgs) -> Result<ExitCode, CliError> {

@@ -8,8 +8,8 @@ use termd_mcp::{Settings, Toolset};
 use super::Context;
 use crate::args::{McpArgs, ToolsetArg};
 use crate::error::CliError;
-use crate::exit::ExitCode;
-use crate::usage::UsageError;
+use crate::exit_code::ExitCode;
+use crate::usage_error::UsageError;
 
 /// Names the tool sets where `--tools` does not.
 const TOOLS_VARIABLE: &str = "TERMCTL_MCP_TOOLS";

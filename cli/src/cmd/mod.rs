@@ -1,7 +1,6 @@
 //! One file a verb: each asks the daemon and writes the answer.
 
 mod acp;
-mod answer;
 mod approvals;
 mod attach;
 mod audit;
@@ -13,8 +12,6 @@ mod kill;
 mod list;
 mod man;
 mod mcp;
-mod notify;
-mod piped;
 mod policy;
 mod read;
 mod resize;
@@ -33,9 +30,9 @@ use termd_client::{ClientError, Link, StartPolicy};
 
 use crate::args::{Cli, Verb};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 
-/// What holds for every verb.
+/// The options of every verb.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context {
     /// Answers are JSON.
@@ -45,18 +42,18 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// The daemon.
+    /// Connects to the daemon.
     pub(crate) async fn open(&self) -> Result<Link, ClientError> {
         Link::open(self.start).await
     }
 }
 
-/// What a verb is doing.
-pub(crate) type Doing = Pin<Box<dyn Future<Output = Result<ExitCode, CliError>>>>;
+/// A verb's work.
+pub(crate) type VerbFuture = Pin<Box<dyn Future<Output = Result<ExitCode, CliError>>>>;
 
-/// Does what the command line says. Each verb's future is on the heap, so that the one that runs
-/// does not take the stack of the largest.
-pub(crate) fn dispatch(cli: Cli) -> Doing {
+/// Runs the verb of the command line. Each verb's future is on the heap, so that a small one does not
+/// take the stack of the largest.
+pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
     let context = Context {
         json: cli.common.json,
         start: if cli.common.no_start {
@@ -86,8 +83,8 @@ pub(crate) fn dispatch(cli: Cli) -> Doing {
         Verb::History(args) => Box::pin(history::run(context, args)),
         Verb::Audit(args) => Box::pin(audit::run(context, args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
-        Verb::Approve(args) => Box::pin(async move { answer::approve(context, &args).await }),
-        Verb::Deny(args) => Box::pin(async move { answer::deny(context, &args).await }),
+        Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),
+        Verb::Deny(args) => Box::pin(async move { approvals::deny(context, &args).await }),
         Verb::Policy(args) => Box::pin(policy::run(context, args)),
         Verb::Setup(args) => Box::pin(async move { setup::run(context, &args) }),
         Verb::Completions(args) => Box::pin(async move { completions::run(&args) }),

@@ -12,9 +12,9 @@ use termd_proto::{Offset, TerminalRef};
 use super::Context;
 use crate::args::ReadArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output::{self, Pump};
-use crate::text::Rendering;
+use crate::rendering::Rendering;
 
 /// Bytes a page while following: what a reader at the other end of a pipe takes in one go.
 const FOLLOW_BYTES: u64 = 256 * 1024;

@@ -9,7 +9,7 @@ use super::Context;
 use crate::arg_types::Size;
 use crate::args::ResizeArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 pub(super) async fn run(context: Context, args: ResizeArgs) -> Result<ExitCode, CliError> {

@@ -10,9 +10,9 @@ use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, Screen
 use super::Context;
 use crate::args::{ScreenArgs, ScreenFormatArg};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// How long the waits together take where nobody says; the longest that a call is given.
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -11,9 +11,9 @@ use termd_proto::screen::ReadScreen;
 use super::Context;
 use crate::args::{ScreenshotArgs, ThemeArg};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitCode, CliError> {
     let format = args

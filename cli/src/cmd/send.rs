@@ -9,11 +9,11 @@ use super::Context;
 use crate::args::SendArgs;
 use crate::confirm::{Consent, is_agreed};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::input::{read_stdin, send_bytes, sent_before, type_input};
 use crate::output;
 use crate::secret::read_secret;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// End of file, as tty(4) has it by default.
 const EOF: &str = "ctrl-d";

@@ -13,10 +13,10 @@ use termd_client::escape::escaped;
 use super::Context;
 use crate::args::SetupArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 use crate::setup::{self, Action, CLIENTS, Client, Places, Scope, Server, SetupError};
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
     let project = env::current_dir()

@@ -11,7 +11,7 @@ use termd_proto::terminal::{
 use super::Context;
 use crate::args::ShowArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::facts_as_lines;
 

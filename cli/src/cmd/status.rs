@@ -8,7 +8,7 @@ use termd_proto::daemon::{GetDaemonInfo, GetDaemonStats};
 
 use super::Context;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{bytes, facts_as_lines};
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::Context;
 use crate::args::WaitArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 /// How long one call waits: the next one goes on.

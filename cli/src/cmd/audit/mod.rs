@@ -17,7 +17,7 @@ use super::Context;
 use super::show::show;
 use crate::args::{AuditArgs, AuditExportArgs, AuditVerb, FilterArgs, FrontArg, VerdictArg};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::Table;
 

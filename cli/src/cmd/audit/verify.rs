@@ -18,7 +18,7 @@ use super::super::Context;
 use super::anchors::{Anchor, Entry, Report, entry};
 use crate::args::AuditVerifyArgs;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
 /// Where journalctl(1) is. Not looked for on `PATH`, which whoever is to be found out may have set.

@@ -13,7 +13,7 @@ use termd_proto::policy::{Effect, Explanation, PolicyQuery, Verdict};
 use termd_proto::terminal::Front;
 use toml::Spanned;
 
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 
 /// The file.
 #[derive(Debug, Default, Deserialize)]

@@ -3,35 +3,32 @@
 //! Its output is streamed, its exit code passed on; signals to termctl become what a person at the
 //! tty would have done. The terminal ends with termctl unless it is kept.
 
-use std::io::{self, IsTerminal as _};
+mod stream;
+
 use std::num::NonZeroU8;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use termd_client::{Form, Link, OutputReader};
+use termd_proto::TerminalRef;
 use termd_proto::terminal::{
     CloseTerminal, ExitStatus, KillTerminal, MAX_READ_BYTES, OutputStream, ReadFrom,
 };
-use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
 use super::Context;
 use super::create::{create, request};
-use super::piped::stream_both;
 use super::wait::wait;
 use crate::args::RunArgs;
-use crate::attach::queries::QueryFilter;
 use crate::confirm::{Consent, is_asked_for};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output::{self, Pump};
 
-/// Bytes a page: few calls under flood, and a chunk that a pipe's reader takes soon.
-const PAGE_BYTES: u64 = 256 * 1024;
 /// Ctrl-C on a tty (VINTR).
 const INTR: u8 = 0x03;
 /// End of file on a tty (VEOF).
@@ -127,9 +124,9 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
         if context.json {
             Ok(wait(&link, &id, None).await?.exit_status)
         } else if interrupt == OnInterrupt::Signal {
-            stream_both(&link, &id, args.raw).await
+            stream::of_pipes(&link, &id, args.raw).await
         } else {
-            stream(&link, &id, args.raw).await
+            stream::of_terminal(&link, &id, args.raw).await
         }
     };
     let watched = watch(
@@ -225,38 +222,6 @@ async fn watch(
             },
             _ = signals.terminate.recv() => return Ok(Outcome::Signalled(SIGTERM)),
             _ = signals.hangup.recv() => return Ok(Outcome::Signalled(SIGHUP)),
-        }
-    }
-}
-
-/// Passes the output on until there is no more of it.
-async fn stream(link: &Link, id: &TerminalRef, raw: bool) -> Result<Option<ExitStatus>, CliError> {
-    // A pipe's reader wants text: the command thinks that it is on a tty, and colours what it says.
-    let form = if raw || io::stdout().is_terminal() {
-        Form::Exact
-    } else {
-        Form::Plain
-    };
-    let from = ReadFrom::Offset(Offset::ZERO);
-    let mut reader = OutputReader::new(link, id.clone(), from).in_form(form);
-    // The terminal answers what the command asks it; the tty's answer would be typed into whatever
-    // reads it next.
-    let mut queries = (!raw && form == Form::Exact).then(QueryFilter::default);
-    let mut pump = Pump::start()?;
-    loop {
-        let page = reader.follow(PAGE_BYTES).await?;
-        if let Some(note) = page.gap_note() {
-            output::note(&note);
-        }
-        let last = page.is_last();
-        pump.write(match &mut queries {
-            Some(filter) => filter.feed(&page.bytes),
-            None => page.bytes,
-        })
-        .await?;
-        if last {
-            pump.finish().await?;
-            return Ok(page.exit_status);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Pure, chunk by chunk; a chunk may end anywhere. Plain text for pipes comes from the daemon and
 //! passes here unchanged.
 
-use crate::sequence::{Piece, Splitter};
+use crate::splitter::{Piece, Splitter};
 
 /// How output is written.
 #[derive(Debug)]

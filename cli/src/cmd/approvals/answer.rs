@@ -1,16 +1,19 @@
-//! `termctl approve` and `termctl deny`: a person's answer to the gate.
+//! `termctl approve` and `termctl deny`: a person's answer to the gate's question.
 
 use termd_client::escape::escaped;
 use termd_proto::approval::{AnswerApproval, ApprovalId, Decision};
 
-use super::Context;
-use super::approvals::told;
+use super::question::line;
 use crate::args::{ApproveArgs, DenyArgs};
+use crate::cmd::Context;
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
-pub(super) async fn approve(context: Context, args: &ApproveArgs) -> Result<ExitCode, CliError> {
+pub(in crate::cmd) async fn approve(
+    context: Context,
+    args: &ApproveArgs,
+) -> Result<ExitCode, CliError> {
     let decision = if args.always {
         Decision::Always
     } else {
@@ -19,7 +22,7 @@ pub(super) async fn approve(context: Context, args: &ApproveArgs) -> Result<Exit
     answer(context, &args.ids, decision).await
 }
 
-pub(super) async fn deny(context: Context, args: &DenyArgs) -> Result<ExitCode, CliError> {
+pub(in crate::cmd) async fn deny(context: Context, args: &DenyArgs) -> Result<ExitCode, CliError> {
     answer(context, &args.ids, Decision::Deny).await
 }
 
@@ -39,7 +42,7 @@ async fn answer(
         if context.json {
             output::print_json(&answered)?;
         } else {
-            output::print(format!("{}\n", told(&answered)).as_bytes())?;
+            output::print(format!("{}\n", line(&answered)).as_bytes())?;
             if let (Decision::Always, Some(why)) = (decision, &answered.only_once) {
                 output::note(&format!("{id} is approved once: {}", escaped(why)));
             }

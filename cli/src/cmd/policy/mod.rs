@@ -13,9 +13,9 @@ use termd_proto::policy::{
 use super::Context;
 use crate::args::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
-use crate::usage::UsageError;
+use crate::usage_error::UsageError;
 use expectations::Expectations;
 use termd_client::escape::escaped;
 use termd_client::{BadAnswer, ClientError, Link};

@@ -1,43 +1,40 @@
 //! `termctl approvals --notify`: each question as a desktop notification, with its answers as
 //! buttons.
 //!
-//! It promises: what is answered elsewhere, or is over, is taken away; what is not shown whole
-//! cannot be agreed to from there. Must not know D-Bus.
+//! A question that is answered elsewhere, or is over, is withdrawn. A command that is not shown whole
+//! cannot be approved from its notification. D-Bus is `desktop`'s.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
 
 use termd_client::escape::escaped;
-use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
-use termd_proto::ErrorKind;
-use termd_proto::approval::{AnswerApproval, ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::Context;
-use super::approvals::{list, told};
+use super::question::{self, asker, line, list};
+use crate::cmd::Context;
 use crate::desktop::{Desktop, Event, Notification, Shown};
 use crate::error::CliError;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::output;
 
-/// Longest command that a notification shows, in characters; servers cut off longer ones where they
-/// like.
+/// Longest command that a notification shows, in characters. Servers cut longer texts anywhere.
 const MAX_COMMAND_CHARS: usize = 400;
 /// Longest other text, in characters.
 const MAX_TEXT_CHARS: usize = 200;
-/// Most notifications at a time: more would fill a screen. The others come as these go.
+/// Most notifications at a time; more would fill a screen. The other questions wait for a place.
 const MAX_SHOWN: usize = 8;
 
-/// The questions that are on the desktop.
+/// The questions on the desktop.
 #[derive(Debug, Default)]
 struct Board {
     shown: HashMap<Shown, ApprovalId>,
-    /// Put away without an answer: not shown again.
+    /// Questions whose notification was closed without an answer: not shown again.
     put_away: HashSet<ApprovalId>,
 }
 
-/// The signals that end it.
+/// The signals that end termctl.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -51,7 +48,7 @@ impl Signals {
         })
     }
 
-    /// Waits for one. May be dropped.
+    /// Waits for a signal. Cancel safe.
     async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -73,7 +70,7 @@ pub(super) async fn run(context: Context, link: &Link) -> Result<ExitCode, CliEr
     let mut board = Board::default();
     let outcome = watch(context, link, &mut desktop, &mut board, &mut signals).await;
     for shown in board.shown.keys() {
-        // Where that fails there is no desktop any more.
+        // A failure means that the desktop is gone.
         let _ = desktop.withdraw(shown).await;
     }
     outcome
@@ -95,8 +92,7 @@ async fn watch(
             let event = tokio::select! {
                 changed = &mut next => break changed?,
                 event = desktop.next() => event?,
-                // Heeded here alone: a notification whose number is not told yet could not be taken
-                // away.
+                // Only here: a notification whose id has not come yet could not be withdrawn.
                 () = signals.next() => return Ok(ExitCode::OK),
             };
             match event {
@@ -112,7 +108,7 @@ async fn watch(
                     let put_away = board.shown.remove(&shown);
                     if put_away.is_some() {
                         board.put_away.extend(put_away);
-                        // There is room for one that had to wait.
+                        // A question that waited has a place now.
                         board.follow(desktop, &listed.approvals).await?;
                     }
                 }
@@ -123,7 +119,7 @@ async fn watch(
 }
 
 impl Board {
-    /// Takes away what is over, and shows what is new.
+    /// Withdraws what is over, and shows what is new.
     async fn follow(&mut self, desktop: &Desktop, listed: &[ApprovalInfo]) -> Result<(), CliError> {
         let is_pending = |id: &ApprovalId| {
             let mut pending = listed.iter();
@@ -155,7 +151,7 @@ impl Board {
     }
 }
 
-/// What a button says.
+/// The decision of a button's key.
 fn decision(key: &str) -> Option<Decision> {
     match key {
         "once" => Some(Decision::Approve),
@@ -165,28 +161,18 @@ fn decision(key: &str) -> Option<Decision> {
     }
 }
 
-/// Answers, and says what came of it. Only a daemon that cannot be reached ends the watching.
+/// Answers, and prints the result. Only an unreachable daemon ends the watch.
 async fn answer(
     context: Context,
     link: &Link,
     id: &ApprovalId,
     decision: Decision,
 ) -> Result<(), CliError> {
-    let answered = link
-        .once(&AnswerApproval {
-            id: id.clone(),
-            decision,
-        })
-        .await;
-    match answered {
-        Ok(info) if context.json => output::print_json(&info),
-        Ok(info) => output::print(format!("{}\n", told(&info)).as_bytes()),
-        // Somebody was faster: the list tells.
-        Err(ClientError::Refused(refusal))
-            if kind_of(&refusal) == Some(ErrorKind::ApprovalAnswered) =>
-        {
-            Ok(())
-        }
+    match question::answer(link, id, decision).await {
+        Ok(Some(info)) if context.json => output::print_json(&info),
+        Ok(Some(info)) => output::print(format!("{}\n", line(&info)).as_bytes()),
+        // The list shows the answer that came before this one.
+        Ok(None) => Ok(()),
         Err(error @ ClientError::Refused(_)) => {
             output::note(&format!("{id}: {error}"));
             Ok(())
@@ -196,8 +182,6 @@ async fn answer(
 }
 
 fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
-    let by = info.asked_by.client.as_deref();
-    let by = by.unwrap_or(info.asked_by.front.as_str());
     let command = escaped(&info.command);
     let shown = shortened(&command, MAX_COMMAND_CHARS);
     let is_whole = shown == command;
@@ -228,7 +212,7 @@ fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
     Notification {
         summary: format!(
             "May this run for {}?",
-            shortened(&escaped(by), MAX_TEXT_CHARS)
+            shortened(&escaped(asker(info)), MAX_TEXT_CHARS)
         ),
         body: lines.join("\n"),
         actions: if has_actions { actions } else { Vec::new() },

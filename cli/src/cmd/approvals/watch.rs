@@ -1,0 +1,85 @@
+//! `termctl approvals --watch`: each question as it comes. A person at the tty is asked for the answer.
+
+use std::collections::HashMap;
+
+use termd_client::{ClientError, Link};
+use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval};
+
+use super::question::{WATCH_MS, answer, is_open, line, list};
+use crate::args::ApprovalsArgs;
+use crate::cmd::Context;
+use crate::confirm::{Offer, Person, Reply};
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::output;
+
+/// Shows each question and each change of its state, until a signal ends termctl.
+pub(super) async fn run(
+    context: Context,
+    args: &ApprovalsArgs,
+    link: &Link,
+) -> Result<ExitCode, CliError> {
+    let mut person = (!context.json).then(Person::at_the_tty).flatten();
+    let mut seen: HashMap<ApprovalId, ApprovalState> = HashMap::new();
+    let mut listed = list(link, None).await?;
+    loop {
+        let is_first = seen.is_empty() && !args.all;
+        for info in &listed.approvals {
+            let before = seen.insert(info.id.clone(), info.state);
+            if before == Some(info.state) || (is_first && !is_open(info)) {
+                continue;
+            }
+            if context.json {
+                output::print_json(info)?;
+            } else {
+                output::print(format!("{}\n", line(info)).as_bytes())?;
+            }
+            if let (Some(person), ApprovalState::Pending) = (&mut person, info.state) {
+                ask(link, person, info).await?;
+            }
+        }
+        seen.retain(|id, _| listed.approvals.iter().any(|info| info.id == *id));
+        listed = list(link, Some(listed.seq)).await?;
+    }
+}
+
+/// Asks the person at the tty, until the question is answered here or elsewhere.
+async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<(), CliError> {
+    let offer = Offer::of(info);
+    let decision = tokio::select! {
+        reply = person.replies("may it run?", offer) => match reply {
+            Reply::Once => Decision::Approve,
+            Reply::Always => Decision::Always,
+            Reply::No => Decision::Deny,
+        },
+        answered = wait_for_answer(link, &info.id) => {
+            // The cursor is still behind the question.
+            output::note_below("answered elsewhere");
+            return answered;
+        }
+    };
+    match answer(link, &info.id, decision).await {
+        // The question stays open, for whoever can answer it.
+        Err(error @ ClientError::Refused(_)) => {
+            output::note(&error.to_string());
+            Ok(())
+        }
+        // The list shows an answer that came before this one.
+        answered => answered.map(|_| ()).map_err(CliError::from),
+    }
+}
+
+/// Waits until a question is answered.
+async fn wait_for_answer(link: &Link, id: &ApprovalId) -> Result<(), CliError> {
+    loop {
+        let waited = link
+            .repeat(&WaitForApproval {
+                id: id.clone(),
+                timeout_ms: Some(WATCH_MS),
+            })
+            .await?;
+        if waited.state != ApprovalState::Pending {
+            return Ok(());
+        }
+    }
+}
