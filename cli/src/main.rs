@@ -21,6 +21,7 @@ mod output;
 mod rendering;
 mod secret;
 mod setup;
+mod signals;
 mod splitter;
 mod table;
 mod usage_error;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 
 use serde_json::Value;
 
@@ -26,22 +26,34 @@ fn named_in_docs(docs: &str) -> BTreeSet<String> {
 /// The findings of `systemd-analyze`, or why there are none. The program may be missing, too old
 /// for units offline (before systemd 250), or unable to run here: it needs a directory to write to,
 /// which User Mode Linux on a read-only root lacks.
-fn table(analyzed: io::Result<Output>) -> Result<Vec<Value>, String> {
-    let output = analyzed.map_err(|error| format!("systemd-analyze does not run: {error}"))?;
+fn table(analyzed: io::Result<Output>) -> Result<Vec<Value>, TableError> {
+    let output = analyzed?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("nothing");
-        format!(
-            "systemd-analyze gives no table ({error}; {}), and says: {said}",
-            output.status
-        )
+        TableError::NoTable {
+            error,
+            status: output.status,
+            said: said.lines().next().unwrap_or("nothing").to_owned(),
+        }
     })
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TableError {
+    #[error("systemd-analyze does not run: {0}")]
+    NotRun(#[from] io::Error),
+    #[error("systemd-analyze gives no table ({error}; {status}), and says: {said}")]
+    NoTable {
+        error: serde_json::Error,
+        status: ExitStatus,
+        said: String,
+    },
 }
 
 #[test]
 fn a_missing_table_is_told_with_its_own_reason() {
     let missing = table(Command::new("/nowhere/systemd-analyze").output());
-    let why = missing.expect_err("there is none");
+    let why = missing.expect_err("there is none").to_string();
     assert!(why.contains("No such file"), "{why}");
     let refused = Command::new("sh")
         .args([
@@ -49,7 +61,7 @@ fn a_missing_table_is_told_with_its_own_reason() {
             "echo 'Failed to create /tmp/x: Read-only' >&2; exit 1",
         ])
         .output();
-    let why = table(refused).expect_err("there is none");
+    let why = table(refused).expect_err("there is none").to_string();
     assert!(
         why.contains("exit status: 1") && why.ends_with("says: Failed to create /tmp/x: Read-only"),
         "{why}"

@@ -57,7 +57,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// Boots a machine. `install` fills the home of its user.
     pub(crate) fn boot(install: impl FnOnce(&Path) -> io::Result<()>) -> Result<Self, BootError> {
-        let cgroup_root = look_for_what_is_needed().map_err(BootError::Unable)?;
+        let cgroup_root = cgroup_root_of_able_computer()?;
         remove_what_crashed_runs_left(&cgroup_root);
         let state = prepare_state(install)
             .map_err(|error| BootError::Failed(format!("preparing the machine: {error}")))?;
@@ -235,10 +235,11 @@ impl Drop for Machine {
     }
 }
 
-/// Looks for what this computer must have: the cgroup2 mount, or what is missing.
-fn look_for_what_is_needed() -> Result<PathBuf, String> {
+/// The cgroup2 mount of a computer that has everything a machine needs; else the thing that it lacks.
+fn cgroup_root_of_able_computer() -> Result<PathBuf, BootError> {
+    let needs = |what: &str| Err(BootError::Unable(format!("needs {what}")));
     if !geteuid().is_root() {
-        return Err("needs root".to_owned());
+        return needs("root");
     }
     for program in [
         "unshare",
@@ -260,7 +261,7 @@ fn look_for_what_is_needed() -> Result<PathBuf, String> {
                 .any(|directory| directory.join(program).is_file())
         });
         if !on_path {
-            return Err(format!("needs {program}"));
+            return needs(program);
         }
     }
     for (what, places) in [
@@ -274,19 +275,19 @@ fn look_for_what_is_needed() -> Result<PathBuf, String> {
         ),
     ] {
         if !places.iter().any(|place| Path::new(place).exists()) {
-            return Err(format!("needs {what}"));
+            return needs(what);
         }
     }
     let pam = fs::read_to_string("/etc/pam.d/systemd-user").unwrap_or_default()
         + &fs::read_to_string("/etc/pam.d/common-session").unwrap_or_default();
     if !pam.contains("pam_systemd.so") {
-        return Err("needs libpam-systemd".to_owned());
+        return needs("libpam-systemd");
     }
     let filesystems = fs::read_to_string("/proc/filesystems").unwrap_or_default();
     if !filesystems.lines().any(|line| line.ends_with("\toverlay")) {
-        return Err("needs overlayfs".to_owned());
+        return needs("overlayfs");
     }
-    cgroup2_mount().ok_or_else(|| "needs a cgroup2 mount".to_owned())
+    cgroup2_mount().map_or_else(|| needs("a cgroup2 mount"), Ok)
 }
 
 fn cgroup2_mount() -> Option<PathBuf> {

@@ -101,28 +101,28 @@ mod tests {
 
     use super::*;
 
-    async fn start(script: &str) -> Result<(), String> {
+    async fn start(script: &str) -> Result<(), ClientError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("termd");
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        start_daemon(path.as_os_str())
-            .await
-            .map_err(|error| error.to_string())
+        start_daemon(path.as_os_str()).await
     }
 
     #[tokio::test]
     async fn the_last_line_says_what_is_wrong() {
-        assert_eq!(start("test \"$1\" = --detach").await, Ok(()));
-        assert_eq!(
-            start("echo noise >&2; echo 'termd: the lock is taken' >&2; echo >&2; exit 1").await,
-            Err("the lock is taken".to_owned())
-        );
-        assert_eq!(
-            start("printf 'bad \\033[31m' >&2; exit 1").await,
-            Err("bad \\x1b[31m".to_owned())
-        );
-        let silent = start("exit 3").await.unwrap_err();
+        start("test \"$1\" = --detach").await.unwrap();
+        let refusals = [
+            (
+                "echo noise >&2; echo 'termd: the lock is taken' >&2; echo >&2; exit 1",
+                "the lock is taken",
+            ),
+            ("printf 'bad \\033[31m' >&2; exit 1", "bad \\x1b[31m"),
+        ];
+        for (script, said) in refusals {
+            assert_eq!(start(script).await.unwrap_err().to_string(), said);
+        }
+        let silent = start("exit 3").await.unwrap_err().to_string();
         assert!(
             silent.ends_with("--detach failed: exit status: 3"),
             "{silent}"
@@ -132,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn a_daemon_that_keeps_stderr_open_does_not_hang_the_start() {
         let begun = std::time::Instant::now();
-        assert_eq!(start("sleep 20 & exit 0").await, Ok(()));
+        start("sleep 20 & exit 0").await.unwrap();
         assert!(begun.elapsed() < Duration::from_secs(10));
     }
 

@@ -1,8 +1,8 @@
 //! `termctl attach`: a person's tty becomes the terminal's keyboard and screen.
 //!
-//! Promises that the tty is put back on every way out. It is made to show the terminal's screen at
-//! once; what comes then is passed on as it is, but for queries, which the terminal has answered.
-//! What is typed is sent and kept nowhere.
+//! The tty gets its modes back on every way out. It shows the terminal's screen at once, and then the
+//! output as it comes, without queries, which the terminal has answered. Typed text is sent, and kept
+//! nowhere.
 
 use std::env;
 use std::io::{self, IsTerminal as _};
@@ -13,7 +13,7 @@ use termd_client::{ClientError, Link, OutputReader};
 use termd_proto::screen::{ReadScreen, ScreenFormat, ScreenResult};
 use termd_proto::terminal::{AttachMode, ExitStatus, ReadFrom, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalRef};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
@@ -31,23 +31,24 @@ use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::output::{self, Pump};
+use crate::signals::{self, Signals};
 use crate::usage_error::UsageError;
 
-/// Between two pictures of a screen that has another size than the tty: 30 a second.
+/// The pause between two pictures of a screen that is not of the tty's size: 30 a second.
 const PICTURE_PAUSE_MS: u64 = 33;
-/// Between two looks whether the terminal has the tty's size still.
+/// The pause between two checks whether the terminal still has the tty's size.
 const SIZE_PAUSE: Duration = Duration::from_millis(250);
-/// Bytes a page of live output: latency before throughput.
+/// Bytes a page of live output; small, for latency.
 const PAGE_BYTES: u64 = 64 * 1024;
-/// Input that waits for a program that does not read; beyond it, it is dropped, as a tty does.
+/// Most input that waits for a program that does not read. More is dropped, as a tty drops it.
 const PENDING_BYTES: usize = 1 << 20;
-/// How long a tty may take to draw what is left when attaching ends.
+/// How long the tty may take to draw the rest of the output at the end.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
-/// How long a program may take to read what was typed before the detach key.
+/// How long the program may take to read the input from before the detach key.
 const LAST_SEND: Duration = Duration::from_secs(1);
 
-/// How it ended.
+/// Why the session ended.
 enum Ending {
     Detached,
     Exited(Option<ExitStatus>),
@@ -77,7 +78,7 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
     let ending = Session::new(&link, &info, &args)?
         .serve(&mut pump, &mut residue)
         .await;
-    // A tty that takes nothing any more is put back without being drawn on.
+    // A tty that takes no output any more only gets its modes back.
     if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
         output::print(&residue.reset())?;
     }
@@ -129,7 +130,7 @@ fn greet(info: &TerminalInfo, args: &AttachArgs) {
     output::status_line(&format!("{name}{only}: {key} detaches"));
 }
 
-/// Bytes and signals on this side.
+/// The person's side: input and signals.
 struct Session<'a> {
     link: &'a Link,
     id: TerminalRef,
@@ -138,16 +139,11 @@ struct Session<'a> {
     matcher: DetachMatcher,
     typed: mpsc::Receiver<Vec<u8>>,
     window: Signal,
-    /// Those that end termctl, with what it exits with.
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
+    signals: Signals,
 }
 
 impl<'a> Session<'a> {
     fn new(link: &'a Link, info: &TerminalInfo, args: &AttachArgs) -> Result<Self, CliError> {
-        let catch =
-            |kind| signal(kind).map_err(|error| CliError::Io("cannot catch signals", error));
         Ok(Self {
             link,
             id: TerminalRef::from(&info.id),
@@ -155,10 +151,8 @@ impl<'a> Session<'a> {
             resizes: !args.read_only && !args.no_resize && info.state == TerminalState::Running,
             matcher: DetachMatcher::new(args.detach_key),
             typed: read_stdin()?,
-            window: catch(SignalKind::window_change())?,
-            interrupt: catch(SignalKind::interrupt())?,
-            terminate: catch(SignalKind::terminate())?,
-            hangup: catch(SignalKind::hangup())?,
+            window: signals::catch(SignalKind::window_change())?,
+            signals: Signals::catch()?,
         })
     }
 
@@ -166,7 +160,7 @@ impl<'a> Session<'a> {
     async fn serve(mut self, pump: &mut Pump, residue: &mut Residue) -> Result<Ending, CliError> {
         let (link, id) = (self.link, self.id.clone());
         if self.resizes {
-            // Before the first picture, which then has the right size.
+            // First, so that the first picture has the right size.
             resize_to_window(link, &id).await?;
         }
         let shown = show_output(link, &id, pump, residue);
@@ -196,7 +190,7 @@ impl<'a> Session<'a> {
                         pending.extend(typed.forward);
                     }
                     if typed.detach {
-                        // What was typed before the key was meant for the program, if it reads.
+                        // Input from before the key is for the program, if it reads.
                         let rest = async {
                             if is_sending {
                                 sending.as_mut().await?;
@@ -220,20 +214,14 @@ impl<'a> Session<'a> {
                     resizing.set(resize_to_window(link, &id));
                     is_resizing = true;
                 }
-                _ = self.interrupt.recv() => return Ok(signalled(2)),
-                _ = self.terminate.recv() => return Ok(signalled(15)),
-                _ = self.hangup.recv() => return Ok(signalled(1)),
+                number = self.signals.next() => return Ok(Ending::Signalled(number)),
             }
         }
     }
 }
 
-fn signalled(number: u8) -> Ending {
-    NonZeroU8::new(number).map_or(Ending::Detached, Ending::Signalled)
-}
-
-/// Draws the screen, and then passes on what comes, until the command has ended. A tty of another
-/// size than the terminal cannot be given its output: it is given a picture after each change.
+/// Draws the screen, and then passes on the output, until the command has ended. A tty of another
+/// size cannot show the output itself, so it gets a picture after each change.
 async fn show_output(
     link: &Link,
     id: &TerminalRef,
@@ -246,7 +234,7 @@ async fn show_output(
         draw(&mut drawn, pump, residue).await?;
         let screen = drawn.screen;
         seen = Some(screen.seq);
-        if is_of_the_ttys_size(screen.cols, screen.rows) {
+        if has_tty_size(screen.cols, screen.rows) {
             match pass_on(link, id, screen.end, pump, residue).await? {
                 Passed::Ended(status) => return Ok(status),
                 Passed::Resized => seen = None,
@@ -260,21 +248,21 @@ async fn show_output(
     }
 }
 
-/// Whether the terminal has the tty's size; a tty that does not say its own counts as having it.
-fn is_of_the_ttys_size(cols: u16, rows: u16) -> bool {
+/// Whether the terminal has the tty's size. A tty without a size counts as having the same.
+fn has_tty_size(cols: u16, rows: u16) -> bool {
     tty::stdout_size().is_none_or(|size| (size.cols, size.rows) == (cols, rows))
 }
 
-/// Why output is passed on no more.
+/// Why output is no longer passed on.
 enum Passed {
     /// The command has ended.
     Ended(Option<ExitStatus>),
-    /// The terminal has another size than the tty: somebody else gave it one.
+    /// Another client gave the terminal a size that is not the tty's.
     Resized,
 }
 
-/// Passes on the output from here as it is, but for queries: the terminal answers what programs ask
-/// it, and a second answer would be typed into them.
+/// Passes on the output from here without its queries. The terminal has answered them, and the tty's
+/// answers would be typed into the program as well.
 async fn pass_on(
     link: &Link,
     id: &TerminalRef,
@@ -284,7 +272,7 @@ async fn pass_on(
 ) -> Result<Passed, CliError> {
     let mut filter = QueryFilter::default();
     let mut reader = OutputReader::new(link, id.clone(), ReadFrom::Offset(from));
-    // Once may be between the tty's new size and the terminal's.
+    // One mismatch may be the moment between the tty's new size and the terminal's.
     let mut was_other = false;
     let mut looks = interval_at(Instant::now() + SIZE_PAUSE, SIZE_PAUSE);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -298,7 +286,7 @@ async fn pass_on(
                     _ = looks.tick() => {}
                 }
                 let info = show(link, id).await?;
-                let is_other = !is_of_the_ttys_size(info.cols, info.rows);
+                let is_other = !has_tty_size(info.cols, info.rows);
                 if is_other && was_other && info.state == TerminalState::Running {
                     return Ok(Passed::Resized);
                 }
@@ -324,8 +312,8 @@ async fn draw(
     pump.write(picture).await
 }
 
-/// The screen as a tty of this size is made to show it; after a change that comes later than this
-/// one, when it has settled.
+/// What makes a tty of this size show the screen. With `changed_after`, waits for a later screen that
+/// has settled.
 async fn redraw(
     link: &Link,
     id: &TerminalRef,
@@ -343,18 +331,18 @@ async fn redraw(
     link.repeat(&request).await
 }
 
-/// Sends what was typed; to a command that has ended, nothing.
+/// Sends input. A command that has ended gets none, which is no error.
 async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(), CliError> {
     match send_bytes(link, id, &bytes, Consent::Given).await {
-        // In doubt, the person sees whether it arrived, and types it again if not. Sent twice by
-        // us, a line might run twice.
+        // The person sees whether the input arrived, and types it again if not. If termctl sent a
+        // line twice, it might run twice.
         Ok(_) | Err(CliError::Client(ClientError::InDoubt)) => Ok(()),
         Err(error) if has_ended(error.refusal()) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Gives the terminal the size of the person's; where several are attached, the latest one's.
+/// Gives the terminal the tty's size. If several people are attached, the last to resize wins.
 async fn resize_to_window(link: &Link, id: &TerminalRef) -> Result<(), ClientError> {
     match tty::stdout_size() {
         Some(size) => resize(link, id, size).await,

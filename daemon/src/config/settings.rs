@@ -288,13 +288,13 @@ impl Config {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Config, String> {
-        Config::parse(text, Path::new("c.toml")).map_err(|error| error.to_string())
+    fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::parse(text, Path::new("c.toml"))
     }
 
     #[test]
     fn nothing_set_means_the_defaults() {
-        assert_eq!(parse(""), Ok(Config::default()));
+        assert_eq!(parse("").unwrap(), Config::default());
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod tests {
             ("\"a\\u001b[2J\" = 1", "unknown field `a\\u{1b}[2J`"),
         ];
         for (text, expected) in table {
-            let error = parse(text).expect_err(text);
+            let error = parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{text:?}: {error}");
             assert_eq!(error.lines().count(), 1, "{text:?}: {error}");
         }

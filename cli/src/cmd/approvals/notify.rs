@@ -5,12 +5,11 @@
 //! cannot be approved from its notification. D-Bus is `desktop`'s.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 
 use termd_client::escape::escaped;
 use termd_client::{ClientError, Link};
 use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind};
 
 use super::question::{self, asker, line, list};
 use crate::cmd::Context;
@@ -18,6 +17,7 @@ use crate::desktop::{Desktop, Event, Notification, Shown};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::signals::catch;
 
 /// Longest command that a notification shows, in characters. Servers cut longer texts anywhere.
 const MAX_COMMAND_CHARS: usize = 400;
@@ -41,10 +41,10 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    fn catch() -> Result<Self, CliError> {
         Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
+            terminate: catch(SignalKind::terminate())?,
+            interrupt: catch(SignalKind::interrupt())?,
         })
     }
 
@@ -65,8 +65,7 @@ pub(super) async fn run(context: Context, link: &Link) -> Result<ExitCode, CliEr
             "this desktop's notifications have no buttons: they name the command to answer",
         );
     }
-    let mut signals =
-        Signals::listen().map_err(|error| CliError::Io("cannot wait for signals", error))?;
+    let mut signals = Signals::catch()?;
     let mut board = Board::default();
     let outcome = watch(context, link, &mut desktop, &mut board, &mut signals).await;
     for shown in board.shown.keys() {

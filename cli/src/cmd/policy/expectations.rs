@@ -291,9 +291,8 @@ impl Report {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Expectations, String> {
-        let parsed = Expectations::parse(text, Path::new("t.toml"), Some("/here"));
-        parsed.map_err(|error| error.to_string())
+    fn parse(text: &str) -> Result<Expectations, UsageError> {
+        Expectations::parse(text, Path::new("t.toml"), Some("/here"))
     }
 
     #[test]
@@ -312,7 +311,7 @@ mod tests {
             ("[[case]]\nlien = 'x'", "t.toml:2: unknown field"),
         ];
         for (text, expected) in table {
-            let error = parse(text).expect_err(text);
+            let error = parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{text:?}: {error}");
         }
     }

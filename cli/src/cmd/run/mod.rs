@@ -1,7 +1,7 @@
 //! `termctl run`: a command in a terminal of its own, used like the command itself.
 //!
-//! Its output is streamed, its exit code passed on; signals to termctl become what a person at the
-//! tty would have done. The terminal ends with termctl unless it is kept.
+//! termctl streams the command's output and passes on its exit code. A signal to termctl becomes what
+//! a person at the tty would have done. The terminal ends with termctl unless `--keep` is given.
 
 mod stream;
 
@@ -15,7 +15,6 @@ use termd_proto::TerminalRef;
 use termd_proto::terminal::{
     CloseTerminal, ExitStatus, KillTerminal, MAX_READ_BYTES, OutputStream, ReadFrom,
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
 use super::Context;
@@ -28,65 +27,33 @@ use crate::exit_code::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output::{self, Pump};
+use crate::signals::{SIGHUP, SIGINT, SIGTERM, Signals};
 
 /// Ctrl-C on a tty (VINTR).
 const INTR: u8 = 0x03;
 /// End of file on a tty (VEOF).
 const EOF: u8 = 0x04;
-const SIGINT: NonZeroU8 = NonZeroU8::MIN.saturating_add(1);
-const SIGHUP: NonZeroU8 = NonZeroU8::MIN;
-const SIGTERM: NonZeroU8 = NonZeroU8::MIN.saturating_add(14);
-/// A timeout that was not given: longer than anybody waits.
+/// In place of no timeout.
 const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
-/// How long a termctl that was told to end tries to close its terminal: a grace of 1.5 s, and room.
-/// What is not closed by then the daemon closes when it sees the connection gone.
+/// How long termctl tries to close its terminal after a signal: a grace of 1.5 s, and a margin. The
+/// daemon closes a terminal that is still open when the connection ends.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Why the watch over the command ended.
 enum Outcome {
     /// The command has ended, and its output was passed on.
     Ended(Option<ExitStatus>),
-    /// A signal told termctl to end.
+    /// A signal ends termctl.
     Signalled(NonZeroU8),
 }
 
-/// What an interrupt is to the command.
+/// How an interrupt reaches the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OnInterrupt {
-    /// Ctrl-C on its terminal.
+    /// Ctrl-C is typed into its terminal.
     Type,
-    /// SIGINT: it has no terminal to type into.
+    /// As SIGINT: a command on pipes has no terminal.
     Signal,
-}
-
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-    /// What an interrupt is to the command.
-    means: OnInterrupt,
-}
-
-impl Signals {
-    fn catch(means: OnInterrupt) -> Result<Self, CliError> {
-        let catch =
-            |kind| signal(kind).map_err(|error| CliError::Io("cannot catch signals", error));
-        Ok(Self {
-            interrupt: catch(SignalKind::interrupt())?,
-            terminate: catch(SignalKind::terminate())?,
-            hangup: catch(SignalKind::hangup())?,
-            means,
-        })
-    }
-
-    /// The next one, whichever.
-    async fn any(&mut self) -> NonZeroU8 {
-        tokio::select! {
-            _ = self.interrupt.recv() => SIGINT,
-            _ = self.terminate.recv() => SIGTERM,
-            _ = self.hangup.recv() => SIGHUP,
-        }
-    }
 }
 
 pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, CliError> {
@@ -99,11 +66,11 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     let mut create_request = request(args.start, args.command)?;
     create_request.close_on_disconnect = !args.keep;
     let link = Arc::new(context.open().await?);
-    let mut signals = Signals::catch(interrupt)?;
-    // Nothing runs yet that a signal could be passed on to.
+    let mut signals = Signals::catch()?;
+    // There is no command yet that could get the signal.
     let info = tokio::select! {
         created = create(&link, create_request) => created?,
-        number = signals.any() => return Ok(ExitCode::of_signal(number)),
+        number = signals.next() => return Ok(ExitCode::of_signal(number)),
     };
     let id = TerminalRef::from(&info.id);
     if !args.keep {
@@ -133,6 +100,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
         &link,
         &id,
         &mut signals,
+        interrupt,
         args.timeout,
         &mut timed_out,
         passed_on,
@@ -168,7 +136,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     };
     tokio::select! {
         concluded = concluded => concluded?,
-        number = signals.any() => return Ok(ExitCode::of_signal(number)),
+        number = signals.next() => return Ok(ExitCode::of_signal(number)),
     }
     Ok(match status {
         _ if timed_out => ExitCode::TIMED_OUT,
@@ -177,7 +145,7 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     })
 }
 
-/// Closes the terminal if it can be closed soon and no further signal comes.
+/// Closes the terminal, until `CLOSE_DEADLINE` or another signal.
 async fn leave(link: &Link, id: &TerminalRef, keep: bool, signals: &mut Signals) {
     if keep {
         return;
@@ -185,15 +153,16 @@ async fn leave(link: &Link, id: &TerminalRef, keep: bool, signals: &mut Signals)
     tokio::select! {
         _ = close(link, id) => {}
         () = sleep(CLOSE_DEADLINE) => {}
-        _ = signals.any() => {}
+        _ = signals.next() => {}
     }
 }
 
-/// Lets the output pass on, and turns signals and the timeout into what they mean meanwhile.
+/// Polls `passed_on` to its end, and meanwhile acts on signals and on the timeout.
 async fn watch(
     link: &Arc<Link>,
     id: &TerminalRef,
     signals: &mut Signals,
+    on_interrupt: OnInterrupt,
     timeout: Option<Duration>,
     timed_out: &mut bool,
     passed_on: impl Future<Output = Result<Option<ExitStatus>, CliError>>,
@@ -206,18 +175,18 @@ async fn watch(
             status = &mut passed_on => return status.map(Outcome::Ended),
             () = &mut timer, if !*timed_out => {
                 *timed_out = true;
-                kill_behind(link, id, None);
+                spawn_kill(link, id, None);
             }
             _ = signals.interrupt.recv() => match interrupts.press(Instant::now()) {
-                Interrupt::Type | Interrupt::Signal if signals.means == OnInterrupt::Signal => {
-                    kill_behind(link, id, Some("SIGINT"));
+                Interrupt::Type | Interrupt::Signal if on_interrupt == OnInterrupt::Signal => {
+                    spawn_kill(link, id, Some("SIGINT"));
                 }
-                Interrupt::Type => type_interrupt(link, id),
+                Interrupt::Type => spawn_interrupt(link, id),
                 Interrupt::Signal => {
-                    type_interrupt(link, id);
-                    kill_behind(link, id, Some("SIGINT"));
+                    spawn_interrupt(link, id);
+                    spawn_kill(link, id, Some("SIGINT"));
                 }
-                Interrupt::End => kill_behind(link, id, None),
+                Interrupt::End => spawn_kill(link, id, None),
                 Interrupt::Abandon => return Ok(Outcome::Signalled(SIGINT)),
             },
             _ = signals.terminate.recv() => return Ok(Outcome::Signalled(SIGTERM)),
@@ -226,14 +195,14 @@ async fn watch(
     }
 }
 
-/// The one object of `--json`; its output is the last MiB at the most, and so is that of each stream
-/// where the command is on pipes.
+/// The object of `--json`. It has the last MiB of the output at most, and of each stream of a command
+/// on pipes.
 async fn describe(
     link: &Link,
     id: &TerminalRef,
     status: Option<&ExitStatus>,
     timed_out: bool,
-    means: OnInterrupt,
+    on_interrupt: OnInterrupt,
 ) -> Result<Value, CliError> {
     let from = ReadFrom::TailBytes(MAX_READ_BYTES);
     let mut reader = OutputReader::new(link, id.clone(), from).in_form(Form::Plain);
@@ -247,7 +216,7 @@ async fn describe(
         "end": page.end,
         "output": String::from_utf8_lossy(&page.bytes),
     });
-    if means == OnInterrupt::Signal {
+    if on_interrupt == OnInterrupt::Signal {
         for (name, stream) in [
             ("stdout", OutputStream::Stdout),
             ("stderr", OutputStream::Stderr),
@@ -260,7 +229,7 @@ async fn describe(
     Ok(report)
 }
 
-/// Prints the object; a reader who does not read it stops no signal.
+/// Prints the object by a thread, so that a slow reader does not hold up signals.
 async fn print_report(report: &Value) -> Result<(), CliError> {
     let mut pump = Pump::start()?;
     pump.write(format!("{report}\n").into_bytes()).await?;
@@ -276,16 +245,16 @@ async fn close(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Types Ctrl-C, while the output goes on. A command that has ended needs none.
-fn type_interrupt(link: &Arc<Link>, id: &TerminalRef) {
+/// Types Ctrl-C in a task of its own. A command that has ended needs none.
+fn spawn_interrupt(link: &Arc<Link>, id: &TerminalRef) {
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
         let _ = send_bytes(&link, &id, &[INTR], Consent::Given).await;
     });
 }
 
-/// Kills, while the output goes on. A command that has ended is shown by its output's end.
-fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>) {
+/// Kills in a task of its own. The end of a command shows in its output.
+fn spawn_kill(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>) {
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
         let killed = link
@@ -302,8 +271,8 @@ fn kill_behind(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>)
     });
 }
 
-/// Types standard input, and then end of file; that too where the gate stops a line of it, so that
-/// the command does not wait for more.
+/// Types standard input, and then end of file. If the gate stops a line, end of file follows at once,
+/// so that the command does not wait for more.
 async fn forward_stdin(link: &Link, id: &TerminalRef, consent: Consent) -> Result<(), CliError> {
     let mut stdin = read_stdin()?;
     let mut last = b'\n';
@@ -318,7 +287,7 @@ async fn forward_stdin(link: &Link, id: &TerminalRef, consent: Consent) -> Resul
         };
         last = chunk.last().copied().unwrap_or(last);
     }
-    // The first VEOF ends a line that has no newline; only at a line's start is it the end.
+    // Within a line, VEOF only ends the line. At a line's start it is the end of the file.
     let eof: &[u8] = if last == b'\n' { &[EOF] } else { &[EOF, EOF] };
     send_bytes(link, id, eof, Consent::Given).await?;
     stopped.map_or(Ok(()), Err)
