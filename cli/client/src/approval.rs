@@ -1,24 +1,23 @@
-//! A question that a front asks its own person, while others may answer it through termd.
-//!
-//! Whoever is first has answered. It must not know how a front asks.
+//! A question of the gate that a front asks its own person, while other fronts may answer it too. The
+//! first answer counts.
 
 use termd_proto::approval::{AnswerApproval, ApprovalId, ApprovalState, Decision, WaitForApproval};
 
 use crate::pool::Pool;
 
-/// How long one look for an answer waits, in milliseconds.
+/// How long one call waits for an answer, in milliseconds.
 const WAIT_MS: u64 = 60_000;
 
-/// How a question was resolved by another front.
+/// Another front's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolution {
-    /// Yes: the same call is let through, once.
+    /// The same call may be made once.
     Approved,
-    /// No, or nothing in time.
+    /// Denied, or expired.
     Denied,
 }
 
-/// Waits until another front has resolved the question; for ever where none can.
+/// Waits until another front has resolved the question; for ever if none can.
 pub async fn wait_for_resolution(pool: &Pool, question: Option<&ApprovalId>) -> Resolution {
     let Some(id) = question else {
         return std::future::pending().await;
@@ -32,17 +31,17 @@ pub async fn wait_for_resolution(pool: &Pool, question: Option<&ApprovalId>) -> 
             Ok(ApprovalState::Pending) => {}
             Ok(ApprovalState::Approved) => return Resolution::Approved,
             Ok(ApprovalState::Denied | ApprovalState::Expired) => return Resolution::Denied,
-            // Used by another call, or forgotten by a server that was replaced: only the front's
-            // own person can answer.
+            // Another call used the answer, or a new server does not know the question. Only the
+            // front's own person can answer.
             Ok(ApprovalState::Used) | Err(_) => return std::future::pending().await,
         }
     }
 }
 
-/// The front's person said no: that holds through termd too.
+/// Denies the question for all fronts.
 pub async fn deny(pool: &Pool, question: Option<&ApprovalId>) {
     if let Some(id) = question {
-        // Somebody may have been faster: their answer holds, and nothing runs by this one.
+        // An earlier answer stands, and this one changes nothing.
         let answer = AnswerApproval {
             id: id.clone(),
             decision: Decision::Deny,

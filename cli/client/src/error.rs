@@ -1,4 +1,4 @@
-//! Why the daemon did not do what was asked: it was not reached, it refused, or it made no sense.
+//! Errors of calls: the daemon was not reached, it refused, or its answer makes no sense.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use crate::refusal::{approval_of, kind_of};
 /// Why a call has no answer.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// Nothing says where the socket would be.
+    /// The socket's path is unknown.
     #[error("no home directory: set HOME, or TERMD_SOCKET")]
     NoHome,
-    /// The socket's place cannot be inspected.
+    /// The socket's path cannot be inspected.
     #[error("cannot look at {}: {source}", .path.display())]
     Inspect {
         /// The socket's path.
@@ -26,7 +26,7 @@ pub enum ClientError {
         /// What the system says.
         source: io::Error,
     },
-    /// Something else is in the socket's place: a file, a link.
+    /// There is a file or a link at the socket's path.
     #[error("{} is no socket: move it away, or set TERMD_SOCKET", .path.display())]
     NotASocket {
         /// The socket's path.
@@ -40,7 +40,7 @@ pub enum ClientError {
         /// That user's id.
         owner: u32,
     },
-    /// The socket is ours, and the process that listens there is not.
+    /// The socket is this user's, but another user's process listens.
     #[error("user {peer} listens at {}, not you: not speaking to it", .path.display())]
     ForeignPeer {
         /// The socket's path.
@@ -48,7 +48,7 @@ pub enum ClientError {
         /// The user id of that process.
         peer: u32,
     },
-    /// The daemon does not run, and was not to be started.
+    /// The daemon does not run, and may not be started.
     #[error("the daemon is not running (nothing listens at {})", .path.display())]
     NotRunning {
         /// The socket's path.
@@ -67,16 +67,16 @@ pub enum ClientError {
     StartTimedOut {
         /// The binary, escaped.
         binary: String,
-        /// How long it was waited for.
+        /// The deadline.
         limit: Duration,
     },
-    /// The daemon said why it cannot start.
+    /// The daemon printed why it cannot start.
     #[error("{reason}")]
     StartRefused {
         /// Its last line on standard error, escaped.
         reason: String,
     },
-    /// The daemon ended without a word.
+    /// The daemon ended and printed nothing.
     #[error("{binary} --detach failed: {outcome}")]
     StartFailed {
         /// The binary, escaped.
@@ -84,13 +84,13 @@ pub enum ClientError {
         /// Its exit status, or why that is not known.
         outcome: String,
     },
-    /// The daemon has started, and listens elsewhere.
+    /// The daemon has started and listens elsewhere.
     #[error("the daemon was started, but nothing listens at {}", .path.display())]
     NothingListens {
         /// The socket's path.
         path: PathBuf,
     },
-    /// The daemon listens, and takes no connection.
+    /// The daemon listens and accepts no connection.
     #[error("cannot connect to {}: {source}", .path.display())]
     Connect {
         /// The socket's path.
@@ -98,19 +98,19 @@ pub enum ClientError {
         /// What the system says.
         source: io::Error,
     },
-    /// The daemon ended, and none took its place in time.
+    /// The daemon ended, and no other started in time.
     #[error("the daemon went away, and did not come back")]
     WentAway,
-    /// The connection stands, and the answer did not come within the call's deadline.
+    /// The connection stands, but no answer came within the call's deadline.
     #[error("the daemon does not answer; `termctl status` may say more")]
     NoAnswer,
-    /// The connection broke between a request and its answer; it is not safe to send it again.
+    /// The connection broke between a request and its answer, and the request must not be sent twice.
     #[error(
         "the connection broke before the answer: it may have been done or not (`termctl list`, \
          `termctl audit` show it)"
     )]
     InDoubt,
-    /// The daemon said no.
+    /// The daemon refused.
     #[error("{}", message_of(.0))]
     Refused(ErrorObjectOwned),
     /// The answer is not what the API promises.
@@ -118,33 +118,30 @@ pub enum ClientError {
     BadAnswer(#[from] BadAnswer),
 }
 
-/// In which way an answer broke the API's promise.
+/// What is wrong with an answer.
 #[derive(Debug, Error)]
 pub enum BadAnswer {
-    /// The message is no JSON-RPC answer, or its result is of another type.
+    /// The message is no JSON-RPC answer, or its result has another type.
     #[error(transparent)]
     Rpc(RpcError),
-    /// A member is not JSON of its type.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// Bytes are not in base64.
     #[error(transparent)]
     Base64(#[from] base64::DecodeError),
-    /// A terminal's id is none.
     #[error(transparent)]
     TerminalId(#[from] termd_proto::id::InvalidTerminalId),
-    /// Something that was asked for is not there.
+    /// Something requested is not there.
     #[error("{0}")]
     Missing(&'static str),
 }
 
 impl ClientError {
-    /// Whether the daemon was not reached, so that nobody has answered.
+    /// Whether the daemon was not reached.
     pub fn is_unreachable(&self) -> bool {
         !matches!(self, Self::InDoubt | Self::Refused(_) | Self::BadAnswer(_))
     }
 
-    /// The daemon's refusal, where it is one.
+    /// The daemon's refusal, if this is one.
     pub fn refusal(&self) -> Option<&ErrorObjectOwned> {
         match self {
             Self::Refused(refusal) => Some(refusal),
@@ -154,7 +151,6 @@ impl ClientError {
 }
 
 impl From<RpcError> for ClientError {
-    /// An answer that did not come, on a connection that still stands.
     fn from(error: RpcError) -> Self {
         match error {
             RpcError::Call(refusal) => Self::Refused(refusal),
@@ -164,7 +160,7 @@ impl From<RpcError> for ClientError {
     }
 }
 
-/// What the daemon said, and what to do about it where that is not plain.
+/// The daemon's message, with a hint where one helps.
 fn message_of(error: &ErrorObjectOwned) -> String {
     let message = escaped(error.message());
     match kind_of(error) {

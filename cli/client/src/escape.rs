@@ -1,7 +1,7 @@
-//! Control characters made visible, for everything of unknown origin that reaches a person's tty.
+//! Control characters made visible, for every text of unknown origin that reaches a person's tty.
 //!
-//! Pure. What comes out holds no C0 or C1 control, no DEL, and nothing that turns the reading
-//! direction or hides text (CVE-2023-28486, CVE-2021-42574): only characters that print.
+//! Pure. The result has only characters that print: no C0 or C1 control, no DEL, and no character
+//! that turns the reading direction or hides text (CVE-2023-28486, CVE-2021-42574).
 
 use std::fmt::Write as _;
 
@@ -21,8 +21,8 @@ fn misleads(c: char) -> bool {
     )
 }
 
-/// The text with every control character as `\n`, `\t`, `\r`, `\x1b` or `\u{202e}`, and `\` as
-/// `\\`, so that what is written is not to be mistaken for what was escaped.
+/// The text with every control character as `\n`, `\t`, `\r`, `\x1b` or `\u{202e}`. `\` becomes
+/// `\\`, so that no text looks like an escaped character.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -43,8 +43,8 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// A program and its arguments as one line that a shell would read back, each argument quoted
-/// where it must be, escaped like [`escaped`].
+/// A program and its arguments as one line that a shell reads back: quoted where necessary, and
+/// escaped like [`escaped`].
 pub fn command_line(argv: &[String]) -> String {
     let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
@@ -56,7 +56,7 @@ fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     if word.chars().any(|c| c.is_control() || misleads(c)) {
-        // The shells' own notation for what cannot be printed.
+        // The shells' own notation for control characters.
         return format!("$'{}'", escaped(word).replace('\'', "\\'"));
     }
     format!("'{}'", word.replace('\'', "'\\''"))

@@ -1,9 +1,8 @@
-//! The daemon, as termctl speaks to it: connect, start it where there is none, say hello, and
-//! connect again when its server is replaced.
+//! The daemon over one connection after another: connects, starts the daemon if none runs, says
+//! hello, and reconnects when the server was replaced.
 //!
-//! A [`Link`] promises: a call that may be repeated is repeated on the next connection until it is
-//! answered, for [`RECONNECT_DEADLINE`] at the most; one that may not (it starts or types
-//! something) is never sent twice.
+//! A [`Link`] repeats an idempotent call on the next connection until it has an answer, for
+//! [`RECONNECT_DEADLINE`] at most. It never sends a call twice that starts or types something.
 
 use std::borrow::Borrow;
 use std::future::Future;
@@ -33,28 +32,27 @@ use crate::start::{daemon_binary, start_daemon};
 const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// How long to wait for a place in a full listen backlog.
 const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
-/// Between two attempts to connect: long enough not to spin, too short to be noticed.
+/// The pause between two attempts to connect.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether the daemon is started where none is running.
+/// Whether to start the daemon if none is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartPolicy {
-    /// Start it.
     Start,
-    /// Say that it is not running.
+    /// Fail with [`ClientError::NotRunning`].
     Never,
 }
 
-/// How a client introduces itself, on each connection anew.
+/// The greeting of a client on each connection.
 #[derive(Debug, Clone)]
 pub struct Introduction {
-    /// Its name, which stands in audit records and in the owner of what it creates.
+    /// The client's name, for audit records and for the owner of its terminals.
     pub client: String,
-    /// Through which front it works.
+    /// The client's front.
     pub front: Front,
-    /// How it wants to be treated.
+    /// How the client wants the daemon to treat its calls.
     pub settings: Option<ClientSettings>,
-    /// How long its longest call may take.
+    /// How long one call may take.
     pub call_deadline: Duration,
 }
 
@@ -81,22 +79,22 @@ pub struct Link {
 #[derive(Debug)]
 struct State {
     rpc: Arc<Rpc>,
-    /// The terminals that end with this client: said again on each new connection.
+    /// Terminals that end with this client. Each new connection is told of them.
     held: Vec<TerminalRef>,
-    /// The terminals that this client is attached to, the same.
+    /// Terminals that this client is attached to. Each new connection is told of them.
     attached: Vec<(TerminalRef, AttachMode)>,
-    /// Since when nothing was answered.
+    /// The first failure since the last answer.
     failing_since: Option<Instant>,
 }
 
-/// How one attempt at a call went.
+/// The outcome of one attempt at a call.
 enum Attempt<T> {
     Answered(T),
-    /// The daemon said no, or nonsense.
+    /// The daemon refused, or its answer makes no sense.
     Failed(ClientError),
-    /// The connection broke: the call may have been carried out or not.
+    /// The connection broke. The call may have been carried out.
     Broken,
-    /// The daemon was on its way out and did not carry it out.
+    /// The daemon was ending and did not carry the call out.
     NotTaken,
 }
 
@@ -106,7 +104,7 @@ impl Link {
         Self::open_as(policy, Introduction::default()).await
     }
 
-    /// The same, for a client that says who it is.
+    /// Connects, with an introduction.
     pub async fn open_as(
         policy: StartPolicy,
         introduction: Introduction,
@@ -143,12 +141,12 @@ impl Link {
         }
     }
 
-    /// A call that does the same when it is made twice: reads, waits, sizes.
+    /// Makes an idempotent call: reads, waits, sizes.
     pub async fn repeat<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         self.repeat_with::<R, _>(|| request).await
     }
 
-    /// The same, with a request that is made anew for each attempt.
+    /// Makes an idempotent call whose request is built for each attempt.
     pub async fn repeat_with<R, B>(
         &self,
         request: impl Fn() -> B + Send + Sync,
@@ -171,12 +169,12 @@ impl Link {
         }
     }
 
-    /// A call that must not be made twice: it starts, types or ends something.
+    /// Makes a call that must not be made twice: it starts, types or ends something.
     pub async fn once<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         loop {
             let rpc = self.current().await;
             if !rpc.is_connected() {
-                // It broke before this call: nothing is in doubt.
+                // The connection broke before this call, so nothing is in doubt.
                 self.reconnect(&rpc).await?;
                 continue;
             }
@@ -195,7 +193,7 @@ impl Link {
         }
     }
 
-    /// Subscribes on the connection that stands; its end ends the subscription.
+    /// Subscribes on the current connection. Its end ends the subscription.
     pub async fn subscribe<S: Subscribe>(
         &self,
         params: &S,
@@ -213,12 +211,12 @@ impl Link {
         }
     }
 
-    /// From now on each new connection holds this terminal.
+    /// Ties a terminal to each new connection.
     pub async fn keep_holding(&self, terminal: TerminalRef) {
         self.state.lock().await.held.push(terminal);
     }
 
-    /// Says that this client is attached to a terminal, now and on each new connection.
+    /// Attaches this client to a terminal, now and on each new connection.
     pub async fn attach(
         &self,
         terminal: &TerminalRef,
@@ -229,7 +227,7 @@ impl Link {
             mode: Some(mode),
         };
         match self.repeat(&request).await {
-            // A daemon that is older than this client does not record it.
+            // An older daemon does not know the method.
             Err(ClientError::Refused(refusal)) if refusal.code() == code::METHOD_NOT_FOUND => {}
             said => said?,
         }
@@ -241,13 +239,13 @@ impl Link {
         Ok(())
     }
 
-    /// From now on no new connection holds this terminal.
+    /// Unties a terminal from new connections.
     pub async fn stop_holding(&self, terminal: &TerminalRef) {
         self.state.lock().await.held.retain(|held| held != terminal);
     }
 
-    /// Connects again whenever the connection breaks, and holds again what is held, until the daemon
-    /// stays away.
+    /// Reconnects whenever the connection breaks, and ties the terminals again, until the daemon stays
+    /// away.
     pub async fn stay(&self) -> Result<(), ClientError> {
         loop {
             let rpc = self.current().await;
@@ -260,7 +258,7 @@ impl Link {
         Arc::clone(&self.state.lock().await.rpc)
     }
 
-    /// Replaces a broken connection, unless another call has done so meanwhile.
+    /// Replaces a broken connection, unless another call has done so.
     async fn reconnect(&self, broken: &Arc<Rpc>) -> Result<(), ClientError> {
         let mut state = self.state.lock().await;
         if !Arc::ptr_eq(&state.rpc, broken) {
@@ -295,7 +293,7 @@ impl Link {
     }
 }
 
-/// Ties all that is held to this connection. One that is gone is none to hold.
+/// Ties the held terminals to this connection, except those that are gone.
 async fn hold_all(state: &State) -> Attempt<()> {
     for held in &state.held {
         let request = HoldTerminal { id: held.clone() };
@@ -312,7 +310,7 @@ async fn hold_all(state: &State) -> Attempt<()> {
             mode: Some(*mode),
         };
         match attempt(&state.rpc, state.rpc.call(&request)).await {
-            // A terminal that is gone, or a daemon that does not know how: nothing to say.
+            // The terminal is gone, or the daemon is too old.
             Attempt::Answered(()) | Attempt::Failed(_) => {}
             broken => return broken,
         }
@@ -330,8 +328,7 @@ async fn attempt<T>(rpc: &Rpc, call: impl Future<Output = Result<T, RpcError>>) 
     }
 }
 
-/// Connects to a socket that is ours and has our daemon at its other end; `None` where nobody
-/// listens.
+/// Connects to the user's own socket, if the listener is the user's too. `None` if nothing listens.
 async fn connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
     let own_uid = socket_path::own_uid();
     if socket_path::inspect(socket, own_uid)? == Found::Nothing {
@@ -347,7 +344,7 @@ async fn connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
             Ok(stream) => break stream,
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
-                // The backlog is full (unix(7)): the daemon is there, and busy or being replaced.
+                // The backlog is full (unix(7)): the daemon is busy or being replaced.
                 io::ErrorKind::WouldBlock if begun.elapsed() < BACKLOG_DEADLINE => {
                     sleep(RETRY_PAUSE).await;
                 }
@@ -367,7 +364,7 @@ async fn connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
 }
 
 /// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
-/// does not wait for its answer: that saves a round trip, and the daemon takes them in order.
+/// saves a round trip. The daemon reads them in order.
 async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> {
     let rpc = Arc::new(Rpc::on(stream, introduction.call_deadline));
     let Introduction {
@@ -387,7 +384,7 @@ async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> 
         settings,
     };
     let mut hello = Box::pin(async move {
-        // A daemon that does not know hello still answers what it is asked.
+        // A daemon that does not know hello still answers calls.
         let _ = saying.call(&hello).await;
     });
     let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;

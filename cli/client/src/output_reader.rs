@@ -15,10 +15,10 @@ use crate::link::Link;
 /// How long one call waits for output; the next goes on from the same offset.
 const WAIT_MS: u64 = 30_000;
 
-/// The least that the daemon is asked for: a whole character of UTF-8.
+/// The smallest request: a whole character of UTF-8.
 const MIN_READ_BYTES: u64 = 4;
 
-/// What is read.
+/// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The exact bytes.
@@ -30,26 +30,26 @@ pub enum Form {
 /// A part of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The bytes, or the text's.
+    /// The exact bytes, or plain text.
     pub bytes: Vec<u8>,
-    /// The first one's offset.
+    /// The offset of the first byte.
     pub start: Offset,
-    /// The offset after the last.
+    /// The offset after the last byte.
     pub end: Offset,
-    /// Output between the page before and this one that is not kept.
+    /// Output before this page that is not kept.
     pub gap: Option<Gap>,
-    /// Whether text was left out at its end: it was longer than asked for.
+    /// Whether the end was cut off, because there was more than requested.
     pub cut: bool,
-    /// Whether nothing more was there at that moment.
+    /// Whether there was no more output at that moment.
     pub at_end: bool,
-    /// Where the terminal is in its life.
+    /// The terminal's state.
     pub state: TerminalState,
-    /// How the command ended, once it has.
+    /// The command's end, once it has ended.
     pub exit_status: Option<ExitStatus>,
 }
 
 impl Page {
-    /// What to say of output that is not kept before this page.
+    /// A line for a person about the gap before this page.
     pub fn gap_note(&self) -> Option<String> {
         let Gap { start, end, cause } = self.gap?;
         let why = match cause {
@@ -64,22 +64,22 @@ impl Page {
         ))
     }
 
-    /// Whether this was all there will ever be.
+    /// Whether no more output will come.
     pub fn is_last(&self) -> bool {
         self.at_end && self.state != TerminalState::Running
     }
 }
 
-/// Reads on from where it is.
+/// Reads a terminal's output onwards, page by page.
 #[derive(Debug)]
 pub struct OutputReader<'a> {
     link: &'a Link,
     id: TerminalRef,
     from: ReadFrom,
     form: Form,
-    /// Only what this command printed.
+    /// Only this command's output.
     command: Option<i64>,
-    /// Only what a command on pipes wrote to this.
+    /// Only this pipe of a command on pipes.
     stream: Option<OutputStream>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> OutputReader<'a> {
         }
     }
 
-    /// Reads only what one command printed, from its start.
+    /// Reads only one command's output, from its start.
     #[must_use]
     pub fn of_command(self, number: i64) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl<'a> OutputReader<'a> {
         }
     }
 
-    /// Reads only one of the two that a command on pipes writes to.
+    /// Reads only one pipe of a command on pipes.
     #[must_use]
     pub fn of_stream(self, stream: OutputStream) -> Self {
         Self {
@@ -115,19 +115,19 @@ impl<'a> OutputReader<'a> {
         }
     }
 
-    /// Reads it in this form.
+    /// Reads in this form.
     #[must_use]
     pub fn in_form(self, form: Form) -> Self {
         Self { form, ..self }
     }
 
-    /// What is there now, at most `max_bytes`.
+    /// The output that is there now, at most `max_bytes`.
     pub async fn page(&mut self, max_bytes: u64) -> Result<Page, ClientError> {
         self.read(max_bytes, None).await
     }
 
-    /// Waits until there is something, or nothing more will come. That output is not kept is
-    /// something, too: what is behind it may have no text.
+    /// Waits for output, a gap, or the end. A gap alone is a page: the output after it may have no
+    /// text.
     pub async fn follow(&mut self, max_bytes: u64) -> Result<Page, ClientError> {
         loop {
             let page = self.read(max_bytes, Some(WAIT_MS)).await?;
@@ -140,7 +140,7 @@ impl<'a> OutputReader<'a> {
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, ClientError> {
         let max_bytes_asked = Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES));
         let encoding = Some(match self.form {
-            // A chunk's end may cut a character: text would lose what base64 keeps.
+            // Base64 keeps a character that is cut at the chunk's end.
             Form::Exact => Encoding::Base64,
             Form::Plain => Encoding::Text,
         });
@@ -170,10 +170,10 @@ impl<'a> OutputReader<'a> {
             Form::Plain => result.text.unwrap_or_default().into_bytes(),
         };
         let gap = match self.from {
-            // A command's output begins where it begins.
+            // A command's output does not begin at offset 0.
             ReadFrom::Offset(Offset::ZERO) if self.command.is_some() => None,
             ReadFrom::Offset(asked) if result.start > asked => {
-                // A daemon from before gaps does not say.
+                // An older daemon does not report gaps.
                 let unsaid = Gap {
                     start: asked,
                     end: result.start,
@@ -207,7 +207,7 @@ impl<'a> OutputReader<'a> {
     }
 }
 
-/// An offset that was asked for; from another place nothing was.
+/// The requested offset, unless it is the start.
 fn offset_of(from: ReadFrom) -> Option<Offset> {
     match from {
         ReadFrom::Offset(offset) if offset > Offset::ZERO => Some(offset),
@@ -215,7 +215,7 @@ fn offset_of(from: ReadFrom) -> Option<Offset> {
     }
 }
 
-/// Where to cut UTF-8 so that it is at most this long and no character is cut.
+/// The length of the longest prefix of at most `most` bytes that cuts no character.
 fn whole_characters(text: &[u8], most: usize) -> usize {
     let begins = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
     (0..=most.min(text.len())).rev().find(begins).unwrap_or(0)

@@ -1,9 +1,8 @@
-//! The daemon, as a front that lives long needs it: connected to on first use, and waits on
-//! connections of their own.
+//! Several connections to the daemon, for a front that lives long: one for calls, opened at first use,
+//! and others for waits.
 //!
-//! The daemon bounds the calls in flight on one connection; however many waits pend here, another
-//! call is not the one too many. Cancelling is dropping: a call whose future is dropped is cancelled
-//! in the daemon.
+//! The daemon bounds the calls in flight on one connection. Waits on their own connections never keep
+//! a call from being made. Dropping a call's future cancels the call in the daemon.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -21,12 +20,12 @@ use crate::error::ClientError;
 use crate::link::{Introduction, Link, StartPolicy};
 use crate::rpc::Request;
 
-/// Waits on one connection: below what the daemon takes, and below what jsonrpsee queues.
+/// Most waits on one connection: fewer than the daemon accepts, and than jsonrpsee queues.
 const WAITS_PER_LINK: usize = 200;
 /// Most characters of a client's name that go into audit records.
 const MAX_NAME_CHARS: usize = 100;
 
-/// The daemon, over as many connections as are needed.
+/// The daemon, over as many connections as the waits need.
 pub struct Pool {
     start: StartPolicy,
     introduction: Mutex<Introduction>,
@@ -57,7 +56,7 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// Not connected yet.
+    /// A pool without a connection.
     pub fn new(start: StartPolicy, introduction: Introduction) -> Self {
         Self {
             start,
@@ -67,8 +66,8 @@ impl Pool {
         }
     }
 
-    /// What this client is called, on connections that are made from now on. Control characters
-    /// are left out, and what is over `MAX_NAME_CHARS`.
+    /// Names this client on connections from now on. Control characters, and characters beyond
+    /// `MAX_NAME_CHARS`, are left out.
     pub fn introduce_as(&self, name: &str) {
         let name: String = name
             .chars()
@@ -82,28 +81,28 @@ impl Pool {
         name.trim().clone_into(&mut introduction.client);
     }
 
-    /// Connects, so that the first call finds a connection; a failure is that call's to tell.
+    /// Connects, so that the first call finds a connection. That call reports a failure.
     pub async fn connect(&self) {
         let _ = self.link().await;
     }
 
-    /// A call that does the same when it is made twice: repeated until it is answered.
+    /// Makes an idempotent call, and repeats it until it has an answer.
     pub async fn repeat<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         self.link().await?.repeat(request).await
     }
 
-    /// A call that must not be made twice: it starts, types or ends something.
+    /// Makes a call that must not be made twice: it starts, types or ends something.
     pub async fn once<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         self.link().await?.once(request).await
     }
 
-    /// A call that takes long and may be made twice.
+    /// Makes a long idempotent call.
     pub async fn wait<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         self.wait_with::<R, _>(|| request).await
     }
 
-    /// The same, until `deadline` at the longest: the request is made, each time that it is sent,
-    /// from what time is left, in milliseconds.
+    /// Makes a long idempotent call, until `deadline` at most. The request is built for each attempt
+    /// from the milliseconds that are left.
     pub async fn wait_until<R: Request + Send>(
         &self,
         deadline: Instant,
@@ -123,11 +122,11 @@ impl Pool {
     {
         let place = self.place();
         let link = place.0.link.get_or_try_init(|| self.open()).await?;
-        // Held for long and by many: not within the future of each.
+        // On the heap: many such futures live long.
         Box::pin(link.repeat_with::<R, B>(request)).await
     }
 
-    /// Subscribes, on the connection for calls; its end ends the subscription.
+    /// Subscribes on the connection for calls. The connection's end ends the subscription.
     pub async fn subscribe<S: Subscribe>(
         &self,
         params: &S,
@@ -135,20 +134,20 @@ impl Pool {
         self.link().await?.subscribe(params).await
     }
 
-    /// The terminal ends with this client, whichever connection of it stands then.
+    /// Ties a terminal to this client, over all its connections: the terminal ends with the client.
     pub async fn keep_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
         self.link().await?.keep_holding(terminal.into()).await;
         Ok(())
     }
 
-    /// A terminal that was closed is not held any more.
+    /// Unties a terminal that was closed.
     pub async fn stop_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
         self.link().await?.stop_holding(&terminal.into()).await;
         Ok(())
     }
 
-    /// Keeps the connection that terminals are tied to: it is made anew as soon as it breaks, also
-    /// where no call is made. Ends with an error where the daemon stays away.
+    /// Keeps up the connection that terminals are tied to: reconnects as soon as it breaks, also
+    /// without a call. Fails if the daemon stays away.
     pub async fn stay(&self) -> Result<(), ClientError> {
         self.link().await?.stay().await
     }
@@ -176,7 +175,7 @@ impl Pool {
             waits.push(Arc::clone(&link));
             link
         });
-        // Under the lock: nobody else takes the same last place.
+        // Under the lock, so that no other wait takes the same last place.
         link.waiting.fetch_add(1, Ordering::Relaxed);
         Place(link)
     }

@@ -1,4 +1,4 @@
-//! What the data of a daemon's error says.
+//! The data of the daemon's errors.
 
 use jsonrpsee::types::ErrorObjectOwned;
 use serde::de::DeserializeOwned;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use termd_proto::ErrorKind;
 use termd_proto::approval::ApprovalId;
 
-/// The question that the gate left, where it left one.
+/// The id of the gate's question, if the gate asks one.
 pub fn approval_of(error: &ErrorObjectOwned) -> Option<ApprovalId> {
     member(error, "approval")
 }
 
-/// The stable word in an error's data.
+/// The kind in an error's data.
 pub fn kind_of(error: &ErrorObjectOwned) -> Option<ErrorKind> {
     member(error, "kind")
 }

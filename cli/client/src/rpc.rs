@@ -1,13 +1,11 @@
-//! One connection: jsonrpsee's client, asked by its service alone.
+//! One connection: jsonrpsee's client, called through its service only.
 //!
-//! `Client::request` times each call with a timer that has a thread of its own. To start that
-//! thread, and at the end to wait until it is gone, is a good part of a short `termctl`, and on a
-//! busy machine each of the two waits for its turn. The calls here have the runtime's timer; the
-//! rest is jsonrpsee's.
+//! `Client::request` times each call with a timer that has its own thread. Starting that thread and
+//! joining it at the end is a good part of a short `termctl`, and waits for a processor on a busy
+//! machine. The calls here use the runtime's timer instead.
 //!
-//! It promises an answer, a broken connection or `RequestTimeout` within the deadline that it was
-//! made with, and that the daemon is told (`$/cancel_request`) of a call that nobody waits for any
-//! more: its future was dropped.
+//! A call ends with an answer, a broken connection or `RequestTimeout` within the connection's
+//! deadline. Dropping a call's future cancels the call in the daemon (`$/cancel_request`).
 
 use std::borrow::Cow;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -33,36 +31,35 @@ use tokio::time::timeout;
 
 use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
 
-/// Longer than any one call takes: waits ask for 30 s at the most, ending a terminal for its grace.
+/// Longer than any call takes: a wait takes 30 s at most, ending a terminal takes its grace.
 pub(crate) const CALL_DEADLINE: Duration = Duration::from_mins(2);
 
 /// A connection to the daemon.
 #[derive(Debug)]
 pub struct Rpc {
     client: Arc<Client<RpcService>>,
-    /// What the client sends by.
+    /// The service through which the client sends.
     service: Arc<OnceLock<RpcService>>,
     next_id: AtomicU64,
-    /// The socket once more, to see whether its other end is there.
+    /// A duplicate of the socket, to poll whether the daemon has hung up.
     socket: Option<OwnedFd>,
     deadline: Duration,
 }
 
 impl Rpc {
-    /// JSON-RPC on this stream, by tasks of the current runtime; no call takes longer than the
-    /// deadline.
+    /// Speaks JSON-RPC on this stream, by tasks of the current runtime. `deadline` is for each call.
     pub fn on(stream: UnixStream, deadline: Duration) -> Self {
         let socket = stream.as_fd().try_clone_to_owned().ok();
         let (from, to) = stream.into_split();
         let service = Arc::new(OnceLock::new());
         let kept = Arc::clone(&service);
-        // No other middleware: it would log calls, and with them what is typed.
+        // No other middleware: it would log calls, and with them typed text.
         let keep = RpcServiceBuilder::new().layer_fn(move |service: RpcService| {
             kept.get_or_init(|| service.clone());
             service
         });
         let client = ClientBuilder::new()
-            // Ours are numbers.
+            // So that these ids never equal the numbers of `call`.
             .id_format(IdKind::String)
             .request_timeout(deadline)
             .set_rpc_middleware(keep)
@@ -76,17 +73,17 @@ impl Rpc {
         }
     }
 
-    /// Whether it still stands, as far as is known.
+    /// Whether the connection stands, as far as is known.
     pub fn is_connected(&self) -> bool {
         self.client.is_connected() && !self.is_hung_up()
     }
 
-    /// Resolves when it has broken.
+    /// Waits until the connection has broken.
     pub async fn disconnected(&self) {
         self.client.on_disconnect().await;
     }
 
-    /// Whether the other end is gone, which the client only knows once its task has run.
+    /// Whether the daemon has hung up. The client knows that only after its task has run.
     fn is_hung_up(&self) -> bool {
         let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
         self.socket.as_ref().is_some_and(|socket| {
@@ -97,7 +94,7 @@ impl Rpc {
     }
 }
 
-/// A call whose answer is awaited. Dropped with its id, it tells the daemon that it is not any more.
+/// A call in flight. Dropping it with its id cancels the call in the daemon.
 struct Awaited<'a> {
     client: &'a Arc<Client<RpcService>>,
     id: Option<u64>,
@@ -112,16 +109,16 @@ impl Drop for Awaited<'_> {
         runtime.spawn(async move {
             let mut params = ObjectParams::new();
             if params.insert("requestId", id).is_ok() {
-                // A connection that is gone has no call to cancel.
+                // A broken connection has no call to cancel.
                 let _ = client.notification("$/cancel_request", params).await;
             }
         });
     }
 }
 
-/// What is asked of the daemon: a [`Method`]'s params, or a [`RawRequest`].
+/// A request to the daemon: a [`Method`]'s params, or a [`RawRequest`].
 pub trait Request: Sync {
-    /// What is answered.
+    /// The type of the result.
     type Answer: DeserializeOwned + Send;
 
     /// The method's name.
@@ -143,12 +140,12 @@ impl<M: Method> Request for M {
     }
 }
 
-/// Params that pass as they came, for an answer that passes as it comes.
+/// A request whose params and result pass unparsed.
 #[derive(Debug, Clone)]
 pub struct RawRequest {
     /// The method's name.
     pub method: &'static str,
-    /// The params.
+    /// The params as JSON.
     pub params: Arc<RawValue>,
 }
 
@@ -167,7 +164,7 @@ impl Request for RawRequest {
 impl Rpc {
     /// Makes a call. Dropping the future cancels the call.
     pub async fn call<R: Request>(&self, request: &R) -> Result<R::Answer, Error> {
-        // It is there: building the client has made it.
+        // The builder of the client has set it.
         let service = self.service.get().ok_or(Error::ServiceDisconnect)?;
         let number = self.next_id.fetch_add(1, Ordering::Relaxed);
         let params = request.params()?;
@@ -189,7 +186,7 @@ impl Rpc {
         Ok(serde_json::from_str(success.result.get())?)
     }
 
-    /// Subscribes; dropping the subscription ends it.
+    /// Subscribes. Dropping the subscription ends it.
     pub async fn subscribe<S: Subscribe>(
         &self,
         params: &S,

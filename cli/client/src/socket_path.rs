@@ -1,4 +1,4 @@
-//! Where the socket is, and whether it is ours to talk to.
+//! The socket's path, and the check that the socket is the user's own.
 
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use termd_proto::paths::{SOCKET_VARIABLE, SocketPlaces};
 
 use crate::error::ClientError;
 
-/// The socket's path, by the rule that the daemon follows too.
+/// The socket's path, by the daemon's own rule.
 pub fn socket_path() -> Result<PathBuf, ClientError> {
     let explicit = env::var_os(SOCKET_VARIABLE).filter(|value| !value.is_empty());
     if let Some(path) = explicit {
@@ -31,22 +31,21 @@ pub fn socket_path() -> Result<PathBuf, ClientError> {
     .socket_path())
 }
 
-/// The user we are, as the kernel shows it to peers.
+/// This process's user id, as the kernel shows it to peers.
 pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// What lies at the socket's path.
+/// The thing at the socket's path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A socket of ours.
+    /// A socket of this user.
     Socket,
-    /// Nothing.
     Nothing,
 }
 
-/// Looks at the path before anything is sent there: another user's socket, a link or a file in
-/// its place is refused.
+/// Checks the path before anything is sent there. Another user's socket, a link and a file are
+/// refused.
 pub(crate) fn inspect(path: &Path, own_uid: u32) -> Result<Found, ClientError> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,

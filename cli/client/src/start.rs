@@ -1,7 +1,7 @@
 //! Starting the daemon where none is running.
 //!
-//! `termd --detach` puts itself into a session of its own and exits when it listens, or says on
-//! standard error why it cannot. This waits for that, and knows nothing else of it.
+//! `termd --detach` moves into a session of its own and exits when the daemon listens, or prints on
+//! standard error why it cannot.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,12 +15,12 @@ use tokio::process::{ChildStderr, Command};
 use crate::error::ClientError;
 use crate::escape::escaped;
 
-/// How long a start may take: a big database may be replaying its log.
+/// How long a start may take: a large database may replay its log.
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// What is kept of what the daemon says when it cannot start; its last line is what counts.
+/// Most bytes of the daemon's standard error that are kept. Its last line has the reason.
 const KEPT_STDERR_BYTES: usize = 64 * 1024;
 
-/// The daemon's binary: what `TERMD_BIN` names, else beside this one, else the first on `PATH`.
+/// The daemon's binary: `TERMD_BIN`, else the one beside this program, else the first on `PATH`.
 pub(crate) fn daemon_binary() -> OsString {
     if let Some(named) = env::var_os("TERMD_BIN").filter(|value| !value.is_empty()) {
         return named;
@@ -62,7 +62,8 @@ pub(crate) async fn start_daemon(binary: &OsStr) -> Result<(), ClientError> {
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
     };
-    // The child is gone: what it said is in the pipe, and whoever it left behind may hold it open.
+    // The child has ended, and its output is in the pipe. A process it left behind may keep the pipe
+    // open, so this reads without waiting.
     tokio::select! {
         biased;
         never = drain(stderr.as_mut(), &mut said) => match never {},
@@ -81,7 +82,7 @@ pub(crate) async fn start_daemon(binary: &OsStr) -> Result<(), ClientError> {
     })
 }
 
-/// Reads for as long as it is polled.
+/// Reads for as long as this is polled.
 async fn drain(stderr: Option<&mut ChildStderr>, said: &mut Vec<u8>) -> std::convert::Infallible {
     if let Some(stderr) = stderr {
         let mut chunk = [0; 4096];

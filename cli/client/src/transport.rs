@@ -1,6 +1,5 @@
-//! jsonrpsee's client over a Unix socket: one JSON-RPC message a line.
-//!
-//! Knows lines and nothing of what is in them.
+//! A transport for jsonrpsee's client: a Unix socket with one JSON-RPC message a line. The transport
+//! does not read the messages.
 
 use std::io;
 
@@ -8,35 +7,32 @@ use jsonrpsee::core::client::{ReceivedMessage, TransportReceiverT, TransportSend
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// The longest answer: `terminal/output` may hold 64 MiB, of which JSON makes up to 6 bytes each
-/// (`\u0000`), and the rest is room to spare.
+/// The longest answer. `terminal/output` may hold 64 MiB, each byte of which may take 6 bytes of JSON
+/// (`\u0000`); the rest is a margin.
 pub(crate) const MAX_LINE_BYTES: usize = 512 * 1024 * 1024;
-/// How much room is made for one read(2): an ordinary answer in one go.
+/// The buffer of one read(2): an ordinary answer fits.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Why a connection is of no more use.
+/// Why a connection cannot be used any more.
 #[derive(Debug, Error)]
 pub(crate) enum TransportError {
-    /// Writing or reading failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The daemon closed it.
     #[error("the daemon closed the connection")]
     Closed,
-    /// A line over the bound.
     #[error("the daemon sent a line over {0} bytes")]
     LineTooLong(usize),
 }
 
-/// The sending half. The first line is held until the second is there, and goes out with it: every
-/// connection begins with a greeting that a call follows, and the daemon is to wake once for both.
+/// The sending half. The first line waits for the second and goes out with it: a connection begins
+/// with a greeting and a call, and the daemon wakes once for both.
 #[derive(Debug)]
 pub(crate) struct LineSender<W> {
     to: W,
     greeting: Greeting,
 }
 
-/// Where the first line is.
+/// The state of the first line.
 #[derive(Debug)]
 enum Greeting {
     Awaited,
@@ -45,7 +41,6 @@ enum Greeting {
 }
 
 impl<W> LineSender<W> {
-    /// Sends to this.
     pub(crate) fn new(to: W) -> Self {
         Self {
             to,
@@ -58,7 +53,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> TransportSenderT for LineSender<W> 
     type Error = TransportError;
 
     async fn send(&mut self, mut message: String) -> Result<(), TransportError> {
-        // One write(2) for all of it: the daemon wakes once.
+        // One write(2), so that the daemon wakes once.
         message.push('\n');
         match std::mem::replace(&mut self.greeting, Greeting::Sent) {
             Greeting::Awaited => {
@@ -76,13 +71,13 @@ impl<W: AsyncWrite + Unpin + Send + 'static> TransportSenderT for LineSender<W> 
     }
 }
 
-/// The receiving half. What was read of a line stays here when the future is dropped.
+/// The receiving half. The bytes of an unfinished line survive a dropped future.
 #[derive(Debug)]
 pub(crate) struct LineReceiver<R> {
     from: R,
-    /// Bytes received and not given out yet.
+    /// Bytes received and not yet returned.
     buffer: Vec<u8>,
-    /// How many of them were searched for a newline: a long line is searched once.
+    /// How many bytes of the buffer hold no newline, so that a long line is searched once.
     searched: usize,
     limit: usize,
 }
@@ -150,7 +145,7 @@ mod tests {
         let mut receiver = LineReceiver::new(ours, limit);
         let send = async move {
             for bytes in writes {
-                // The receiver stops reading at its limit, and drops its end.
+                // The receiver stops at its limit and drops its end.
                 if peer.write_all(bytes).await.is_err() {
                     break;
                 }

@@ -1,10 +1,10 @@
-//! The clients that termctl can set up: where each keeps its settings on Linux, in which form, and
-//! how to tell that it is there. Pure but for looking whether a path exists.
+//! The clients that termctl can set up: the place and format of each one's settings on Linux, and the
+//! signs that it is installed. Pure, except that it checks whether paths exist.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// How a client writes a server down.
+/// The format of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// `mcpServers` → `{command, args, env}`.
@@ -39,23 +39,23 @@ impl Format {
     }
 }
 
-/// Whose settings.
+/// The scope of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// The user's.
     User,
-    /// Those of the project in the current directory; others will read the file too.
+    /// The project's in the current directory. Others read this file too.
     Project,
 }
 
-/// Where the user's things are.
+/// The directories of the user and the project.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     /// `$HOME`.
     pub(crate) home: PathBuf,
     /// `$XDG_CONFIG_HOME`, else `~/.config`.
     pub(crate) config: PathBuf,
-    /// `$CLAUDE_CONFIG_DIR`, where Claude Code was told of another directory.
+    /// `$CLAUDE_CONFIG_DIR`, if set.
     pub(crate) claude: Option<PathBuf>,
     /// `$CODEX_HOME`, else `~/.codex`.
     pub(crate) codex: PathBuf,
@@ -64,12 +64,12 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// By the environment; none without a home.
+    /// From the environment; `None` without a home.
     pub(crate) fn of_environment(
         variable: impl Fn(&str) -> Option<PathBuf>,
         project: PathBuf,
     ) -> Option<Self> {
-        // The base directory specification: a relative path is no path.
+        // By the XDG Base Directory Specification a relative path is ignored.
         let absolute = |name| variable(name).filter(|path| path.is_absolute());
         let home = absolute("HOME")?;
         Some(Self {
@@ -82,7 +82,7 @@ impl Places {
     }
 }
 
-/// Below which directory a path is.
+/// The directory above a path.
 #[derive(Debug, Clone, Copy)]
 enum Base {
     Home,
@@ -95,20 +95,19 @@ enum Base {
 /// One client.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// As `--client` takes it.
+    /// The name for `--client`.
     pub(crate) name: &'static str,
-    /// How it writes servers down.
     pub(crate) format: Format,
     base: Base,
-    /// The user's settings; the first that exists, else the first.
+    /// The user's settings: the first path that exists, else the first.
     user: &'static [&'static str],
     /// A project's, below its root.
     project: Option<&'static str>,
-    /// What is there when the client is; below `base`.
+    /// Paths below `base` that exist if the client is installed.
     signs: &'static [&'static str],
 }
 
-/// All of them. Directories and formats are as each client's own documentation has them.
+/// All clients. Paths and formats are from each client's documentation.
 pub(crate) const CLIENTS: &[Client] = &[
     Client {
         name: "claude-code",
@@ -233,7 +232,7 @@ pub(crate) const CLIENTS: &[Client] = &[
 ];
 
 impl Client {
-    /// Its file; none where it has no such scope.
+    /// The settings file; `None` if the client has no such scope.
     pub(crate) fn file(&self, places: &Places, scope: Scope) -> Option<PathBuf> {
         match scope {
             Scope::Project => self.project.map(|file| places.project.join(file)),
@@ -246,7 +245,7 @@ impl Client {
         }
     }
 
-    /// Whether it seems to be in use by this user.
+    /// Whether this user seems to use the client.
     pub(crate) fn is_there(&self, places: &Places) -> bool {
         self.signs
             .iter()

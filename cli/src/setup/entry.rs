@@ -1,39 +1,38 @@
-//! What stands in a client's settings for one server: the members, client by client. Pure.
+//! The entry of one server in a client's settings: its members, client by client. Pure.
 
 use super::clients::Format;
 
-/// The file name of this program: an entry whose command has it is ours.
+/// The file name of this program. An entry with such a command is termctl's.
 const PROGRAM: &str = "termctl";
 
-/// The server as every client knows it.
+/// The server, for any client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Server {
-    /// What the client calls it.
+    /// The client's name for the server.
     pub(crate) name: String,
     /// The absolute path of the program.
     pub(crate) command: String,
-    /// Its arguments.
     pub(crate) args: Vec<String>,
-    /// Variables that the client sets for it; none of the environment otherwise.
+    /// Variables that the client sets for the server.
     pub(crate) env: Vec<(String, String)>,
 }
 
-/// What a member holds.
+/// A member's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Text(String),
     List(Vec<String>),
     Flag(bool),
-    /// Set one by one: others in the same map are the user's.
+    /// Set one by one, because other entries of the map are the user's.
     Map(Vec<(String, String)>),
 }
 
-/// Whose a member is once it stands there.
+/// The owner of a member after it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Upkeep {
-    /// Ours: a differing one is set again.
+    /// termctl, which sets a different value again.
     Held,
-    /// The user's: written with a new entry only.
+    /// The user: written with a new entry only.
     Initial,
 }
 
@@ -45,7 +44,7 @@ pub(super) struct Field {
     pub(super) upkeep: Upkeep,
 }
 
-/// The members, in the order in which clients' own documentation has them.
+/// The members, in the order of the clients' documentation.
 pub(super) fn fields(format: Format, server: &Server) -> Vec<Field> {
     let held = |key, content| Field {
         key,
@@ -107,7 +106,7 @@ pub(super) fn fields(format: Format, server: &Server) -> Vec<Field> {
     members.into_iter().chain(env).collect()
 }
 
-/// Whether a command that stands in an entry is a termctl, wherever it was installed.
+/// Whether an entry's command is a termctl, wherever it is installed.
 pub(super) fn is_ours(command: &str) -> bool {
     command.rsplit('/').next() == Some(PROGRAM)
 }

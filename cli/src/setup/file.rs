@@ -1,4 +1,4 @@
-//! A client's file: read, edited, and put in place whole, with what it held before beside it.
+//! A client's settings file: read, edited and replaced as a whole, with a backup beside it.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -9,20 +9,19 @@ use std::path::{Path, PathBuf};
 use super::clients::Scope;
 use super::{Edited, Fault, Outcome, SetupError};
 
-/// Bytes of a settings file. Claude Code keeps its history in its own, which grows to some MiB.
+/// Most bytes of a settings file. Claude Code's also has its history, some MiB.
 const LARGEST: u64 = 64 * 1024 * 1024;
-/// How often an edit is begun anew because the client wrote its file meanwhile.
+/// Most attempts at an edit. The client may write its file in between.
 const TRIES: usize = 5;
-/// Backups of one file; beyond that somebody has to tidy up.
+/// Most backups of one file.
 const MOST_BACKUPS: usize = 999;
-/// A backup holds what the settings hold: tokens, often.
+/// The mode of backups, which often hold tokens.
 const PRIVATE: u32 = 0o600;
-/// A project's file is for all who have the project; the umask decides.
+/// The mode of a project's file, which all users of the project read; less the umask.
 const SHARED: u32 = 0o666;
 
-/// Reads a file (none is the empty text), edits it, and puts the result in its place. A symbolic
-/// link stays one: what it leads to is edited. The mode stays; a new file is the user's alone,
-/// but in a project.
+/// Reads a file (a missing one is empty), edits it and replaces it. A symbolic link stays: its target
+/// is edited. The mode stays. A new file is private, except in a project.
 pub(super) fn rewrite(
     path: &Path,
     scope: Scope,
@@ -89,7 +88,7 @@ pub(super) fn rewrite(
     Err(SetupError::Busy(path.to_owned()))
 }
 
-/// Where the file really is; for one that is not there, where it is to be.
+/// The path with all links followed, also of a file that does not exist yet.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
@@ -106,7 +105,7 @@ fn read(target: &Path, path: &Path) -> Result<Option<Vec<u8>>, SetupError> {
         doing: "read it",
         error,
     };
-    // Not to wait at a FIFO.
+    // A FIFO must not block the open.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = match OpenOptions::new()
         .read(true)
@@ -133,7 +132,7 @@ fn read(target: &Path, path: &Path) -> Result<Option<Vec<u8>>, SetupError> {
     Ok(Some(bytes))
 }
 
-/// What is to become the file, under another name; taken away again if it does not come to that.
+/// The new content under a temporary name, which is removed on drop unless it became the file.
 struct NewFile {
     at: Option<PathBuf>,
 }
@@ -170,7 +169,7 @@ impl NewFile {
             fs::rename(at, target)?;
         }
         self.at = None;
-        // The rename has been done: that the folder cannot be synced is no failure of it.
+        // The rename is done. A folder that cannot be synced is no failure.
         if let Some(folder) = target.parent() {
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }

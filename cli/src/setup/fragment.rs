@@ -1,4 +1,4 @@
-//! What would stand in a client's file, for a person to put there. Pure.
+//! The text of a server's entry, for a person to put into a client's file. Pure.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,19 @@ use super::clients::Format;
 use super::entry::{Content, Field, Server, fields};
 use super::{json, toml};
 
-/// The least file that has the server in it, in the client's own form, with a newline at its end.
+/// The smallest file with the server in it, in the client's format, with a newline at the end.
 pub(crate) fn fragment(format: Format, server: &Server) -> String {
     let fields = fields(format, server);
     match format {
         Format::CodexToml => toml::block(server, &fields),
         Format::GooseYaml => yaml(server, &fields),
-        // An empty text holds nothing that an edit could fail at.
+        // An edit of an empty text does not fail.
         _ => json::add("", format.container(), server, &fields)
             .map_or_else(|fault| fault.to_string(), |edited| edited.text),
     }
 }
 
-/// YAML reads JSON's strings, lists and objects as its own.
+/// YAML, which reads JSON's strings, lists and objects.
 fn yaml(server: &Server, fields: &[Field]) -> String {
     let container = Format::GooseYaml.container();
     let mut out = format!("{container}:\n  {}:\n", server.name);

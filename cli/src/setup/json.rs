@@ -1,7 +1,7 @@
-//! An entry in JSON settings, with comments and trailing commas where their owner has them. Pure.
+//! An entry in JSON settings, which may have comments and trailing commas. Pure.
 //!
-//! The edit is made in a concrete syntax tree, and then looked at: what the new text means must be
-//! what the old one meant with the entry in it, or out of it, and nothing else.
+//! The edit is made in a concrete syntax tree and then verified: the new text must parse to the old
+//! value with the entry, or without it, and nothing else.
 
 use jsonc_parser::ast::{Object, Value as Ast};
 use jsonc_parser::common::Ranged as _;
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 use super::entry::{Content, Field, Server, Upkeep, is_ours, taken};
 use super::{Change, Edited, Fault};
 
-/// Editors put it before UTF-8 here and there; it is no part of the JSON.
+/// Some editors put it before UTF-8. It is not part of the JSON.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Where there is no text yet.
+/// In place of an empty text.
 const EMPTY: &str = "{}\n";
 
-/// Comments and trailing commas: what Zed, VS Code and opencode allow. Not the rest of JSON5: no
-/// client reads it.
+/// Comments and trailing commas, as Zed, VS Code and opencode allow. No client reads the rest of
+/// JSON5.
 const fn dialect() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -62,7 +62,7 @@ pub(super) fn add(
         servers.insert(server.name.clone(), Value::Object(entry));
         Change::Added
     };
-    // What the tree makes of nothing has no newline at its end.
+    // The tree of an empty text has no newline at its end.
     let body = if body.trim().is_empty() { EMPTY } else { body };
     let tree = parse(body)?;
     let servers = (tree.object_value_or_create())
@@ -137,8 +137,8 @@ fn parse(body: &str) -> Result<CstRootNode, Fault> {
     })
 }
 
-/// What the text means; none for one without a value. Whatever is in the way of the entry is a
-/// fault with its place.
+/// The text's value; `None` if it has none. A value in the place of the entry's containers is a fault
+/// with its place.
 fn check(
     body: &str,
     container: &str,
@@ -186,7 +186,7 @@ fn check(
     }
 }
 
-/// The member of that name; twice is a fault, for readers differ in which of the two they take.
+/// The member of that name. Two are a fault, because readers differ in which one they take.
 fn only<'a, 'b>(
     body: &str,
     object: &'b Object<'a>,
@@ -212,7 +212,7 @@ fn not_an_object(container: &str) -> String {
     format!("\"{container}\" is not an object")
 }
 
-/// An entry's members set: the held ones, and for a new entry the initial ones too.
+/// Sets an entry's members: the held ones, and in a new entry the initial ones too.
 fn merge(entry: &mut Map<String, Value>, fields: &[Field], least: Upkeep) {
     let due = |field: &&Field| field.upkeep == Upkeep::Held || least == Upkeep::Initial;
     for field in fields.iter().filter(due) {
@@ -247,7 +247,7 @@ fn value(content: &Content) -> Value {
     }
 }
 
-/// The same in the tree; a value that is right already is not touched.
+/// Sets a member in the tree. An equal value stays as it is.
 fn set(entry: &CstObject, field: &Field) {
     if let Content::Map(variables) = &field.content
         && let Some(map) = entry.object_value(field.key)

@@ -1,10 +1,8 @@
-//! Setting up MCP clients: which there are, where their settings are, and how `termctl mcp` is
-//! entered there and taken out again.
+//! Setting up MCP clients: the clients, their settings files, and the entry of `termctl mcp` there.
 //!
-//! It promises that a file's other bytes stay as they are, comments, order and indentation
-//! included; that what it cannot parse it leaves alone and says where the fault is; that doing it
-//! twice is doing it once; and that a file is whole at every moment. `json` and `toml` are pure:
-//! text in, text out. `file` alone touches the disk. It must not know the daemon.
+//! All other bytes of a file stay, with comments, order and indentation. A file that cannot be parsed
+//! is left alone, and the fault has its place. Setting up twice is the same as once. A file is whole
+//! at every moment. `json` and `toml` are pure; only `file` touches the disk.
 
 mod clients;
 mod entry;
@@ -37,12 +35,12 @@ pub(crate) enum SetupError {
         /// Where and why.
         fault: Fault,
     },
-    /// The disk said no.
+    /// The file cannot be read or written.
     #[error("{}: cannot {doing}: {error}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What could not be done.
+        /// The action that failed.
         doing: &'static str,
         /// Why.
         error: std::io::Error,
@@ -55,7 +53,7 @@ pub(crate) enum SetupError {
         /// The bound.
         limit: u64,
     },
-    /// Its owner rewrote the file each time between reading and writing it.
+    /// The client rewrote its file during each attempt.
     #[error("{}: is being rewritten by somebody else; try again when the client is idle", .0.display())]
     Busy(PathBuf),
     /// termctl does not edit this client's file.
@@ -72,15 +70,15 @@ pub(crate) enum SetupError {
     /// This client has no settings of a project.
     #[error("{0} has no settings for a project")]
     NoProject(&'static str),
-    /// Where the user's settings are cannot be told.
+    /// The user's settings cannot be located.
     #[error("HOME is not set, so the clients' settings cannot be found")]
     NoHome,
-    /// The path of this program cannot be told.
+    /// The path of this program is unknown.
     #[error("cannot tell the path of this termctl: {0}")]
     NoProgram(std::io::Error),
 }
 
-/// Where in a text something is wrong, and what.
+/// A fault in a text, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{line}:{column}: {reason}")]
 pub(crate) struct Fault {
@@ -88,12 +86,12 @@ pub(crate) struct Fault {
     pub(crate) line: usize,
     /// From 1, in characters.
     pub(crate) column: usize,
-    /// What is wrong, without a full stop.
+    /// Without a full stop.
     pub(crate) reason: String,
 }
 
 impl Fault {
-    /// At a byte of a text.
+    /// A fault at a byte of a text.
     pub(crate) fn at(text: &str, byte: usize, reason: impl Into<String>) -> Self {
         let before = text.get(..byte).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |at| at.saturating_add(1));
@@ -108,16 +106,14 @@ impl Fault {
     }
 }
 
-/// What is to be done with the entry.
+/// The edit of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// It is to stand there as given.
     Add,
-    /// It is to be gone.
     Remove,
 }
 
-/// What was done, or would have been.
+/// The change that an edit made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The entry is new.
@@ -126,14 +122,14 @@ pub(crate) enum Change {
     Updated,
     /// The entry is gone.
     Removed,
-    /// The entry was as it is to be.
+    /// The entry was there, and equal.
     AlreadyThere,
-    /// There was none to remove.
+    /// There was no entry to remove.
     NotThere,
 }
 
 impl Change {
-    /// Whether the file is another one after it.
+    /// Whether the file changes.
     pub(crate) const fn writes(self) -> bool {
         matches!(self, Self::Added | Self::Updated | Self::Removed)
     }
@@ -164,9 +160,8 @@ impl Change {
 /// A text after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edited {
-    /// What was done to it.
     pub(crate) change: Change,
-    /// The whole of it.
+    /// The whole text.
     pub(crate) text: String,
 }
 
@@ -179,16 +174,15 @@ impl Edited {
     }
 }
 
-/// What was done to a client's file.
+/// The change of a client's file.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// What.
     pub(crate) change: Change,
-    /// What the file held before, if there was one and it was changed.
+    /// The old content, if the file existed and changed.
     pub(crate) backup: Option<PathBuf>,
 }
 
-/// Enters a server in a client's file, or takes it out.
+/// Adds a server to a client's file, or removes it.
 pub(crate) fn apply(
     client: &Client,
     path: &Path,

@@ -1,7 +1,7 @@
 //! An entry in TOML settings (Codex). Pure.
 //!
-//! A new entry is appended as text, so that all before it stays by construction; one that is there
-//! is edited in `toml_edit`'s document, which keeps comments and order.
+//! A new entry is appended as text, so the text before it stays by construction. An existing entry is
+//! edited in `toml_edit`'s document, which keeps comments and order.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ pub(super) fn remove(text: &str, server: &Server) -> Result<Edited, Fault> {
     let mut document = faithful(text)?;
     let servers = (document.get_mut(CONTAINER)).and_then(Item::as_table_like_mut);
     let gone = servers.and_then(|servers| servers.remove(&server.name));
-    // A comment above the entry may be about anything: it stays, at the end.
+    // A comment above the entry may be about anything, so it stays, at the end.
     let above = gone
         .as_ref()
         .and_then(Item::as_table)
@@ -67,7 +67,7 @@ pub(super) fn block(server: &Server, fields: &[Field]) -> String {
     block
 }
 
-/// Whether the entry is there; whatever is in its way is a fault with its place.
+/// Whether the entry is there. Another value in its place is a fault with its place.
 fn is_there(text: &str, server: &Server) -> Result<bool, Fault> {
     let document = Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -115,7 +115,7 @@ fn append(text: &str, server: &Server, fields: &[Field]) -> Result<Edited, Fault
             text: edited,
         });
     }
-    // The servers are one inline table, which no header can add to.
+    // The servers are one inline table, to which no header can add.
     let mut document = faithful(text)?;
     let servers = (document.get_mut(CONTAINER)).and_then(Item::as_inline_table_mut);
     let Some(servers) = servers else {
@@ -130,7 +130,7 @@ fn append(text: &str, server: &Server, fields: &[Field]) -> Result<Edited, Fault
     Ok(finish(text, &document, Change::Added))
 }
 
-/// The document, if writing it out again gives the same text.
+/// The document, if writing it gives the same text.
 fn faithful(text: &str) -> Result<DocumentMut, Fault> {
     let document: DocumentMut = (text.parse())
         .map_err(|error: toml_edit::TomlError| Fault::at(text, 0, error.message().to_owned()))?;
@@ -149,7 +149,7 @@ fn finish(text: &str, document: &DocumentMut, change: Change) -> Edited {
     }
 }
 
-/// `toml_edit` ends each document with a newline; a text that had none gets none.
+/// The document's text. `toml_edit` ends it with a newline, which a text without one does not get.
 fn written(text: &str, document: &DocumentMut) -> String {
     let mut out = document.to_string();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -159,7 +159,7 @@ fn written(text: &str, document: &DocumentMut) -> String {
     out
 }
 
-/// Sets one member; true: it was another before.
+/// Sets one member. Returns whether it changed.
 fn set(entry: &mut dyn TableLike, field: &Field) -> bool {
     if let Content::Map(variables) = &field.content
         && let Some(map) = entry.get_mut(field.key).and_then(Item::as_table_like_mut)
@@ -183,7 +183,7 @@ fn put(table: &mut dyn TableLike, key: &str, content: &Content) -> bool {
     }
     let mut new = value(content);
     if let Some(old) = item.as_value() {
-        // A comment behind the value is a part of it there.
+        // In the document, a comment behind the value is part of the value.
         *new.decor_mut() = old.decor().clone();
     }
     *item = Item::Value(new);

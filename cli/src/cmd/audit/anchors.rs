@@ -1,4 +1,4 @@
-//! What the journal was told of the chain, and whether the chain still says so. Pure.
+//! The chain's heads in the journal, compared with the chain. Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,28 @@ use serde::Serialize;
 use serde_json::Value;
 use termd_proto::audit::{ANCHOR_MESSAGE_ID, AuditHashes};
 
-/// A head of a chain, as the journal has it.
+/// A head of a chain, from the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Anchor {
     pub(super) seq: i64,
     pub(super) hash: String,
     pub(super) database: String,
-    /// When the journal took it, in milliseconds since the epoch.
+    /// The journal's own time of the entry, in milliseconds since the epoch.
     pub(super) at_ms: i64,
 }
 
 /// One line of `journalctl -o json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// A head that termd told.
+    /// A head, sent by termd.
     Anchor(Anchor),
-    /// The same fields from another program or user, by the journal's own fields.
+    /// The same fields, sent by another program or user.
     Foreign,
-    /// Something else, or nothing that can be read.
+    /// Another entry, or an unreadable one.
     Other,
 }
 
-/// What the anchors show.
+/// The result of the comparison.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     /// Heads that were compared with the chain.
@@ -40,18 +40,18 @@ pub(super) struct Report {
     pub(super) foreign: u64,
     /// The newest record that was compared.
     pub(super) newest: Option<i64>,
-    /// When the journal was told of it, in milliseconds since the epoch.
+    /// The journal's time of that head, in milliseconds since the epoch.
     pub(super) newest_at_ms: Option<i64>,
-    /// The first records that do not fit, at most [`MAX_NAMED`].
+    /// The first records that differ, at most [`MAX_NAMED`].
     pub(super) bad: Vec<BadAnchor>,
-    /// How many do not fit.
+    /// How many records differ.
     pub(super) bad_count: u64,
 }
 
-/// Bad records that are named.
+/// Most bad records in a report.
 pub(super) const MAX_NAMED: usize = 20;
 
-/// A record that the journal knows otherwise.
+/// A record that differs from the journal.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct BadAnchor {
     pub(super) seq: i64,
@@ -59,8 +59,8 @@ pub(super) struct BadAnchor {
     pub(super) reason: String,
 }
 
-/// Reads a line. The journal's own fields, which begin with `_`, nobody can choose
-/// (systemd.journal-fields(7)); all others anybody can.
+/// Reads a line. Only the journal itself sets fields that begin with `_` (systemd.journal-fields(7));
+/// a sender can choose all others.
 pub(super) fn entry(line: &str, own_uid: u32) -> Entry {
     let Ok(Value::Object(fields)) = serde_json::from_str(line) else {
         return Entry::Other;
@@ -72,7 +72,7 @@ pub(super) fn entry(line: &str, own_uid: u32) -> Entry {
     let is_own = field("_UID").is_some_and(|uid| uid == own_uid.to_string());
     let is_termd = field("_EXE").is_some_and(|exe| {
         let name = exe.rsplit('/').next().unwrap_or_default();
-        // A binary that was replaced while it runs.
+        // The binary was replaced while it ran.
         name.strip_suffix(" (deleted)").unwrap_or(name) == "termd"
     });
     let is_native = field("_TRANSPORT").is_none_or(|transport| transport == "journal");
@@ -91,7 +91,7 @@ pub(super) fn entry(line: &str, own_uid: u32) -> Entry {
     anchor().map_or(Entry::Other, Entry::Anchor)
 }
 
-/// A field's text: JSON has those that are not text as a list of bytes.
+/// A field's text. In JSON, a field that is not UTF-8 is a list of bytes.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,7 +1,7 @@
 //! Audit records as CSV (RFC 4180), for spreadsheets. Pure.
 //!
-//! Promises: a record is one line; no cell is taken for a formula (OWASP, "CSV Injection"); no
-//! control character gets through. So it is not exact where these occur: JSON is.
+//! A record is one line. No cell can be taken for a formula (OWASP, "CSV Injection"), and no control
+//! character gets through. Cells with either are therefore not exact; JSON is.
 
 use termd_client::escape::escaped;
 use termd_client::timestamp::utc;
@@ -27,12 +27,10 @@ const COLUMNS: [&str; 17] = [
     "hash",
 ];
 
-/// The first line.
 pub(super) fn header() -> String {
     format!("{}\r\n", COLUMNS.join(","))
 }
 
-/// A record's line.
 pub(super) fn line(record: &AuditRecord) -> String {
     let actor = &record.actor;
     let of_detail = |name: &str| {
@@ -62,9 +60,9 @@ pub(super) fn line(record: &AuditRecord) -> String {
     format!("{}\r\n", cells.map(|cell| quoted(&cell)).join(","))
 }
 
-/// A cell that is text to whoever opens it.
+/// A cell that every spreadsheet reads as text.
 fn quoted(cell: &str) -> String {
-    // JSON has escaped its own: a backslash in it is meant as it is.
+    // JSON in a cell is already escaped, and its backslashes stay.
     let shown = if cell.chars().any(escaped_differs) {
         escaped(cell)
     } else {

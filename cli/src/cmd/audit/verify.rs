@@ -1,4 +1,4 @@
-//! `termctl audit verify`: the chain by itself, and beside what the journal was told of it.
+//! `termctl audit verify`: checks the chain, and compares it with its heads in the journal.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -21,19 +21,19 @@ use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 
-/// Where journalctl(1) is. Not looked for on `PATH`, which whoever is to be found out may have set.
+/// Paths of journalctl(1). Not from `PATH`, which the forger of a chain may have set.
 const JOURNALCTL: [&str; 3] = [
     "/usr/bin/journalctl",
     "/bin/journalctl",
     "/run/current-system/sw/bin/journalctl",
 ];
-/// Fields of an entry that are looked at.
+/// The fields of an entry that are read.
 const FIELDS: &str =
     "MESSAGE_ID,TERMD_AUDIT_SEQ,TERMD_AUDIT_HASH,TERMD_DATABASE,_UID,_EXE,_TRANSPORT";
-/// The longest line of the journal that is read; ours have some hundred bytes and a path.
+/// The longest line of the journal. An anchor has some hundred bytes and a path.
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
-/// Where heads come from.
+/// The source of heads.
 enum Source {
     Journal,
     File(PathBuf),
@@ -63,9 +63,9 @@ pub(super) async fn verify(
         }
         output::print_json(&answer)?;
     } else {
-        let mut text = told(&verdict);
+        let mut text = chain_line(&verdict);
         if let Some(report) = &report {
-            text.push_str(&told_of_journal(report, &verdict));
+            text.push_str(&journal_lines(report, &verdict));
         }
         output::print(text.as_bytes())?;
     }
@@ -83,7 +83,7 @@ fn exit_code(verdict: &AuditVerdict, report: Option<&Report>) -> ExitCode {
     }
 }
 
-fn told(verdict: &AuditVerdict) -> String {
+fn chain_line(verdict: &AuditVerdict) -> String {
     match &verdict.first_bad {
         None => format!(
             "{} records, none changed or missing; the last one's hash is {}\n",
@@ -94,7 +94,7 @@ fn told(verdict: &AuditVerdict) -> String {
     }
 }
 
-fn told_of_journal(report: &Report, verdict: &AuditVerdict) -> String {
+fn journal_lines(report: &Report, verdict: &AuditVerdict) -> String {
     let mut lines: Vec<String> = Vec::new();
     for bad in &report.bad {
         let when = utc(bad.at_ms);
@@ -159,7 +159,7 @@ async fn compare(link: &Link, source: Source, since_ms: i64) -> Result<Report, C
             }
             let ended = journalctl.wait().await;
             let ended = ended.map_err(|error| CliError::Io("cannot wait for journalctl", error))?;
-            // Where nothing fits it fails as well (journalctl(1)): then there was nothing to compare.
+            // journalctl also fails if no entry matches; then there was nothing to compare.
             if !ended.success() && report.compared > 0 {
                 output::note("journalctl failed half-way: some heads may not have been compared");
             }
@@ -168,7 +168,8 @@ async fn compare(link: &Link, source: Source, since_ms: i64) -> Result<Report, C
     Ok(report)
 }
 
-/// journalctl(1) over every journal that this user may read, for the heads of this user's chains.
+/// Starts journalctl(1) over every journal that this user may read, for the heads of this user's
+/// chains.
 fn journalctl() -> Result<Option<Child>, CliError> {
     let Some(program) = JOURNALCTL.into_iter().find(|path| Path::new(path).exists()) else {
         return Ok(None);
@@ -178,7 +179,7 @@ fn journalctl() -> Result<Option<Child>, CliError> {
         .arg(format!("--output-fields={FIELDS}"))
         .arg(format!("MESSAGE_ID={ANCHOR_MESSAGE_ID}"))
         .arg(format!("_UID={}", socket_path::own_uid()))
-        // What it reads must not be for the environment to choose.
+        // The environment must not choose what journalctl reads.
         .env_clear()
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -188,7 +189,7 @@ fn journalctl() -> Result<Option<Child>, CliError> {
     Ok(Some(child))
 }
 
-/// Compares line by line, a page of heads at a time, so that a year of them takes no memory.
+/// Compares a page of heads at a time, so that a year of heads takes little memory.
 async fn compare_lines(
     link: &Link,
     lines: impl AsyncRead + Unpin,
