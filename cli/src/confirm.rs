@@ -1,6 +1,5 @@
-//! Asking the person at the tty before something runs that the gate has doubts about.
-//!
-//! It promises to ask only where somebody can answer: elsewhere the daemon's refusal stands.
+//! Asks the person at the tty when the gate wants a confirmation. Without a tty the daemon's refusal
+//! stands.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
@@ -15,26 +14,25 @@ use tokio::sync::mpsc;
 
 use crate::output;
 
-/// A line that comes faster than this after a question, where another one was open before it, was
-/// meant for that.
+/// A line that comes faster than this after a question answers the question before it, if that one
+/// was still open.
 const READING_TIME: Duration = Duration::from_millis(200);
 
-/// Whether somebody has agreed to what is to run.
+/// Whether a person has agreed to the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// `--confirmed`, or the keys are a person's own.
+    /// By `--confirmed`, or because a person types the keys.
     Given,
     /// The gate may ask.
     Asked,
 }
 
 impl Consent {
-    /// What `--confirmed` says.
+    /// The consent of `--confirmed`.
     pub(crate) fn of_flag(confirmed: bool) -> Self {
         if confirmed { Self::Given } else { Self::Asked }
     }
 
-    /// As the contract has it.
     pub(crate) fn is_given(self) -> bool {
         self == Self::Given
     }
@@ -45,8 +43,7 @@ pub(crate) fn is_asked_for(refusal: Option<&ErrorObjectOwned>) -> bool {
     refusal.and_then(kind_of) == Some(ErrorKind::ConfirmationRequired)
 }
 
-/// Whether this refusal is the gate's question, and the person at the tty says yes to it, for once or
-/// for always.
+/// Whether this refusal is the gate's question, and the person at the tty agrees, once or always.
 pub(crate) async fn is_agreed(link: &Link, refusal: Option<&ErrorObjectOwned>) -> bool {
     let Some(refusal) = refusal.filter(|refusal| is_asked_for(Some(refusal))) else {
         return false;
@@ -68,7 +65,7 @@ pub(crate) async fn is_agreed(link: &Link, refusal: Option<&ErrorObjectOwned>) -
     }
 }
 
-/// A question, as it is now.
+/// Reads a question.
 async fn look_at(link: &Link, id: &ApprovalId) -> Option<ApprovalInfo> {
     let look = WaitForApproval {
         id: id.clone(),
@@ -77,7 +74,7 @@ async fn look_at(link: &Link, id: &ApprovalId) -> Option<ApprovalInfo> {
     link.repeat(&look).await.ok()
 }
 
-/// Answers for always; where that cannot be, it is said, and nothing is agreed to.
+/// Answers "always". A refusal of that is printed, and means no.
 async fn agree_always(link: &Link, id: ApprovalId) -> bool {
     let answered = link
         .once(&AnswerApproval {
@@ -99,7 +96,7 @@ async fn agree_always(link: &Link, id: ApprovalId) -> bool {
     }
 }
 
-/// What may be answered.
+/// The answers on offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offer {
     /// Once, or no.
@@ -109,7 +106,7 @@ pub(crate) enum Offer {
 }
 
 impl Offer {
-    /// What a question can be answered with.
+    /// The answers that a question allows.
     pub(crate) fn of(info: &ApprovalInfo) -> Self {
         match info.only_once {
             None => Self::Always,
@@ -125,28 +122,25 @@ impl Offer {
     }
 }
 
-/// What was answered.
+/// A person's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// It may not run.
     No,
-    /// It may run, once.
     Once,
-    /// It may run from now on.
     Always,
 }
 
-/// Somebody who can be asked.
+/// A person who can be asked at the tty.
 #[derive(Debug)]
 pub(crate) struct Person {
-    /// Asks for a line to be read.
+    /// Requests a line from the reading thread.
     wanted: std::sync::mpsc::Sender<()>,
     lines: mpsc::Receiver<Line>,
-    /// A line was asked for, and has not come.
+    /// A line was requested and has not come.
     is_awaited: bool,
 }
 
-/// What was typed.
+/// A typed line.
 #[derive(Debug)]
 struct Line {
     text: String,
@@ -154,15 +148,15 @@ struct Line {
 }
 
 impl Person {
-    /// Whoever sits at the tty; `None` where nobody does.
+    /// The person at the tty; `None` without a tty.
     pub(crate) fn at_the_tty() -> Option<Self> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return None;
         }
         let (wanted, wants) = std::sync::mpsc::channel();
         let (tell, lines) = mpsc::channel(1);
-        // A thread of its own: it may sit in read(2) for ever, and ends with the process. It reads a
-        // line when one is wanted, for what comes after is for others to read.
+        // The thread may block in read(2) until the process ends. It reads a line only on request,
+        // because later input is for other readers.
         let reading = std::thread::Builder::new()
             .name("confirm".to_owned())
             .spawn(move || {
@@ -186,8 +180,8 @@ impl Person {
         })
     }
 
-    /// Asks, and waits for a line. No more lines mean no. May be dropped: what is typed then is no
-    /// answer to another question.
+    /// Asks, and waits for a line. The end of input means no. Cancel safe: a line to a dropped question
+    /// does not answer another one.
     pub(crate) async fn replies(&mut self, question: &str, offer: Offer) -> Reply {
         loop {
             output::ask(&format!("{question} {} ", offer.keys()));

@@ -1,8 +1,7 @@
 //! The desktop's notifications: `org.freedesktop.Notifications` on the session bus (Desktop
 //! Notifications Specification 1.2).
 //!
-//! It promises: text is text, whatever stands in it; an action counts only from the server that took
-//! the notification. Must not know what is notified of.
+//! Text is never markup. An action counts only from the server that accepted the notification.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,11 +13,11 @@ use zbus::{Connection, MatchRule, Message, MessageStream};
 
 const SERVICE: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
-/// Longest wait for an answer of the server's: it may have to be started.
+/// How long the server may take to answer. D-Bus may have to start it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
-/// `urgency`, normal: a critical one would be shown over a locked screen.
+/// `urgency` normal: a critical notification would be shown over a locked screen.
 const NORMAL: u8 = 1;
-/// `expire_timeout`, never: who shows it takes it away.
+/// `expire_timeout` never: termctl withdraws its notifications.
 const NEVER: i32 = 0;
 
 /// Why there are no notifications.
@@ -27,7 +26,7 @@ pub(crate) enum DesktopError {
     /// There is no session bus.
     #[error("no session bus, so no desktop notifications ({0}): run it in a desktop session")]
     NoBus(zbus::Error),
-    /// Nobody shows notifications.
+    /// There is no server of notifications.
     #[error(
         "no notification server on the session bus ({0}): a desktop has one, or start dunst or mako"
     )]
@@ -35,35 +34,34 @@ pub(crate) enum DesktopError {
     /// The bus, or the server, failed.
     #[error("the session bus failed: {0}")]
     Bus(#[from] zbus::Error),
-    /// The bus is gone.
     #[error("the session bus has closed the connection")]
     Closed,
 }
 
-/// One notification, as its server calls it.
+/// The id of a notification on its server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Shown {
     server: String,
     id: u32,
 }
 
-/// What became of a notification.
+/// An event of a notification.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// Somebody chose an action, by its key.
+    /// The person chose an action, by its key.
     Chosen(Shown, String),
-    /// It is no longer shown.
+    /// The notification is no longer shown.
     Closed(Shown),
 }
 
-/// What is shown.
+/// The content of a notification.
 #[derive(Debug)]
 pub(crate) struct Notification {
     /// One line.
     pub(crate) summary: String,
     /// Lines.
     pub(crate) body: String,
-    /// Keys and what is written on their buttons.
+    /// Keys, and the texts of their buttons.
     pub(crate) actions: Vec<(&'static str, &'static str)>,
 }
 
@@ -79,7 +77,7 @@ pub(crate) struct Desktop {
 }
 
 impl Desktop {
-    /// Connects, and asks the server what it can do.
+    /// Connects, and asks for the server's capabilities.
     pub(crate) async fn connect() -> Result<Self, DesktopError> {
         let builder = zbus::connection::Builder::session().method_timeout(ANSWER_WITHIN);
         let bus = builder.build().await.map_err(DesktopError::NoBus)?;
@@ -101,7 +99,6 @@ impl Desktop {
         })
     }
 
-    /// Shows one.
     pub(crate) async fn show(&self, shown: &Notification) -> Result<Shown, DesktopError> {
         let body = if self.reads_markup {
             without_markup(&shown.body)
@@ -134,7 +131,7 @@ impl Desktop {
         })
     }
 
-    /// Takes one away; one that is away already stays so.
+    /// Withdraws a notification, which may be gone already.
     pub(crate) async fn withdraw(&self, shown: &Shown) -> Result<(), DesktopError> {
         let server = Some(shown.server.as_str());
         let (path, method) = (PATH, "CloseNotification");
@@ -142,13 +139,13 @@ impl Desktop {
             .bus
             .call_method(server, path, Some(SERVICE), method, &shown.id);
         match asked.await {
-            // The server does not know it any more, or is gone with it.
+            // The server does not know the notification any more, or is gone.
             Ok(_) | Err(zbus::Error::MethodError(..)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Waits until something becomes of a notification. May be dropped.
+    /// Waits for an event. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<Event, DesktopError> {
         loop {
             let message = self.signals.next().await.ok_or(DesktopError::Closed)??;
@@ -176,13 +173,13 @@ fn event(message: &Message) -> Option<Event> {
     }
 }
 
-/// The unique name of whoever sent it; the bus vouches for it.
+/// The sender's unique name, which the bus sets.
 fn sender(message: &Message) -> String {
     let header = message.header();
     header.sender().map(ToString::to_string).unwrap_or_default()
 }
 
-/// The text for a server that reads markup.
+/// Escapes a text for a server that reads markup.
 fn without_markup(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What can go wrong, said in one line to a person and in one object to a program.
+//! Errors of termctl: one line for a person, one object for a program.
 
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Value, json};
@@ -15,25 +15,22 @@ use crate::exit_code::ExitCode;
 use crate::setup::SetupError;
 use crate::usage_error::UsageError;
 
-/// Why termctl could not do what was asked.
+/// Why termctl failed.
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
     /// The arguments do not make sense.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// The daemon was not reached, or refused, or made no sense.
+    /// The daemon was not reached, or refused, or its answer makes no sense.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Standard output was closed by its reader; nobody is left to be told.
+    /// The reader of standard output has closed it.
     #[error("standard output is closed")]
     StdoutClosed,
-    /// There is no picture.
     #[error(transparent)]
     Picture(#[from] PictureError),
-    /// A client is not set up.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// There are no desktop notifications.
     #[error(transparent)]
     Desktop(#[from] DesktopError),
     /// `mcp` did not serve to its end.
@@ -42,7 +39,7 @@ pub(crate) enum CliError {
     /// `acp` did not start its agent.
     #[error(transparent)]
     Acp(#[from] AcpError),
-    /// Something on this side failed: what, and why.
+    /// A system call of termctl failed: the action, and the system's error.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] std::io::Error),
 }
@@ -54,7 +51,7 @@ impl From<BadAnswer> for CliError {
 }
 
 impl CliError {
-    /// The daemon's refusal, where it is one.
+    /// The daemon's refusal, if this is one.
     pub(crate) fn refusal(&self) -> Option<&ErrorObjectOwned> {
         match self {
             Self::Client(error) => error.refusal(),
@@ -62,7 +59,6 @@ impl CliError {
         }
     }
 
-    /// What termctl exits with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => ExitCode::USAGE,
@@ -86,8 +82,8 @@ impl CliError {
         }
     }
 
-    /// `{"error": {"code", "kind", "message"}}`, and the daemon's `data` where it sent some.
-    /// `code` is null where the error is termctl's own.
+    /// `{"error": {"code", "kind", "message"}}`, and the daemon's `data`. An error of termctl's own has
+    /// no `code`.
     pub(crate) fn to_json(&self) -> Value {
         let own = |kind: &str| json!({ "error": { "code": null, "kind": kind, "message": self.to_string() } });
         match self {

@@ -1,4 +1,4 @@
-//! Exit codes: what each means, and which a command's end turns into.
+//! Exit codes, and the code for a command's end.
 //!
 //! Pure. docs/termctl.md and `termctl --help` have the same table.
 
@@ -6,14 +6,12 @@ use std::num::NonZeroU8;
 
 use termd_proto::terminal::ExitStatus;
 
-/// What termctl exits with.
+/// termctl's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExitCode(pub(crate) u8);
 
 impl ExitCode {
-    /// Done.
     pub(crate) const OK: Self = Self(0);
-    /// It could not be done.
     pub(crate) const FAILED: Self = Self(1);
     /// The arguments do not make sense.
     pub(crate) const USAGE: Self = Self(2);
@@ -21,19 +19,19 @@ impl ExitCode {
     pub(crate) const NO_TERMINAL: Self = Self(3);
     /// The daemon cannot be reached or started.
     pub(crate) const UNREACHABLE: Self = Self(4);
-    /// There is nothing in the journal to compare the audit with.
+    /// The journal has nothing to compare the audit with.
     pub(crate) const NO_ANCHORS: Self = Self(5);
-    /// A timeout ran out: what timeout(1) exits with.
+    /// A timeout ran out, as of timeout(1).
     pub(crate) const TIMED_OUT: Self = Self(124);
-    /// Standard output was closed: what a shell shows for SIGPIPE.
+    /// Standard output was closed; a shell shows this code for SIGPIPE.
     pub(crate) const PIPE: Self = Self(141);
 
-    /// What a shell shows for a process that signal `number` ended.
+    /// The code that a shell shows for a process that signal `number` ended.
     pub(crate) const fn of_signal(number: NonZeroU8) -> Self {
         Self(number.get().saturating_add(128))
     }
 
-    /// What a shell shows for a command that ended like this.
+    /// The code that a shell shows for a command's end.
     pub(crate) fn of_command(status: &ExitStatus) -> Self {
         match (&status.signal, status.exit_code) {
             (Some(name), _) => signal_number(name).map_or(Self(128), Self::of_signal),
@@ -50,7 +48,7 @@ const SIGNALS: [&str; 31] = [
     "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// The number of a signal's name, with or without `SIG`; also of a bare number and `SIGRTMIN+n`.
+/// The number of a signal's name, with or without `SIG`. Also reads a bare number and `SIGRTMIN+n`.
 fn signal_number(name: &str) -> Option<NonZeroU8> {
     let bare = name.strip_prefix("SIG").unwrap_or(name);
     let number = if let Some(position) = SIGNALS.iter().position(|&signal| signal == bare) {

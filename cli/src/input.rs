@@ -1,4 +1,4 @@
-//! Standard input, read by a thread of its own, and bytes sent to a terminal in order.
+//! Standard input, read by its own thread; and input sent to a terminal in order.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -20,19 +20,19 @@ use crate::confirm::Consent;
 use crate::error::CliError;
 use crate::usage_error::UsageError;
 
-/// One read of standard input: what a pipe holds.
+/// Bytes of one read of standard input: the capacity of a pipe.
 const READ_BYTES: usize = 64 * 1024;
-/// Reads on their way; more wait in the pipe.
+/// Most reads in the queue. More input waits in the pipe.
 const CHUNKS: usize = 4;
-/// Between two attempts while the program does not read and the daemon's queue is full.
+/// The pause between two attempts while the terminal's input queue is full.
 const FULL_PAUSE: Duration = Duration::from_millis(50);
 
-/// Starts reading standard input. The channel closes at its end, or where it cannot be read.
+/// Starts reading standard input. The channel closes at the end of input or at an error.
 ///
-/// The thread may sit in read(2) for ever; it ends with the process.
+/// The thread may block in read(2) until the process ends.
 pub(crate) fn read_stdin() -> Result<mpsc::Receiver<Vec<u8>>, CliError> {
     let cannot = |error| CliError::Io("cannot read standard input", error);
-    // Not `Stdin`: its buffer would keep bytes that nobody asks for again.
+    // Not `Stdin`, whose buffer would keep bytes from later readers.
     let mut stdin = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?);
     let (chunks, receiver) = mpsc::channel(CHUNKS);
     std::thread::Builder::new()
@@ -56,8 +56,8 @@ pub(crate) fn read_stdin() -> Result<mpsc::Receiver<Vec<u8>>, CliError> {
     Ok(receiver)
 }
 
-/// Types bytes into a terminal, waiting where its queue is full. Returns what was sent and what is
-/// still queued in the end.
+/// Types bytes into a terminal, and waits while its queue is full. Returns how many bytes were sent,
+/// and how many are queued at the end.
 pub(crate) async fn send_bytes(
     link: &Link,
     id: &TerminalRef,
@@ -94,7 +94,7 @@ pub(crate) async fn send_bytes(
     total.ok_or(UsageError::EmptyInput.into())
 }
 
-/// Types as a person does, waiting where the terminal's queue is full.
+/// Types text and keys, and waits while the terminal's queue is full.
 pub(crate) async fn type_input(
     link: &Link,
     id: &TerminalRef,
@@ -121,7 +121,7 @@ pub(crate) async fn type_input(
     }
 }
 
-/// Two calls as one: what the first left queued has gone before the second.
+/// Two calls as one: the input that the first left in the queue was sent before the second's.
 pub(crate) fn sent_before(before: &SendResult, after: &SendResult) -> SendResult {
     SendResult {
         sent: before.sent + before.queued + after.sent,
@@ -130,7 +130,7 @@ pub(crate) fn sent_before(before: &SendResult, after: &SendResult) -> SendResult
     }
 }
 
-/// Whether the terminal cannot be typed into any more, because its command has ended.
+/// Whether a refusal means that the terminal's command has ended.
 pub(crate) fn has_ended(refusal: Option<&ErrorObjectOwned>) -> bool {
     matches!(
         refusal.and_then(kind_of),

@@ -1,24 +1,24 @@
-//! What each Ctrl-C means to `termctl run`.
+//! The meaning of each Ctrl-C to `termctl run`.
 //!
-//! Pure. The first is typed into the terminal, so that its tty's own rules apply; one that follows
-//! soon is sent as a signal, for programs that have switched those off; then the terminal is ended;
-//! then termctl ends.
+//! Pure. The first Ctrl-C is typed into the terminal, so that its tty's rules apply. A second one soon
+//! after is also sent as a signal, for programs that have switched those rules off. The third ends the
+//! terminal, the fourth ends termctl.
 
 use std::time::{Duration, Instant};
 
-/// Presses within this time of each other belong together.
+/// Presses within this time of each other are counted together.
 const TOGETHER: Duration = Duration::from_secs(2);
 
-/// What to do about a press.
+/// The action for a press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// Type 0x03.
     Type,
-    /// Type it and send SIGINT to all of the terminal's processes.
+    /// Type 0x03 and send SIGINT to all of the terminal's processes.
     Signal,
     /// End the terminal's processes: SIGTERM, a grace, SIGKILL.
     End,
-    /// End termctl; the daemon ends the terminal, unless it is kept.
+    /// End termctl. The daemon ends the terminal, unless it is kept.
     Abandon,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// One more press.
+    /// Counts a press.
     pub(crate) fn press(&mut self, now: Instant) -> Interrupt {
         let recent = self
             .last

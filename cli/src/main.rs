@@ -1,11 +1,11 @@
 //! `termctl`: the command line of termd.
 //!
-//! Left to right: arguments ([`args`]), the verb ([`cmd`]), the daemon ([`termd_client`]), and what
-//! comes back ([`output`]). Nothing is done before the connection that the verb does not need: a
-//! whole `termctl create -- true` is to be over before a shell has noticed.
+//! From left to right: arguments ([`args`]), the verb ([`cmd`]), the daemon ([`termd_client`]), and the
+//! answer ([`output`]). A verb does nothing before its connection that it does not need, because a
+//! shell waits for `termctl create -- true`.
 //!
-//! **Invariant:** this crate knows the daemon by its contract alone, and nothing a terminal printed
-//! reaches a person's tty unescaped, unless they asked for raw output, ran it or attached to it.
+//! **Invariant:** this crate knows the daemon by its contract alone. A terminal's output reaches a
+//! person's tty only escaped, unless they requested raw output, ran the command or attached to it.
 
 mod arg_types;
 mod args;
@@ -50,11 +50,11 @@ fn main() -> anyhow::Result<()> {
             error.exit_code()
         }
     };
-    // Threads that sit in a read or a write of ours are not waited for.
+    // Threads may be blocked in a read or a write, so this does not join them.
     std::process::exit(i32::from(code.0));
 }
 
-/// Help and version are no errors; anything else is, and JSON where that was asked for.
+/// Prints help or the version, or the error; as JSON if `--json` is given.
 fn refuse(error: &clap::Error) -> ! {
     let asked_for_json = std::env::args_os()
         .take_while(|argument| argument != "--")

@@ -1,7 +1,7 @@
-//! The one room that writes to standard output and standard error.
+//! Standard output and standard error. No other module writes to them.
 //!
-//! Short answers are written as they stand. A command's output goes through [`Pump`]: a thread of
-//! its own, so that a reader who is slow (a pager) stops neither the signals nor the timeout.
+//! Short answers are written directly. A command's output goes through a [`Pump`], which has its own
+//! thread, so that a slow reader (a pager) holds up neither signals nor the timeout.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -14,10 +14,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::CliError;
 
-/// Chunks on their way to standard output; a chunk is a read's at most, 1 MiB.
+/// Most chunks in a pump's queue; a chunk is at most one read, 1 MiB.
 const PUMP_CHUNKS: usize = 4;
 
-/// Writes to standard output, now.
+/// Writes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     stdout
@@ -33,29 +33,29 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<(), CliError> {
     print(&line)
 }
 
-/// Tells a person something beside the output, in one line on standard error.
+/// Prints a line for a person on standard error.
 pub(crate) fn note(text: &str) {
-    // Where standard error is closed there is nobody to tell.
+    // A closed standard error has no reader.
     let _ = writeln!(io::stderr().lock(), "termctl: {text}");
 }
 
-/// The same below a question that is still open.
+/// Prints a line below a question that is still open.
 pub(crate) fn note_below(text: &str) {
     let _ = writeln!(io::stderr().lock(), "\ntermctl: {text}");
 }
 
-/// Asks a person; the answer is typed behind it.
+/// Prints a question. The person types the answer behind it.
 pub(crate) fn ask(question: &str) {
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "termctl: {question}").and_then(|()| stderr.flush());
 }
 
-/// Says what attach does, in brackets as script(1) and screen(1) do.
+/// Prints a line about attach in brackets, as script(1) and screen(1) do.
 pub(crate) fn status_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "[{}]", escaped(text));
 }
 
-/// Says what went wrong: one line, or one JSON object.
+/// Prints an error as one line or one JSON object.
 pub(crate) fn report(error: &CliError, as_json: bool) {
     if as_json {
         let _ = writeln!(io::stderr().lock(), "{}", error.to_json());
@@ -72,7 +72,7 @@ fn stdout_error(error: io::Error) -> CliError {
     }
 }
 
-/// Standard output or error, written by a thread of its own.
+/// A thread that writes to standard output or standard error.
 #[derive(Debug)]
 pub(crate) struct Pump {
     chunks: mpsc::Sender<Vec<u8>>,
@@ -82,12 +82,12 @@ pub(crate) struct Pump {
 impl Pump {
     /// Starts the thread. It ends when the pump is dropped or standard output fails.
     pub(crate) fn start() -> Result<Self, CliError> {
-        // Not `Stdout`: its buffer looks for newlines in what goes out as it is.
+        // Not `Stdout`, whose buffer searches all bytes for newlines.
         let stdout = io::stdout().as_fd().try_clone_to_owned();
         Self::into(stdout.map_err(stdout_error)?.into())
     }
 
-    /// The same to standard error, of which its failures are told as if it were the other.
+    /// Starts a thread for standard error. Its failures are reported as those of standard output.
     pub(crate) fn to_stderr() -> Result<Self, CliError> {
         let stderr = io::stderr().as_fd().try_clone_to_owned();
         Self::into(stderr.map_err(stdout_error)?.into())
@@ -112,8 +112,8 @@ impl Pump {
         Ok(Self { chunks, result })
     }
 
-    /// Queues a chunk, waiting where standard output is slow. Cancel safe: all of it is queued or
-    /// nothing.
+    /// Queues a chunk, and waits while the queue is full. Cancel safe: either all of the chunk is queued
+    /// or nothing.
     pub(crate) async fn write(&mut self, chunk: Vec<u8>) -> Result<(), CliError> {
         if chunk.is_empty() || self.chunks.send(chunk).await.is_ok() {
             return Ok(());
@@ -124,7 +124,7 @@ impl Pump {
         }
     }
 
-    /// Waits until everything queued is written.
+    /// Waits until the queue is written.
     pub(crate) async fn finish(self) -> Result<(), CliError> {
         drop(self.chunks);
         match self.result.await {

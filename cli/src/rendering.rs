@@ -1,16 +1,15 @@
-//! A terminal's output for a person's tty: nothing that could control it.
+//! A terminal's output for a person's tty, without bytes that control the tty.
 //!
-//! Pure, chunk by chunk; a chunk may end anywhere. Plain text for pipes comes from the daemon and
-//! passes here unchanged.
+//! Pure, chunk by chunk; a chunk may end anywhere. Plain text for pipes comes from the daemon, and
+//! passes unchanged.
 
 use crate::splitter::{Piece, Splitter};
 
 /// How output is written.
 #[derive(Debug)]
 pub(crate) enum Rendering {
-    /// As it is.
     Raw,
-    /// For a person's tty: text, newlines and tabs; escape sequences and controls are left out.
+    /// For a person's tty: text, newlines and tabs, without escape sequences and other controls.
     Plain(Splitter),
 }
 
@@ -20,7 +19,7 @@ impl Rendering {
         Self::Plain(Splitter::default())
     }
 
-    /// The chunk, written.
+    /// The chunk in this rendering.
     pub(crate) fn feed(&mut self, chunk: Vec<u8>) -> Vec<u8> {
         match self {
             Self::Raw => chunk,

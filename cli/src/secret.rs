@@ -1,6 +1,6 @@
-//! A secret from standard input: a line that is not shown where a person types it.
+//! A secret from standard input: one line, without echo on a tty.
 //!
-//! Promises: nothing of it is printed; the tty has its modes back on every path (`attach::tty`).
+//! Nothing of the secret is printed. The tty gets its modes back on every path (`attach::tty`).
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
@@ -8,14 +8,14 @@ use crate::attach::tty::RawTty;
 use crate::error::CliError;
 use crate::usage_error::UsageError;
 
-/// A longer one is no secret that somebody types.
+/// The longest secret.
 const MAX_SECRET_BYTES: usize = 4_095;
 
 /// Reads one line, without its end.
 pub(crate) fn read_secret() -> Result<String, CliError> {
     let stdin = io::stdin();
     let line = if stdin.is_terminal() {
-        // Standard error: standard output may be a file.
+        // On standard error, because standard output may be a file.
         let mut stderr = io::stderr();
         let _ = write!(stderr, "Secret: ");
         let _ = stderr.flush();
@@ -34,7 +34,7 @@ fn bytes_of_stdin() -> impl Iterator<Item = io::Result<u8>> {
     io::stdin().lock().bytes()
 }
 
-/// A line of a file or a pipe.
+/// Reads a line of a file or a pipe.
 fn plain(bytes: impl Iterator<Item = io::Result<u8>>) -> Result<Vec<u8>, CliError> {
     let mut line = Vec::new();
     for byte in bytes {
@@ -49,7 +49,7 @@ fn plain(bytes: impl Iterator<Item = io::Result<u8>>) -> Result<Vec<u8>, CliErro
     Ok(line)
 }
 
-/// A line of a raw tty, with the keys that a cooked one has for it.
+/// Reads a line of a raw tty, with the editing keys of a cooked one.
 fn edited(bytes: impl Iterator<Item = io::Result<u8>>) -> Result<Vec<u8>, CliError> {
     let mut line: Vec<u8> = Vec::new();
     for byte in bytes {

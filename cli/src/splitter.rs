@@ -1,24 +1,24 @@
-//! A stream of terminal output cut into text, control characters and whole escape sequences, each
-//! byte kept as it was.
+//! Splits terminal output into text, control characters and whole escape sequences, byte for byte.
 //!
-//! Pure, and it cannot fail, whatever the bytes. It is the state machine of ECMA-48 (5.4, 5.6) in
-//! UTF-8, where C1 controls are two bytes long; it says where a sequence ends, and nothing of what
-//! it means.
+//! Pure; any bytes can be split. This is the state machine of ECMA-48 (5.4, 5.6) in UTF-8, where C1
+//! controls are two bytes long. It finds the end of a sequence and does not interpret it. `termd-vt`'s
+//! reader does the opposite: it interprets sequences and drops their bytes, which filters must pass on.
+//! And no crate of the client's side depends on the daemon's.
 
-/// The longest sequence that is held until its end is there. Longer ones are reported as
-/// [`Piece::Overlong`]: a title or a picture of this size is nothing a filter has to know.
+/// The longest sequence that is kept until its end. A longer one, such as a picture, becomes a
+/// [`Piece::Overlong`].
 const MAX_SEQUENCE_BYTES: usize = 64 * 1024;
 
 /// A part of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// Whole characters, none of them a control; what is not UTF-8 comes as U+FFFD.
+    /// Whole characters without controls. Bytes that are not UTF-8 become U+FFFD.
     Text(&'a [u8]),
     /// One C0 control other than ESC, or DEL.
     Control(u8),
-    /// A whole sequence with its introducer, in its 7-bit form, as it was printed.
+    /// A whole sequence with its introducer, as the program printed it, in 7-bit form.
     Sequence(&'a [u8]),
-    /// A sequence that was too long, in place of all of it.
+    /// In place of a sequence that was too long.
     Overlong,
 }
 
@@ -32,7 +32,7 @@ enum State {
     Escape,
     /// After ESC `[`.
     Csi,
-    /// In the string of OSC, which BEL ends too (xterm).
+    /// In the string of OSC, which BEL also ends (xterm).
     Osc,
     /// In the string of DCS, SOS, PM or APC.
     Text,
@@ -40,19 +40,19 @@ enum State {
     StringEscape,
 }
 
-/// Cuts a stream, chunk by chunk.
+/// Splits a stream, chunk by chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Splitter {
     state: State,
-    /// The sequence or character begun, from its first byte on.
+    /// The unfinished sequence or character.
     begun: Vec<u8>,
     overlong: bool,
 }
 
-/// What an unfinished or wrong character is shown as.
+/// In place of an unfinished or wrong character.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
-/// How many bytes a character has that begins with this one; `None`: none begins so.
+/// The length of a character by its first byte; `None` if no character begins with that byte.
 fn character_length(first: u8) -> Option<usize> {
     match first {
         0x20..=0x7e => Some(1),
@@ -64,7 +64,7 @@ fn character_length(first: u8) -> Option<usize> {
 }
 
 impl Splitter {
-    /// Gives each piece that ends in this chunk to `take`.
+    /// Calls `take` with each piece that ends in this chunk.
     pub(crate) fn feed(&mut self, chunk: &[u8], mut take: impl FnMut(Piece<'_>)) {
         let mut rest = chunk;
         while let Some((&byte, after)) = rest.split_first() {
@@ -85,7 +85,7 @@ impl Splitter {
         }
     }
 
-    /// Whether a sequence or a character has begun and not ended.
+    /// Whether a sequence or a character is unfinished.
     pub(crate) fn is_inside(&self) -> bool {
         self.state != State::Ground
     }
@@ -94,7 +94,7 @@ impl Splitter {
         match self.state {
             State::Ground => self.ground(byte, take),
             State::Character => self.character(byte, take),
-            // CAN and SUB end a sequence without effect (ECMA-48 8.3.6, 8.3.148); ESC begins anew.
+            // CAN and SUB end a sequence without effect (ECMA-48 8.3.6, 8.3.148). ESC begins a new one.
             State::Escape | State::Csi if matches!(byte, 0x18 | 0x1a) => self.reset(),
             State::Osc | State::Text | State::StringEscape if matches!(byte, 0x18 | 0x1a) => {
                 self.reset();
@@ -114,7 +114,7 @@ impl Splitter {
             }
             State::Csi => {
                 self.keep(byte);
-                // Parameters and intermediates go on; anything else is final, or an error.
+                // Parameters and intermediates continue; any other byte is final, or an error.
                 if !matches!(byte, 0x20..=0x3f) {
                     self.end(take);
                 }
@@ -134,7 +134,7 @@ impl Splitter {
                 self.end(take);
             }
             State::StringEscape => {
-                // The string was broken off: what was begun is dropped, as xterm does.
+                // The string is broken off and dropped, as xterm does.
                 self.begin(0x1b, State::Escape);
                 self.byte(byte, take);
             }
@@ -166,7 +166,7 @@ impl Splitter {
         let begun = std::mem::take(&mut self.begun);
         self.reset();
         match std::str::from_utf8(&begun) {
-            // A C1 control in UTF-8: no text, and terminals in UTF-8 mode do not obey it.
+            // A C1 control in UTF-8 is no text. Terminals in UTF-8 mode ignore it.
             Ok(text) if text.chars().any(char::is_control) => {}
             Ok(text) => take(Piece::Text(text.as_bytes())),
             Err(_) => take(Piece::Text(REPLACEMENT)),

@@ -1,19 +1,18 @@
-//! Tables and times for a person.
+//! Tables, times and sizes for a person.
 //!
-//! Pure. Every cell is escaped here, so that no caller can forget it.
+//! Pure. A table escapes every cell, so that no caller can forget it.
 
 use std::fmt::Write as _;
 
 use termd_client::escape::escaped;
 
-/// Rows under a header, columns as wide as they must be.
+/// Rows under a header, with columns as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with this header.
     pub(crate) fn new(header: &[&str]) -> Self {
         Self {
             rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()],
@@ -25,7 +24,7 @@ impl Table {
         self.rows.push(cells.map(escaped).to_vec());
     }
 
-    /// The table as lines; the last column is not padded.
+    /// The table as lines. The last column is not padded.
     pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let widths: Vec<usize> = (0..columns)
@@ -50,7 +49,7 @@ impl Table {
     }
 }
 
-/// One fact a line. Values are the caller's to escape: a quoted command line is already.
+/// One name and value a line. The caller escapes the values; a quoted command line already is.
 pub(crate) fn facts_as_lines(facts: &[(&str, String)]) -> String {
     let mut out = String::new();
     for (name, value) in facts {

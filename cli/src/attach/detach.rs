@@ -1,30 +1,30 @@
-//! The key that detaches, found in what a person types.
+//! Finds the detach key in a person's input.
 //!
 //! Pure. A control key is one byte, unless the program in the terminal has switched on a newer
-//! keyboard protocol: then it is `CSI code ; modifiers u` (kitty) or `CSI 27 ; modifiers ; code ~`
-//! (xterm's modifyOtherKeys), and must be found there too, or nobody could leave.
+//! keyboard protocol. Then it is `CSI code ; modifiers u` (kitty) or `CSI 27 ; modifiers ; code ~`
+//! (xterm's modifyOtherKeys).
 
 use crate::arg_types::ControlKey;
 
-/// Begun sequences of this length are held back until their end comes: a lone escape key, and
-/// `ESC [`, go through at once.
+/// Unfinished sequences of this length wait for their end. Shorter ones, a lone escape key or `ESC [`,
+/// pass at once.
 const HELD_PREFIX_BYTES: usize = 3;
-/// No key report is longer.
+/// The longest key report.
 const MAX_REPORT_BYTES: usize = 24;
 /// Bits of the modifier field minus one: shift 1, alt 2, ctrl 4, … caps lock 64, num lock 128.
 const CONTROL: u32 = 4;
 const LOCKS: u32 = 64 | 128;
 
-/// What a chunk of typing turned out to be.
+/// A chunk of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Typed {
-    /// What is for the program, up to the key.
+    /// The program's input, up to the key.
     pub(crate) forward: Vec<u8>,
-    /// Whether the key was pressed; what was typed after it is dropped.
+    /// Whether the key was pressed. Input after the key is dropped.
     pub(crate) detach: bool,
 }
 
-/// Looks for one key, chunk by chunk.
+/// Searches for one key, chunk by chunk.
 #[derive(Debug)]
 pub(crate) struct DetachMatcher {
     key: ControlKey,
@@ -32,7 +32,6 @@ pub(crate) struct DetachMatcher {
 }
 
 impl DetachMatcher {
-    /// Looks for this key.
     pub(crate) fn new(key: ControlKey) -> Self {
         Self {
             key,
@@ -40,7 +39,7 @@ impl DetachMatcher {
         }
     }
 
-    /// Takes what was typed.
+    /// Reads a chunk of input.
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Typed {
         let mut typed = std::mem::take(&mut self.held);
         typed.extend(chunk);
@@ -85,7 +84,7 @@ impl DetachMatcher {
 enum Length {
     /// A control sequence of this many bytes.
     Whole(usize),
-    /// The beginning of one.
+    /// The beginning of a control sequence.
     Begun,
     /// Something else, or too long for a key.
     Other,
@@ -95,7 +94,7 @@ fn csi_length(bytes: &[u8]) -> Length {
     let Some(body) = bytes.strip_prefix(b"\x1b[") else {
         return Length::Other;
     };
-    // Only digits and separators make a key report; anything else is passed on unheld.
+    // Only digits and separators make a key report; any other sequence passes at once.
     match body.iter().position(|byte| !matches!(byte, b'0'..=b';')) {
         Some(end) => Length::Whole(end + 3),
         None if bytes.len() < MAX_REPORT_BYTES => Length::Begun,
@@ -103,7 +102,7 @@ fn csi_length(bytes: &[u8]) -> Length {
     }
 }
 
-/// Whether a report says: this key, with control and no other modifier, pressed or repeated.
+/// Whether a report is of this key, with control and no other modifier, pressed or repeated.
 fn is_control_key(report: &[u8], character: u8) -> bool {
     let Some((last, body)) = report
         .strip_prefix(b"\x1b[")
@@ -120,7 +119,7 @@ fn is_control_key(report: &[u8], character: u8) -> bool {
     code == u32::from(character) && modifiers.wrapping_sub(1) & !LOCKS == CONTROL && event != 3
 }
 
-/// A field's first two numbers, `number:number`; 0 where there is none.
+/// A field's first two numbers, `number:number`; 0 for a missing one.
 fn field(bytes: &[u8]) -> (u32, u32) {
     let mut numbers = bytes.split(|&byte| byte == b':').map(|digits| {
         let text = std::str::from_utf8(digits).unwrap_or_default();

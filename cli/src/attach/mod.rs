@@ -1,5 +1,5 @@
-//! What attaching needs beside the wire: the person's tty in raw mode and back, the key that
-//! detaches, and what must be filtered from, and undone after, somebody else's program.
+//! The parts of attaching: the person's tty in raw mode, the detach key, and the filter for queries
+//! and the reset of modes of the attached program.
 
 pub(crate) mod detach;
 pub(crate) mod queries;

@@ -1,21 +1,21 @@
-//! Queries taken out of output that is shown again.
+//! A filter for queries in output that is shown again.
 //!
-//! Pure. A terminal answers a query by typing; when old output is replayed on a person's tty, the
-//! answer would be typed into a program that asked long ago, or into the shell after it. So each
-//! sequence that makes a terminal answer, or touch its owner's clipboard, is dropped; all else
-//! passes, byte for byte. Sources: ECMA-48, xterm's "Control Sequences", kitty's keyboard and
+//! Pure. A terminal answers a query by typing. When a person's tty shows a program's output, its
+//! answers would be typed into that program, which termd has answered already, or into the shell. The
+//! filter drops each sequence that makes a terminal answer, or use its owner's clipboard, and passes
+//! all else byte for byte. Sources: ECMA-48, xterm's "Control Sequences", kitty's keyboard and
 //! graphics protocols.
 
 use crate::splitter::{Piece, Splitter};
 
-/// Takes queries out of a stream, chunk by chunk.
+/// Removes queries from a stream, chunk by chunk.
 #[derive(Debug, Default)]
 pub(crate) struct QueryFilter {
     splitter: Splitter,
 }
 
 impl QueryFilter {
-    /// The chunk without its queries. A sequence comes out once its end is there.
+    /// The chunk without its queries. A sequence is returned when its end has come.
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(chunk.len());
         self.splitter.feed(chunk, |piece| match piece {
@@ -33,7 +33,7 @@ impl QueryFilter {
     }
 }
 
-/// Whether a terminal answers this sequence, or does more than draw.
+/// Whether a terminal answers this sequence, or does anything else but draw.
 fn asks(sequence: &[u8]) -> bool {
     match sequence {
         [0x1b, b'[', body @ .., last] => csi_asks(body, *last),

@@ -1,7 +1,7 @@
-//! What a program may leave switched on in a person's terminal, and how it is switched off.
+//! Modes that a program may leave switched on in a person's terminal, and their reset.
 //!
-//! Pure. Most of it is reset blindly, which does no harm where it was off. The alternate screen is
-//! not: leaving it when it is not on moves the cursor (xterm, DECSET 1049), so that is watched.
+//! Pure. Most modes are reset blindly, which does no harm if they are off. The alternate screen is
+//! tracked instead, because leaving it while it is off moves the cursor (xterm, DECSET 1049).
 
 use crate::splitter::{Piece, Splitter};
 
@@ -12,16 +12,16 @@ const RESET: &[u8] = b"\x1b[?2026l\x1b[?9;1000;1001;1002;1003;1004;1005;1006;101
 \x1b[?1l\x1b>\x1b[4l\x1b[20l\x1b[?7h\x1b[?5l\x1b[?25h\x1b[<u\x1b[=0u\x1b[>4m\x1b[?5W\x1b7\x1b[?69l\x1b[r\x1b8\x1b[0m\x0f\x1b(B\
 \x1b[0 q";
 
-/// Watches what is written to a terminal.
+/// Tracks the modes of the output to a tty.
 #[derive(Debug, Default)]
 pub(crate) struct Residue {
     splitter: Splitter,
-    /// The number of the mode that switched the alternate screen on.
+    /// The mode that switched the alternate screen on.
     alternate: Option<u16>,
 }
 
 impl Residue {
-    /// Takes what was written.
+    /// Reads output to the tty.
     pub(crate) fn watch(&mut self, written: &[u8]) {
         let alternate = &mut self.alternate;
         self.splitter.feed(written, |piece| {
@@ -39,11 +39,11 @@ impl Residue {
         });
     }
 
-    /// What to write so that the person's shell finds the terminal as it was.
+    /// The output that resets the tty for the person's shell.
     pub(crate) fn reset(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.splitter.is_inside() {
-            // CAN ends whatever was begun.
+            // CAN ends an unfinished sequence.
             out.push(0x18);
         }
         if let Some(mode) = self.alternate {

@@ -1,7 +1,7 @@
-//! The person's tty: its size, raw mode, and the way back on every path.
+//! The person's tty: its size, and raw mode.
 //!
-//! Promises: while a [`RawTty`] lives the tty is raw; when it is dropped, or the program panics,
-//! the tty has the modes it had. Signals are the caller's: it must end by dropping this.
+//! The tty is raw while a [`RawTty`] lives. It gets its modes back on drop and on a panic. The caller
+//! must catch signals and drop the [`RawTty`].
 
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
@@ -13,11 +13,11 @@ use super::residue::Residue;
 use crate::arg_types::Size;
 use crate::error::CliError;
 
-/// The modes to go back to, for the panic hook; at the most one tty is raw at a time.
+/// The modes to restore, also by the panic hook. Only one tty is raw at a time.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
-/// The size of the terminal that standard output is, if it is one and has a size.
+/// The size of standard output's tty, if it is a tty and has a size.
 pub(crate) fn stdout_size() -> Option<Size> {
     let window = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (window.ws_col > 0 && window.ws_row > 0).then_some(Size {
@@ -26,17 +26,16 @@ pub(crate) fn stdout_size() -> Option<Size> {
     })
 }
 
-/// Whether a person is at both ends.
+/// Whether standard input and standard output are ttys.
 pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Raw mode on standard input's tty, for as long as this lives.
+/// Raw mode of standard input's tty.
 #[derive(Debug)]
 pub(crate) struct RawTty(());
 
 impl RawTty {
-    /// Switches raw mode on.
     pub(crate) fn enter() -> Result<Self, CliError> {
         let cannot =
             |error: rustix::io::Errno| CliError::Io("cannot set the tty's modes", error.into());
@@ -49,7 +48,7 @@ impl RawTty {
             let next = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
                 if restore() {
-                    // No lock: the thread that panics may hold it.
+                    // Without the lock of `Stdout`, which the panicking thread may hold.
                     let _ = rustix::io::write(io::stdout().as_fd(), &Residue::default().reset());
                 }
                 next(panic);
@@ -67,14 +66,14 @@ impl Drop for RawTty {
     }
 }
 
-/// Sets the saved modes, if there are any; whether there were.
+/// Restores the saved modes. Returns whether there were any.
 fn restore() -> bool {
     let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(saved) = saved else {
         return false;
     };
     let stdin = io::stdin();
-    // What is typed ahead, a terminal's late answers among it, was not meant for the shell.
+    // Unread input, such as the tty's late answers, is not for the shell.
     let _ = rustix::termios::tcflush(&stdin, QueueSelector::IFlush);
     let _ = rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &saved);
     true
