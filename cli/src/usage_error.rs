@@ -1,4 +1,4 @@
-//! Arguments that do not make sense, or that name what cannot be used.
+//! Errors of arguments.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use termd_proto::TerminalId;
 use termd_proto::id::InvalidLabel;
 use thiserror::Error;
 
-/// Arguments that do not make sense, or that name what cannot be used.
+/// Arguments without sense, or that name something unusable.
 #[derive(Debug, Error)]
 pub(crate) enum UsageError {
-    /// The parser of the arguments refused them: its first line.
+    /// The first line of the argument parser's refusal.
     #[error("{0}")]
     Arguments(String),
     /// `--label` has a character or a length that labels cannot have.
@@ -27,7 +27,7 @@ pub(crate) enum UsageError {
     /// `send --stdin` with nothing on standard input.
     #[error("nothing to send")]
     EmptyInput,
-    /// `send --secret`: the person gave up, or the file is empty.
+    /// `send --secret`: the person cancelled, or the file is empty.
     #[error("no secret was given")]
     NoSecret,
     /// `send --secret`: bytes that JSON cannot hold.
@@ -45,10 +45,10 @@ pub(crate) enum UsageError {
     /// `attach` from a pipe or a file.
     #[error("attach needs a tty on both ends; `termctl read --follow` does without")]
     NoTty,
-    /// `attach` to the terminal that it is run in.
+    /// `attach` to the terminal in which termctl runs.
     #[error("this is {0} itself: it cannot show itself")]
     OwnTerminal(TerminalId),
-    /// A file that was named cannot be read.
+    /// A named file cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     /// `policy test`: a table of expectations is wrong.
@@ -58,10 +58,9 @@ pub(crate) enum UsageError {
         line: usize,
         problem: String,
     },
-    /// `mcp`: a variable's value.
     #[error(transparent)]
     McpSettings(#[from] SettingsError),
-    /// `mcp`: a variable names a set of tools that there is not.
+    /// `mcp`: a variable names an unknown set of tools.
     #[error(
         "{variable}: no set of tools is called {name:?}: session, terminal, or both with a comma \
          between"

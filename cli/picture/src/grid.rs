@@ -1,7 +1,5 @@
-//! The walk over a screen: backgrounds, then the cursor, then letters and geometry, then lines
-//! under, over and through.
-//!
-//! Pure.
+//! The walk over a screen: backgrounds, then the cursor, then letters and geometry, then underlines,
+//! overlines and strike-through. Pure.
 
 use termd_proto::cells::Cell;
 use termd_proto::palette::{Paint, Rgb, Video};
@@ -33,13 +31,13 @@ pub(super) fn draw(
     Ok(())
 }
 
-/// The cursor, on the row that is drawn.
+/// The cursor on the current row.
 #[derive(Debug, Clone)]
 struct CursorCell {
     column: u16,
     width: u16,
     shape: CursorShape,
-    /// Of what is under it.
+    /// The style of the cell under the cursor.
     style: Style,
 }
 
@@ -105,7 +103,7 @@ impl<C: Canvas> Walk<'_, C> {
         self.look.theme.paint(style, self.video)
     }
 
-    /// All of these columns, from top to bottom.
+    /// The rectangle of these columns, over the whole height.
     fn columns(&self, column: u16, width: u16) -> Rect {
         let left = self.layout.x(column.min(self.layout.cols));
         let right = self
@@ -143,7 +141,7 @@ impl<C: Canvas> Walk<'_, C> {
         self.canvas.fill(rect, Ink::opaque(color));
     }
 
-    /// ASCII in one piece up to the cursor or another character; of those each by itself.
+    /// Draws ASCII in one piece up to the cursor or another character, and each of those by itself.
     fn letters(&mut self, run: &StyleRun) {
         let paint = self.paint(&run.style);
         let mut piece = self.piece(run, run.column, paint.ink);
@@ -235,7 +233,7 @@ impl<C: Canvas> Walk<'_, C> {
             ..span
         };
         let baseline = self.layout.baseline;
-        // Between the baseline and the lowest that a line of two may be.
+        // Below the baseline, with space for a double line.
         let below = (baseline + stroke).min(self.layout.cell.height - 3.0 * stroke);
         let ink = Ink::opaque(paint.underline);
         match run.style.underline {
@@ -262,7 +260,7 @@ impl<C: Canvas> Walk<'_, C> {
         }
     }
 
-    /// As long as they are apart.
+    /// Dashes as long as the gaps between them.
     fn dashes(&mut self, rule: Rect, length: f32, ink: Ink) {
         let length = length.max(1.0);
         let mut x = rule.x;

@@ -1,5 +1,4 @@
-//! PNG: a row of cells is drawn, written and forgotten, so that memory is a row's and not the
-//! picture's.
+//! PNG. Draws and writes one row of cells at a time, so that memory holds a row and not the picture.
 
 use std::io::Write as _;
 
@@ -19,7 +18,7 @@ use super::{Layout, Look, PictureError, grid};
 
 /// How far the top of a slanted letter of height 1 leans to the right: `DejaVu`'s oblique has 11°.
 const SLANT: f32 = 0.2;
-/// The picture as a file, with the system's fonts at hand.
+/// The picture as a file, with the system's fonts.
 pub(super) fn draw(screen: &Screen, look: &Look, layout: &Layout) -> Result<Vec<u8>, PictureError> {
     draw_with(screen, look, layout, Fallback::system())
 }
@@ -76,7 +75,7 @@ struct PngCanvas<'a, 'f> {
     strip: Pixmap,
     stamps: Stamps,
     size: LineSize,
-    /// From a row of single size to where it is in the strip.
+    /// From a row of single size to its place in the strip.
     transform: Transform,
     writer: png::StreamWriter<'a, &'f mut Vec<u8>>,
 }
@@ -116,7 +115,7 @@ impl PngCanvas<'_, '_> {
                 if let Some(path) = path {
                     let size = self.layout.font_size;
                     let natural = advance * size;
-                    // Other fonts have other widths: what is too wide is made narrower.
+                    // A glyph of another font that is too wide is made narrower.
                     let across = if natural > width {
                         width / natural
                     } else {
@@ -135,7 +134,7 @@ impl PngCanvas<'_, '_> {
         }
     }
 
-    /// An outline over the columns from `x` on: stamped, or drawn where it is enlarged.
+    /// An outline over the columns from `x` on: stamped, or drawn if it is enlarged.
     fn outline(
         &mut self,
         c: char,
@@ -164,7 +163,7 @@ impl PngCanvas<'_, '_> {
         }
     }
 
-    /// A picture as large as its columns and the row let it be.
+    /// A picture as large as fits into its columns and the row.
     fn picture(&mut self, picture: &Pixmap, x: f32, width: f32) {
         let height = self.layout.cell.height;
         let (own_width, own_height) = (as_float(picture.width()), as_float(picture.height()));
@@ -181,7 +180,7 @@ impl PngCanvas<'_, '_> {
             .draw_pixmap(0, 0, picture.as_ref(), &paint, transform, None);
     }
 
-    /// A character that no font has: its code point in hexadecimal, framed, in two lines.
+    /// In place of a character that no font has: its code point in hexadecimal, framed, in two lines.
     fn code_point(&mut self, c: char, x: f32, width: f32, letters: &Lettering) {
         let (height, stroke) = (self.layout.cell.height, self.layout.cell.stroke);
         let ink = Ink::opaque(letters.color);
@@ -232,17 +231,17 @@ impl PngCanvas<'_, '_> {
     }
 }
 
-/// Where a letter is put.
+/// The place of a letter.
 struct Place {
     left: f32,
     baseline: f32,
     size: f32,
-    /// 1, or less where it is narrowed.
+    /// 1, or less for a narrowed letter.
     across: f32,
 }
 
 impl Place {
-    /// From an outline of size 1 that goes upwards.
+    /// The transform of an outline of size 1 that goes upwards.
     fn transform(&self, face: Face) -> Transform {
         let lean = if face.italic { SLANT } else { 0.0 };
         Transform::from_row(

@@ -1,9 +1,9 @@
-//! SVG, and the page around it.
+//! SVG, and an HTML page around it.
 //!
-//! Letters are text in the viewer's font, held in their columns: a run of ASCII by its beginning and
-//! its length, any other cell by its middle. Viewers that do not know `textLength` have the spacing
-//! of letters for it, which is exact for fonts as wide as `DejaVu` Sans Mono, and runs end at gaps.
-//! The embedded font is not put in: it is larger than most pictures.
+//! Letters are text in the viewer's font, kept in their columns: a run of ASCII by its start and its
+//! length, any other cell by its middle. Viewers without `textLength` use `letter-spacing`, which is
+//! exact for fonts as wide as `DejaVu` Sans Mono; runs end at gaps. The file does not contain the
+//! embedded font, which is larger than most pictures.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use termd_proto::screen::{LineSize, Screen};
 use super::canvas::{Canvas, Ink, Lettering, Path, Rect, Step};
 use super::{Layout, Look, PictureError, grid};
 
-/// Fonts that may be there, and one that always is.
+/// Fonts that a viewer may have, and one that it always has.
 const FONTS: &str =
     "'DejaVu Sans Mono',Menlo,Consolas,'Noto Sans Mono','Noto Sans Mono CJK JP',monospace";
 
@@ -53,15 +53,15 @@ pub(super) fn page(screen: &Screen, look: &Look, layout: &Layout) -> Result<Stri
 struct SvgCanvas<'a> {
     out: String,
     layout: &'a Layout,
-    /// How many rows are done.
+    /// The number of finished rows.
     row: u32,
-    /// What ends the row's element.
+    /// The end tag of the row's element.
     ending: &'static str,
 }
 
 impl SvgCanvas<'_> {
     fn put(&mut self, formatted: std::fmt::Arguments<'_>) {
-        // A String takes whatever it is given.
+        // Writing to a String does not fail.
         let _ = self.out.write_fmt(formatted);
     }
 
@@ -105,7 +105,7 @@ impl SvgCanvas<'_> {
     }
 }
 
-/// A number with two digits after the point at the most.
+/// A number with at most two digits after the point.
 struct Short(f32);
 
 impl std::fmt::Display for Short {
@@ -137,7 +137,7 @@ impl Canvas for SvgCanvas<'_> {
                 } else {
                     half_height
                 };
-                // An element within, which shows what is in its view box and no more.
+                // An inner element clips the row to its view box.
                 self.put(format_args!(
                     "<svg x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
                      viewBox=\"0 {from} {half_width} {half_height}\">"
@@ -188,7 +188,7 @@ impl Canvas for SvgCanvas<'_> {
                 self.text(letters, place, piece);
             }
         } else {
-            // In the middle of its columns, less the space after it.
+            // In the middle of its columns, without the space after it.
             let width = f32::from(letters.columns) * column;
             let x = letters.x + width / 2.0 + (column - self.layout.advance) / 2.0;
             let place = format_args!("x=\"{}\" text-anchor=\"middle\"", Short(x));
@@ -203,13 +203,13 @@ impl Canvas for SvgCanvas<'_> {
     }
 }
 
-/// A count of columns; no row has more than a `u16`.
+/// A number of columns, which fits a `u16`.
 fn columns(count: usize) -> f32 {
     f32::from(u16::try_from(count).unwrap_or(u16::MAX))
 }
 
-/// The parts of a text between gaps of two blanks or more, none at their ends, and how many
-/// characters are before each: viewers differ in which blanks they keep.
+/// The parts of a text between gaps of two blanks or more, without blanks at their ends, and the number
+/// of characters before each. Viewers differ in the blanks that they keep.
 fn pieces(text: &str) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -224,7 +224,7 @@ fn pieces(text: &str) -> Vec<(usize, &str)> {
     pieces
 }
 
-/// Text as XML has it; what XML has no place for is U+FFFD.
+/// Escapes text for XML. Characters that XML cannot hold become U+FFFD.
 fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

@@ -1,4 +1,4 @@
-//! `termctl acp`: what the command line says, then the proxy.
+//! `termctl acp`: reads the arguments, then runs the proxy.
 
 use super::Context;
 use crate::args::{AcpAgentArgs, AcpArgs};
@@ -10,7 +10,7 @@ pub(super) async fn run(context: Context, args: AcpArgs) -> Result<ExitCode, Cli
     Ok(ExitCode(code.get()))
 }
 
-/// What `termctl acp` starts between itself and the agent.
+/// The supervisor, which `termctl acp` starts between itself and the agent.
 pub(super) async fn hold(args: AcpAgentArgs) -> Result<ExitCode, CliError> {
     let code = termd_acp::supervise(&args.into()).await?;
     Ok(ExitCode(code.get()))

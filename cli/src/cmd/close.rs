@@ -14,11 +14,10 @@ pub(super) async fn run(context: Context, args: CloseArgs) -> Result<ExitCode, C
     let link = context.open().await?;
     for terminal in args.terminals {
         let id = TerminalRef(terminal);
-        // Closing twice is no error: it may be repeated.
-        let asked = &id;
+        // Closing twice is no error.
         let result = link
             .repeat(&CloseTerminal {
-                id: asked.clone(),
+                id: id.clone(),
                 eof_ms: args.eof,
             })
             .await?;

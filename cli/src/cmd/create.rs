@@ -1,4 +1,4 @@
-//! `termctl create`: starts a command and prints its id; also how `run` starts its own.
+//! `termctl create`: starts a command and prints its id. `run` starts its command by the same code.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,7 +18,7 @@ use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, CliError> {
     let idle_timeout_ms = args.idle_timeout.map(|timeout| {
-        // Its bounds are the daemon's to check.
+        // The daemon checks the bounds.
         u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
     });
     let request = CreateTerminal {
@@ -36,32 +36,24 @@ pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, 
     Ok(ExitCode::OK)
 }
 
-/// Asks for a terminal, once; and again where the gate asks and the person at the tty agrees.
+/// Creates a terminal. If the gate asks and the person at the tty agrees, requests it once more.
 pub(super) async fn create(
     link: &Link,
     request: CreateTerminal,
 ) -> Result<TerminalInfo, ClientError> {
-    match create_as_asked(link, &request).await {
+    match link.once(&request).await {
         Err(error) if is_agreed(link, error.refusal()).await => {
             let confirmed = CreateTerminal {
                 confirmed: true,
                 ..request
             };
-            create_as_asked(link, &confirmed).await
+            link.once(&confirmed).await
         }
         created => created,
     }
 }
 
-async fn create_as_asked(
-    link: &Link,
-    request: &CreateTerminal,
-) -> Result<TerminalInfo, ClientError> {
-    link.once(request).await
-}
-
-/// What the arguments ask for: the client's own environment, directory and size where they do not
-/// say otherwise.
+/// The request of the arguments, with the client's own environment, directory and size as defaults.
 pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTerminal, CliError> {
     let label = start
         .label
@@ -78,7 +70,7 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         .map(|dir| dir.into_os_string().into_string())
         .transpose()
         .map_err(|_| UsageError::CwdNotUtf8)?;
-    // What is not UTF-8 cannot stand in JSON.
+    // JSON cannot hold a variable that is not UTF-8.
     let base_env: BTreeMap<String, String> = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();

@@ -1,4 +1,4 @@
-//! `termctl history`: what was run in terminals, newest first.
+//! `termctl history`: the commands that were run in terminals, newest first.
 
 use termd_client::Link;
 use termd_client::timestamp::utc;
@@ -12,7 +12,7 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{Table, age};
 
-/// Commands a page: the most the daemon gives.
+/// Commands a page: the daemon's maximum.
 const PAGE: u32 = 1000;
 
 pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode, CliError> {
@@ -87,7 +87,7 @@ fn render(commands: &[CommandInfo]) -> String {
     table.render()
 }
 
-/// `-` while it runs, `?` where nobody saw how it ended.
+/// `-` while the command runs, `?` if its exit code is unknown.
 fn exit(command: &CommandInfo) -> String {
     match (&command.signal, command.exit_code, command.ended_at_ms) {
         (Some(signal), _, _) => signal.clone(),

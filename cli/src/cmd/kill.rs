@@ -11,11 +11,10 @@ use crate::output;
 
 pub(super) async fn run(context: Context, args: KillArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
-    let (id, signal) = (TerminalRef(args.terminal), args.signal);
     let result = link
         .once(&KillTerminal {
-            id: id.clone(),
-            signal: signal.clone(),
+            id: TerminalRef(args.terminal),
+            signal: args.signal,
         })
         .await?;
     if context.json {

@@ -1,4 +1,4 @@
-//! `termctl list`: the terminals there are.
+//! `termctl list`: the terminals.
 
 use termd_client::escape::command_line;
 use termd_client::timestamp::now_ms;
@@ -11,7 +11,7 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{Table, age};
 
-/// Terminals a page: the most the daemon gives.
+/// Terminals a page: the daemon's maximum.
 const PAGE: u32 = 1000;
 
 pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, CliError> {

@@ -1,4 +1,4 @@
-//! `termctl mcp`: what the command line and the environment say, then the server.
+//! `termctl mcp`: reads the arguments and the environment, then serves.
 
 use std::env;
 
@@ -11,7 +11,7 @@ use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::usage_error::UsageError;
 
-/// Names the tool sets where `--tools` does not.
+/// The sets of tools, if `--tools` is not given.
 const TOOLS_VARIABLE: &str = "TERMCTL_MCP_TOOLS";
 
 pub(super) async fn run(context: Context, args: &McpArgs) -> Result<ExitCode, CliError> {
@@ -27,7 +27,7 @@ pub(super) async fn run(context: Context, args: &McpArgs) -> Result<ExitCode, Cl
     Ok(ExitCode::OK)
 }
 
-/// The sets in a comma-separated list; the default where it is empty.
+/// The sets in a comma-separated list; the default for an empty list.
 fn toolsets_of(list: &str) -> Result<Vec<ToolsetArg>, UsageError> {
     if list.trim().is_empty() {
         return Ok(vec![ToolsetArg::Session]);

@@ -1,4 +1,4 @@
-//! `termctl read`: a terminal's output, from where it is asked for.
+//! `termctl read`: a terminal's output, from any offset.
 
 use std::io::{self, IsTerminal as _};
 
@@ -16,7 +16,7 @@ use crate::exit_code::ExitCode;
 use crate::output::{self, Pump};
 use crate::rendering::Rendering;
 
-/// Bytes a page while following: what a reader at the other end of a pipe takes in one go.
+/// Bytes a page while following: as much as a pipe's reader takes at once.
 const FOLLOW_BYTES: u64 = 256 * 1024;
 
 pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, CliError> {
@@ -56,14 +56,13 @@ fn stream(args: &ReadArgs) -> Option<OutputStream> {
     }
 }
 
-/// What of the output is shown.
+/// The form in which output is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// The exact bytes.
     Exact,
-    /// Plain text, as the daemon resolves it.
+    /// Plain text by the daemon, with escape sequences and redraws applied.
     Plain,
-    /// For a person's tty: the output as it comes, without what could control the tty.
+    /// For a person's tty: the output without bytes that control the tty.
     Filtered,
 }
 
@@ -86,7 +85,7 @@ fn shown(args: &ReadArgs, as_json: bool) -> Shown {
     }
 }
 
-/// Which pages are still wanted.
+/// The pages that are left to read.
 struct Pages {
     left: u64,
     follow: bool,
@@ -94,7 +93,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// The next page; `None` when enough was read.
+    /// The next page; `None` after the last one.
     async fn next(&mut self, reader: &mut OutputReader<'_>) -> Result<Option<Page>, CliError> {
         if self.done {
             return Ok(None);
@@ -129,7 +128,7 @@ async fn copy(
     pump.finish().await
 }
 
-/// One object a page, one a line.
+/// Prints an object for each page, one a line.
 async fn follow_json(
     reader: &mut OutputReader<'_>,
     pages: &mut Pages,
@@ -142,7 +141,7 @@ async fn follow_json(
     Ok(())
 }
 
-/// One object for all pages.
+/// Prints one object for all pages.
 async fn whole_json(
     reader: &mut OutputReader<'_>,
     pages: &mut Pages,

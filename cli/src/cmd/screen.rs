@@ -1,4 +1,4 @@
-//! `termctl screen`: what a person would see now, as text, ANSI, JSON or HTML.
+//! `termctl screen`: the screen as a person would see it, as text, ANSI, JSON or HTML.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::usage_error::UsageError;
 
-/// How long the waits together take where nobody says; the longest that a call is given.
+/// The default timeout of all waits together, and the longest wait of one call.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, CliError> {
@@ -54,7 +54,7 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     })
 }
 
-/// What was asked for; else colours for a person, and text for a program.
+/// The requested format; by default ANSI on a tty, else text.
 fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat, UsageError> {
     let format = match args.format {
         Some(ScreenFormatArg::Ansi) => ScreenFormat::Ansi,
@@ -71,7 +71,7 @@ fn format_of(args: &ScreenArgs, json: bool, is_tty: bool) -> Result<ScreenFormat
     }
 }
 
-/// The count of changes now, and no more of the screen than must be.
+/// The screen's current seq, with as little of the screen as possible.
 async fn current_seq(link: &Link, id: &TerminalRef) -> Result<u64, CliError> {
     let request = ReadScreen {
         to_row: Some(0),
@@ -80,13 +80,14 @@ async fn current_seq(link: &Link, id: &TerminalRef) -> Result<u64, CliError> {
     Ok(link.repeat(&request).await?.screen.seq)
 }
 
-/// Waits in calls that are short enough for one; a change that one of them saw, the next sees too.
+/// Waits by several calls, because one call's wait has a bound. A later call also sees an earlier
+/// change.
 async fn waited(
     link: &Link,
     request: &mut ReadScreen,
     timeout: Duration,
 ) -> Result<ScreenResult, ClientError> {
-    // A timeout that no clock can hold is none.
+    // A timeout beyond the clock's range is none.
     let deadline = tokio::time::Instant::now().checked_add(timeout);
     loop {
         let left = deadline.map(|at| at.saturating_duration_since(tokio::time::Instant::now()));
@@ -100,7 +101,7 @@ async fn waited(
     }
 }
 
-/// From where the screen's cursor is to a line of the shell's own, with the cursor as it was.
+/// Moves the cursor below the printed screen, to a new line for the shell, and restores its shape.
 fn leave(screen: &Screen, rows: ScreenRows) -> String {
     let cursor = i64::from(screen.cursor.row);
     let end = i64::from(screen.rows).saturating_sub(1);

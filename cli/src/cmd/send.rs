@@ -15,7 +15,7 @@ use crate::output;
 use crate::secret::read_secret;
 use crate::usage_error::UsageError;
 
-/// End of file, as tty(4) has it by default.
+/// End of file by the default settings of a tty.
 const EOF: &str = "ctrl-d";
 
 pub(super) async fn run(context: Context, args: SendArgs) -> Result<ExitCode, CliError> {
@@ -55,8 +55,8 @@ enum Step {
     Stdin,
 }
 
-/// What is to be done, in order. Enter goes with what is before it, so that nothing that another
-/// client types comes between.
+/// The steps in order. Enter goes with the input before it, so that another client's input cannot come
+/// between them.
 fn steps(args: &SendArgs) -> Result<Vec<Step>, CliError> {
     if args.secret {
         return Ok(vec![Step::Type(TypedInput {
@@ -111,7 +111,7 @@ fn plain_steps(args: &SendArgs) -> Vec<Step> {
     steps
 }
 
-/// Types; where the gate asks and the person at the tty agrees, all the same.
+/// Types. If the gate asks and the person at the tty agrees, types once more with consent.
 async fn type_or_ask(
     link: &Link,
     id: &TerminalRef,

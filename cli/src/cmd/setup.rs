@@ -1,4 +1,4 @@
-//! `termctl setup`: tells MCP clients of `termctl mcp`. Never starts the daemon.
+//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients. Never starts the daemon.
 
 use std::collections::HashSet;
 use std::env;
@@ -43,7 +43,7 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
     for (client, path) in chosen {
         let shown = escaped(&path.display().to_string());
         let outcome = setup::apply(client, &path, scope, &server, action);
-        // A client that nobody asked for by name, and that cannot be edited, is no failure.
+        // A client that was found, not named, and that must be edited by hand, is no failure.
         let is_hint = args.clients.is_empty() && matches!(outcome, Err(SetupError::ByHand { .. }));
         match &outcome {
             Err(_) if is_hint => {}
@@ -75,7 +75,7 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
     Ok(code)
 }
 
-/// The clients to set up, each with its file; no file twice.
+/// The clients to set up, each with its file. No file occurs twice.
 fn chosen(
     args: &SetupArgs,
     places: &Places,
@@ -115,7 +115,7 @@ fn print(
         return Ok(ExitCode::OK);
     }
     for (client, path) in chosen {
-        // Beside the text, so that the text alone can be piped into a file.
+        // On standard error, so that the text alone can be piped into a file.
         output::note(&format!(
             "{}: {}",
             client.name,
@@ -159,8 +159,8 @@ fn server(args: &SetupArgs) -> Result<Server, CliError> {
     })
 }
 
-/// The absolute path of this program, by the name it was called by where that is an absolute path
-/// too once looked up: a link such as a package manager's profile outlives what it leads to.
+/// The absolute path of this program. Prefers the path by which it was called, which may be a link:
+/// one in a package manager's profile outlives its target.
 fn program(called: &OsString) -> std::io::Result<PathBuf> {
     let running = env::current_exe()?;
     let called = Path::new(called);

@@ -1,4 +1,4 @@
-//! `termctl show`: all that is known of one terminal.
+//! `termctl show`: everything that the daemon knows of one terminal.
 
 use termd_client::escape::{command_line, escaped};
 use termd_client::timestamp::utc;
@@ -26,7 +26,7 @@ pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, Cl
     Ok(ExitCode::OK)
 }
 
-/// Asks for what is known of a terminal.
+/// Reads a terminal's description.
 pub(super) async fn show(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, ClientError> {
     link.repeat(&ShowTerminal { id: id.clone() }).await
 }
@@ -66,7 +66,7 @@ fn render(info: &TerminalInfo) -> String {
         ("exit", or_dash(exit.as_deref())),
         ("ended by", or_dash(info.end_cause.map(end_cause))),
         ("closed by", or_dash(info.close_cause.map(close_cause))),
-        // Quoting has escaped what cannot be printed already.
+        // Quoting has already escaped control characters.
         ("command", command_line(&info.argv)),
         ("directory", escaped(&info.cwd)),
         ("pid", info.pid.to_string()),
@@ -87,13 +87,13 @@ fn render(info: &TerminalInfo) -> String {
         lines.push_str(&facts_as_lines(&[("not kept", what)]));
     }
     if let Some(confinement) = &info.confinement {
-        lines.push_str(&facts_as_lines(&held_to(confinement)));
+        lines.push_str(&facts_as_lines(&confinement_facts(confinement)));
     }
     lines
 }
 
-/// What it is held to.
-fn held_to(confinement: &Confinement) -> [(&'static str, String); 8] {
+/// The facts of a terminal's confinement.
+fn confinement_facts(confinement: &Confinement) -> [(&'static str, String); 8] {
     let or_dash = |text: String| {
         if text.is_empty() {
             "-".to_owned()
@@ -136,7 +136,7 @@ fn held_to(confinement: &Confinement) -> [(&'static str, String); 8] {
     ]
 }
 
-/// What all of it together is held to.
+/// The limits of a command and its children together.
 fn scope(limits: ScopeLimits) -> String {
     let words = [
         limits
@@ -153,7 +153,7 @@ fn scope(limits: ScopeLimits) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The limit that ended its command.
+/// The limit that ended the command.
 fn end_cause(cause: EndCause) -> &'static str {
     match cause {
         EndCause::Timeout => "the timeout of its profile",
@@ -165,7 +165,7 @@ fn end_cause(cause: EndCause) -> &'static str {
     }
 }
 
-/// Who closed it, where nobody asked for it.
+/// The reason why the daemon closed the terminal.
 fn close_cause(cause: CloseCause) -> &'static str {
     match cause {
         CloseCause::Idle => "its idle timeout",

@@ -1,4 +1,4 @@
-//! `termctl status`: whether the daemon runs, and what it holds. Never starts it.
+//! `termctl status`: whether the daemon runs, and what it holds. Never starts the daemon.
 
 use serde_json::json;
 use termd_client::escape::escaped;

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 
-/// How long one call waits: the next one goes on.
+/// How long one call waits.
 const WAIT: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, CliError> {
@@ -35,7 +35,7 @@ pub(super) async fn wait(
     id: &TerminalRef,
     timeout: Option<Duration>,
 ) -> Result<WaitResult, CliError> {
-    // A timeout that no clock can hold is none.
+    // A timeout beyond the clock's range is none.
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     loop {
         let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));

@@ -1,4 +1,4 @@
-//! `termctl audit`: who did what, and whether the record of it is whole.
+//! `termctl audit`: lists, follows, exports and verifies audit records.
 
 mod anchors;
 mod csv;
@@ -21,7 +21,7 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::Table;
 
-/// Records a page: the most the daemon gives.
+/// Records a page: the daemon's maximum.
 const PAGE: u32 = 1000;
 /// How long one call waits for a new record.
 const FOLLOW_MS: u64 = 30_000;
@@ -39,7 +39,7 @@ pub(super) async fn run(context: Context, args: AuditArgs) -> Result<ExitCode, C
 async fn filter_of(link: &Link, args: FilterArgs) -> Result<AuditFilter, CliError> {
     let now = now_ms();
     let terminal = match args.terminal {
-        // The filter takes whole ids alone: labels come and go.
+        // The filter takes only whole ids, because labels are reused.
         Some(reference) => Some(show(link, &TerminalRef(reference)).await?.id.into()),
         None => None,
     };
@@ -65,7 +65,7 @@ async fn filter_of(link: &Link, args: FilterArgs) -> Result<AuditFilter, CliErro
     })
 }
 
-/// One page; with the oldest first it may wait for its first record.
+/// Reads a page. In the order of the oldest first, the call may wait for a record.
 async fn page(
     link: &Link,
     filter: &AuditFilter,
@@ -84,7 +84,7 @@ async fn page(
     .await
 }
 
-/// The newest records, newest first, and up to which record that was looked for.
+/// The newest records, newest first, and the number of the last record at that time.
 async fn newest(
     link: &Link,
     filter: &AuditFilter,
@@ -130,7 +130,7 @@ async fn list(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCode
     Ok(ExitCode::OK)
 }
 
-/// Prints what there is and what comes, until standard output is closed or a signal ends it.
+/// Prints the newest records and each new one, until standard output is closed or a signal comes.
 async fn follow(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCode, CliError> {
     let filter = filter_of(link, args.filter).await?;
     let (mut records, through) = newest(link, &filter, args.limit).await?;
@@ -159,8 +159,7 @@ async fn follow(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCo
     }
 }
 
-/// Prints all records that the filter lets through, as many as there are when it begins, a page at a
-/// time.
+/// Prints all records of the filter up to the newest one at the start, a page at a time.
 async fn export(link: &Link, args: AuditExportArgs) -> Result<ExitCode, CliError> {
     let filter = filter_of(link, args.filter).await?;
     if args.csv {
@@ -209,8 +208,7 @@ fn render(records: &[AuditRecord]) -> String {
     table.render()
 }
 
-/// One record as one line, for whoever follows: what comes later is not known, so nothing is
-/// aligned with it.
+/// A record as a line for `--follow`. Columns are not aligned, because later records are unknown.
 fn line(record: &AuditRecord) -> String {
     let cells = cells(record).map(|cell| escaped(&cell));
     format!("{}\n", cells.join("  "))
@@ -235,7 +233,7 @@ fn cells(record: &AuditRecord) -> [String; 7] {
     ]
 }
 
-/// The details as `name=value`, a command line as it would be typed.
+/// The details as `name=value`, and a command line as it would be typed.
 fn what(record: &AuditRecord) -> String {
     let details = record.detail.iter().map(|(name, value)| {
         let argv: Option<Vec<String>> = match (name.as_str(), value) {

@@ -1,6 +1,6 @@
-//! A table of expectations: commands, and what should be decided of them.
+//! A file of commands and the decisions that are expected of them.
 //!
-//! Pure: text in, questions out; answers in, a report out.
+//! Pure: text in, queries out; answers in, a report out.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -19,12 +19,12 @@ use crate::usage_error::UsageError;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
-    /// What holds for cases that do not say otherwise.
+    /// The defaults of all cases.
     default: Asking,
     case: Vec<Spanned<Case>>,
 }
 
-/// Who asks, and from where.
+/// The caller and its directory.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Asking {
@@ -34,7 +34,7 @@ struct Asking {
     uid: Option<u32>,
 }
 
-/// One `[[case]]`: the question, and what is expected of the answer.
+/// One `[[case]]`: the command, and the expected decision.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Case {
@@ -47,12 +47,12 @@ struct Case {
     uid: Option<u32>,
     effect: Option<Effect>,
     verdict: Option<Verdict>,
-    /// By its number; 0: none.
+    /// The rule's number; 0 is none.
     rule: Option<usize>,
     profile: Option<Profiles>,
 }
 
-/// `"agent"`, or several that hold together; `"none"`: none.
+/// One profile, or several that hold together. `"none"` is no profile.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum Profiles {
@@ -72,21 +72,21 @@ impl Profiles {
     }
 }
 
-/// A table, read.
+/// The cases of a file, each with its line.
 #[derive(Debug)]
 pub(super) struct Expectations {
     file: String,
     cases: Vec<(usize, Case)>,
 }
 
-/// What came of it.
+/// The result of a test.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     passed: usize,
     failed: Vec<Failure>,
 }
 
-/// A case that is not as expected.
+/// A case with another decision than expected.
 #[derive(Debug, Serialize)]
 struct Failure {
     file: String,
@@ -96,7 +96,7 @@ struct Failure {
     why: String,
 }
 
-/// One thing that is not.
+/// One difference of a decision.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Difference {
     what: &'static str,
@@ -105,7 +105,7 @@ struct Difference {
 }
 
 impl Expectations {
-    /// Reads a table. `here` is the directory of cases that name none.
+    /// Reads a file. `here` is the directory of cases that name none.
     pub(super) fn parse(text: &str, path: &Path, here: Option<&str>) -> Result<Self, UsageError> {
         let shown = path.display().to_string();
         let line = |span: Range<usize>| {
@@ -158,7 +158,7 @@ impl Expectations {
         Ok(Self { file: shown, cases })
     }
 
-    /// What to ask, in the order of the cases.
+    /// The queries, in the order of the cases.
     pub(super) fn queries(&self) -> Vec<PolicyQuery> {
         let query = |(_, case): &(usize, Case)| PolicyQuery {
             line: case.line.clone(),
@@ -172,7 +172,7 @@ impl Expectations {
         self.cases.iter().map(query).collect()
     }
 
-    /// Compares the answers, one a case.
+    /// Compares the answers, one for each case.
     pub(super) fn compare(&self, answers: &[Explanation]) -> Result<Report, BadAnswer> {
         if answers.len() != self.cases.len() {
             return Err(BadAnswer::Missing("not an answer to each question"));
@@ -264,7 +264,6 @@ fn shown(case: &Case) -> String {
 }
 
 impl Report {
-    /// Whether all is as expected.
     pub(super) fn is_passed(&self) -> bool {
         self.failed.is_empty()
     }

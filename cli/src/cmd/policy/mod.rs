@@ -1,4 +1,4 @@
-//! `termctl policy`: what is decided of a command, without running it; and tables of expectations.
+//! `termctl policy`: the gate's decision about a command, without running it; and tests of decisions.
 
 mod expectations;
 
@@ -20,7 +20,7 @@ use expectations::Expectations;
 use termd_client::escape::escaped;
 use termd_client::{BadAnswer, ClientError, Link};
 
-/// Paths that one list shows; `--json` has all.
+/// Most paths of a list for a person. `--json` has all.
 const SHOWN: usize = 6;
 
 pub(super) async fn run(context: Context, args: PolicyArgs) -> Result<ExitCode, CliError> {
@@ -100,7 +100,7 @@ async fn ask(
     .await
 }
 
-/// The verdict in the first line, and what follows from it in the others.
+/// The verdict in the first line, its consequences in the others.
 fn explained_as_lines(explanation: &Explanation) -> String {
     let mut lines = said(&explanation.judgement);
     let mut fact = |name: &str, text: String| {
@@ -145,7 +145,7 @@ fn explained_as_lines(explanation: &Explanation) -> String {
     lines
 }
 
-/// What a profile bounds.
+/// The limits of a profile.
 fn limits(profile: &ExplainedProfile) -> String {
     let seconds = |ms: u64| format!("{} s", ms.div_ceil(1_000));
     let bytes = |bytes: u64| format!("{bytes} bytes");
@@ -174,7 +174,7 @@ fn limits(profile: &ExplainedProfile) -> String {
     given.collect::<Vec<_>>().join(", ")
 }
 
-/// The first of these, and how many more there are.
+/// The first `SHOWN` paths, and the number of the others.
 fn some_of(paths: &[String]) -> String {
     let shown = paths.iter().take(SHOWN).map(|path| escaped(path));
     let mut text = shown.collect::<Vec<_>>().join(" ");
