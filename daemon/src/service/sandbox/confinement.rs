@@ -3,6 +3,7 @@
 //! Paths are resolved here, because the keeper takes none with a link in it.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,17 @@ pub(super) struct NewConfinement {
     pub(super) creatable: Vec<NeededDirectory>,
 }
 
+/// Why the sandbox of some profiles cannot be asked for.
+#[derive(Debug, thiserror::Error)]
+enum SandboxError {
+    #[error("{}: {cause}", path.display())]
+    Directory { path: PathBuf, cause: io::Error },
+    #[error("the writable path {}: {cause}", path.display())]
+    WritablePath { path: PathBuf, cause: io::Error },
+    #[error("they name more than {MAX_SANDBOX_PATHS} paths together")]
+    TooManyPaths,
+}
+
 /// What the keeper is to hold a command to.
 pub(super) fn confinement(
     profile: &Profile,
@@ -41,13 +53,16 @@ pub(super) fn confinement(
             creatable: Vec::new(),
         });
     }
-    let failed = |problem: String| TerminalError::Unconfinable {
+    let failed = |error: SandboxError| TerminalError::Unconfinable {
         profiles: profile.names.join(", "),
-        problem,
+        problem: error.to_string(),
     };
     let mut links = LinkResolver::default();
     let places = places(&mut links, cwd, config_dir);
-    let places = places.map_err(|error| failed(format!("{}: {error}", cwd.display())))?;
+    let places = places.map_err(|cause| {
+        let path = cwd.to_owned();
+        failed(SandboxError::Directory { path, cause })
+    })?;
     let walls = profile.sandbox_access(&places);
     let sandbox = walls.map(|walls| sandbox(&mut links, &walls)).transpose();
     let (sandbox, creatable) = sandbox.map_err(failed)?.unzip();
@@ -71,7 +86,7 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
 fn sandbox(
     links: &mut LinkResolver,
     walls: &SandboxAccess,
-) -> Result<(Sandbox, Vec<NeededDirectory>), String> {
+) -> Result<(Sandbox, Vec<NeededDirectory>), SandboxError> {
     let writable = writable_paths(links, walls)?;
     let protected = guarded_paths(links, walls, &writable);
     let is_created = |guarded: &&GuardedPath| guarded.if_absent == IfAbsent::MakeDirectory;
@@ -90,9 +105,7 @@ fn sandbox(
     let visible = existing(&walls.visible);
     let lengths = [writable.len(), protected.len(), hidden.len()];
     if lengths.into_iter().any(|length| length > MAX_SANDBOX_PATHS) {
-        return Err(format!(
-            "they name more than {MAX_SANDBOX_PATHS} paths together"
-        ));
+        return Err(SandboxError::TooManyPaths);
     }
     let bytes = |path: PathBuf| path.into_os_string().into_vec();
     let access = |allowed| {
@@ -130,12 +143,16 @@ fn sandbox(
     Ok((sandbox, creatable))
 }
 
-fn writable_paths(links: &mut LinkResolver, walls: &SandboxAccess) -> Result<Vec<PathBuf>, String> {
+fn writable_paths(
+    links: &mut LinkResolver,
+    walls: &SandboxAccess,
+) -> Result<Vec<PathBuf>, SandboxError> {
     let mut writable: Vec<PathBuf> = Vec::new();
     for path in &walls.writable {
-        let real = real_path(links, path);
-        let real =
-            real.map_err(|error| format!("the writable path {}: {error}", path.display()))?;
+        let real = real_path(links, path).map_err(|cause| {
+            let path = path.clone();
+            SandboxError::WritablePath { path, cause }
+        })?;
         writable.push(real);
     }
     writable.sort();

@@ -33,13 +33,34 @@ pub(crate) async fn verify(
     while let Some(row) = rows.try_next().await? {
         let seq: i64 = row.try_get(0)?;
         let Ok(row) = AuditRow::from_row(&row) else {
-            return Ok(checker.broken(seq, "a field of it cannot be read".to_owned()));
+            return Ok(checker.broken(seq, &Fault::Unreadable));
         };
-        if let Err(reason) = checker.check(&row) {
-            return Ok(checker.broken(seq, reason));
+        if let Err(fault) = checker.check(&row) {
+            return Ok(checker.broken(seq, &fault));
         }
     }
     Ok(checker.finish(&anchor, written))
+}
+
+/// What is wrong with a record, or with the chain at its place.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("a field of it cannot be read")]
+    Unreadable,
+    #[error("record {0} before it is missing")]
+    Missing(i64),
+    #[error("records {first} to {last} before it are missing")]
+    MissingRange { first: i64, last: i64 },
+    #[error("it is not linked to the record before it")]
+    NotLinked,
+    #[error("its fields do not have its hash")]
+    WrongHash,
+    #[error(
+        "the records up to {0} are gone, and no {PRUNED} record says that retention dropped them"
+    )]
+    BeginningGone(i64),
+    #[error("records from here to {0} were written and are gone")]
+    EndGone(i64),
 }
 
 /// What the records so far have shown.
@@ -60,22 +81,19 @@ impl Checker {
         }
     }
 
-    fn check(&mut self, row: &AuditRow) -> Result<(), String> {
-        let expected = self.last.seq + 1;
-        if row.seq != expected {
-            return Err(match row.seq - expected {
-                1 => format!("record {expected} before it is missing"),
-                _ => format!(
-                    "records {expected} to {} before it are missing",
-                    row.seq - 1
-                ),
+    fn check(&mut self, row: &AuditRow) -> Result<(), Fault> {
+        let first = self.last.seq + 1;
+        if row.seq != first {
+            return Err(match row.seq - 1 {
+                last if last == first => Fault::Missing(first),
+                last => Fault::MissingRange { first, last },
             });
         }
         if row.prev_hash != self.last.hash {
-            return Err("it is not linked to the record before it".to_owned());
+            return Err(Fault::NotLinked);
         }
         if row.hash != row.computed_hash() {
-            return Err("its fields do not have its hash".to_owned());
+            return Err(Fault::WrongHash);
         }
         if row.action == PRUNED {
             self.pruned = dropped_range(&row.detail);
@@ -94,20 +112,12 @@ impl Checker {
             None => anchor.seq == 0 && anchor.hash == chain::NO_HASH,
         };
         if !recorded {
-            let reason = format!(
-                "the records up to {} are gone, and no {PRUNED} record says that retention dropped them",
-                anchor.seq
-            );
-            return self.broken(anchor.seq + 1, reason);
+            return self.broken(anchor.seq + 1, &Fault::BeginningGone(anchor.seq));
         }
         // The snapshot is younger than `written`, so it may hold more, and never less.
         if self.last.seq < written.seq {
-            let reason = format!(
-                "records from here to {} were written and are gone",
-                written.seq
-            );
             let first_missing = self.last.seq + 1;
-            return self.broken(first_missing, reason);
+            return self.broken(first_missing, &Fault::EndGone(written.seq));
         }
         AuditVerdict {
             checked: self.checked,
@@ -116,7 +126,8 @@ impl Checker {
         }
     }
 
-    fn broken(self, seq: i64, reason: String) -> AuditVerdict {
+    fn broken(self, seq: i64, fault: &Fault) -> AuditVerdict {
+        let reason = fault.to_string();
         AuditVerdict {
             checked: self.checked,
             first_bad: Some(BadRecord { seq, reason }),
