@@ -1,10 +1,10 @@
 //! `approval.*`: what the gate wants a person to agree to.
 //!
 //! A call that the gate answers with `confirmation_required` leaves a question, named in
-//! `data.approval`. Whoever answers it first has answered it: the front that asked (by the same call
+//! `data.approval`. The first answer counts: the front that asked (by the same call
 //! with `confirmed`), or a person through `approval.answer`. An approval lets the same caller do the
 //! same thing once: the same command in the same directory, or typed into the same terminal. A
-//! question that nobody answers in time is denied.
+//! question without an answer in time is denied.
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ impl fmt::Display for ApprovalId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// Nobody has answered.
+    /// There is no answer yet.
     Pending,
     /// Approved; what was asked about has not run yet.
     Approved,
@@ -91,7 +91,7 @@ pub enum ApprovalState {
     Used,
     /// Denied by somebody.
     Denied,
-    /// Nobody answered in time, or nobody used the approval in time.
+    /// No answer came in time, or the approval was not used in time.
     Expired,
 }
 
@@ -131,9 +131,9 @@ pub struct ApprovalInfo {
     pub reason: Option<String>,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub asked_at_ms: i64,
-    /// When it is denied if nobody answers, or, once approved, when the approval lapses.
+    /// When it is denied without an answer, or, once approved, when the approval lapses.
     pub expires_at_ms: i64,
-    /// Who answered; absent: nobody.
+    /// Who answered; absent: no person.
     pub answered_by: Option<Owner>,
     /// When.
     pub answered_at_ms: Option<i64>,

@@ -1,6 +1,6 @@
 //! What `session.subscribe` says: facts small enough to queue, never output itself.
 //!
-//! Whoever wants the bytes reads from the offset it has.
+//! A client that wants the bytes reads from the offset that it has.
 
 use serde::{Deserialize, Serialize};
 

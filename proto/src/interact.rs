@@ -53,7 +53,7 @@ pub struct Until {
     /// no marks come, the foreground process group is the shell's again or the program reads its tty,
     /// and output has been quiet for a moment.
     pub done: bool,
-    /// Nothing was printed for so many milliseconds; counted from the call on at the earliest.
+    /// Nothing was printed for this many milliseconds; counted from the call on at the earliest.
     pub settle_ms: Option<u64>,
 }
 
@@ -136,7 +136,7 @@ pub struct Activity {
     pub full_screen: bool,
     /// What the shell says of itself (OSC 133, 633).
     pub command_state: CommandState,
-    /// The last command that the shell's marks told of, running or ended.
+    /// The last command that the shell's marks showed, running or ended.
     pub last_command: Option<CommandInfo>,
     /// The shell's directory, where it or the foreground process tells it.
     pub cwd: Option<String>,

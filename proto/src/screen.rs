@@ -261,7 +261,7 @@ pub enum CommandState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// State 1: so many per cent.
+    /// State 1: a percentage.
     Normal(u8),
     /// State 2.
     Error(u8),
@@ -351,7 +351,7 @@ pub struct ReadScreen {
     pub to_row: Option<i64>,
     /// Wait until the screen's `seq` is greater than this, or the terminal has exited.
     pub changed_after: Option<u64>,
-    /// Wait until nothing has changed for so many milliseconds and no synchronized output is on.
+    /// Wait until nothing has changed for this many milliseconds and no synchronized output is on.
     pub settle_ms: Option<u64>,
     /// The longest that both waits together may take, in milliseconds; absent: 30,000. What the
     /// screen is then is the answer.

@@ -23,9 +23,9 @@ pub use params::{
     SubscribeEvents, UnsubscribeEvents, WaitForExit,
 };
 
-/// Columns of a terminal that nobody gave a size.
+/// Columns of a terminal that was created without a size.
 pub const DEFAULT_COLS: u16 = 80;
-/// Rows of a terminal that nobody gave a size.
+/// Rows of a terminal that was created without a size.
 pub const DEFAULT_ROWS: u16 = 24;
 /// Fewest columns: a wide character must fit.
 pub const MIN_COLS: u16 = 2;
@@ -95,7 +95,7 @@ pub enum Stdio {
     #[default]
     Pty,
     /// No terminal: `/dev/null` to read, and a pipe each to write to, so that standard output and
-    /// error are told apart. Nothing can be typed into it.
+    /// error are kept apart. Nothing can be typed into it.
     Pipes,
 }
 

@@ -79,9 +79,9 @@ pub struct Link {
 #[derive(Debug)]
 struct State {
     rpc: Arc<Rpc>,
-    /// Terminals that end with this client. Each new connection is told of them.
+    /// Terminals that end with this client. Each new connection names them to the daemon.
     held: Vec<TerminalRef>,
-    /// Terminals that this client is attached to. Each new connection is told of them.
+    /// Terminals that this client is attached to. Each new connection names them to the daemon.
     attached: Vec<(TerminalRef, AttachMode)>,
     /// The first failure since the last answer.
     failing_since: Option<Instant>,

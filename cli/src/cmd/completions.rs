@@ -1,4 +1,4 @@
-//! `termctl completions`: what a shell is told of termctl's arguments.
+//! `termctl completions`: a shell's completions of termctl's arguments.
 
 use clap::CommandFactory as _;
 

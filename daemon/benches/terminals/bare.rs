@@ -78,7 +78,7 @@ impl Tmux {
         started.is_ok_and(|status| status.success()).then_some(tmux)
     }
 
-    /// tmux with nobody's configuration and this server.
+    /// tmux without a configuration, with a server of its own.
     fn command(&self) -> Command {
         let mut command = Command::new("tmux");
         command

@@ -150,7 +150,7 @@ impl Client {
         string(&info, "id")
     }
 
-    /// Waits for the exit, which is told when all output is there.
+    /// Waits for the exit, which is reported when all output is there.
     pub(crate) fn wait(&mut self, id: &str) -> anyhow::Result<Value> {
         let timeout_ms = u64::try_from(DEADLINE.as_millis())?;
         let answer = self.call("session.wait", &json!({"id": id, "timeout_ms": timeout_ms}))?;

@@ -66,7 +66,7 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Until the exit is told, which is when all output has been read.
+/// Until the exit is reported, which is when all output has been read.
 fn cat_in_terminal(client: &mut Client, log: &Path) -> anyhow::Result<Duration> {
     let start = Instant::now();
     let id = client.create("cat", &[&log.to_string_lossy()])?;

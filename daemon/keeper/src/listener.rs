@@ -45,7 +45,7 @@ impl Listener {
         let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
             .map_err(|errno| KeeperStartError::system("make a socket", errno))?;
         let address = SocketAddrUnix::new(path).map_err(|errno| io_error("bind", errno))?;
-        // The umask sets the mode at creation: nobody can connect between bind and chmod.
+        // The umask sets the mode at creation: no other user can connect between bind and chmod.
         let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
         let bound = rustix::net::bind(&fd, &address);
         rustix::process::umask(umask);

@@ -26,7 +26,7 @@ use crate::terminal::output::backlog::Backlog;
 use termd_keeper::protocol::message::InventoryTerminal;
 use termd_policy::Policy;
 
-/// Events that a subscriber may be behind before it is told that it lags.
+/// Events that a subscriber may be behind before it gets a lag event.
 const EVENT_QUEUE: usize = 1_024;
 
 /// What the services are made of.

@@ -3,7 +3,7 @@
 //! `QuestionTable` decides and is pure. [`Approvals`] shares it, and wakes those who wait.
 //!
 //! **Promises:** a question is answered once. An approval is used once, by the caller that asked, for
-//! the command, directory and terminal of the question. What nobody answers in time is denied.
+//! the command, directory and terminal of the question. A question without an answer in time is denied.
 //! Questions are in memory: a server that takes over asks again.
 
 mod question_table;

@@ -239,7 +239,7 @@ impl QuestionTable {
         Ok(question.info.clone())
     }
 
-    /// Ends questions that nobody answered and approvals that nobody used in time, and drops what is
+    /// Ends questions without an answer and approvals that were not used in time, and drops what is
     /// long over. Returns what has ended now.
     pub(super) fn expire(&mut self, now: Moment) -> Vec<ApprovalInfo> {
         self.questions

@@ -126,7 +126,7 @@ pub(super) fn read(directory: &OwnedFd, file: &Path) -> Result<String, ApprovedE
     Ok(text)
 }
 
-/// Checks that a file is ours, and nobody else's to write.
+/// Checks that a file is the user's own, and that no other user may write to it.
 fn check(opened: &OwnedFd, path: &Path) -> Result<FileType, ApprovedError> {
     let stat = fstat(opened).map_err(|error| io_error("look at", path, error.into()))?;
     if stat.st_uid != rustix::process::geteuid().as_raw() {

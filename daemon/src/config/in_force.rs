@@ -2,7 +2,7 @@
 //!
 //! A first start with a bad file fails: the keeper reads the file before there is a server. A server
 //! that takes over (SIGHUP, a crash) while the file is bad runs on the text of the server before it,
-//! which is kept whole in the state directory, with mode 0600. Nobody runs on half a file, and nobody
+//! which is kept whole in the state directory, with mode 0600. No server runs on half a file, and none
 //! on defaults that no person chose. The state directory is hidden from a sandboxed terminal. A
 //! terminal without a sandbox can write there, as it can write the file itself.
 //!

@@ -25,7 +25,7 @@ pub(super) struct Backlog {
     long_answer: Semaphore,
 }
 
-/// The turn of a call; whoever makes an answer holds it until it is made.
+/// The turn of a call, held until its answer is made.
 #[derive(Debug)]
 pub struct Turn<'a> {
     _permit: Option<SemaphorePermit<'a>>,
@@ -67,7 +67,7 @@ impl Backlog {
         if output_bytes <= LONG_ANSWER_BYTES {
             return Turn { _permit: None };
         }
-        // Fails only once it is closed, which nobody does.
+        // Fails only once the semaphore is closed, and it never is.
         let permit = self.long_answer.acquire().await.ok();
         self.low().await;
         Turn { _permit: permit }

@@ -88,7 +88,7 @@ impl Call {
 
     /// Runs the call to its first wait. Most calls never wait: these are answered on the spot.
     pub(super) fn poll_once(&mut self) -> Poll<Outcome> {
-        // Whoever goes on with it polls it again with a waker of its own.
+        // The task that goes on with it polls it again with a waker of its own.
         Pin::new(&mut self.future).poll(&mut Context::from_waker(Waker::noop()))
     }
 }

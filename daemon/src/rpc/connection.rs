@@ -31,7 +31,7 @@ use super::limits::{
     EVENT_CHANNEL_MESSAGES, LINES_A_TURN, MAX_LINE_BYTES, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
 
-/// After a request, how long to look for the next one before falling asleep: whoever asks again at
+/// After a request, how long to look for the next one before falling asleep: a client that asks again at
 /// once would wait longer for us to wake up than for the answer.
 const LINGER: Duration = Duration::from_micros(50);
 

@@ -62,7 +62,7 @@ pub struct ConnectionContext {
     introduction: Mutex<Arc<Introduction>>,
     /// The introduction's settings for the gate, compiled once.
     gate: Mutex<Arc<CompiledGate>>,
-    /// Whether the peer takes what it is told.
+    /// Whether the peer reads what is sent to it.
     pub(super) backlog: Backlog,
     /// What its peer has of the socket.
     pub(super) quota: Arc<PeerQuota>,

@@ -1,4 +1,4 @@
-//! What a peer is told when a call fails: a code, a sentence for a person, and `data` for a program.
+//! The error of a call: a code, a sentence for a person, and `data` for a program.
 //!
 //! `data.kind` is always there. A cause that is ours goes to the log.
 

@@ -25,12 +25,12 @@ pub const ANSWERS_HIGH_WATER_BYTES: usize = 8 << 20;
 pub const MAX_OUT_QUEUE_BYTES: usize = 128 << 20;
 
 /// Answers longer than this take their turn on a connection, in bytes of output: they are made on
-/// another thread, each holding its output twice, and nobody knows there that the peer does not
+/// another thread, each holding its output twice, and that thread does not know that the peer does not
 /// read.
 pub const LONG_ANSWER_BYTES: u64 = 256 << 10;
 
 /// Messages not yet taken by the peer. A peer that goes on asking past this without reading is
-/// closed: not even errors can be told to it. Twice [`MAX_CALLS_IN_FLIGHT`]: all of them may be
+/// closed: not even errors can be sent to it. Twice [`MAX_CALLS_IN_FLIGHT`]: all of them may be
 /// answered at once, by one exit, and there is room for as many errors beside them.
 pub const MAX_OUT_QUEUE_MESSAGES: usize = 2 * MAX_CALLS_IN_FLIGHT;
 
@@ -67,8 +67,8 @@ pub const LINES_A_TURN: usize = 16;
 /// what three processes that leak them cannot fill.
 pub const MAX_CONNECTIONS_OF_PEER: usize = MAX_CONNECTIONS / 4;
 
-/// Of [`MAX_CONNECTIONS`] one in so many is kept for processes that have none: whoever has forked to
-/// take all others keeps nobody from `termctl kill`.
+/// One in this many of [`MAX_CONNECTIONS`] is kept for processes that have none: a process that
+/// forks to take all others does not keep a person from `termctl kill`.
 pub const NEWCOMERS_SHARE: usize = 16;
 
 /// Calls in flight of one process, waits among them, over all its connections: four that are full.

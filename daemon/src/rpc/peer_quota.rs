@@ -95,7 +95,7 @@ impl PeerQuotas {
         self.by_pid.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody with this pid is connected.
+    /// Whether no peer with this pid is connected.
     pub(super) fn is_newcomer(&self, pid: Option<i32>) -> bool {
         !self.lock().contains_key(&pid)
     }
@@ -133,7 +133,7 @@ impl Drop for Seat {
 }
 
 impl PeerQuota {
-    /// One more call of this peer, which holds a line of so many bytes.
+    /// One more call of this peer, which holds a line of this many bytes.
     pub(super) fn begin(self: &Arc<Self>, bytes: usize) -> Result<CallPermit, PeerLimit> {
         let used = [
             (&self.calls, 1, PeerLimit::Calls),

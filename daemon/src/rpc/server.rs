@@ -28,16 +28,16 @@ use super::limits::{
 use super::peer::{Admission, Peer, admit};
 use super::peer_quota::{PeerQuotas, Seat};
 
-/// What [`serve`] may be told.
+/// The options of [`serve`].
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// The only uid that is served.
     pub owner_uid: u32,
-    /// Connections at once; one more is told so and closed.
+    /// Connections at once; one more gets an error and is closed.
     pub connections_max: usize,
     /// Where the counts are kept for `daemon.stats`.
     pub stats: Arc<SocketStats>,
-    /// Who is told that a peer has reached a limit.
+    /// The receiver of each limit that a peer has reached.
     pub events: Option<broadcast::Sender<TerminalEvent>>,
 }
 

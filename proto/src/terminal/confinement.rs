@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Confinement {
     /// The profiles: of several, the strictest of each thing.
     pub profiles: Vec<String>,
-    /// It is ended after so many milliseconds; absent: never.
+    /// It is ended after this many milliseconds; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// It is ended once it has printed more than this; absent: never.
@@ -17,10 +17,10 @@ pub struct Confinement {
     /// So many bytes of its output are kept, the first and the last; absent: as many as of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal_quota: Option<u64>,
-    /// Each of its processes may use so many milliseconds of processor time; absent: any number.
+    /// Each of its processes may use this many milliseconds of processor time; absent: any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_time_ms: Option<u64>,
-    /// Each of its processes may grow a file to so many bytes; absent: to any size.
+    /// Each of its processes may grow a file to this many bytes; absent: to any size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
     /// The kinds of its sandboxes: `read-only`, `workspace`, `no-network`.

@@ -50,7 +50,7 @@ pub enum GapCause {
     FreeFloor,
     /// It was past retention.
     Retention,
-    /// Nobody knows: the database did not have it when a server began.
+    /// Unknown: the database did not have it when a server began.
     Lost,
 }
 

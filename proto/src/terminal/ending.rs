@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a terminal was closed, where nobody asked for it by name.
+/// Why a terminal was closed, where no client asked for it by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CloseCause {
-    /// Nobody typed, read or attached, and nothing was printed, for its idle timeout.
+    /// There was no input, output, reader or viewer for its idle timeout.
     Idle,
     /// The connection that it was tied to ended.
     Disconnect,
@@ -36,7 +36,7 @@ pub enum EndCause {
     CpuTime,
     /// A process of it wrote a file as large as one may (`RLIMIT_FSIZE`).
     FileBytes,
-    /// Nobody typed, read or attached, and nothing was printed, for its idle timeout.
+    /// There was no input, output, reader or viewer for its idle timeout.
     IdleTimeout,
 }
 

@@ -89,10 +89,10 @@ pub struct TerminalInfo {
     /// When something was last printed, typed, read or attached to.
     #[serde(default)]
     pub last_activity_ms: i64,
-    /// It is closed after so many milliseconds without any of that; absent: never.
+    /// It is closed after this many milliseconds without any of that; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_timeout_ms: Option<u64>,
-    /// Why it was closed, where nobody asked for it.
+    /// Why it was closed, where no client asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_cause: Option<CloseCause>,
     /// The limit that ended its command, if one did.

@@ -85,9 +85,9 @@ pub struct ReadTerminal {
     pub id: TerminalRef,
     /// The offset to begin at; absent: the start of the output.
     pub since: Option<Offset>,
-    /// Begin so many bytes before the end, or at the start of the output that is kept.
+    /// Begin this many bytes before the end, or at the start of the output that is kept.
     pub tail_bytes: Option<u64>,
-    /// Begin so many lines before the end, a last line without its newline counted.
+    /// Begin this many lines before the end, a last line without its newline counted.
     pub tail_lines: Option<u64>,
     /// Most bytes of output to go through, 4 (a whole character) to
     /// [`MAX_READ_BYTES`](super::MAX_READ_BYTES); absent: 65,536. The answer is not longer, but for

@@ -152,7 +152,7 @@ impl CreateCall {
     fn cwd(&self) -> Option<String> {
         match self.params.get("cwd").and_then(Value::as_str) {
             Some(cwd) => Some(cwd.to_owned()),
-            // The hello has told the daemon this directory.
+            // The daemon knows this directory from the hello.
             None => std::env::current_dir()
                 .ok()?
                 .into_os_string()

@@ -54,7 +54,7 @@ impl Ended {
                 self.0.answered.notified().await;
             }
         };
-        // Nobody may be there to read the other answers.
+        // The client may not be there to read the other answers.
         let _ = timeout(LAST_ANSWERS, answers).await;
     }
 }

@@ -46,7 +46,7 @@ impl Drop for TemporaryTerminal {
     fn drop(&mut self) {
         if self.is_open {
             let (shared, info) = (Arc::clone(&self.shared), self.info.clone());
-            // Nobody is left to hear how it went.
+            // No call is left that needs the outcome.
             tokio::spawn(async move { drop(close(&shared, &info, None).await) });
         }
     }

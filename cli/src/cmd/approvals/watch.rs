@@ -59,7 +59,7 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
         }
     };
     match answer(link, &info.id, decision).await {
-        // The question stays open, for whoever can answer it.
+        // The question stays open for another front.
         Err(error @ ClientError::Refused(_)) => {
             output::note(&error.to_string());
             Ok(())

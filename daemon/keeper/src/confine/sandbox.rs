@@ -26,11 +26,11 @@ const MOUNTED: [Restriction; 5] = [
 /// Who has built the namespaces and mounts that a process finds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MountBuilder<'a> {
-    /// Nobody yet: this process builds them.
+    /// None yet: this process builds them.
     ThisProcess,
     /// bubblewrap, for the places of this snapshot.
     Bubblewrap(&'a Snapshot),
-    /// Nobody, and nobody will, for this reason.
+    /// None, and none will, for this reason.
     Nobody(Errno),
 }
 

@@ -97,7 +97,7 @@ const TRACING: [libc::c_long; 5] = [
 pub(super) enum Tracing {
     /// Those in its own namespace or Landlock domain, which confines tracing.
     Within,
-    /// Nobody.
+    /// None.
     Nobody,
 }
 

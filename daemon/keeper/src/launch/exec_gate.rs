@@ -53,7 +53,7 @@ impl ExecGate {
 }
 
 /// Waits, in the child, for its release, and closes the descriptor. ECANCELED: it was cancelled.
-/// ETIMEDOUT: nobody released it in time.
+/// ETIMEDOUT: it was not released in time.
 pub(super) fn wait_at(gate: RawFd, limit: Duration) -> Result<(), Errno> {
     let gate = sys::adopt_fd(gate)?;
     let limit = Timespec {

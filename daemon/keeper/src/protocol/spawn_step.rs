@@ -24,7 +24,7 @@ pub enum SpawnStep {
     Chdir,
     /// execve(2).
     Exec,
-    /// Waiting at the exec gate: nobody released the command (ETIMEDOUT), or it was cancelled
+    /// Waiting at the exec gate: the command was not released (ETIMEDOUT), or it was cancelled
     /// (ECANCELED).
     ExecGate,
     /// Applying one restriction of its [`Confinement`](super::confinement::Confinement).

@@ -1,4 +1,4 @@
-//! Files that nobody writes to by mistake without harm: devices, and files of the system.
+//! Files that are harmed by a write: devices, and files of the system.
 
 use crate::path::normalized;
 use crate::shell::word::UNKNOWN;

@@ -2,7 +2,7 @@
 //! where an option of a command leads that command (`make -C`). And where the text starts that the same
 //! shell reads next.
 //!
-//! Directories are told by words alone: links are not resolved.
+//! Directories are known by their words alone: links are not resolved.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::path::normalized;
 use crate::request::Completeness;
 use crate::shell::word::{UNKNOWN, Word};
 
-/// Directories that are told apart. A text with more `cd`s may be anywhere.
+/// Directories that are distinguished. A text with more `cd`s may be anywhere.
 const MAX_CANDIDATES: usize = 64;
 /// How many of these directories a person is shown.
 const MAX_SHOWN: usize = 4;
@@ -147,7 +147,7 @@ impl PossibleCwd {
         self.lead_to(target.filter(|target| !target.starts_with('+')));
     }
 
-    /// Adds where `target` leads. `None`: it cannot be told where.
+    /// Adds where `target` leads. `None`: it is not known where.
     fn lead_to(&mut self, target: Option<&str>) {
         let known = target.filter(|target| !target.contains(UNKNOWN) && !target.starts_with('~'));
         let (Some(target), true) = (known, self.candidates.len() < MAX_CANDIDATES / 2) else {

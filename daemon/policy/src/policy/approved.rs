@@ -15,7 +15,7 @@ use crate::rules::rule_set::MAX_RULES;
 use crate::rules::rule_spec::RuleSpec;
 
 /// The longest command that is approved for always, in bytes. A question shows no more than that, and
-/// nobody approves what they have not seen.
+/// no person approves what they have not seen.
 pub(super) const MAX_COMMAND_BYTES: usize = 4_096;
 
 /// approved.toml as it is written.

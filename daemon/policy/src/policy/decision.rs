@@ -19,7 +19,7 @@ pub struct Decision {
     pub profile: Profile,
     /// The names of the profiles that rules gave. That of the client's kind is not among them.
     pub profiles_by_rule: Vec<String>,
-    /// Why nobody may approve the command for always. `None`: somebody may.
+    /// Why the command cannot be approved for always. `None`: it can.
     pub only_once: Option<OnlyOnceReason>,
     /// The directory in which the next text starts that the same shell reads.
     pub next_cwd: PossibleCwd,

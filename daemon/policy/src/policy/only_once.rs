@@ -33,7 +33,7 @@ pub enum OnlyOnceReason {
     /// The file of approvals would hold a secret.
     #[error("it seems to hold a secret")]
     Secret,
-    /// Nobody has seen the whole command.
+    /// No person has seen the whole command.
     #[error("it is longer than is shown ({MAX_COMMAND_BYTES} bytes)")]
     Long,
     /// The directory has no name that can be written.

@@ -103,7 +103,7 @@ pub(super) const PROTECTED_IN_HOME: [(&str, &str); 31] = [
     (".config/zed", "the same"),
 ];
 
-/// Files of the home directory that give rights elsewhere to whoever reads them. The settings of npm
+/// Files of the home directory that give rights elsewhere to their reader. The settings of npm
 /// and cargo stay readable, because the tools need them. Where they hold tokens, add them.
 pub(super) const SECRETS_IN_HOME: [(&str, &str); 27] = [
     (".ssh", "keys"),

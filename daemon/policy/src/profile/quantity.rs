@@ -1,6 +1,6 @@
 //! Spans of time, sizes and shares as people write them: `90s`, `1h30m`, `512MiB`, `50%`.
 //!
-//! A time without a unit is refused: nobody reads in a file whether `timeout = 10` is seconds.
+//! A time without a unit is refused: a reader of `timeout = 10` cannot see whether it is seconds.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a peer is told of a database that failed.
+//! The errors that a peer gets for a database that failed.
 
 use termd_proto::{ErrorKind, code};
 

@@ -1,4 +1,4 @@
-//! What a peer is told when something cannot be done to a terminal.
+//! The errors that a peer gets where something cannot be done to a terminal.
 
 use std::io;
 

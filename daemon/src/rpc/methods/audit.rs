@@ -16,7 +16,7 @@ use crate::store::{Store, StoreError};
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
-/// The longest that a page waits for a record: whoever follows asks again.
+/// The longest that a page waits for a record: a follower asks again.
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// Serves `audit.*`.

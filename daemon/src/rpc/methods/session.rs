@@ -36,7 +36,7 @@ pub(super) const DEFAULT_SEND_MS: u64 = 5_000;
 /// How long `session.wait` waits, unless asked otherwise: below the minute after which MCP
 /// clients give a call up.
 const DEFAULT_WAIT_MS: u64 = 30_000;
-/// The longest that `session.close` waits for a command to go at the end of its input: whoever
+/// The longest that `session.close` waits for a command to go at the end of its input: a client that
 /// closes wants it gone.
 const MAX_EOF_MS: u64 = 10_000;
 const DEFAULT_PAGE: u32 = 100;

@@ -40,7 +40,7 @@ pub(super) struct AllowedCommand {
     /// What its environment is made of.
     pub(super) base_env: BTreeMap<OsString, OsString>,
     pub(super) profile: Profile,
-    /// What the keeper is to hold the command to, or why nobody can.
+    /// What the keeper is to hold the command to, or why that cannot be done.
     pub(super) lease: Result<SandboxLease, TerminalError>,
     /// What the audit record says of the command.
     pub(super) detail: Map<String, Value>,

@@ -72,7 +72,7 @@ impl Starter {
     }
 
     /// Starts a command, in a scope where its profile asks for one. The command is prepared while
-    /// `recorded` is under way, and runs only once that has succeeded. `on_fork` is told its pid
+    /// `recorded` is under way, and runs only once that has succeeded. `on_fork` gets its pid
     /// before it runs.
     pub(super) async fn start(
         &self,

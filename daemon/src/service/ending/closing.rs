@@ -9,7 +9,7 @@ use termd_proto::terminal::CloseCause;
 pub(super) enum Closing {
     /// By `session.close`, or by termd itself.
     Close {
-        /// Why, where nobody asked for it.
+        /// Why, where no client asked for it.
         cause: Option<CloseCause>,
         /// How long the command may take to end by itself after end of file was typed. Nothing is
         /// typed where this is `None`.

@@ -124,8 +124,8 @@ impl Approver {
         }
     }
 
-    /// Records, until the daemon stops, each question that nobody answered and each approval that
-    /// nobody used in time.
+    /// Records, until the daemon stops, each question that was not answered and each approval that
+    /// was not used in time.
     pub(crate) async fn record_expired(&self) {
         while !self.stopping.is_cancelled() {
             for info in self.approvals.expired().await {

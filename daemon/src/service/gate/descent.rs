@@ -8,7 +8,7 @@ use termd_proto::TerminalId;
 
 use termd_keeper::protocol::message::TERMINAL_VARIABLE;
 
-/// Most parents that are looked at. Nobody nests deeper, and a loop must end.
+/// Most parents that are looked at. No shell nests deeper, and a loop must end.
 const MAX_ANCESTORS: usize = 64;
 
 /// Which of these terminals, each with its root process, a process works in.

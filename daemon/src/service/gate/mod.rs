@@ -135,7 +135,7 @@ impl Gate {
         bytes: &[u8],
         secrecy: &Secrecy,
     ) -> Result<TypedLines, TerminalError> {
-        // Nobody reads what is typed at a tty that is gone, and the caller gets an error.
+        // No program reads what is typed at a tty that is gone, and the caller gets an error.
         let Some(tty) = terminal.line_discipline().await else {
             return Ok(typed.clone());
         };

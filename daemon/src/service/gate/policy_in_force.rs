@@ -56,7 +56,7 @@ pub(crate) fn decide(
     }
 }
 
-/// Judges a text of this length, in bytes. Nobody else waits for a long one.
+/// Judges a text of this length, in bytes. No other call waits for a long one.
 pub(super) fn judge_apart<T>(length: usize, judge: impl FnOnce() -> T) -> T {
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     // Only then does another thread go on with the calls of others.

@@ -19,7 +19,7 @@ pub(crate) struct Ruling {
 /// Whether a person has agreed.
 #[derive(Debug)]
 pub(super) enum Consent {
-    /// Nobody was asked: there is nothing to agree to, or the table of questions is full.
+    /// No person was asked: there is nothing to agree to, or the table of questions is full.
     None,
     /// The caller says that a person has agreed.
     Confirmed,

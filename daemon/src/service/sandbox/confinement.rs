@@ -187,7 +187,7 @@ struct GuardedPath {
 }
 
 /// What has to be guarded for a path to stay as it is: where the path leads, and each link on the
-/// way. Whoever can replace a link decides what the path means.
+/// way. A process that can replace a link decides what the path means.
 fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<GuardedPath> {
     let resolved = links.resolve(path);
     let guard = |path, if_absent, exists| GuardedPath {

@@ -3,7 +3,7 @@
 //!
 //! **Promises:** a directory is removed only if it was absent before a terminal needed it, only while
 //! it is empty, and only once no process is left that sees it protected: a sandbox whose mount lies
-//! on a directory would lose the mount with it. What cannot be told stays. A directory is written
+//! on a directory would lose the mount with it. A directory in doubt stays. A directory is written
 //! down before it is created, so that the next daemon removes what a killed one has left.
 //!
 //! Everything here blocks, and is called off the runtime's threads.

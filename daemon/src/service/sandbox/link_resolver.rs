@@ -27,7 +27,7 @@ pub(super) enum Destination {
     Exists(PathBuf, FileKind),
     /// Nothing exists yet; the directory above does.
     Absent(PathBuf),
-    /// Neither exists, or nobody can tell.
+    /// Neither is known to exist.
     #[default]
     Unknown,
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Which of these paths something is mounted on in a mount namespace other than our own, as any
 /// process of this user sees it (`proc_pid_mountinfo(5)`). Processes of other users cannot be read,
-/// and are in none of our sandboxes: whoever made a user namespace may read the processes in it.
+/// and are in none of our sandboxes: the creator of a user namespace may read the processes in it.
 pub(super) fn mounted_elsewhere(paths: &[PathBuf]) -> HashSet<PathBuf> {
     let mut seen: HashSet<OsString> = HashSet::new();
     seen.extend(mount_namespace("self"));

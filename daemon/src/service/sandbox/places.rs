@@ -47,7 +47,7 @@ pub(super) fn places(
     })
 }
 
-/// A path without a link in it, or the reason why nobody can tell.
+/// A path without a link in it.
 pub(super) fn real_path(links: &mut LinkResolver, path: &Path) -> io::Result<PathBuf> {
     let known = links.real_path(path);
     known.map_or_else(|| fs::canonicalize(path), Ok)

@@ -181,7 +181,7 @@ impl Keyboard {
         self.queue.refuse(Outcome::LineTooLong)
     }
 
-    /// Drops everything, as nobody will read, and returns how many bytes that was.
+    /// Drops everything, as no program will read it, and returns the number of bytes.
     pub(crate) fn abandon(&mut self, master: Option<&OwnedFd>) -> usize {
         self.hold = None;
         if let Some(master) = master {

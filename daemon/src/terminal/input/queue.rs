@@ -66,7 +66,7 @@ pub enum LineCare {
 /// What may be known of a piece of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Secrecy {
-    /// Its echo is looked for by nobody.
+    /// No wait looks for its echo.
     NotShown,
     /// Its echo looks like this. It is remembered, unless the tty does not echo.
     Shown(String),
@@ -166,7 +166,7 @@ impl InputQueue {
         }
     }
 
-    /// Drops everything, as nobody will read, and returns how many bytes that was.
+    /// Drops everything, as no program will read it, and returns the number of bytes.
     pub fn abandon(&mut self) -> usize {
         let left = self
             .waiting

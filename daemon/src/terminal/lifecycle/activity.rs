@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Activity {
-    /// Starts the idle time now, with nobody present.
+    /// Starts the idle time now, with no client present.
     pub fn new(now: Moment) -> Self {
         let state = State {
             last: now,

@@ -440,7 +440,7 @@ impl Actor {
             ws_ypixel: 0,
         };
         if let Some(master) = self.source.pty() {
-            // The kernel sends SIGWINCH if the size changes. After the exit nobody gets it.
+            // The kernel sends SIGWINCH if the size changes. After the exit no process gets it.
             let _ = tcsetwinsize(master, winsize);
         }
         self.pump.feed_all(self.keyboard.queue());

@@ -10,7 +10,7 @@ use crate::terminal::screen::size::Size;
 /// A command's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    /// `None` where nobody saw the exit, because the daemon was gone.
+    /// `None` where the exit was not seen, because the daemon was gone.
     pub status: Option<ExitStatus>,
     /// When the exit was known and the output drained, in milliseconds since the epoch.
     pub at_ms: i64,

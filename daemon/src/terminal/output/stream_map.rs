@@ -17,7 +17,7 @@ use termd_proto::terminal::OutputStream;
 
 /// Bytes of output for each byte of the map.
 const BITS: u64 = 8;
-/// Punching costs a system call: it must free at least so many bytes of the map.
+/// Punching costs a system call: it must free at least this many bytes of the map.
 const PUNCH_GRAIN_BYTES: u64 = 32 << 10;
 const PAGE_BYTES: u64 = 4_096;
 

@@ -89,7 +89,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// So many MiB, one each so many milliseconds, after what was there.
+    /// A number of MiB, one per interval in milliseconds, after what was there.
     fn print(
         pacing: &mut WritePacing,
         end: &mut Offset,

@@ -142,7 +142,7 @@ impl CompletionProbe {
     }
 }
 
-/// How so many bytes of output compare to the echo of these inputs.
+/// How this many bytes of output compare to the echo of these inputs.
 fn printed(typed: &[TypedText], output: u64) -> Printed {
     let echoed = typed.iter().filter(|it| it.tty.echo && it.tty.canonical);
     // A character's echo is never shorter than the character.

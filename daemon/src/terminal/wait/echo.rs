@@ -17,7 +17,7 @@ use super::prompt::is_prompt;
 const MAX_LINES: usize = 1_000;
 /// Typed lines whose echo is expected or remembered. Later ones are not.
 const MAX_TYPED_LINES: usize = 1_024;
-/// Most characters of a typed line that are compared: no output equals so many by chance.
+/// Most characters of a typed line that are compared: no output equals that many by chance.
 const MAX_COMPARED_CHARS: usize = 4_096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

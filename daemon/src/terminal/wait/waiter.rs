@@ -23,7 +23,7 @@ use crate::terminal::output::shell_log::{Mark, Step};
 /// The pause between two looks of one wait while output keeps coming. The first look after a pause is
 /// at once.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Each so many waits on one terminal lengthen the pause by [`PAUSE`]. A look takes up to 0.1 ms, and
+/// This many waits on one terminal lengthen the pause by one [`PAUSE`]. A look takes up to 0.1 ms, and
 /// all of them together take no more than a part of one processor.
 const WAITS_PER_PAUSE: u32 = 8;
 const MAX_PAUSE: Duration = Duration::from_millis(100);

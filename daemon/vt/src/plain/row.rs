@@ -85,7 +85,7 @@ impl Row {
         self.text_end() == 0 && self.lead().is_empty()
     }
 
-    /// Columns of the text, without blanks at its end that nobody printed.
+    /// Columns of the text, without blanks at its end that were not printed.
     fn text_end(&self) -> usize {
         let blank = if self.redrawn { SPACE } else { BLANK };
         self.cells

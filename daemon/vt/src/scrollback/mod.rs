@@ -191,7 +191,7 @@ impl Scrollback {
             && let Some((_, block)) = self.full.pop_back()
         {
             self.full_bytes -= block.memory();
-            // Nobody knows any more which numbers of the model its styles had.
+            // It is not known any more which numbers of the model its styles had.
             self.numbers.clear();
             self.open = block;
         }
