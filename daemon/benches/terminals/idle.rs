@@ -13,9 +13,9 @@ use termd_test_support::figures::{Limit, Report, mebibytes};
 use termd_test_support::private_bytes;
 
 const TERMINALS: u32 = 100;
-const MOST_SERVER_MIB: f64 = 16.0;
-const MOST_KEEPER_MIB: f64 = 4.0;
-const MOST_KIB_PER_TERMINAL: f64 = 200.0;
+const MOST_SERVER_MIB: f64 = 8.0;
+const MOST_KEEPER_MIB: f64 = 2.0;
+const MOST_KIB_PER_TERMINAL: f64 = 100.0;
 const MOST_SWITCHES_PER_SECOND: f64 = 5.0;
 /// For what the last call left to do.
 const SETTLE: Duration = Duration::from_secs(2);

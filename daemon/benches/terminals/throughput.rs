@@ -38,7 +38,7 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
     let (bare, ours, stored) = (rate(bare), rate(ours), rate(stored));
     report.beside("cat of a 64 MiB log, bare PTY drain", "MiB/s", bare);
     report.beside(
-        "cat of a 64 MiB log, termd, until the exit is told",
+        "cat of a 64 MiB log, termd, until the exit is reported",
         "MiB/s",
         ours,
     );

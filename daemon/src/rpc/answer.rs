@@ -24,6 +24,8 @@ impl Answer {
         match serde_json::to_writer(&mut out, result) {
             Ok(()) => {
                 out.0.push(b'}');
+                // A long answer may wait for its peer, and growing has doubled its buffer.
+                out.0.shrink_to_fit();
                 Ok(Self {
                     body: out.0,
                     is_error: false,
@@ -87,5 +89,20 @@ impl io::Write for Bounded {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers wait for a peer that does not read: half of each would be unused memory.
+    #[test]
+    fn an_answer_holds_no_more_than_its_length() {
+        for length in [1_000, 900_000, 1_200_000] {
+            let body = Answer::of(&["x".repeat(length)]).unwrap().into_body();
+            assert!(body.len() > length);
+            assert!(body.capacity() < length + length / 8, "{}", body.capacity());
+        }
     }
 }
