@@ -1,4 +1,4 @@
-//! See `acp::property`.
+//! See `termd_parser_tests::acp`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::acp::property::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_parser_tests::acp::holds(data));

@@ -1,4 +1,4 @@
-//! See `parsers::config`.
+//! See `termd_parser_tests::config`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::config::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_parser_tests::config::holds(data));

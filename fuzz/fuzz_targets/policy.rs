@@ -1,4 +1,4 @@
-//! See `parsers::policy`.
+//! See `termd_parser_tests::policy`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::policy::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_parser_tests::policy::holds(data));

@@ -1,4 +1,4 @@
-//! See `parsers::redact`.
+//! See `termd_parser_tests::redact`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::redact::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_parser_tests::redact::holds(data));

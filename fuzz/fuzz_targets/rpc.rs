@@ -1,4 +1,4 @@
-//! See `parsers::rpc`.
+//! See `termd_parser_tests::rpc`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::rpc::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_parser_tests::rpc::holds(data));

@@ -1,4 +1,4 @@
-//! See `parsers::typed`.
+//! See `termd_parser_tests::typed`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_fuzz::parsers::typed::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| termd_parser_tests::typed::holds(data));

@@ -1,7 +1,4 @@
-//! The terminal model for the fuzz targets, and what holds for every parser.
-
-pub mod acp;
-pub mod parsers;
+//! The terminal model for the fuzz targets.
 
 pub use termd_vt::{Model, Scrollback, Size};
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use termd_parser_tests::{ALL, Property};
+
 use crate::change::{Random, changed};
-use crate::parsers::{ALL, Property};
 
 /// Changed seeds of each parser; `TERMD_PARSER_CASES` says otherwise.
 const CASES: usize = 1_000;
@@ -14,7 +15,7 @@ const MAX_BYTES: usize = 4_096;
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../fuzz/seeds")
+        .join("../../fuzz/seeds")
         .join(name);
     let mut paths: Vec<_> = (fs::read_dir(&directory).unwrap().flatten())
         .map(|entry| entry.path())

@@ -1,3 +1,5 @@
+//! What holds for every line that an agent or a client sends to the ACP proxy.
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use termd_acp::wire::cut_message::CutMessage;

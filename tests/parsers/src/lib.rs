@@ -1,8 +1,12 @@
 //! What holds for every parser that a peer, a child or a file can feed: a function a parser, which
 //! takes any bytes and panics where it does not hold.
 //!
-//! The fuzz targets call them, and `tests/parsers` with the seeds and changed seeds.
+//! The fuzz targets call them, and this crate's tests with the seeds and changed seeds.
 
+// A property fails by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
+
+pub mod acp;
 pub mod config;
 pub mod control;
 pub mod marks;
@@ -16,7 +20,7 @@ pub type Property = fn(&[u8]);
 
 /// Every one, by the name of its target and of its seeds' directory.
 pub const ALL: [(&str, Property); 8] = [
-    ("acp", crate::acp::property::holds),
+    ("acp", acp::holds),
     ("config", config::holds),
     ("control", control::holds),
     ("marks", marks::holds),

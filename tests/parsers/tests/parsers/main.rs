@@ -4,12 +4,6 @@
 // A test's way to fail is to panic, and its way to tell figures is to print.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
-#[path = "../../fuzz/src/acp/mod.rs"]
-#[allow(unreachable_pub, reason = "the fuzz targets are another crate")]
-mod acp;
 mod change;
-#[path = "../../fuzz/src/parsers/mod.rs"]
-#[allow(unreachable_pub, reason = "the fuzz targets are another crate")]
-mod parsers;
 mod seeds;
 mod slow;
