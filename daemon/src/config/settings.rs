@@ -20,7 +20,7 @@ const MAX_GRACE_MS: u64 = 60_000;
 /// How long a question of the gate waits for an answer by default, in milliseconds. An agent's client
 /// seldom waits longer.
 const APPROVAL_TIMEOUT_MS: u64 = 300_000;
-/// The bounds of that time. Nobody reads and answers within a second, and a question of yesterday was
+/// The bounds of that time. No person reads and answers within a second, and a question of yesterday was
 /// forgotten.
 const APPROVAL_TIMEOUT_BOUNDS_MS: RangeInclusive<u64> = 1_000..=86_400_000;
 const DAY_MS: i64 = 86_400_000;

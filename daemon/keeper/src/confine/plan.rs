@@ -89,7 +89,7 @@ impl Plan {
         errno: Errno,
     ) -> Result<MountBuilder<'static>, SpawnFailure> {
         if self.is_best_effort() {
-            return Ok(MountBuilder::Nobody(errno));
+            return Ok(MountBuilder::Unavailable(errno));
         }
         Err(SpawnStep::Confine(Restriction::Bubblewrap).failed(errno))
     }

@@ -31,7 +31,7 @@ pub(crate) enum MountBuilder<'a> {
     /// bubblewrap, for the places of this snapshot.
     Bubblewrap(&'a Snapshot),
     /// None, and none will, for this reason.
-    Nobody(Errno),
+    Unavailable(Errno),
 }
 
 /// A sandbox, ready to be applied.
@@ -124,7 +124,7 @@ impl SandboxPlan {
                 self.identity.confines_tracing = entered.is_some();
                 verify::mounts(&mut self.places, snapshot, attempts)
             }
-            MountBuilder::Nobody(errno) => {
+            MountBuilder::Unavailable(errno) => {
                 attempts.report_all(&[Restriction::Bubblewrap, Restriction::Namespaces], errno);
                 attempts.report_all(&MOUNTED, errno);
                 Ok(())
@@ -141,7 +141,7 @@ impl SandboxPlan {
         let attempts = self.attempts(report_missing);
         let dropped = match mounts {
             MountBuilder::Bubblewrap(_) => privileges::check_no_capabilities(),
-            MountBuilder::ThisProcess | MountBuilder::Nobody(_) => {
+            MountBuilder::ThisProcess | MountBuilder::Unavailable(_) => {
                 self.identity.drop_capabilities()
             }
         };
@@ -178,7 +178,7 @@ impl SandboxPlan {
         let tracing = if self.identity.confines_tracing {
             Tracing::Within
         } else {
-            Tracing::Nobody
+            Tracing::Denied
         };
         let installed = (self.filters)
             .ok_or(Errno::NOSYS)

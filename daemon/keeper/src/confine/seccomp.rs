@@ -98,7 +98,7 @@ pub(super) enum Tracing {
     /// Those in its own namespace or Landlock domain, which confines tracing.
     Within,
     /// None.
-    Nobody,
+    Denied,
 }
 
 /// A filter, ready to be installed.
@@ -116,7 +116,7 @@ impl Filter {
         for call in REFUSED {
             program = program.call(call, refused);
         }
-        if tracing == Tracing::Nobody {
+        if tracing == Tracing::Denied {
             for call in TRACING {
                 program = program.call(call, refused);
             }
@@ -147,7 +147,7 @@ impl Filter {
 #[derive(Debug)]
 pub(super) struct Filters {
     within: Filter,
-    nobody: Filter,
+    denied: Filter,
 }
 
 impl Filters {
@@ -162,7 +162,7 @@ impl Filters {
         let compile = || {
             Some(Self {
                 within: Filter::new(network, Tracing::Within)?,
-                nobody: Filter::new(network, Tracing::Nobody)?,
+                denied: Filter::new(network, Tracing::Denied)?,
             })
         };
         compiled.get_or_init(compile).as_ref()
@@ -172,7 +172,7 @@ impl Filters {
     pub(super) fn install(&self, tracing: Tracing) -> Result<(), Errno> {
         kernel::install_filter(match tracing {
             Tracing::Within => &self.within.0,
-            Tracing::Nobody => &self.nobody.0,
+            Tracing::Denied => &self.denied.0,
         })
     }
 }
@@ -248,7 +248,7 @@ mod tests {
         for call in REFUSED {
             assert_eq!(verdict(&filter, call, [0; 6]), refused, "{call}");
         }
-        let open = Filter::new(Access::Allowed, Tracing::Nobody).unwrap();
+        let open = Filter::new(Access::Allowed, Tracing::Denied).unwrap();
         assert_eq!(
             verdict(&open, libc::SYS_socket, first(libc::AF_INET)),
             Verdict::Allow
@@ -262,13 +262,13 @@ mod tests {
     fn everything_else_passes_and_is_found_soon() {
         for (network, tracing) in [
             (Access::Denied, Tracing::Within),
-            (Access::Denied, Tracing::Nobody),
+            (Access::Denied, Tracing::Denied),
             (Access::Allowed, Tracing::Within),
         ] {
             let filter = Filter::new(network, tracing).unwrap();
             let mut named = REFUSED.to_vec();
             named.extend([libc::SYS_clone3, libc::SYS_socket]);
-            if tracing == Tracing::Nobody {
+            if tracing == Tracing::Denied {
                 named.extend(TRACING);
             }
             for number in 0..1_000 {

@@ -19,7 +19,7 @@ const TTY_READ_BYTES: usize = 4_096;
 const FULL_TTY_READ_BYTES: usize = 4_095;
 /// Reads into the pipe before one move to the file: as many as the pipe's 16 KiB hold.
 const READS_PER_MOVE: usize = 4;
-/// So many bytes in one pump mean that the program prints as fast as it is read. Then it pays to
+/// This many bytes in one pump mean that the program prints as fast as it is read. Then it pays to
 /// poll again: falling asleep and being woken for each 4 KiB takes longer than moving them.
 const FLOOD_BYTES: u64 = FULL_TTY_READ_BYTES as u64;
 /// Polls before falling asleep: some 20 µs on an idle machine.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 
-/// So many bytes in [`MEASURED_TIME`] make a burst: 16 MiB a second. Compilers, tests and downloads are
+/// This many bytes in [`MEASURED_TIME`] make a burst: 16 MiB a second. Compilers, tests and downloads are
 /// slower; `cat` of a log is three times as fast on the slowest machine tried.
 const MEASURED_BYTES: u64 = 1 << 20;
 const MEASURED_TIME: Duration = Duration::from_micros(62_500);
