@@ -78,6 +78,9 @@ pub struct Judgement {
     /// The rule of approved.toml by which it runs, by its number from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<usize>,
+    /// Where it asks: whether only a person can agree, and the caller's `confirmed` does not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_person: bool,
 }
 
 /// Most questions of one `policy.explain`.

@@ -51,6 +51,8 @@ pub struct Request<'a> {
     pub uid: Option<u32>,
     /// The directory that it would run in, absolute, where that is known.
     pub cwd: Option<&'a str>,
+    /// The variables that the request itself puts into the environment, by name and value.
+    pub env: &'a [(String, String)],
 }
 
 impl<'a> Request<'a> {
@@ -74,6 +76,7 @@ impl<'a> From<Invocation<'a>> for Request<'a> {
             client: None,
             uid: None,
             cwd: None,
+            env: &[],
         }
     }
 }

@@ -26,6 +26,7 @@ fn judged(line: &str, program: Option<&str>) -> Judgement {
         client: None,
         uid: None,
         cwd: None,
+        env: &[],
     };
     judge(&request, &CompiledGate::default(), &Policy::default())
 }

@@ -30,6 +30,7 @@ pub fn holds(data: &[u8]) {
                         client: Some("claude-code"),
                         uid: Some(1000),
                         cwd: Some("/srv/live"),
+                        env: &[],
                     };
                     let known = Completeness::Whole;
                     file.policy

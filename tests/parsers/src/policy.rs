@@ -43,6 +43,7 @@ pub(super) fn request<'a>(invocation: Invocation<'a>, program: Option<&'a str>) 
         client: Some("fuzz"),
         uid: Some(1000),
         cwd: Some("/home/user/project"),
+        env: &[],
     }
 }
 

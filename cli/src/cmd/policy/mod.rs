@@ -218,6 +218,7 @@ mod tests {
             effect: Effect::Allow,
             rule: None,
             approved: None,
+            needs_person: false,
         };
         assert_eq!(said(&safe), "safe; runs\n");
         let denied = Judgement {

@@ -94,6 +94,7 @@ pub(super) fn judgement(inspection: &Inspection, outcome: &Outcome) -> Judgement
         effect: outcome.effect,
         rule: outcome.rule,
         approved: None,
+        needs_person: false,
     }
 }
 

@@ -23,6 +23,7 @@ fn request(invocation: Invocation<'_>) -> Request<'_> {
         client: Some("an \"agent\"*\n"),
         uid: Some(1000),
         cwd: Some("/project"),
+        env: &[],
     }
 }
 

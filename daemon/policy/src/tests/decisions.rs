@@ -24,6 +24,7 @@ fn decide_at(policy: &Policy, line: &str, gate: &CompiledGate, cwd: Option<&str>
         client: Some("Claude-Code"),
         uid: Some(1_000),
         cwd,
+        env: &[],
     };
     policy.decide(&request, Completeness::Whole, gate)
 }

@@ -316,6 +316,7 @@ fn asked_by(front: Front, invocation: Invocation<'_>) -> Request<'_> {
         client: None,
         uid: None,
         cwd: None,
+        env: &[],
     }
 }
 

@@ -118,6 +118,7 @@ fn the_first_rule_that_fits_decides_for_each_command() {
             client: None,
             uid: None,
             cwd,
+            env: &[],
         };
         let judgement = judge(&request, &CompiledGate::default(), &rules);
         assert_eq!(
@@ -149,6 +150,7 @@ fn a_gate_that_is_off_judges_and_asks_nothing() {
             client: None,
             uid: None,
             cwd: None,
+            env: &[],
         };
         let judgement = judge(&request, &off, &denying);
         assert_eq!(judgement.effect, effect, "{line}");
@@ -175,6 +177,7 @@ fn a_clients_patterns_are_dangerous_in_any_case() {
             client: None,
             uid: None,
             cwd: None,
+            env: &[],
         };
         let judgement = judge(&request, &gate, &Policy::default());
         assert_eq!(judgement.verdict, verdict, "{line}");

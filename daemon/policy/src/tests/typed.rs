@@ -21,6 +21,7 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
                 client: None,
                 uid: None,
                 cwd: None,
+                env: &[],
             };
             let decision =
                 Policy::default().decide(&request, line.completeness, &CompiledGate::default());
@@ -163,6 +164,7 @@ fn last_effect(policy: &Policy, typed: &str, start: &str) -> Effect {
             client: None,
             uid: None,
             cwd: None,
+            env: &[],
         };
         let gate = CompiledGate::default();
         let decision = policy.decide_from(&whereabouts, &request, line.completeness, &gate);
@@ -226,6 +228,7 @@ fn a_question_names_each_place_that_it_may_be_about() {
             client: None,
             uid: None,
             cwd: Some("/home"),
+            env: &[],
         };
         let gate = CompiledGate::default();
         let decision = Policy::default().decide(&request, Completeness::Whole, &gate);

@@ -64,6 +64,7 @@ impl PolicyHandler {
             client: introduction.client.as_deref(),
             uid: Some(context.peer.uid),
             cwd: cwd.as_deref().or(introduction.cwd.as_deref()),
+            env: &[],
         };
         let policy = self.policy.get();
         let decision = decide(&policy, &request, Completeness::Whole, &context.gate());

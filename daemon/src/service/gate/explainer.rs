@@ -58,6 +58,7 @@ impl Explainer {
             client: query.client.as_deref(),
             uid: query.uid,
             cwd: query.cwd.as_deref(),
+            env: &[],
         };
         let own = self.policy.get();
         let with_approved = other.map(|other| other.with_approved(own.approved().clone()));

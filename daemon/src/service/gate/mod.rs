@@ -94,6 +94,7 @@ impl Gate {
             client: owner.client.as_deref(),
             uid: Some(owner.uid),
             cwd: Some(&cwd),
+            env: &[],
         };
         let text = match command.line {
             Some(line) => line.to_owned(),
@@ -262,6 +263,7 @@ impl Gate {
             client: typist.actor.client.as_deref(),
             uid: Some(typist.actor.uid),
             cwd: None,
+            env: &[],
         };
         let policy = self.policy.get();
         let decide = || policy.decide_from(start, &request, line.completeness, typist.gate);

@@ -76,6 +76,7 @@ fn judge_line(line: &str) {
         client: None,
         uid: None,
         cwd: Some("/x"),
+        env: &[],
     };
     judge(&request, &CompiledGate::default(), &Policy::default());
 }

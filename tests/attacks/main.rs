@@ -1,0 +1,62 @@
+//! What red teams did to termd, done again: each attack against the real binaries, as an ordinary
+//! user. A file holds the attacks on one promise. docs/testing.md lists them.
+
+// A test fails by panicking, and says on stderr why it was skipped.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+
+mod agents;
+mod consent;
+mod environment;
+mod files;
+mod protected;
+mod record;
+mod rules;
+mod termctl_lines;
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use libtest_mimic::{Arguments, Trial};
+use termd_test_support::{is_root, termd_binary};
+
+/// An attack: its name and what it does.
+type Attack = (&'static str, fn());
+
+fn main() -> ExitCode {
+    if is_root() {
+        return run_as_ordinary_user();
+    }
+    let attacks = [
+        agents::ATTACKS,
+        consent::ATTACKS,
+        environment::ATTACKS,
+        files::ATTACKS,
+        protected::ATTACKS,
+        record::ATTACKS,
+        rules::ATTACKS,
+        termctl_lines::ATTACKS,
+    ];
+    let trial = |(name, attack): &Attack| {
+        let attack = *attack;
+        Trial::test(*name, move || {
+            attack();
+            Ok(())
+        })
+    };
+    let trials = attacks.concat().iter().map(trial).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Runs this program again as `nobody`. Root may do what an attacker may not.
+fn run_as_ordinary_user() -> ExitCode {
+    // Root builds the binary where it is missing.
+    let termd = termd_binary();
+    let error = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(std::env::current_exe().unwrap())
+        .args(std::env::args_os().skip(1))
+        .env("CARGO_BIN_EXE_termd", termd)
+        .exec();
+    eprintln!("setpriv: {error}");
+    ExitCode::FAILURE
+}
