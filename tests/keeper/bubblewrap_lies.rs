@@ -144,8 +144,8 @@ fn that_builds_less() {
     ] {
         // No path of these has a blank in it.
         let script = format!(
-            "tr '\\0' ' ' <&8 | sed '{change}' | tr -s ' ' | tr ' ' '\\0' > /mnt/args && \
-             exec /mnt/real \"$@\" 8</mnt/args"
+            "tr '\\0' ' ' <&9 | sed '{change}' | tr -s ' ' | tr ' ' '\\0' > /mnt/args && \
+             exec /mnt/real \"$@\" 9</mnt/args"
         );
         let Some(ground) = with_another(User::WithABwrap(script.leak())) else {
             return;

@@ -221,6 +221,7 @@ impl Server {
             },
             confinement: confinement(&request["confinement"]),
             pause: None,
+            file: None,
         };
         if request["held"] == true {
             self.held.insert(id.clone(), spawn.stdio);

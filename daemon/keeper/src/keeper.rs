@@ -5,7 +5,7 @@
 //! in whatever order the kernel reports the two.
 
 use std::ffi::OsString;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ use crate::lock::Lock;
 use crate::notify::Notifier;
 use crate::options::KeeperOptions;
 use crate::poll::{Poller, Source};
-use crate::protocol::channel::Packet;
+use crate::protocol::channel::{Packet, Received};
 use crate::protocol::message::{KeeperEvent, Refusal, ToKeeper, ToServer, WaitStatus};
 use crate::reap;
 use crate::server::{AfterExit, ServerCommand, Supervisor};
@@ -204,16 +204,21 @@ impl Keeper {
     fn handle_requests(&mut self) {
         for _ in 0..MAX_REQUESTS_PER_TURN {
             let now = Instant::now();
-            let Some(packet) = self.server.receive(now) else {
+            let Some(Received { packet, fds }) = self.server.receive(now) else {
                 return;
             };
-            if let Some(answer) = self.handle_request(&packet, now) {
+            if let Some(answer) = self.handle_request(&packet, fds, now) {
                 self.server.answer(packet.request, &answer);
             }
         }
     }
 
-    fn handle_request(&mut self, packet: &Packet, now: Instant) -> Option<ToServer> {
+    fn handle_request(
+        &mut self,
+        packet: &Packet,
+        fds: Vec<OwnedFd>,
+        now: Instant,
+    ) -> Option<ToServer> {
         match ToKeeper::decode(packet.kind, &packet.body) {
             Err(_) => Some(ToServer::Refused(Refusal::Invalid)),
             // A newer server's request; the silence tells it that this keeper is older.
@@ -237,7 +242,8 @@ impl Keeper {
             }
             Ok(Some(request)) => {
                 let (poller, server) = (&mut self.poller, self.server.pid());
-                (self.terminals).handle(packet.request, request, poller, server, now)
+                let fd = fds.into_iter().next();
+                (self.terminals).handle(packet.request, request, fd, poller, server, now)
             }
         }
     }

@@ -4,12 +4,13 @@
 //!
 //! [`run`] takes the locks and the socket (`lock`, `listener`), then turns (`keeper`). The server is
 //! supervised in `server`, terminals are in `inventory` and `terminals`, commands are started in `launch` and held
-//! to their limits in `confine`, and trees of processes are ended in `process_tree`. [`protocol`] is
+//! to their limits in `confine`, files are read and written in `file_operation`, and trees of processes are ended in `process_tree`. [`protocol`] is
 //! the wire between keeper and server.
 
 mod confine;
 mod detach;
 mod error;
+mod file_operation;
 mod inventory;
 mod keeper;
 mod launch;

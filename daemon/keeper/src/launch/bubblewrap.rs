@@ -48,8 +48,8 @@ const STDERR_FD: RawFd = PROGRAM_FD + 1;
 const FIRST_EMPTY_FD: RawFd = STDERR_FD + 1;
 
 /// This program as bubblewrap's child finds it, whatever is at its path or hidden from the sandbox.
-const PROGRAM: &CStr = c"/proc/self/fd/9";
-const ARGUMENTS: &CStr = c"8";
+const PROGRAM: &CStr = c"/proc/self/fd/10";
+const ARGUMENTS: &CStr = c"9";
 
 const STEP: SpawnStep = SpawnStep::Confine(Restriction::Bubblewrap);
 
@@ -310,6 +310,7 @@ mod tests {
             stdio: Stdio::Pipes,
             confinement: Confinement::default(),
             pause: Some(PausePoint::BeforeExec),
+            file: None,
         };
         let dirs = DaemonDirs {
             socket_dir: PathBuf::from("/run/termd"),

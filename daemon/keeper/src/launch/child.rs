@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 
 use super::bubblewrap::{self, LauncherInput};
-use super::child_fds::{BUILDER_STDERR, EXEC_GATE, FIRST_FREE, HANDOVER_GATE};
+use super::child_fds::{BUILDER_STDERR, CONTENT, EXEC_GATE, FIRST_FREE, HANDOVER_GATE};
 use super::command::Command;
 use super::command_process::BuilderFds;
 use super::error_pipe::{self, exit_with};
@@ -22,6 +22,7 @@ use crate::sys;
 pub(super) struct PassedFds {
     pub(super) error_pipe: OwnedFd,
     pub(super) exec_gate: Option<OwnedFd>,
+    pub(super) content: Option<OwnedFd>,
     pub(super) builder: Option<BuilderFds>,
 }
 
@@ -82,6 +83,7 @@ impl Child<'_> {
         let raw = |fd: &OwnedFd| -> RawFd { fd.as_raw_fd() };
         for (fd, number) in [
             (self.fds.exec_gate.as_ref().map(raw), EXEC_GATE),
+            (self.fds.content.as_ref().map(raw), CONTENT),
             (builder.map(|fds| raw(&fds.handover_gate)), HANDOVER_GATE),
             (builder.map(|fds| raw(&fds.stderr)), BUILDER_STDERR),
         ] {

@@ -6,10 +6,11 @@ use rustix::io::Errno;
 use rustix::process::Rlimit;
 use termd_proto::terminal::Stdio;
 
-use super::child_fds::EXEC_GATE;
+use super::child_fds::{CONTENT, ERROR_PIPE, EXEC_GATE};
 use super::error_pipe::report_missing;
 use super::exec_gate;
 use crate::confine::{MountBuilder, Plan};
+use crate::file_operation::FileTask;
 use crate::protocol::exec_gate::MAX_EXEC_PAUSE;
 use crate::protocol::message::{
     PausePoint, SpawnFailure, SpawnRequest, SpawnStep, TERMINAL_VARIABLE,
@@ -28,6 +29,8 @@ pub(super) struct Command {
     cwd: CString,
     pause: Option<PausePoint>,
     stdio: Stdio,
+    /// What is done in place of the exec.
+    file: Option<FileTask>,
 }
 
 impl Command {
@@ -57,6 +60,7 @@ impl Command {
             cwd: text(SpawnStep::Chdir, &request.cwd)?,
             pause: request.pause,
             stdio: request.stdio,
+            file: FileTask::new(request),
         })
     }
 
@@ -76,6 +80,11 @@ impl Command {
             return failure;
         }
         sys::unblock_signals();
+        if let Some(file) = &self.file {
+            // The keeper takes the pipe's end for a successful exec.
+            sys::close_one(ERROR_PIPE);
+            file.run(CONTENT);
+        }
         let mut errno = sys::execute(&self.program, &self.argv, &self.env);
         if errno == Errno::NOEXEC {
             errno = sys::execute(SHELL, &self.shell_argv, &self.env);

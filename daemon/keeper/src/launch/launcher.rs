@@ -3,11 +3,14 @@
 //! Every descriptor is close-on-exec before anything can fork. The keeper polls the error pipe and
 //! never waits for it: a chdir to a dead file server must not stop the keeper.
 
+use std::os::fd::OwnedFd;
+
 use rustix::io::Errno;
 use rustix::process::Rlimit;
 
 use super::bubblewrap::LauncherInput;
 use super::child::{Child, PassedFds};
+use super::child_fds::FIRST_FREE;
 use super::command::Command;
 use super::command_process::CommandProcess;
 use super::exec_gate::ExecGate;
@@ -45,8 +48,16 @@ impl Launcher {
         Self { open_files, dirs }
     }
 
-    /// Forks the command of a request.
-    pub(crate) fn launch(&self, request: &SpawnRequest) -> Result<Launched, SpawnFailure> {
+    /// Forks the command of a request. `content` is what a file operation writes.
+    pub(crate) fn launch(
+        &self,
+        request: &SpawnRequest,
+        content: Option<OwnedFd>,
+    ) -> Result<Launched, SpawnFailure> {
+        let content = content.map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, FIRST_FREE));
+        let content = content
+            .transpose()
+            .map_err(|errno| SpawnStep::Pipe.failed(errno))?;
         let command = Command::new(request)?;
         let StdioPair { fds, child, tty } = StdioPair::open(request)?;
         let (error_pipe, child_error_pipe) = outward_pipe()?;
@@ -65,6 +76,7 @@ impl Launcher {
             fds: PassedFds {
                 error_pipe: child_error_pipe,
                 exec_gate: child_gate,
+                content,
                 builder: builder_fds,
             },
             plan,

@@ -8,6 +8,7 @@ use termd_proto::terminal::Stdio;
 
 use super::confinement::{Confinement, Enforced};
 pub use super::exec_gate::{ExecRelease, PausePoint};
+use super::file_operation::FileOperation;
 pub use super::spawn_step::{SpawnFailure, SpawnStep};
 
 /// The version in both sides' hello. It changes only when an old side would misunderstand a new
@@ -17,7 +18,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side supports beyond the first version. It follows the version in the hello; a side
 /// that sends none is at level 0. The other side requests nothing above that level, because an
 /// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_BUBBLEWRAP;
+pub const LEVEL: u32 = LEVEL_FILES;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -30,6 +31,8 @@ pub const LEVEL_PAUSE_BEFORE_EXEC: u32 = 4;
 ///
 /// [`Builder::Bubblewrap`]: super::confinement::Builder::Bubblewrap
 pub const LEVEL_BUBBLEWRAP: u32 = 5;
+/// From this level on: operations on files ([`FileOperation`]).
+pub const LEVEL_FILES: u32 = 6;
 
 /// The most terminals of a keeper: 4,096 that run and as many that have ended and are not closed.
 /// A running one has four file descriptors, so all stay well below the usual hard limit of half a
@@ -173,6 +176,9 @@ pub struct SpawnRequest {
     /// Where it waits to be released, if it does. Needs a keeper at [`LEVEL_EXEC_GATE`] or
     /// [`LEVEL_PAUSE_BEFORE_EXEC`].
     pub pause: Option<PausePoint>,
+    /// What the child does in place of executing the program, which is then not looked at. Needs
+    /// pipes, and a keeper at [`LEVEL_FILES`].
+    pub file: Option<FileOperation>,
 }
 
 impl SpawnRequest {
@@ -191,6 +197,7 @@ impl SpawnRequest {
             stdio,
             confinement: Confinement::default(),
             pause: None,
+            file: None,
         }
     }
 }

@@ -10,6 +10,7 @@
 pub mod channel;
 pub mod confinement;
 pub mod exec_gate;
+pub mod file_operation;
 pub mod message;
 mod spawn_step;
 pub mod wire;

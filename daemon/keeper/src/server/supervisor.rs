@@ -13,7 +13,7 @@ use super::running::Running;
 use crate::inventory::Inventory;
 use crate::poll::{Poller, Source};
 use crate::process_tree::RequestNumber;
-use crate::protocol::channel::Packet;
+use crate::protocol::channel::Received;
 use crate::protocol::message::{
     KeeperEvent, LEVEL, LEVEL_PIPES, PROTOCOL_VERSION, ToServer, WaitStatus,
 };
@@ -173,13 +173,13 @@ impl Supervisor {
     }
 
     /// The next packet from the server, if one is there.
-    pub(crate) fn receive(&mut self, now: Instant) -> Option<Packet> {
+    pub(crate) fn receive(&mut self, now: Instant) -> Option<Received> {
         let Server::Up(running) = &mut self.server else {
             return None;
         };
         let received = running.receive(now)?;
         self.last_heard = now;
-        Some(received.packet)
+        Some(received)
     }
 
     /// Answers the server's first hello with ours and the inventory. Whether it was the first.

@@ -3,6 +3,7 @@
 mod starts;
 
 use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use nix::libc::{SIGHUP, SIGKILL};
@@ -50,12 +51,13 @@ impl Terminals {
         &self.inventory
     }
 
-    /// Does a request about a terminal. Returns the answer, or `None` where it follows later or
+    /// Does a request about a terminal, with the descriptor that was sent beside it. Returns the answer, or `None` where it follows later or
     /// where there is none.
     pub(crate) fn handle(
         &mut self,
         number: RequestNumber,
         message: ToKeeper,
+        fd: Option<OwnedFd>,
         poller: &mut Poller,
         server: Option<i32>,
         now: Instant,
@@ -63,7 +65,7 @@ impl Terminals {
         let done = match message {
             ToKeeper::Spawn(request) => {
                 let (starts, inventory) = (&mut self.starts, &mut self.inventory);
-                return match starts.spawn(number, *request, inventory, poller) {
+                return match starts.spawn(number, *request, fd, inventory, poller) {
                     Ok(answer) => answer,
                     Err(failure) => Some(ToServer::Refused(Refusal::Spawn(failure))),
                 };

@@ -31,5 +31,6 @@ pub(super) fn spawn_request(
         stdio: record.stdio,
         confinement,
         pause: None,
+        file: None,
     }
 }

@@ -5,6 +5,7 @@
 
 mod confinement;
 mod fields;
+mod file_operation;
 #[cfg(test)]
 mod tests;
 
@@ -73,6 +74,7 @@ impl ToKeeper {
                 out.stdio(request.stdio);
                 out.confinement(&request.confinement);
                 out.pause(request.pause);
+                out.file(request.file.as_ref());
                 to_keeper::SPAWN
             }
             Self::EndTree { id, end } => {
@@ -130,6 +132,7 @@ impl ToKeeper {
                 stdio: input.stdio()?,
                 confinement: input.confinement()?,
                 pause: input.pause()?,
+                file: input.file()?,
             })),
             to_keeper::END_TREE => Self::EndTree {
                 id: input.id()?,

@@ -6,6 +6,7 @@ use crate::protocol::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MissingRestriction,
     ProcessLimits, ProtectedPath, RESTRICTIONS, Restriction, Sandbox, Temporary,
 };
+use crate::protocol::file_operation::{FileAction, FileOperation, Target};
 use crate::protocol::message::{
     ExecRelease, PausePoint, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus,
 };
@@ -81,6 +82,11 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
             stdio: Stdio::Pipes,
             confinement: confinement(),
             pause: Some(PausePoint::BeforeExec),
+            file: Some(FileOperation {
+                action: FileAction::Resolve(Target::NoLink),
+                path: b"/w/f".to_vec(),
+                excluded: vec![b"/state".to_vec()],
+            }),
         })),
         ToKeeper::ReleaseExec {
             id: id(),
@@ -220,9 +226,12 @@ fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
         ToKeeper::Spawn(request) => {
             let mut confinement = Writer::default();
             confinement.confinement(&request.confinement);
-            let before_pause = length - 1;
+            let mut file = Writer::default();
+            file.file(request.file.as_ref());
+            let before_file = length - file.0.len();
+            let before_pause = before_file - 1;
             let before = before_pause - confinement.0.len();
-            vec![before_pause, before, before - 1]
+            vec![before_file, before_pause, before, before - 1]
         }
         _ => Vec::new(),
     }
