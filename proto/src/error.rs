@@ -39,6 +39,8 @@ pub mod code {
     pub const DENIED: i32 = -32012;
     /// The tty says that the input would not arrive as meant; nothing was typed.
     pub const INPUT_REFUSED: i32 = -32013;
+    /// A file could not be read or written.
+    pub const FILE_FAILED: i32 = -32014;
 }
 
 /// The stable word in an error's `data.kind`.
@@ -93,6 +95,10 @@ pub enum ErrorKind {
     AlwaysRefused,
     /// A line is longer than a canonical tty takes; `data.limit` in bytes.
     CanonicalLimit,
+    /// A file could not be read or written; `data.path`, `data.detail`, and `data.problem`: `system` with
+    /// `data.errno`, `directory` with `data.errno`, `no_name`, `no_regular_file`, `link`, `excluded`,
+    /// `own_of_sandbox`, or `unfinished`.
+    FileFailed,
     /// A secret was to be typed, and the terminal does not wait for one.
     NoSecretAwaited,
     /// The audit record could not be written.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
-use crate::{acp, approval, audit, command, daemon, interact, policy, screen, terminal};
+use crate::{acp, approval, audit, command, daemon, file, interact, policy, screen, terminal};
 
 /// A method of the socket, named by its params.
 pub trait Method: Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -75,6 +75,10 @@ methods! {
     "command.list" command::ListCommands => command::CommandPage;
     "command.show" command::ShowCommand => command::CommandInfo;
     "command.read" command::ReadCommand => terminal::ReadResult;
+
+    // Files, as a terminal's commands see them.
+    "file.write" file::WriteFile => file::WrittenFile;
+    "file.search" file::SearchFile => file::FoundFile;
 
     // The gate.
     "policy.check" policy::CheckPolicy => policy::Judgement;

@@ -20,8 +20,8 @@ use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
-    InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler, SocketStats,
-    serve,
+    FileHandler, InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler,
+    SocketStats, serve,
 };
 use crate::service::{Registry, TerminalTasks};
 use crate::shell::ShellFiles;
@@ -288,6 +288,10 @@ fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: Con
         catalog: catalog.clone(),
         store: store.clone(),
     };
+    let file = FileHandler {
+        catalog: catalog.clone(),
+        files: Arc::clone(&services.files),
+    };
     let policy = PolicyHandler {
         policy: Arc::clone(&gate.policy),
         explainer: Arc::clone(&services.explainer),
@@ -311,6 +315,7 @@ fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: Con
     screen.register(&mut api);
     interact.register(&mut api);
     command.register(&mut api);
+    file.register(&mut api);
     policy.register(&mut api);
     approval.register(&mut api);
     AuditHandler::new(store.clone()).register(&mut api);

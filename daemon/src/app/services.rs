@@ -14,9 +14,9 @@ use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
     Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
-    Disk, Ender, Explainer, Gate, IdleTimer, InputRecorder, InputSender, LimitRecorder, LimitWatch,
-    PolicyInForce, Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, Starter,
-    TerminalTasks, TreeEnd,
+    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, InputRecorder, InputSender,
+    LimitRecorder, LimitWatch, OwnDirectories, PolicyInForce, Preflight, Registry, Retirement,
+    Sandboxes, Scopes, Screens, Starter, TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
 use crate::store::Store;
@@ -154,6 +154,7 @@ pub(super) struct Services {
     pub(super) input_recorder: InputRecorder,
     pub(super) screens: Screens,
     pub(super) explainer: Arc<Explainer>,
+    pub(super) files: Arc<Files>,
     pub(super) disk: Arc<Disk>,
     pub(super) sandboxes: Sandboxes,
     pub(super) tasks: Arc<TerminalTasks>,
@@ -254,6 +255,15 @@ impl Services {
             paths.config_file.clone(),
             approved_file,
         );
+        let operator = FileOperator::new(base.keeper.clone(), OwnDirectories::new(paths));
+        let files = Files {
+            gate: Arc::clone(&gate.gate),
+            policy: Arc::clone(&gate.policy),
+            sandboxes: sandboxes.clone(),
+            operator,
+            disk: Arc::clone(&disk),
+            audit: base.audit.clone(),
+        };
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
         let input = Arc::clone(&gate.gate);
@@ -269,6 +279,7 @@ impl Services {
             input_recorder,
             screens,
             explainer: Arc::new(explainer),
+            files: Arc::new(files),
             disk,
             sandboxes,
             tasks,

@@ -23,8 +23,8 @@ use termd_keeper::protocol::channel::{self, ChannelError, Packet, Received};
 use termd_keeper::protocol::confinement::{Builder, Confinement};
 use termd_keeper::protocol::message::{
     EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT,
-    LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper,
-    ToServer,
+    LEVEL_FILES, LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds,
+    ToKeeper, ToServer,
 };
 
 pub use self::error::KeeperError;
@@ -63,6 +63,8 @@ pub struct Connected {
 #[derive(Debug)]
 struct Request {
     message: ToKeeper,
+    /// A descriptor that is sent beside it.
+    fd: Option<OwnedFd>,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -90,7 +92,7 @@ impl KeeperClient {
             next_request: 1,
         };
         let (version, level) = (PROTOCOL_VERSION, LEVEL);
-        link.queue(0, &ToKeeper::Hello { version, level });
+        link.queue(0, &ToKeeper::Hello { version, level }, None);
         let (level, inventory) = link.receive_inventory().await?;
         let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
         let (requests, receiver) = mpsc::channel(QUEUED_REQUESTS);
@@ -129,6 +131,23 @@ impl KeeperClient {
         self.can_start(stdio)?;
         self.can_confine(&request.confinement)?;
         let (message, fds) = self.request(ToKeeper::Spawn(Box::new(request))).await?;
+        Self::spawned(message, fds, stdio, &id)
+    }
+
+    /// Has a child do an operation on a file, in the place of a command. `content` is what it writes.
+    /// Resolves once the child is confined.
+    pub async fn operate_on_file(
+        &self,
+        request: SpawnRequest,
+        content: Option<OwnedFd>,
+    ) -> Result<Spawned, KeeperError> {
+        if self.level < LEVEL_FILES {
+            return Err(KeeperError::TooOld("operations on files"));
+        }
+        self.can_confine(&request.confinement)?;
+        let (id, stdio) = (request.id.clone(), request.stdio);
+        let message = ToKeeper::Spawn(Box::new(request));
+        let (message, fds) = self.request_with(message, content).await?;
         Self::spawned(message, fds, stdio, &id)
     }
 
@@ -209,8 +228,21 @@ impl KeeperClient {
 
     /// Sends a request, and waits for the answer and the descriptors beside it.
     async fn request(&self, message: ToKeeper) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
+        self.request_with(message, None).await
+    }
+
+    /// The same, with a descriptor beside the request.
+    async fn request_with(
+        &self,
+        message: ToKeeper,
+        fd: Option<OwnedFd>,
+    ) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
         let (answer, answered) = oneshot::channel();
-        let request = Request { message, answer };
+        let request = Request {
+            message,
+            fd,
+            answer,
+        };
         (self.requests.send(request).await).map_err(|_| KeeperError::Gone)?;
         let answer = answered.await.map_err(|_| KeeperError::Gone)?;
         Ok((answer.message, answer.fds))
@@ -226,19 +258,21 @@ fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperEr
 /// The socket and its unfinished requests.
 struct Link {
     socket: UnixStream,
-    out: VecDeque<Packet>,
+    /// What waits to be sent, each with the descriptor beside it.
+    out: VecDeque<(Packet, Option<OwnedFd>)>,
     unanswered: HashMap<u32, oneshot::Sender<Answer>>,
     next_request: u32,
 }
 
 impl Link {
-    fn queue(&mut self, request: u32, message: &ToKeeper) {
+    fn queue(&mut self, request: u32, message: &ToKeeper, fd: Option<OwnedFd>) {
         let (kind, body) = message.encode();
-        self.out.push_back(Packet {
+        let packet = Packet {
             kind,
             request,
             body,
-        });
+        };
+        self.out.push_back((packet, fd));
     }
 
     /// Returns the keeper's level and its terminals.
@@ -272,7 +306,7 @@ impl Link {
                     },
                 }),
                 Some(ToServer::InventoryEnd) => return Ok((keepers_level, inventory)),
-                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
+                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
                 _ => {}
             }
         }
@@ -313,7 +347,7 @@ impl Link {
         let number = self.next_request;
         // 0 is the number of messages that are no request.
         self.next_request = self.next_request.checked_add(1).unwrap_or(1);
-        self.queue(number, &request.message);
+        self.queue(number, &request.message, request.fd);
         self.unanswered.insert(number, request.answer);
     }
 
@@ -325,7 +359,7 @@ impl Link {
         let Received { packet, fds } = received;
         match decode(&packet)? {
             None => {}
-            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong),
+            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
             // A server that dropped its events has no use for them.
             Some(ToServer::Event(event)) => drop(events.send(event).await),
             Some(message) => {
@@ -354,8 +388,9 @@ impl Link {
                 .await
                 .map_err(|_| KeeperError::Gone)?;
             if ready.is_writable() && !self.out.is_empty() {
-                while let Some(packet) = self.out.front() {
-                    let send = || channel::send(self.socket.as_fd(), packet, &[]);
+                while let Some((packet, fd)) = self.out.front() {
+                    let fds = fd.iter().map(AsFd::as_fd).collect::<Vec<_>>();
+                    let send = || channel::send(self.socket.as_fd(), packet, &fds);
                     match attempt(&self.socket, Interest::WRITABLE, send) {
                         Ok(()) => drop(self.out.pop_front()),
                         Err(ChannelError::WouldBlock) => break,

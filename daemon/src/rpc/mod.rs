@@ -39,7 +39,7 @@ pub use context::{ConnectionContext, ConnectionId, Introduction, IntroductionErr
 pub use error::{RpcError, RpcResult};
 pub use methods::{
     AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
-    InteractHandler, PolicyHandler, ScreenHandler, SessionHandler,
+    FileHandler, InteractHandler, PolicyHandler, ScreenHandler, SessionHandler,
 };
 pub use peer::Peer;
 pub use server::{ServeOptions, SocketStats, serve};

@@ -10,6 +10,7 @@ use termd_proto::terminal::{Gap, GapCause, TerminalState};
 
 use super::audit_log::AuditLog;
 use super::ending::{ConnectionBinding, Ender, MAX_LISTED, Retirement};
+use super::files::is_file_operation;
 use super::registry::{Registry, stored_terminal};
 use super::sandbox::Sandboxes;
 use super::scopes::Scopes;
@@ -73,6 +74,10 @@ impl Adopter {
     }
 
     async fn adopt_one(&self, found: InventoryTerminal) -> Result<(), TerminalError> {
+        if is_file_operation(&found.notes) {
+            // Its client was told that the connection broke.
+            return Ok(self.keeper.forget(&found.id).await?);
+        }
         let row = self.store.terminal(&found.id).await?;
         let Some(fds) = found.fds else {
             // All of the terminal is stored. The keeper remembers it for the processes it left.

@@ -9,6 +9,7 @@ mod catalog;
 mod create;
 mod disk;
 mod ending;
+mod files;
 mod gate;
 mod input;
 mod random;
@@ -27,6 +28,9 @@ pub(crate) use self::disk::Disk;
 pub(crate) use self::ending::{
     ConnectionBinding, Ender, IdleTimer, LimitRecorder, LimitWatch, Retirement, TreeEnd,
     wait_result,
+};
+pub(crate) use self::files::{
+    FileClient, FileContent, FileOperator, Files, NewFile, OwnDirectories,
 };
 pub(crate) use self::gate::{
     ApprovedRules, Approver, Explainer, Gate, PolicyInForce, Typist, decide,

@@ -276,6 +276,18 @@ impl Policy {
         profiles.reduce(Profile::merge).unwrap_or_default()
     }
 
+    /// The profiles of these names together, for a client of this kind. `None` where there is no such
+    /// profile any more.
+    pub fn profile_named(&self, names: &[String], front: Front) -> Option<Profile> {
+        let mut merged = Profile::default();
+        for name in names {
+            let name = ProfileName::parse(name)?;
+            let exists = name.built_in().is_some() || self.profiles.contains_key(&name);
+            merged = merged.merge(exists.then(|| self.named(Some(&name), front))?);
+        }
+        Some(merged)
+    }
+
     fn named(&self, name: Option<&ProfileName>, front: Front) -> Profile {
         let written = self.front(front);
         let secrets = default_secrets(front);

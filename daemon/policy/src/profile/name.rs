@@ -25,6 +25,13 @@ impl ProfileName {
         &self.0
     }
 
+    /// The name that this text is, if it is one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let is_name = !text.is_empty() && text.len() <= MAX_NAME_BYTES && text.chars().all(plain);
+        is_name.then(|| Self(text.to_owned()))
+    }
+
     /// The kind of sandbox that a built-in name stands for.
     pub fn built_in(&self) -> Option<SandboxKind> {
         BUILT_IN.into_iter().find(|kind| kind.as_str() == self.0)
@@ -34,11 +41,8 @@ impl ProfileName {
 impl<'de> Deserialize<'de> for ProfileName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.chars().all(plain) {
-            let said = "a profile's name is made of 1 to 64 letters, digits, - and _";
-            return Err(de::Error::custom(said));
-        }
-        Ok(Self(name))
+        Self::parse(&name).ok_or_else(|| {
+            de::Error::custom("a profile's name is made of 1 to 64 letters, digits, - and _")
+        })
     }
 }

@@ -120,6 +120,7 @@ impl Creator {
         // What is recorded is what was asked for, without shell integration.
         let record = Record {
             made: lease.paths.clone(),
+            workspace: lease.workspace.clone(),
             ..self.terminal_record(&id, &request, &launch, bounds, &profile)
         };
         let (launch, record) = self.with_shell_integration(launch, record)?;
@@ -312,6 +313,7 @@ impl Creator {
             idle_timeout: shorter(bounds.idle_timeout, profile),
             held_to: requested(profile),
             made: Vec::new(),
+            workspace: None,
             deadline_ms: profile.timeout.map(|timeout| monotonic_ms() + timeout.ms()),
             scrollback: bounds.scrollback,
             stdio: request.options.stdio,

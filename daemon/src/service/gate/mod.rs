@@ -122,6 +122,24 @@ impl Gate {
         Ok((ruling, decision.profile))
     }
 
+    /// The profile that a new terminal would run this under, if it may run. Asks nobody.
+    pub(crate) fn profile_of(&self, command: &NewCommand<'_>) -> Profile {
+        let cwd = command.cwd.to_string_lossy();
+        let request = Request {
+            invocation: command
+                .line
+                .map_or(Invocation::Argv(command.argv), Invocation::Line),
+            program: None,
+            front: command.owner.front,
+            client: command.owner.client.as_deref(),
+            uid: Some(command.owner.uid),
+            cwd: Some(&cwd),
+            env: &[],
+        };
+        let policy = self.policy.get();
+        decide(&policy, &request, Completeness::Whole, command.gate).profile
+    }
+
     /// Judges what is about to be typed, together with what was typed before it: each line that it
     /// completes for the program in the foreground. To be called before the bytes go out. Returns
     /// what is to be remembered as typed once they have.

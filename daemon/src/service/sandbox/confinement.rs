@@ -26,6 +26,8 @@ pub(super) struct NewConfinement {
     pub(super) confinement: Confinement,
     /// Directories that are protected, and created where they are absent.
     pub(super) creatable: Vec<NeededDirectory>,
+    /// The workspace, without links. `None` where there is no sandbox.
+    pub(super) workspace: Option<PathBuf>,
 }
 
 /// Why the sandbox of some profiles cannot be asked for.
@@ -51,6 +53,7 @@ pub(super) fn confinement(
         return Ok(NewConfinement {
             confinement: Confinement { limits, sandbox },
             creatable: Vec::new(),
+            workspace: None,
         });
     }
     let failed = |error: SandboxError| TerminalError::Unconfinable {
@@ -69,6 +72,7 @@ pub(super) fn confinement(
     Ok(NewConfinement {
         confinement: Confinement { limits, sandbox },
         creatable: creatable.unwrap_or_default(),
+        workspace: Some(places.workspace),
     })
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct SandboxLease {
     pub(crate) confinement: Confinement,
     /// The directories that were created for this terminal, or for another one that needs them too.
     pub(crate) paths: Vec<PathBuf>,
+    /// The workspace, without links. `None` where there is no sandbox.
+    pub(crate) workspace: Option<PathBuf>,
     pub(super) directories: Arc<SandboxDirectories>,
     pub(super) id: TerminalId,
     pub(super) is_running: bool,

@@ -66,6 +66,7 @@ impl Sandboxes {
         };
         Ok(SandboxLease {
             confinement: found.confinement,
+            workspace: found.workspace,
             paths: paths.into_iter().filter(|path| is_plain(path)).collect(),
             directories: Arc::clone(&self.directories),
             id: id.clone(),

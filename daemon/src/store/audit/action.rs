@@ -14,6 +14,12 @@ pub enum AuditAction {
     AuditRefused,
     /// A server has started.
     DaemonStart,
+    /// What came of a use of a file.
+    FileDone,
+    /// A file is about to be read for a client.
+    FileRead,
+    /// A file is about to be written for a client.
+    FileWrite,
     /// The disk is above its floor again.
     LimitLeft,
     /// A limit of a terminal or of the disk is reached.
@@ -56,6 +62,9 @@ impl AuditAction {
             Self::AuditRecovered => "audit.recovered",
             Self::AuditRefused => "audit.refused",
             Self::DaemonStart => "daemon.start",
+            Self::FileDone => "file.done",
+            Self::FileRead => "file.read",
+            Self::FileWrite => "file.write",
             Self::LimitLeft => "limit.left",
             Self::LimitReached => "limit.reached",
             Self::PolicyChanged => "policy.changed",

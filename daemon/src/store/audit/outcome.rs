@@ -16,6 +16,8 @@ pub enum AuditOutcome {
     Lost,
     /// A command was not started, for this reason.
     NotStarted(String),
+    /// It was not done, for this reason.
+    NotDone(String),
     /// It was refused. The reason is elsewhere in the record.
     Refused,
     /// It was refused for this reason.
@@ -46,6 +48,7 @@ impl fmt::Display for AuditOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self {
             Self::NotStarted(reason) => return write!(f, "not started: {reason}"),
+            Self::NotDone(reason) => return write!(f, "not done: {reason}"),
             Self::RefusedBecause(reason) => return write!(f, "refused: {reason}"),
             Self::ApproverRefused(id) => return write!(f, "refused: works in {id}"),
             Self::Ok => "ok",

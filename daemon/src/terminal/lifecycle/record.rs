@@ -51,6 +51,9 @@ pub struct Record {
     /// notes have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<PathBuf>,
+    /// The workspace of its sandbox, without links. Only the notes have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<PathBuf>,
     #[serde(default)]
     pub scrollback: ScrollbackLines,
     #[serde(default)]
@@ -120,6 +123,7 @@ impl Record {
             held_to: row.held_to.clone(),
             deadline_ms: None,
             made: Vec::new(),
+            workspace: None,
             scrollback: row
                 .scrollback_lines
                 .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),

@@ -21,10 +21,12 @@ pub struct Pattern(Regex);
 impl Pattern {
     /// Compiles `until.pattern` of a call.
     pub fn new(pattern: &str) -> Result<Self, TerminalError> {
-        let invalid = |problem| TerminalError::Invalid {
-            field: "until.pattern",
-            problem,
-        };
+        Self::of_param("until.pattern", pattern)
+    }
+
+    /// Compiles the pattern of this param.
+    pub fn of_param(field: &'static str, pattern: &str) -> Result<Self, TerminalError> {
+        let invalid = |problem| TerminalError::Invalid { field, problem };
         if pattern.len() > MAX_PATTERN_BYTES {
             let problem = format!("may be {MAX_PATTERN_BYTES} bytes long at the most");
             return Err(invalid(problem));
