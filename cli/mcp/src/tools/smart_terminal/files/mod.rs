@@ -1,4 +1,4 @@
-//! Files that the tools write.
+//! Files that the tools use. The daemon reads and writes them, under the session's confinement.
 
-pub(super) mod place;
+pub(super) mod failed;
 pub(super) mod write_file;

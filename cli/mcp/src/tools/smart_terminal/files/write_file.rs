@@ -5,12 +5,14 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use termd_proto::TerminalRef;
+use termd_proto::file::{MAX_DATA_BYTES, WriteFile, WriteMode};
 
-use super::place::{Existing, Place};
-use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, object};
-use crate::tools::smart_terminal::params::SessionName;
-use crate::tools::smart_terminal::results::bad;
-use crate::tools::smart_terminal::sessions::session::{directory, find};
+use super::failed::failed;
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
+use crate::tools::smart_terminal::params::{Confirmed, SessionName};
+use crate::tools::smart_terminal::results::{bad, output_or_question};
+use crate::tools::smart_terminal::sessions::session::find;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -35,6 +37,7 @@ struct Arguments {
     encoding: Encoding,
     #[serde(default)]
     append: bool,
+    confirmed: Confirmed,
 }
 
 pub(crate) fn tool() -> Tool {
@@ -44,11 +47,11 @@ pub(crate) fn tool() -> Tool {
         description: "Write content to a file, whole or not at all; a relative path is seen from the \
                       session's directory, and the file's directory has to exist.",
         effect: Effect::Runs,
-        output: object(vec![
+        output: output_or_question(vec![
             Field::boolean("success", "").required(),
-            Field::string("path", "").required(),
-            Field::integer("size", "The file's size in bytes").required(),
-            Field::boolean("append", "").required(),
+            Field::string("path", ""),
+            Field::integer("size", "The file's size in bytes"),
+            Field::boolean("append", ""),
         ]),
         handler: Handler::new(write),
     }
@@ -56,27 +59,30 @@ pub(crate) fn tool() -> Tool {
 
 async fn write(call: Call, arguments: Arguments) -> Outcome {
     let bytes = decode(&arguments.content, arguments.encoding)?;
+    if bytes.len() > MAX_DATA_BYTES {
+        return Err(bad(format!(
+            "content may be {MAX_DATA_BYTES} bytes long at the most; this is {}",
+            bytes.len()
+        )));
+    }
     let info = find(&call, &arguments.session_id.0).await?;
-    let cwd = directory(&call, &info).await;
-    let place = Place::check(&cwd, &arguments.path, Existing::Followed)?;
-    let write = move || -> Result<_, ToolError> {
-        if arguments.append {
-            let size = place.append(&bytes)?;
-            return Ok((place.path().to_owned(), size, true));
-        }
-        let mut file = place.replace()?;
-        file.write(&bytes)?;
-        let (path, size) = file.finish()?;
-        Ok((path, size, false))
+    let request = WriteFile {
+        id: TerminalRef::from(&info.id),
+        path: arguments.path.clone(),
+        text: None,
+        data: Some(STANDARD.encode(bytes)),
+        transcript: None,
+        mode: arguments.append.then_some(WriteMode::Append),
+        follow_link: None,
+        confirmed: Some(arguments.confirmed.0),
     };
-    let (path, size, append) = tokio::task::spawn_blocking(write)
-        .await
-        .map_err(|error| bad(error.to_string()))??;
+    let written = call.backend().pool().once(&request).await;
+    let written = written.map_err(|error| failed(error, &arguments.path))?;
     Ok(ToolAnswer::Facts(json!({
         "success": true,
-        "path": path,
-        "size": size,
-        "append": append,
+        "path": written.path,
+        "size": written.size,
+        "append": arguments.append,
     })))
 }
 

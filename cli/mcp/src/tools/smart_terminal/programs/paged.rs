@@ -86,7 +86,7 @@ async fn paged(call: Call, arguments: Arguments) -> Outcome {
         return Err(bad(ONLY));
     }
     let argv = (command.cmd.clone(), command.args.clone());
-    let finished = execute(&call, &command, argv).await?;
+    let finished = execute(&call, &command, argv, None).await?;
     let succeeded = finished.exit_code == Some(0);
     let mut facts = finished.describe(&command, succeeded);
     let whole = &finished.stdout.text;

@@ -14,10 +14,11 @@ use termd_proto::terminal::{
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
+use super::checks::{FileCheck, SuccessFile};
 use crate::tool::{Call, Facts, TemporaryTerminal, ToolError, add, set, to_milliseconds};
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
-use crate::tools::smart_terminal::sessions::start::{directory, environment};
+use crate::tools::smart_terminal::sessions::start::{bad_directory, directory, environment};
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
@@ -66,6 +67,8 @@ pub(crate) struct Finished {
     duration: Duration,
     pub(crate) stdout: Stream,
     stderr: Stream,
+    /// What was found of the file that has to be there.
+    pub(crate) file: Option<FileCheck>,
 }
 
 impl Finished {
@@ -113,11 +116,12 @@ impl Finished {
     }
 }
 
-/// Runs a program to its end, or to its timeout.
+/// Runs a program to its end, or to its timeout. `file` is looked for while its terminal is open.
 pub(crate) async fn execute(
     call: &Call,
     command: &Command,
     (program, args): (String, Vec<String>),
+    file: Option<&SuccessFile>,
 ) -> Result<Finished, ToolError> {
     let cwd = directory(command.cwd.as_deref())?;
     // Without arguments, the daemon reads a name with such characters as a shell line.
@@ -137,11 +141,16 @@ pub(crate) async fn execute(
     let begun = Instant::now();
     let backend = call.backend();
     let created = TemporaryTerminal::create(&call.shared, request).await?;
-    let temporary = created.map_err(|error| match &error {
-        ClientError::Refused(refusal) if kind_of(refusal) == Some(ErrorKind::SpawnFailed) => {
-            not_started(&command.cmd)
+    let temporary = created.map_err(|error| {
+        if let Some(error) = bad_directory(&error, command.cwd.as_deref()) {
+            return error;
         }
-        _ => error.into(),
+        match &error {
+            ClientError::Refused(refusal) if kind_of(refusal) == Some(ErrorKind::SpawnFailed) => {
+                not_started(&command.cmd)
+            }
+            _ => error.into(),
+        }
     })?;
     let id = temporary.info.id.clone();
     let deadline = begun + command.timeout.to_duration();
@@ -152,6 +161,10 @@ pub(crate) async fn execute(
     let limit = command.max_output_bytes;
     let stdout = stream(call, &id, ended.end, OutputStream::Stdout, limit).await?;
     let stderr = stream(call, &id, ended.end, OutputStream::Stderr, limit).await?;
+    let file = match file {
+        Some(file) => Some(file.check(call, &id).await),
+        None => None,
+    };
     temporary.close(None).await?;
     let status = ended.status;
     Ok(Finished {
@@ -165,6 +178,7 @@ pub(crate) async fn execute(
         duration,
         stdout,
         stderr,
+        file,
     })
 }
 

@@ -1,7 +1,5 @@
 //! `terminal_run`: one command on pipes, not in a terminal's shell.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,8 +103,8 @@ async fn run_command(call: Call, arguments: Arguments) -> Outcome {
     } else {
         (command.cmd.clone(), command.args.clone())
     };
-    let finished = execute(&call, &command, argv).await?;
-    let (succeeded, said) = checks.judge(finished.exit_code, Path::new(&finished.cwd));
+    let mut finished = execute(&call, &command, argv, checks.file()).await?;
+    let (succeeded, said) = checks.judge(finished.exit_code, finished.file.take());
     let mut facts = finished.describe(&command, succeeded);
     facts.extend(said);
     let parsed = if arguments.shell || finished.exit_code != Some(0) || finished.is_cut() {

@@ -1,6 +1,6 @@
 //! The terminal of a call, and smart-terminal-mcp's errors where there is none.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
@@ -79,13 +79,6 @@ pub(crate) fn is_busy(activity: &Activity) -> bool {
             .as_ref()
             .is_some_and(|foreground| !foreground.is_root),
     }
-}
-
-/// The directory of a terminal's shell, as far as it is known.
-pub(crate) async fn directory(call: &Call, info: &TerminalInfo) -> PathBuf {
-    let activity = call.backend().activity(&info.id).await.ok();
-    let cwd = activity.and_then(|activity| activity.cwd);
-    PathBuf::from(cwd.unwrap_or_else(|| info.cwd.clone()))
 }
 
 /// A program's name without its directory.

@@ -31,6 +31,9 @@ const PROMPT_DRAWN_MS: u64 = 50;
 const BANNER_LINES: u64 = 200;
 /// The shell of a user who has none set.
 const FALLBACK_SHELL: &str = "/bin/bash";
+/// errno(3), the same on all architectures of Linux.
+const ENOENT: i64 = 2;
+const ENOTDIR: i64 = 20;
 /// The key of a terminal's `meta` that holds a name which is no free label.
 pub(crate) const NAME_KEY: &str = "name";
 
@@ -110,7 +113,10 @@ async fn start(call: Call, arguments: Arguments) -> Outcome {
         }
         outcome => outcome,
     };
-    let info = info.map_err(|error| not_started(error, &shell, &detected))?;
+    let info = info.map_err(|error| {
+        let of_directory = bad_directory(&error, arguments.cwd.as_deref());
+        of_directory.unwrap_or_else(|| not_started(error, &shell, &detected))
+    })?;
     let backend = call.backend();
     let until = Until {
         done: true,
@@ -159,25 +165,30 @@ pub(crate) fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Checks the directory to start in, relative to this process's own.
+/// The directory to start in, relative to this process's own. The daemon looks at it.
 pub(crate) fn directory(given: Option<&str>) -> Result<String, ToolError> {
     let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let path = given.map_or_else(|| here.clone(), |given| here.join(given));
-    let shown = given.unwrap_or_default();
-    let problem = match std::fs::metadata(&path) {
-        Ok(metadata) if metadata.is_dir() => {
-            return path
-                .into_os_string()
-                .into_string()
-                .map_err(|_| bad("Invalid cwd: Path is not UTF-8"));
-        }
-        Ok(_) => "Path is not a directory (ENOTDIR)".to_owned(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "Path does not exist (ENOENT)".to_owned()
-        }
-        Err(error) => error.to_string(),
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| bad("Invalid cwd: Path is not UTF-8"))
+}
+
+/// The error of a directory that a program cannot be started in, where that is the error.
+pub(crate) fn bad_directory(error: &ClientError, given: Option<&str>) -> Option<ToolError> {
+    let ClientError::Refused(refusal) = error else {
+        return None;
     };
-    Err(bad(format!("Invalid cwd \"{shown}\": {problem}")))
+    let data: Value = serde_json::from_str(refusal.data()?.get()).ok()?;
+    if data.get("field")? != "cwd" {
+        return None;
+    }
+    let problem = match data.get("errno").and_then(Value::as_i64) {
+        Some(ENOENT) => "Path does not exist (ENOENT)",
+        Some(ENOTDIR) => "Path is not a directory (ENOTDIR)",
+        _ => data.get("reason")?.as_str()?,
+    };
+    let given = given.unwrap_or_default();
+    Some(bad(format!("Invalid cwd \"{given}\": {problem}")))
 }
 
 /// The user's shell.

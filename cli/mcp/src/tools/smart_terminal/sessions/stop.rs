@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
+use termd_proto::file::WriteFile;
 use termd_proto::terminal::{CloseTerminal, TerminalState};
 
-use super::session::{directory, find, not_found};
-use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
-use crate::tools::smart_terminal::files::place::{Existing, Place};
-use crate::tools::smart_terminal::output::line_history::{LineHistory, pages};
-use crate::tools::smart_terminal::params::SessionName;
+use super::session::{find, not_found};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
+use crate::tools::smart_terminal::files::failed::failed;
+use crate::tools::smart_terminal::output::line_history::LineHistory;
+use crate::tools::smart_terminal::params::{Confirmed, SessionName};
 use crate::tools::smart_terminal::results;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -23,6 +24,7 @@ struct Arguments {
     /// Write history to this path, as plain text; its directory has to exist
     #[schemars(length(min = 1))]
     transcript_path: Option<String>,
+    confirmed: Confirmed,
 }
 
 pub(crate) fn tool() -> Tool {
@@ -33,9 +35,9 @@ pub(crate) fn tool() -> Tool {
                       returns its last lines, transcriptPath writes all its output to a file first. \
                       Its output stays readable by terminal_read with since.",
         effect: Effect::Ends,
-        output: object(vec![
+        output: results::output_or_question(vec![
             Field::boolean("success", "").required(),
-            Field::string("message", "").required(),
+            Field::string("message", ""),
             Field::object("snapshot", "text, lineCount, totalLines"),
             Field::object("transcript", "path, bytes"),
             Field::integer("exitCode", ""),
@@ -52,52 +54,39 @@ async fn stop(call: Call, arguments: Arguments) -> Outcome {
         return Err(not_found(&arguments.session_id.0));
     }
     let backend = call.backend();
-    let place = match &arguments.transcript_path {
-        None => None,
-        Some(path) => {
-            let cwd = directory(&call, &info).await;
-            Some(Place::check(&cwd, path, Existing::NoLink)?)
-        }
-    };
+    let mut transcript = None;
+    if let Some(path) = &arguments.transcript_path {
+        let request = WriteFile {
+            id: TerminalRef::from(&info.id),
+            path: path.clone(),
+            text: None,
+            data: None,
+            transcript: Some(true),
+            mode: None,
+            follow_link: Some(false),
+            confirmed: Some(arguments.confirmed.0),
+        };
+        let written = backend.pool().once(&request).await;
+        transcript = Some(written.map_err(|error| failed(error, path))?);
+    }
     let mut facts = Facts::new();
     add(
         &mut facts,
         json!({ "success": true, "message": format!("Session {} stopped.", info.id) }),
     );
-    if arguments.snapshot_lines > 0 || place.is_some() {
-        // Written page by page, because the output may be larger than the memory for it.
-        let mut file = place.map(Place::replace).transpose()?;
-        let mut past = LineHistory::new(arguments.snapshot_lines);
-        let mut written = Ok(());
-        let begin = match file {
-            Some(_) => info.start,
-            None => LineHistory::begin(&info),
-        };
-        pages(backend, &info, begin, |start, text| {
-            past.take(start, text);
-            if let (Some(file), Ok(())) = (&mut file, &written) {
-                written = file.write(text.as_bytes());
-            }
-        })
-        .await?;
-        written?;
-        past.finish();
-        if arguments.snapshot_lines > 0 {
-            let lines: Vec<String> = past.lines.into();
-            let snapshot = json!({
-                "lineCount": lines.len(),
-                "text": lines.join("\n"),
-                "totalLines": past.total,
-            });
-            add(&mut facts, json!({ "snapshot": snapshot }));
-        }
-        if let Some(file) = file {
-            let (path, bytes) = file.finish()?;
-            add(
-                &mut facts,
-                json!({ "transcript": { "path": path, "bytes": bytes } }),
-            );
-        }
+    if arguments.snapshot_lines > 0 {
+        let past = LineHistory::read(backend, &info, arguments.snapshot_lines).await?;
+        let lines: Vec<String> = past.lines.into();
+        let snapshot = json!({
+            "lineCount": lines.len(),
+            "text": lines.join("\n"),
+            "totalLines": past.total,
+        });
+        add(&mut facts, json!({ "snapshot": snapshot }));
+    }
+    if let Some(written) = transcript {
+        let written = json!({ "path": written.path, "bytes": written.bytes });
+        add(&mut facts, json!({ "transcript": written }));
     }
     let closed = backend
         .pool()
