@@ -351,11 +351,9 @@ fn a_rule_for_tee_holds_for_the_tools_too() {
 [[policy.rules]]
 program = \"tee\"
 effect = \"deny\"
-reason = \"no writes\"
 [[policy.rules]]
 program = \"grep\"
 effect = \"deny\"
-reason = \"no reads\"
 ";
     // Rules hold with the gate switched off, and whatever the model says.
     let mut scene = Scene::new(config, &[("TERMINAL_MCP_SAFETY_GATE", "off")]);

@@ -7,6 +7,8 @@
 
 /// What has been done to other terminals, multiplexers and container engines.
 mod attacks;
+/// `file.write` and `file.search`.
+mod files;
 /// Signals to the daemon, and the death of either of its processes.
 mod signals;
 

@@ -156,3 +156,39 @@ fn a_stateless_client_is_asked_for_input_and_calls_again() {
         assert_eq!(answer["isError"], !ran, "{answer}");
     }
 }
+
+#[test]
+fn a_file_of_the_system_is_written_only_when_the_person_agrees() {
+    let daemon = TestDaemon::start();
+    let terminal_set = [("TERMCTL_MCP_TOOLS", "terminal")];
+    let mut client = McpClient::start_with(&daemon, &terminal_set, &forms());
+    let session = client.call("terminal_start", &json!({}))["sessionId"].clone();
+    std::os::unix::fs::symlink("/etc", daemon.user_home().join("innocent")).unwrap();
+    let path = "innocent/termd-was-never-here";
+    for (tool, arguments) in [
+        (
+            "terminal_write_file",
+            json!({ "sessionId": session, "path": path, "content": "x" }),
+        ),
+        (
+            "terminal_stop",
+            json!({ "sessionId": session, "transcriptPath": path }),
+        ),
+    ] {
+        let call = client.begin(tool, &arguments);
+        let question = client.wait("a question", |message| {
+            message["method"] == "elicitation/create"
+        });
+        let message = question["params"]["message"].as_str().unwrap();
+        assert!(message.contains("/etc/termd-was-never-here"), "{message}");
+        let decline = json!({ "action": "decline" });
+        client.send_line(
+            &json!({ "jsonrpc": "2.0", "id": question["id"], "result": decline }).to_string(),
+        );
+        let answer = client.answer(call)["result"].clone();
+        assert_eq!(answer["isError"], true, "{tool}: {answer}");
+        assert!(!std::path::Path::new("/etc/termd-was-never-here").exists());
+    }
+    // It was not stopped either.
+    assert_eq!(client.call("terminal_list", &json!({}))["count"], 1);
+}

@@ -30,7 +30,7 @@ pub(crate) use self::ending::{
     wait_result,
 };
 pub(crate) use self::files::{
-    FileClient, FileContent, FileOperator, Files, NewFile, OwnDirectories,
+    ContentSource, FileClient, FileOperator, Files, NewFile, OwnDirectories,
 };
 pub(crate) use self::gate::{
     ApprovedRules, Approver, Explainer, Gate, PolicyInForce, Typist, decide,

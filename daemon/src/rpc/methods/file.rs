@@ -9,8 +9,8 @@ use termd_proto::file::{FoundFile, MAX_DATA_BYTES, SearchFile, WriteFile, Writte
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{Catalog, FileClient, FileContent, Files, NewFile};
-use crate::terminal::{Terminal, TerminalError};
+use crate::service::{Catalog, ContentSource, FileClient, Files, NewFile};
+use crate::terminal::TerminalError;
 
 /// Serves `file.*`.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl FileHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<WrittenFile> {
         let terminal = self.catalog.find(&params.id).await?;
-        let content = content(&params, &terminal).await?;
+        let content = content(&params)?;
         let client = client(params.confirmed, &context);
         let file = NewFile {
             path: params.path,
@@ -73,10 +73,10 @@ fn client(confirmed: Option<bool>, context: &ConnectionContext) -> FileClient {
     }
 }
 
-async fn content(params: &WriteFile, terminal: &Terminal) -> RpcResult<FileContent> {
+fn content(params: &WriteFile) -> RpcResult<ContentSource> {
     let transcript = params.transcript.unwrap_or_default();
     let bytes = match (&params.text, &params.data, transcript) {
-        (None, None, true) => return Ok(FileContent::transcript(terminal).await?),
+        (None, None, true) => return Ok(ContentSource::Transcript),
         (Some(text), None, false) => text.clone().into_bytes(),
         (None, Some(data), false) => BASE64
             .decode(data)
@@ -94,5 +94,5 @@ async fn content(params: &WriteFile, terminal: &Terminal) -> RpcResult<FileConte
             "may be 2,097,152 bytes long at the most",
         ));
     }
-    Ok(FileContent::of(&bytes)?)
+    Ok(ContentSource::Bytes(bytes))
 }

@@ -18,9 +18,17 @@ use crate::terminal::read::read;
 /// Output that is turned into text at once, in bytes.
 const PAGE_BYTES: u64 = 1 << 20;
 
+/// What a file is to hold.
+#[derive(Debug)]
+pub(crate) enum ContentSource {
+    Bytes(Vec<u8>),
+    /// The terminal's output so far, as plain text.
+    Transcript,
+}
+
 /// The content of a file that is to be written.
 #[derive(Debug)]
-pub(crate) struct FileContent {
+pub(super) struct FileContent {
     memory: File,
     pub(super) bytes: u64,
     hash: Sha256,
@@ -36,15 +44,23 @@ impl FileContent {
         })
     }
 
-    /// These bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Result<Self, TerminalError> {
+    pub(super) async fn new(
+        source: ContentSource,
+        terminal: &Terminal,
+    ) -> Result<Self, TerminalError> {
+        match source {
+            ContentSource::Bytes(bytes) => Self::of(&bytes),
+            ContentSource::Transcript => Self::transcript(terminal).await,
+        }
+    }
+
+    fn of(bytes: &[u8]) -> Result<Self, TerminalError> {
         let mut content = Self::empty()?;
         content.push(bytes, "data")?;
         Ok(content)
     }
 
-    /// All output of a terminal so far, as plain text.
-    pub(crate) async fn transcript(terminal: &Terminal) -> Result<Self, TerminalError> {
+    async fn transcript(terminal: &Terminal) -> Result<Self, TerminalError> {
         let mut content = Self::empty()?;
         let (mut from, end) = (Offset::ZERO, terminal.end());
         while from < end {

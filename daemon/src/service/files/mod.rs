@@ -16,6 +16,7 @@ use serde_json::{Map, json};
 use termd_proto::file::{FoundFile, WriteMode, WrittenFile};
 use termd_proto::terminal::{Owner, TerminalState};
 
+use self::content::FileContent;
 use self::operator::Done;
 use self::paths::{absolute, lossy};
 use super::audit_log::AuditLog;
@@ -32,7 +33,7 @@ use termd_keeper::protocol::file_operation::{self as keeper, FileAction, Target}
 use termd_policy::{CompiledGate, Profile, command_text};
 use termd_proto::TerminalId;
 
-pub(crate) use self::content::FileContent;
+pub(crate) use self::content::ContentSource;
 pub(crate) use self::operator::{FileOperator, is_file_operation};
 pub(crate) use self::paths::OwnDirectories;
 
@@ -65,7 +66,7 @@ pub(crate) struct NewFile {
     pub(crate) mode: WriteMode,
     /// Whether the last name of the path may be a link.
     pub(crate) follow_link: bool,
-    pub(crate) content: FileContent,
+    pub(crate) content: ContentSource,
 }
 
 /// A use of a file, as it is judged and recorded.
@@ -103,6 +104,8 @@ impl Files {
     ) -> Result<WrittenFile, TerminalError> {
         let _turn = self.operator.turn().await?;
         self.disk.check_room()?;
+        // Not before its turn: it may be long.
+        let content = FileContent::new(file.content, terminal).await?;
         let (mode, option) = match file.mode {
             WriteMode::Replace => (keeper::WriteMode::Replace, None),
             WriteMode::Append => (keeper::WriteMode::Append, Some("-a")),
@@ -112,7 +115,7 @@ impl Files {
             let words = ["tee"].into_iter().chain(option).map(str::to_owned);
             words.chain(["--".to_owned(), lossy(path)]).collect()
         };
-        let (bytes, sha256) = (file.content.bytes, file.content.sha256());
+        let (bytes, sha256) = (content.bytes, content.sha256());
         let detail = [
             ("bytes", json!(bytes)),
             ("sha256", json!(sha256)),
@@ -120,9 +123,10 @@ impl Files {
         ];
         let file_use = FileUse {
             action: AuditAction::FileWrite,
-            target: match file.follow_link {
-                true => Target::File,
-                false => Target::NoLink,
+            target: if file.follow_link {
+                Target::File
+            } else {
+                Target::NoLink
             },
             argv: &argv,
             note: format!(" # {bytes} bytes, SHA-256 {sha256}"),
@@ -133,7 +137,7 @@ impl Files {
         };
         let allowed = self.allow(terminal, &file.path, file_use, client).await?;
         let action = FileAction::Write(mode);
-        let content = Some(file.content.into_fd());
+        let content = Some(content.into_fd());
         let done = self
             .operate(terminal, client, allowed, action, content)
             .await?;
