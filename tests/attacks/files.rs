@@ -115,10 +115,10 @@ impl Scene {
         mcp.notify("notifications/initialized", &json!({}));
         let session = start(&mut mcp, &workspace);
         Self {
-            daemon,
-            workspace,
             mcp,
             session,
+            workspace,
+            daemon,
         }
     }
 
@@ -504,12 +504,9 @@ fn writes_at_once_are_each_whole() {
     let written = fs::read_to_string(scene.workspace.join("big")).unwrap();
     assert!(contents.contains(&written), "{} bytes", written.len());
     let left = fs::read_dir(&scene.workspace).unwrap();
-    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
-    assert!(
-        left.iter()
-            .all(|name| !name.to_str().unwrap().ends_with(".tmp")),
-        "{left:?}"
-    );
+    let left: Vec<_> = left.map(|entry| entry.unwrap().path()).collect();
+    let is_unfinished = |path: &PathBuf| path.extension().is_some_and(|it| it == "tmp");
+    assert!(!left.iter().any(is_unfinished), "{left:?}");
     let huge = "x".repeat(3 << 20);
     let answer = scene.write("huge", &json!({ "content": huge }));
     assert_eq!(answer["isError"], true);

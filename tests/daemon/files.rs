@@ -183,3 +183,18 @@ fn a_file_is_written_under_the_profiles_of_terminal_and_client() {
     assert_eq!(fs::read(daemon.user_home().join("f")).unwrap(), b"a");
     session.write("f", &json!({ "text": "b" })).unwrap();
 }
+
+#[test]
+fn a_limit_of_a_files_size_is_an_error_and_leaves_nothing() {
+    let daemon = TestDaemon::configured(
+        "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'small'\n\
+         [policy.profiles.small]\nfile_bytes = '64KiB'\n",
+    );
+    let mut session = Session::start(&daemon);
+    let long = "x".repeat(100 << 10);
+    let error = session.write("f", &json!({ "text": long })).unwrap_err();
+    error.assert_is(-32014, "file_failed");
+    assert_eq!(error.data["errno"], 27, "{error:?}");
+    let work = daemon.user_home().join("work");
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
+}

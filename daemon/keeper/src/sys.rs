@@ -102,17 +102,26 @@ pub(crate) fn unblock_signals() {
 
 /// Gives a signal its default disposition. No effect where the kernel refuses (SIGKILL, SIGSTOP).
 pub(crate) fn default_disposition(signal: i32) {
-    // The kernel's struct sigaction, all zero: SIG_DFL, no flags, an empty mask. By the system call,
-    // because libc refuses its own two real-time signals, which an ancestor may have ignored.
-    let default = [0_u64; 4];
+    set_disposition(signal, libc::SIG_DFL);
+}
+
+/// Ignores a signal.
+pub(crate) fn ignore_signal(signal: i32) {
+    set_disposition(signal, libc::SIG_IGN);
+}
+
+fn set_disposition(signal: i32, handler: libc::sighandler_t) {
+    // The kernel's struct sigaction, all but the handler zero: no flags, an empty mask. By the system
+    // call, because libc refuses its own two real-time signals, which an ancestor may have ignored.
+    let action = [handler as u64, 0, 0, 0];
     let nowhere = ptr::null_mut::<u64>();
     // SAFETY: the array is as large as the kernel's structure on every architecture or larger, and
-    // SIG_DFL installs no handler.
+    // neither SIG_DFL nor SIG_IGN is a function.
     unsafe {
         libc::syscall(
             libc::SYS_rt_sigaction,
             signal,
-            default.as_ptr(),
+            action.as_ptr(),
             nowhere,
             SIGNAL_MASK_BYTES,
         )

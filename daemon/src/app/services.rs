@@ -255,15 +255,7 @@ impl Services {
             paths.config_file.clone(),
             approved_file,
         );
-        let operator = FileOperator::new(base.keeper.clone(), OwnDirectories::new(paths));
-        let files = Files {
-            gate: Arc::clone(&gate.gate),
-            policy: Arc::clone(&gate.policy),
-            sandboxes: sandboxes.clone(),
-            operator,
-            disk: Arc::clone(&disk),
-            audit: base.audit.clone(),
-        };
+        let files = files(&base, &gate, &sandboxes, &disk, paths);
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
         let input = Arc::clone(&gate.gate);
@@ -292,6 +284,23 @@ impl Services {
         for terminal in self.base.registry.all() {
             terminal.task_has_ended().await;
         }
+    }
+}
+
+fn files(
+    base: &Base,
+    gate: &GateServices,
+    sandboxes: &Sandboxes,
+    disk: &Arc<Disk>,
+    paths: &Paths,
+) -> Files {
+    Files {
+        gate: Arc::clone(&gate.gate),
+        policy: Arc::clone(&gate.policy),
+        sandboxes: sandboxes.clone(),
+        operator: FileOperator::new(base.keeper.clone(), OwnDirectories::new(paths)),
+        disk: Arc::clone(disk),
+        audit: base.audit.clone(),
     }
 }
 

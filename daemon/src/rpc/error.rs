@@ -2,6 +2,7 @@
 //!
 //! `data.kind` is always there. A cause that is ours goes to the log.
 
+mod file;
 mod store;
 mod terminal;
 

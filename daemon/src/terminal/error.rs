@@ -8,6 +8,7 @@ use termd_proto::terminal::{CloseCause, Front};
 use termd_proto::{Label, TerminalId};
 use thiserror::Error;
 
+use super::file_error::FileError;
 use super::invalid_param::InvalidParam;
 use super::lifecycle::idle_timeout::IdleTimeout;
 use crate::config::ApprovedError;
@@ -16,7 +17,6 @@ use crate::scope::ScopeLimit;
 use crate::store::StoreError;
 use crate::terminal::lifecycle::launch::LaunchError;
 use crate::terminal::output::transcript::TranscriptError;
-use termd_keeper::protocol::file_operation::{FileFailure, FileProblem};
 use termd_keeper::protocol::message::SpawnFailure;
 
 /// A refusal of the gate.
@@ -197,14 +197,8 @@ pub enum TerminalError {
     /// A rule of config.toml forbids it; nothing was run or typed.
     #[error("rule {} of config.toml forbids this", .0.judgement.rule.unwrap_or_default())]
     Denied(Box<Refusal>),
-    /// A file was not read or written.
-    #[error("cannot use the file {path}: {}", file_problem(*failure))]
-    File { path: String, failure: FileFailure },
-    /// It is not known what came of a file.
-    #[error("the operation on the file {path} did not end well: {problem}")]
-    FileUnfinished { path: String, problem: String },
-    #[error("{max} files are being read or written, which is the limit: try again")]
-    FilesBusy { max: usize },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("no question {0}: it was never asked, or is long over")]
     NoQuestion(ApprovalId),
     /// The question was answered, or is too old.
@@ -225,24 +219,6 @@ pub enum TerminalError {
     /// The daemon is stopping, or is being replaced.
     #[error("the daemon is stopping")]
     Stopping,
-}
-
-/// What is wrong with the path of a file, for a sentence.
-pub fn file_problem(FileFailure { problem, errno }: FileFailure) -> String {
-    let system = std::io::Error::from_raw_os_error(errno);
-    match problem {
-        FileProblem::Directory if system.kind() == std::io::ErrorKind::NotFound => {
-            "Parent directory does not exist (ENOENT)".to_owned()
-        }
-        FileProblem::System | FileProblem::Directory => system.to_string(),
-        FileProblem::NoName => "it names no file".to_owned(),
-        FileProblem::NoRegularFile => "it is not a file".to_owned(),
-        FileProblem::Link => "it is a symbolic link; give a path of a file".to_owned(),
-        FileProblem::Excluded => "that directory is termd's own".to_owned(),
-        FileProblem::OwnOfSandbox => {
-            "its directory is not the terminal's: each sandbox has one of its own".to_owned()
-        }
-    }
 }
 
 /// How a terminal was closed, for a sentence.

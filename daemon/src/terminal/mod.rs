@@ -17,6 +17,7 @@
 )]
 
 pub mod error;
+pub mod file_error;
 pub mod handle;
 pub mod input;
 pub mod invalid_param;

@@ -18,6 +18,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
+use nix::libc::SIGXFSZ;
 use rustix::io::Errno;
 
 use self::place::Place;
@@ -80,6 +81,8 @@ impl FileTask {
     /// Does it, answers on standard output, and exits. `content` is what is written. Only in a forked
     /// child.
     pub(crate) fn run(&self, content: RawFd) -> ! {
+        // A limit of the file's size is an error like any other then, and the new file is removed.
+        sys::ignore_signal(SIGXFSZ);
         let content = sys::borrow_fd(content);
         let stdout = rustix::stdio::stdout();
         // Where nobody reads the answer, nobody is there to be told.

@@ -5,13 +5,12 @@ use std::io;
 use nix::libc;
 use serde_json::json;
 use termd_keeper::protocol::confinement::Restriction;
-use termd_keeper::protocol::file_operation::FileProblem;
 use termd_keeper::protocol::message::{SpawnFailure, SpawnStep};
 use termd_proto::{ErrorKind, code};
 
 use super::RpcError;
 use crate::terminal::TerminalError;
-use crate::terminal::error::{Refusal, file_problem};
+use crate::terminal::error::Refusal;
 use crate::terminal::lifecycle::launch::LaunchError;
 
 impl From<TerminalError> for RpcError {
@@ -85,20 +84,7 @@ impl From<TerminalError> for RpcError {
             TerminalError::Rejected(refusal) => {
                 of(code::DENIED, ErrorKind::Rejected).with_refusal(&refusal)
             }
-            TerminalError::File { path, failure } => of(code::FILE_FAILED, ErrorKind::FileFailed)
-                .with("path", path)
-                .with("detail", file_problem(failure))
-                .with("problem", problem_name(failure.problem))
-                .with("errno", failure.errno),
-            TerminalError::FileUnfinished { path, problem } => {
-                of(code::FILE_FAILED, ErrorKind::FileFailed)
-                    .with("path", path)
-                    .with("detail", problem)
-                    .with("problem", "unfinished")
-            }
-            TerminalError::FilesBusy { max } => of(code::OVERLOADED, ErrorKind::Overloaded)
-                .with("limit", "files at once")
-                .with("max", max),
+            TerminalError::File(error) => error.into(),
             TerminalError::NoQuestion(_) => {
                 of(code::RESOURCE_NOT_FOUND, ErrorKind::ApprovalNotFound)
             }
@@ -183,19 +169,6 @@ fn advice(step: SpawnStep, errno: i32) -> &'static str {
             "; bubblewrap can hold no symbolic link: leave `builder` out of the profile"
         }
         _ => "",
-    }
-}
-
-/// `data.problem` of a file that could not be used.
-fn problem_name(problem: FileProblem) -> &'static str {
-    match problem {
-        FileProblem::System => "system",
-        FileProblem::Directory => "directory",
-        FileProblem::NoName => "no_name",
-        FileProblem::NoRegularFile => "no_regular_file",
-        FileProblem::Link => "link",
-        FileProblem::Excluded => "excluded",
-        FileProblem::OwnOfSandbox => "own_of_sandbox",
     }
 }
 

@@ -1,7 +1,8 @@
 //! What is written to a file: in memory that a child can read, with its hash.
 
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write;
+use std::io::Write as _;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::MemfdFlags;
@@ -96,8 +97,11 @@ impl FileContent {
 
     /// Its SHA-256, in hexadecimal digits.
     pub(super) fn sha256(&self) -> String {
-        let hash = self.hash.clone().finalize();
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut hex = String::new();
+        for byte in self.hash.clone().finalize() {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        hex
     }
 
     pub(super) fn into_fd(self) -> OwnedFd {

@@ -210,21 +210,25 @@ impl Files {
         let cwd = foreground.and_then(|process| process.cwd);
         let cwd = PathBuf::from(cwd.unwrap_or_else(|| terminal.record.cwd.clone()));
         let path = absolute(&cwd, given)?;
+        let action = file_use.action;
+        let mut detail = file_use.detail.clone();
+        detail.insert("path".to_owned(), lossy(&path).into());
         let line = file_use.line(&path);
-        let profile = self.gate.profile_of(&client.command(&line, &cwd));
-        let profile = self.with_profile_of(terminal, profile)?;
-        let lease = self.lease(terminal, &profile).await?;
+        let profile =
+            tokio::task::block_in_place(|| self.gate.profile_of(&client.command(&line, &cwd)));
+        let (profile, lease) = match self.confine(terminal, profile).await {
+            Ok(confined) => confined,
+            Err(error) => return Err(self.not_done(terminal, client, action, detail, error).await),
+        };
         let resolve = FileAction::Resolve(file_use.target);
         let resolved = self.operator.run(resolve, &path, &lease, None).await;
         let real = resolved.as_ref().map_or(&path, |done| &done.path).clone();
         let line = file_use.line(&real);
         let judge = || self.gate.judge_creation(&client.command(&line, &cwd));
         let (ruling, by_real_path) = tokio::task::block_in_place(judge)?;
-        let mut detail = file_use.detail;
         detail.insert("path".to_owned(), lossy(&real).into());
         detail.insert("command".to_owned(), line.clone().into());
         detail.extend(ruling.detail());
-        let action = file_use.action;
         if !ruling.allows() {
             let outcome = ruling.outcome();
             self.record(terminal, client, action, outcome, detail)
@@ -232,14 +236,14 @@ impl Files {
             return Err(ruling.into_error());
         }
         if let Err(error) = resolved {
-            let outcome = AuditOutcome::NotDone(error.to_string());
-            self.record(terminal, client, action, outcome, detail)
-                .await?;
-            return Err(error);
+            return Err(self.not_done(terminal, client, action, detail, error).await);
         }
         // A rule may have another profile for the path that this one leads to.
-        let profile = self.with_profile_of(terminal, by_real_path)?.merge(profile);
-        let lease = self.lease(terminal, &profile).await?;
+        let stricter = profile.merge(by_real_path);
+        let (profile, lease) = match self.confine(terminal, stricter).await {
+            Ok(confined) => confined,
+            Err(error) => return Err(self.not_done(terminal, client, action, detail, error).await),
+        };
         if !profile.names.is_empty() {
             detail.insert("profiles".to_owned(), json!(profile.names));
         }
@@ -289,47 +293,53 @@ impl Files {
         self.audit.record(action, outcome, owner, id, detail).await
     }
 
-    /// A profile together with that of the terminal. The stricter of each thing holds.
-    fn with_profile_of(
+    /// Records that a use did not come about. Returns the error for the client.
+    async fn not_done(
+        &self,
+        terminal: &Terminal,
+        client: &FileClient,
+        action: AuditAction,
+        detail: Map<String, serde_json::Value>,
+        error: TerminalError,
+    ) -> TerminalError {
+        let outcome = AuditOutcome::NotDone(error.to_string());
+        let recorded = self.record(terminal, client, action, outcome, detail).await;
+        recorded.err().unwrap_or(error)
+    }
+
+    /// A profile together with that of the terminal, the stricter of each thing, and what a command
+    /// in the terminal would be held to by it. The workspace has to be the one that the terminal was
+    /// started in: a program in there can put a link to another place where it was.
+    async fn confine(
         &self,
         terminal: &Terminal,
         other: Profile,
-    ) -> Result<Profile, TerminalError> {
-        let Some(held_to) = &terminal.record.held_to else {
-            return Ok(other);
+    ) -> Result<(Profile, SandboxLease), TerminalError> {
+        let unconfinable = |profiles: &[String], problem: &str| TerminalError::Unconfinable {
+            profiles: profiles.join(", "),
+            problem: problem.to_owned(),
         };
-        let front = terminal.record.owner.front;
-        let own = self.policy.get().profile_named(&held_to.profiles, front);
-        let own = own.ok_or_else(|| TerminalError::Unconfinable {
-            profiles: held_to.profiles.join(", "),
-            problem: "config.toml has no such profile any more".to_owned(),
-        })?;
-        Ok(own.merge(other))
-    }
-
-    /// What a command in this terminal would be held to. Its workspace has to be the one that the
-    /// terminal was started in: a program in there can put a link to another place where it was.
-    async fn lease(
-        &self,
-        terminal: &Terminal,
-        profile: &Profile,
-    ) -> Result<SandboxLease, TerminalError> {
-        let id = TerminalId::from_random(random_bits()?);
-        let (sandboxes, profile) = (self.sandboxes.clone(), profile.clone());
-        let cwd = terminal.record.cwd.clone();
-        let names = profile.names.join(", ");
-        let lease = move || sandboxes.lease(&id, &profile, Path::new(&cwd));
-        let lease = tokio::task::spawn_blocking(lease).await;
-        let lease = lease.map_err(|_| TerminalError::Stopping)??;
         let held_to = terminal.record.held_to.as_ref();
+        let names = held_to.map_or(&[][..], |held_to| &held_to.profiles);
+        let front = terminal.record.owner.front;
+        let own = self.policy.get().profile_named(names, front);
+        let own =
+            own.ok_or_else(|| unconfinable(names, "config.toml has no such profile any more"))?;
+        let profile = own.merge(other);
+        let id = TerminalId::from_random(random_bits()?);
+        let (sandboxes, cwd) = (self.sandboxes.clone(), terminal.record.cwd.clone());
+        let lease = move || {
+            let lease = sandboxes.lease(&id, &profile, Path::new(&cwd))?;
+            Ok::<_, TerminalError>((profile, lease))
+        };
+        let leased = tokio::task::spawn_blocking(lease).await;
+        let (profile, lease) = leased.map_err(|_| TerminalError::Stopping)??;
         let is_sandboxed = held_to.is_some_and(|held_to| !held_to.sandbox.is_empty());
         if is_sandboxed && lease.workspace != terminal.record.workspace {
-            return Err(TerminalError::Unconfinable {
-                profiles: names,
-                problem: "the terminal's workspace is at another place by now".to_owned(),
-            });
+            let problem = "the terminal's workspace is at another place by now";
+            return Err(unconfinable(&profile.names, problem));
         }
-        Ok(lease)
+        Ok((profile, lease))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::keeper_client::{KeeperClient, KeeperError};
 use crate::service::random::random_bits;
 use crate::service::sandbox::SandboxLease;
 use crate::terminal::error::TerminalError;
+use crate::terminal::file_error::FileError;
 use termd_keeper::protocol::file_operation::{
     FileAction, FileAnswer, FileOperation, MAX_READ_BYTES,
 };
@@ -67,7 +68,7 @@ impl FileOperator {
     /// Waits until another file may be used.
     pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, TerminalError> {
         let turn = tokio::time::timeout(MAX_DURATION, self.turns.acquire()).await;
-        let turn = turn.map_err(|_| TerminalError::FilesBusy { max: MAX_USES })?;
+        let turn = turn.map_err(|_| FileError::Busy { max: MAX_USES })?;
         turn.map_err(|_| TerminalError::Stopping)
     }
 
@@ -90,9 +91,9 @@ impl FileOperator {
             }),
             ..SpawnRequest::bare(id.clone(), "", Stdio::Pipes)
         };
-        let unfinished = |problem: String| TerminalError::FileUnfinished {
-            path: lossy(path),
-            problem,
+        let unfinished = |problem: String| {
+            let path = lossy(path);
+            TerminalError::File(FileError::Unfinished { path, problem })
         };
         let keeper = self.keeper.clone();
         let (id_of_task, path_of_task) = (id.clone(), path.to_owned());
@@ -104,24 +105,22 @@ impl FileOperator {
             }
             answer
         });
-        let answer = match tokio::time::timeout(MAX_DURATION, &mut operation).await {
-            Ok(ended) => ended.map_err(|_| TerminalError::Stopping)??,
-            Err(_) => {
-                self.kill(&id).await;
-                let seconds = MAX_DURATION.as_secs();
-                return Err(unfinished(format!("it took more than {seconds} s")));
-            }
+        let Ok(ended) = tokio::time::timeout(MAX_DURATION, &mut operation).await else {
+            self.kill(&id).await;
+            let seconds = MAX_DURATION.as_secs();
+            return Err(unfinished(format!("it took more than {seconds} s")));
         };
+        let answer = ended.map_err(|_| TerminalError::Stopping)??;
         match FileAnswer::from_bytes(&answer) {
             Ok((FileAnswer::Done { path, bytes }, read)) => Ok(Done {
                 path: OsString::from_vec(path).into(),
                 bytes,
                 read: read.to_vec(),
             }),
-            Ok((FileAnswer::Failed(failure), _)) => Err(TerminalError::File {
-                path: lossy(path),
-                failure,
-            }),
+            Ok((FileAnswer::Failed(failure), _)) => {
+                let path = lossy(path);
+                Err(FileError::Failed { path, failure }.into())
+            }
             // It was killed: by a limit of its profile, most likely.
             Err(_) => Err(unfinished("it ended without an answer".to_owned())),
         }
