@@ -11,7 +11,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use termd_test_support::TestDaemon;
+use termd_test_support::{TestDaemon, is_installed};
 
 use self::client::McpClient;
 use crate::Attack;
@@ -20,6 +20,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     (
         "a_sandboxed_front_writes_no_file_that_its_commands_cannot",
         a_sandboxed_front_writes_no_file_that_its_commands_cannot,
+    ),
+    (
+        "a_sandbox_that_bubblewrap_builds_holds_files_too",
+        a_sandbox_that_bubblewrap_builds_holds_files_too,
     ),
     (
         "a_transcript_goes_where_a_command_could_write",
@@ -213,6 +217,28 @@ fn a_sandboxed_front_writes_no_file_that_its_commands_cannot() {
         let written = fs::read_to_string(scene.workspace.join("new.txt")).unwrap();
         assert_eq!(written, text);
     }
+}
+
+fn a_sandbox_that_bubblewrap_builds_holds_files_too() {
+    if !is_installed("bwrap", "a_sandbox_that_bubblewrap_builds_holds_files_too") {
+        return;
+    }
+    let config = SANDBOXED.replace(
+        "\"workspace\"\n",
+        "\"workspace\"\nbuilder = \"bubblewrap\"\n",
+    );
+    let mut scene = Scene::new(&config, &[("TERMINAL_MCP_SAFETY_GATE", "off")]);
+    let before = scene.files();
+    for path in scene.outside() {
+        let answer = scene.write(&path, &json!({}));
+        assert_eq!(answer["isError"], true, "{path}: {answer}");
+        assert_eq!(scene.files(), before, "{path}");
+    }
+    let long = "x".repeat(1 << 20);
+    let answer = scene.write("new.txt", &json!({ "content": long }));
+    assert_eq!(answer["isError"], false, "{answer}");
+    let written = fs::read_to_string(scene.workspace.join("new.txt")).unwrap();
+    assert_eq!(written.len(), long.len());
 }
 
 fn a_transcript_goes_where_a_command_could_write() {

@@ -188,7 +188,7 @@ fn a_file_is_written_under_the_profiles_of_terminal_and_client() {
 fn a_limit_of_a_files_size_is_an_error_and_leaves_nothing() {
     let daemon = TestDaemon::configured(
         "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'small'\n\
-         [policy.profiles.small]\nfile_bytes = '64KiB'\n",
+         [policy.profiles.small.limits]\nfile_bytes = '64KiB'\n",
     );
     let mut session = Session::start(&daemon);
     let long = "x".repeat(100 << 10);
