@@ -24,6 +24,11 @@ impl Glob {
         fits(&self.0, name, case)
     }
 
+    /// Whether the pattern fits a name of which parts are not known. Each of these stands as `unknown`.
+    pub fn may_fit(&self, name: &str, unknown: char) -> bool {
+        may_fit(&self.0, name, unknown)
+    }
+
     /// Whether the pattern fits every name.
     pub fn is_any(&self) -> bool {
         !self.0.is_empty() && self.0.chars().all(|c| c == '*')
@@ -78,6 +83,52 @@ pub(crate) fn fits(pattern: &str, text: &str, case: Case) -> bool {
     pattern.iter().skip(at).all(|c| *c == '*')
 }
 
+/// The longest name of which parts are not known that is compared. A longer one may fit.
+const MAX_COMPARED: usize = 4_096;
+
+/// Whether a pattern may fit a text in which `unknown` stands for any text.
+pub(crate) fn may_fit(pattern: &str, text: &str, unknown: char) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    if text.len() > MAX_COMPARED {
+        return true;
+    }
+    // Whether the first so many characters of the pattern fit the text so far.
+    let mut fits = vec![false; pattern.len() + 1];
+    let reach = |fits: &mut Vec<bool>| {
+        for (at, c) in pattern.iter().enumerate() {
+            if *c == '*' && fits.get(at) == Some(&true) {
+                fits[at + 1] = true;
+            }
+        }
+    };
+    fits[0] = true;
+    reach(&mut fits);
+    for c in text.chars() {
+        let mut next = vec![false; pattern.len() + 1];
+        for (at, p) in pattern.iter().enumerate() {
+            let here = fits.get(at) == Some(&true);
+            if here && *p == '*' {
+                next[at] = true;
+            } else if here && (*p == '?' || *p == c) {
+                next[at + 1] = true;
+            }
+        }
+        if fits.last() == Some(&true) && pattern.last() == Some(&'*') {
+            next[pattern.len()] = true;
+        }
+        if c == unknown {
+            // It may be empty, or as much of the pattern as there is.
+            let first = fits.iter().position(|fits| *fits).unwrap_or(fits.len());
+            for place in next.iter_mut().skip(first) {
+                *place = true;
+            }
+        }
+        reach(&mut next);
+        fits = next;
+    }
+    fits.last() == Some(&true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +157,28 @@ mod tests {
         }
         assert!(fits("aws_*", "AWS_X", Case::Ignored));
         assert!(!fits("aws_*", "AWS_X", Case::Counts));
+    }
+
+    #[test]
+    fn a_pattern_may_fit_what_is_not_known() {
+        let table = [
+            ("push", "p?h", true),
+            ("push", "?", true),
+            ("push", "p?", true),
+            ("push", "log?", false),
+            ("push", "pu?xh", false),
+            ("main*", "?", true),
+            ("main*", "mai?", true),
+            ("main*", "x?", false),
+            ("*x*", "a?b", true),
+            ("frob", "?rob", true),
+            ("frob", "?bar", false),
+            ("a", "", false),
+            ("*", "", true),
+        ];
+        for (pattern, text, expected) in table {
+            assert_eq!(may_fit(pattern, text, '?'), expected, "{pattern} {text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod corpus;
 mod decisions;
 mod layers;
 mod lines;
+mod may_fit;
 mod programs;
 mod properties;
 mod rules;

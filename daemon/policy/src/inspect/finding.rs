@@ -15,13 +15,35 @@ pub(crate) struct Finding {
 /// One command of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InspectedCommand {
-    /// The last part of its program's path.
+    /// The last part of its program's path. By custom, where the program is only known once it runs.
     pub(crate) program: String,
-    /// Whether the program is only known once it runs, or only by custom (`$EDITOR`).
-    pub(crate) computed: bool,
+    /// The end of the program's name, where the program is only known once it runs.
+    pub(crate) name_end: Option<String>,
+    /// Whether it is known to run. A line in the code of another language may be only text.
+    pub(crate) is_certain: bool,
     pub(crate) args: Vec<Word>,
     /// The arguments, joined by one space.
     pub(crate) arguments: String,
     /// What is wrong with the command itself, and not with a command that it starts.
     pub(crate) finding: Option<Finding>,
+}
+
+impl InspectedCommand {
+    /// A command of which nothing is known.
+    pub(crate) fn any(span: Span) -> Self {
+        let word = Word::unknown(span);
+        Self {
+            program: word.text.clone(),
+            name_end: Some(String::new()),
+            is_certain: true,
+            arguments: word.text.clone(),
+            args: vec![word],
+            finding: None,
+        }
+    }
+
+    /// Whether all of its words are known.
+    pub(crate) fn is_known(&self) -> bool {
+        self.name_end.is_none() && self.args.iter().all(Word::is_known)
+    }
 }

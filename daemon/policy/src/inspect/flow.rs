@@ -1,160 +1,139 @@
-//! The data flow of a script, as far as its text tells: what its commands read and print, and what its
-//! variables hold.
+//! What the commands of a script read and print, as far as its text tells.
 
-use std::ops::ControlFlow;
-
-use termd_proto::policy::Span;
 use tree_sitter::Node;
 
 use super::stdin::Stdin;
 use crate::program::kind::base_name;
 use crate::program::output::fetches;
-use crate::shell::expansion::expand;
-use crate::shell::grammar::{Step, walk};
+use crate::shell::choices::{Choices, readings};
+use crate::shell::expansion::{Scope, expand};
+use crate::shell::printed::{
+    here_document, here_string, is_descriptor, is_stdin, printed_by_stage,
+};
 use crate::shell::source::Source;
-use crate::shell::variables::Variables;
-use crate::shell::word::{Word, joined};
-
-/// Adds the values that a script gives its variables.
-pub(super) fn read_assignments(root: Node<'_>, source: Source<'_>, variables: &mut Variables) {
-    walk(root, |node| {
-        match node.kind() {
-            "variable_assignment" => read_assignment(node, source, variables),
-            "for_statement" => read_for_variable(node, source, variables),
-            _ => {}
-        }
-        ControlFlow::<(), _>::Continue(Step::Into)
-    });
-}
-
-fn read_assignment(node: Node<'_>, source: Source<'_>, variables: &mut Variables) {
-    let Some(name) = node.child_by_field_name("name") else {
-        return;
-    };
-    let value = node.child_by_field_name("value");
-    let array = value.filter(|value| value.kind() == "array");
-    let parts: Vec<Node<'_>> = match array {
-        Some(array) => {
-            let mut cursor = array.walk();
-            array.named_children(&mut cursor).collect()
-        }
-        None => value.into_iter().collect(),
-    };
-    let mut known = Vec::new();
-    for part in parts {
-        let words = expanded(source.of(part), variables);
-        known.extend(words.iter().all(Word::is_known).then(|| joined(&words)));
-    }
-    let value = known.join(" ");
-    variables.set(source.of(name), (!value.is_empty()).then_some(value));
-}
-
-fn read_for_variable(node: Node<'_>, source: Source<'_>, variables: &mut Variables) {
-    let Some(variable) = node.child_by_field_name("variable") else {
-        return;
-    };
-    let mut cursor = node.walk();
-    for value in node.children_by_field_name("value", &mut cursor) {
-        for word in expanded(source.of(value), variables) {
-            let known = word.is_known().then_some(word.text);
-            variables.set(source.of(variable), known);
-        }
-    }
-}
-
-/// The words that a value becomes. Where they stand does not matter.
-fn expanded(raw: &str, variables: &Variables) -> Vec<Word> {
-    expand(raw, Span { start: 0, end: 0 }, variables, 0)
-}
+use crate::shell::state::ShellState;
+use crate::shell::word::joined;
 
 /// What a stage of a pipeline prints.
 pub(super) fn output_of(
     stage: Node<'_>,
     source: Source<'_>,
-    variables: &Variables,
+    state: &ShellState,
     stdin: &Stdin,
 ) -> Stdin {
     if *stdin == Stdin::Fetched {
         return Stdin::Fetched;
     }
     let fetches = fetches(source.of(stage));
+    let scope = Scope::of(state);
+    let input = stdin.text();
+    let mut printed: Vec<Option<String>> =
+        readings(|choices| printed_by_stage(stage, source, scope, choices, input))
+            .into_iter()
+            .map(|(printed, _)| printed)
+            .collect();
+    printed.dedup();
+    let printed = match printed.as_mut_slice() {
+        [only] => only.take(),
+        _ => printed_by_stage(stage, source, scope, &mut Choices::none(), input),
+    };
+    match printed {
+        Some(text) => Stdin::of_text(text, fetches),
+        None if fetches => Stdin::Fetched,
+        None if prints_a_file(stage, source, state) => Stdin::Given,
+        None => Stdin::Computed,
+    }
+}
+
+/// Whether a stage prints a file as it is. What files hold is not read.
+fn prints_a_file(stage: Node<'_>, source: Source<'_>, state: &ShellState) -> bool {
     let command = match stage.kind() {
         "redirected_statement" => stage.child_by_field_name("body"),
         _ => Some(stage),
     };
     let Some(command) = command.filter(|node| node.kind() == "command") else {
-        return computed(fetches);
+        return false;
     };
-    let words = source.words(command, variables, 0);
+    let words = source.words(command, Scope::of(state), &mut Choices::none());
     let name = words.first().map_or("", |word| base_name(&word.text));
-    let args = words.get(1..).unwrap_or_default();
-    if fetches && !matches!(name, "echo" | "printf") {
-        return Stdin::Fetched;
-    }
-    match name {
-        "echo" | "printf" if args.iter().all(Word::is_known) => {
-            let is_flag = |word: &&Word| matches!(&*word.text, "-e" | "-n" | "-en" | "-ne" | "-E");
-            let printed: Vec<&str> = args
-                .iter()
-                .filter(|word| !is_flag(word))
-                .map(|word| word.text.as_str())
-                .collect();
-            Stdin::Literal(printed.join(" ").replace("\\n", "\n").replace("%s\n", ""))
-        }
-        "cat" | "tac" if !args.is_empty() => Stdin::Given,
-        "cat" | "tee" => input_of(stage, source, variables).unwrap_or_else(|| stdin.clone()),
-        _ => Stdin::Computed,
-    }
+    let mut args = words
+        .iter()
+        .skip(1)
+        .filter(|word| !word.text.starts_with('-'));
+    let is_file = |text: &str| !is_stdin(text) && !is_descriptor(text);
+    matches!(name, "cat" | "tac") && args.next().is_some_and(|word| is_file(&word.text))
 }
 
 /// What a statement reads by its own redirections. The last one counts.
 pub(super) fn input_of(
     statement: Node<'_>,
     source: Source<'_>,
-    variables: &Variables,
+    state: &ShellState,
 ) -> Option<Stdin> {
     let mut cursor = statement.walk();
     let redirects: Vec<Node<'_>> = statement.named_children(&mut cursor).collect();
     let mut last_first = redirects.into_iter().rev();
-    last_first.find_map(|redirect| given_by(redirect, source, variables))
+    last_first.find_map(|redirect| given_by(redirect, source, state))
 }
 
-fn given_by(redirect: Node<'_>, source: Source<'_>, variables: &Variables) -> Option<Stdin> {
-    match redirect.kind() {
-        "heredoc_redirect" => {
-            let mut cursor = redirect.walk();
-            let body = redirect
-                .named_children(&mut cursor)
-                .find(|child| child.kind() == "heredoc_body");
-            Some(Stdin::Literal(
-                body.map_or_else(String::new, |body| source.of(body).to_owned()),
-            ))
-        }
-        "herestring_redirect" => {
-            let word = redirect.named_child(0)?;
-            let words = source.expand(word, variables, 0);
-            if words.iter().all(Word::is_known) {
-                Some(Stdin::Literal(joined(&words)))
-            } else {
-                Some(computed(fetches(source.of(word))))
-            }
-        }
-        "file_redirect" if source.operator(redirect) == "<" => {
-            let file = source.of(redirect.child_by_field_name("destination")?);
-            Some(match file.starts_with("<(") {
-                true => computed(fetches(file)),
-                false if file.starts_with("/dev/tcp/") => Stdin::Fetched,
-                false => Stdin::Given,
-            })
-        }
-        _ => None,
+fn given_by(redirect: Node<'_>, source: Source<'_>, state: &ShellState) -> Option<Stdin> {
+    let scope = Scope::of(state);
+    if redirect.kind() == "heredoc_redirect" {
+        let mut texts = readings(|choices| here_document(redirect, source, scope, choices));
+        let text = match texts.as_mut_slice() {
+            [(only, _)] => std::mem::take(only),
+            _ => here_document(redirect, source, scope, &mut Choices::none()),
+        };
+        return Some(Stdin::of_text(text, fetches(source.of(redirect))));
+    }
+    let operator = source.operator(redirect);
+    if redirect.kind() == "herestring_redirect" || operator == "<<<" {
+        let mut texts = readings(|choices| here_string(redirect, source, scope, choices));
+        let text = match texts.as_mut_slice() {
+            [(only, _)] => only.take(),
+            _ => here_string(redirect, source, scope, &mut Choices::none()),
+        };
+        return Some(Stdin::of_text(text?, fetches(source.of(redirect))));
+    }
+    let is_of_stdin = redirect
+        .child_by_field_name("descriptor")
+        .is_none_or(|descriptor| source.of(descriptor) == "0");
+    if redirect.kind() != "file_redirect" || !operator.starts_with('<') || !is_of_stdin {
+        return None;
+    }
+    let place = redirect.child_by_field_name("destination")?;
+    let raw = source.of(place);
+    if raw.starts_with("<(") {
+        return Some(output_of_substitution(place, source, state));
+    }
+    let words = expand(raw, source.span(place), scope, &mut Choices::none());
+    let path = joined(&words);
+    match operator {
+        "<&" if path == "0" || path.starts_with('-') => None,
+        "<&" => Some(Stdin::Computed),
+        _ if is_stdin(&path) => None,
+        _ if is_descriptor(&path) => Some(Stdin::Computed),
+        _ if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") => Some(Stdin::Fetched),
+        _ => Some(Stdin::Given),
     }
 }
 
-fn computed(fetches: bool) -> Stdin {
-    if fetches {
-        Stdin::Fetched
-    } else {
-        Stdin::Computed
+/// What `<(…)` holds.
+pub(super) fn output_of_substitution(
+    node: Node<'_>,
+    source: Source<'_>,
+    state: &ShellState,
+) -> Stdin {
+    let mut cursor = node.walk();
+    let inner: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+    match inner.as_slice() {
+        [only] if matches!(only.kind(), "command" | "redirected_statement") => {
+            match output_of(*only, source, state, &Stdin::Given) {
+                Stdin::Given => Stdin::Computed,
+                output => output,
+            }
+        }
+        _ if fetches(source.of(node)) => Stdin::Fetched,
+        _ => Stdin::Computed,
     }
 }

@@ -3,7 +3,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 
 use super::finding::{Finding, InspectedCommand};
-use crate::shell::variables::Variables;
+use crate::shell::state::ShellState;
 use crate::shell::word::Word;
 
 /// Shell lines in shell lines, and statements in statements, that are read.
@@ -29,7 +29,15 @@ pub(crate) struct Inspection {
     pub(crate) commands: Vec<InspectedCommand>,
     /// What is wrong with the text and with no one command of it.
     pub(crate) text_findings: Vec<Finding>,
-    pub(crate) variables: Variables,
+    /// What the text has set in its shell so far.
+    pub(crate) state: ShellState,
+    /// What is read now runs only if the environment has set a variable that the text gives a default.
+    /// It matters to rules, and is no reason to doubt the text.
+    pub(super) is_unlikely: bool,
+    /// Calls of functions that are read.
+    pub(super) calls: usize,
+    /// The functions that are being read.
+    pub(super) active_calls: Vec<String>,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,
@@ -40,12 +48,21 @@ pub(crate) struct Inspection {
 impl Inspection {
     /// Adds something that is wrong with the text.
     pub(crate) fn note(&mut self, verdict: Verdict, reason: impl Into<String>, span: Span) {
+        if self.is_unlikely && verdict == Verdict::Unknown {
+            self.note_possible(span);
+            return;
+        }
         let reason = reason.into();
         self.text_findings.push(Finding {
             verdict,
             reason,
             span,
         });
+    }
+
+    /// Adds that any command may run here, which matters to rules alone.
+    pub(super) fn note_possible(&mut self, span: Span) {
+        self.commands.push(InspectedCommand::any(span));
     }
 
     /// What is wrong with the commands, then what is wrong with the text.

@@ -3,25 +3,39 @@
 //! The programs that only start others are taken off a command ([`wrapper`]); what remains is asked
 //! about ([`danger`]). Rules, clients and settings are not known here.
 
+use std::sync::Arc;
+
 use termd_proto::policy::{Span, Verdict};
 
+use super::assignment::run_builtin;
+use super::code::runs_computed;
 use super::command_sink::CommandSink;
 use super::finding::{Finding, InspectedCommand};
 use super::inspection::Inspection;
-use super::script::inspect_script;
+use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::{self, code, sql};
 use crate::program::input::{runs_stdin, script_substitution};
-use crate::program::kind::{ProgramKind, SqlClient, base_name, program_kind};
+use crate::program::kind::{
+    ProgramKind, SqlClient, base_name, is_interpreter, is_shell, program_kind,
+};
 use crate::program::output::{fetches, prints_environment};
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
+use crate::shell::choices::Choices;
+use crate::shell::expansion::Scope;
+use crate::shell::printed::{is_descriptor, is_stdin, printed};
+use crate::shell::quote::quoted;
 use crate::shell::source::Nesting;
 use crate::shell::word::{UNKNOWN, Word, joined};
 
 const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 const COMPUTED: &str = "it runs what another command prints";
 
+const MAKEFILE: &str = "it runs the makefile that it reads";
+
+/// Calls of functions that are read for one text.
+const MAX_CALLS: usize = 64;
 /// The depth at which shell lines in code begin.
 const CODE_DEPTH: usize = 8;
 
@@ -34,6 +48,18 @@ pub(super) struct Inspector {
 impl CommandSink for Inspector {
     fn inspection(&mut self) -> &mut Inspection {
         &mut self.inspection
+    }
+
+    fn assignment(&mut self, name: &str, value: &str, span: Span, depth: usize) {
+        // A value may be evaluated as a number, and its subscript with it.
+        inspect_subscript(self, value, span, depth + 1);
+        if runs_later(name) {
+            let text = match name.starts_with("PS") {
+                true => format!(": \"{value}\""),
+                false => value.to_owned(),
+            };
+            self.script(&text, Nesting::Within(span), depth + 1);
+        }
     }
 
     fn command(&mut self, words: &[Word], stdin: &Stdin, depth: usize) {
@@ -56,14 +82,38 @@ impl CommandSink for Inspector {
             return;
         };
         let args = words.get(1..).unwrap_or_default();
+        self.redefined(words, stdin, span, depth);
         let danger =
             danger::of_init_script(&name.text, args).or_else(|| danger::of_command(&program, args));
         let finding = danger.map(|reason| (Verdict::Dangerous, reason));
         let is_dangerous = finding.is_some();
         self.add(&program, words, finding, span);
-        for inner in wrapper::inner_commands(&program, args) {
-            self.inner(inner, args, stdin, span, depth + 1);
+        if let Some(verb) = program.strip_prefix("git-") {
+            // git(1): a command of its own is a program in git's directory.
+            let mut inner = vec![
+                Word::literal("git", name.span),
+                Word::literal(verb, name.span),
+            ];
+            inner.extend_from_slice(args);
+            self.command(&inner, stdin, depth + 1);
         }
+        for inner in wrapper::inner_commands(&program, args) {
+            let own_shell = runs_in_same_shell(&program);
+            let outer = (!own_shell).then(|| self.inspection.state.clone());
+            if let Some(outer) = &outer {
+                self.inspection.state = outer.of_child();
+            }
+            let reads = if program == "coproc" {
+                &Stdin::Computed
+            } else {
+                stdin
+            };
+            self.inner(inner, args, reads, span, depth + 1);
+            if let Some(outer) = outer {
+                self.inspection.state = outer;
+            }
+        }
+        self.builtin(&program, args, span, depth);
         if !is_dangerous {
             self.input(&program, args, stdin, span, depth + 1);
         }
@@ -94,10 +144,107 @@ impl Inspector {
         }
     }
 
-    /// Inspects code of an interpreter, and the shell lines that it gives to the system.
+    /// Inspects code of an interpreter, and the shell lines that it gives to the system. A rule may fit
+    /// these lines; whether they run cannot be told.
     pub(super) fn code(&mut self, text: &str, span: Span) {
-        if let Some(reason) = code::danger(text).or_else(|| danger_of_shell_lines(text)) {
+        if let Some(reason) = code::danger(text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+        let mut inner = Self::default();
+        for line in code::shell_lines(text) {
+            inner.script(&line, Nesting::Within(span), CODE_DEPTH);
+        }
+        let mut findings = inner.inspection.findings();
+        let danger = findings.find(|finding| finding.verdict == Verdict::Dangerous);
+        let reason = danger.map(|danger| format!("it runs a shell line: {}", danger.reason));
+        drop(findings);
+        if let Some(reason) = reason {
+            self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+        for command in inner.inspection.commands {
+            // A word that is no program's name is text of the code.
+            if command.name_end.is_none() {
+                self.inspection.commands.push(InspectedCommand {
+                    is_certain: false,
+                    finding: None,
+                    ..command
+                });
+            }
+        }
+        if runs_computed(text) {
+            self.inspection.note_possible(span);
+        }
+    }
+
+    /// Inspects what a name stands for that the text has defined: a function, or an alias. It is
+    /// inspected as a program too, since the definition may be of another shell.
+    fn redefined(&mut self, words: &[Word], stdin: &Stdin, span: Span, depth: usize) {
+        let Some((name, args)) = words.split_first() else {
+            return;
+        };
+        if let Some(text) = self.inspection.state.take_alias(&name.text) {
+            let rest: Vec<String> = args.iter().map(|word| quoted(&word.text)).collect();
+            let line = format!("{text} {}", rest.join(" "));
+            inspect_script(self, &line, Nesting::Within(span), stdin, depth + 1);
+            self.inspection.state.define_alias(&name.text, &text);
+        }
+        let Some(body) = self.inspection.state.function(&name.text) else {
+            return;
+        };
+        let active = &self.inspection.active_calls;
+        let within = active.iter().filter(|active| **active == name.text).count();
+        self.inspection.calls += 1;
+        if within > 1 || self.inspection.calls > MAX_CALLS {
+            if within <= 1 {
+                self.inspection.note_possible(span);
+            }
+            self.inspection.state.blur_all();
+            return;
+        }
+        let is_known = within == 0 && args.iter().all(|word| !word.splits);
+        let given = args.iter().map(|word| word.text.clone());
+        let given = is_known.then(|| Arc::new(given.collect()));
+        if within > 0 {
+            self.inspection.state.blur_all();
+        }
+        self.inspection.active_calls.push(name.text.clone());
+        let outer = std::mem::replace(&mut self.inspection.state.parameters, given);
+        inspect_script(self, &body, Nesting::Within(span), stdin, depth + 1);
+        self.inspection.state.parameters = outer;
+        self.inspection.active_calls.pop();
+    }
+
+    /// Takes what a builtin sets, and inspects what it evaluates.
+    fn builtin(&mut self, program: &str, args: &[Word], span: Span, depth: usize) {
+        run_builtin(program, args, &mut self.inspection.state);
+        match program {
+            "test" | "[" | "let" | "printf" | "read" | "unset" | "declare" | "typeset"
+            | "local" | "export" | "readonly" | "mapfile" | "readarray" | "getopts" | "wait" => {
+                for word in args {
+                    inspect_subscript(self, &word.text, word.span, depth + 1);
+                }
+                if program == "mapfile" || program == "readarray" {
+                    let callback = args.iter().position(|word| word.text == "-C");
+                    if let Some(line) = callback.and_then(|at| args.get(at + 1)) {
+                        let nesting = Nesting::Within(line.span);
+                        self.script(&line.text, nesting, depth + 1);
+                    }
+                }
+            }
+            "enable" if args.iter().any(|word| word.text.starts_with("-f")) => {
+                let reason = "it loads a builtin from a file";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            "bind" | "bindkey" if args.iter().any(|word| binds(&word.text)) => {
+                let reason = "it gives keys a meaning that is not known";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            "fc" if !args.iter().any(|word| word.text.starts_with("-l")) => {
+                let reason = "it runs a line of the history, changed";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            "coproc" => self.inspection.state.feeds_program = true,
+            _ => {}
         }
     }
 
@@ -109,10 +256,12 @@ impl Inspector {
         span: Span,
     ) {
         let args = words.get(1..).unwrap_or_default();
-        let name = words.first().map_or("", |word| base_name(&word.text));
+        let is_unlikely = self.inspection.is_unlikely;
+        let finding = finding.filter(|(verdict, _)| !is_unlikely || *verdict == Verdict::Dangerous);
         self.inspection.commands.push(InspectedCommand {
             program: program.to_owned(),
-            computed: is_computed(name),
+            name_end: words.first().and_then(unknown_name_end),
+            is_certain: true,
             args: args.to_vec(),
             arguments: joined(args),
             finding: finding.map(|(verdict, reason)| Finding {
@@ -135,8 +284,14 @@ impl Inspector {
         let span_of = |at: usize| args.get(at).map_or(span, |word| word.span);
         match inner {
             InnerCommand::Argv(words) => self.command(&words, stdin, depth),
+            InnerCommand::Fed { words, placeholder } => {
+                for words in fed(words, placeholder.as_deref(), stdin, span) {
+                    self.command(&words, &Stdin::Given, depth);
+                }
+            }
             InnerCommand::Line { text, at } => {
-                if text.chars().all(|c| c == UNKNOWN) && !text.is_empty() {
+                let is_unknown = |c: char| c == UNKNOWN || c.is_whitespace();
+                if text.chars().all(is_unknown) && text.contains(UNKNOWN) {
                     let raw = args.get(at).map_or("", |word| word.raw.as_str());
                     self.computed_script(raw, span_of(at));
                 } else {
@@ -165,22 +320,45 @@ impl Inspector {
     /// Inspects the standard input of a program that runs it.
     fn input(&mut self, program: &str, args: &[Word], stdin: &Stdin, span: Span, depth: usize) {
         if let Some(raw) = script_substitution(program, args) {
-            self.computed_script(raw, span);
+            let inner = raw.strip_prefix("<(").and_then(|raw| raw.strip_suffix(')'));
+            let scope = Scope::of(&self.inspection.state);
+            let text = printed(inner.unwrap_or_default(), scope, &mut Choices::none());
+            match text.map(|text| Stdin::of_text(text, fetches(raw))) {
+                Some(Stdin::Literal(text)) => self.script(&text, Nesting::Within(span), depth),
+                _ => self.computed_script(raw, span),
+            }
+            return;
+        }
+        let is_descriptor_read = reads_descriptor(program, args);
+        if is_descriptor_read && matches!(stdin, Stdin::Given) {
+            self.inspection.note(Verdict::Unknown, COMPUTED, span);
             return;
         }
         if !runs_stdin(program, args) {
             return;
         }
         let kind = match program {
-            "at" | "batch" => ProgramKind::Shell,
+            "at" | "batch" | "source" | "." => ProgramKind::Shell,
+            "make" | "gmake" => ProgramKind::Code,
             _ => program_kind(program),
         };
         match (kind, stdin) {
             (_, Stdin::Given)
             | (ProgramKind::Text | ProgramKind::Other, _)
             | (ProgramKind::Sql(_), Stdin::Fetched | Stdin::Computed) => {}
+            (ProgramKind::Code, Stdin::Literal(_)) if matches!(program, "make" | "gmake") => {
+                self.inspection.note(Verdict::Unknown, MAKEFILE, span);
+            }
             (ProgramKind::Shell, Stdin::Literal(text)) => {
+                let is_same_shell = matches!(program, "source" | ".");
+                let outer = (!is_same_shell).then(|| self.inspection.state.clone());
+                if let Some(outer) = &outer {
+                    self.inspection.state = outer.of_child();
+                }
                 self.script(text, Nesting::Within(span), depth);
+                if let Some(outer) = outer {
+                    self.inspection.state = outer;
+                }
             }
             (ProgramKind::Code, Stdin::Literal(text)) => self.code(text, span),
             (ProgramKind::Sql(client), Stdin::Literal(text)) => {
@@ -192,28 +370,91 @@ impl Inspector {
     }
 }
 
-/// Why the shell lines in code are dangerous. Each code has bounds of its own.
-fn danger_of_shell_lines(code: &str) -> Option<String> {
-    code::shell_lines(code).iter().find_map(|line| {
-        let mut inspector = Inspector::default();
-        let nowhere = Nesting::Within(Span { start: 0, end: 0 });
-        inspector.script(line, nowhere, CODE_DEPTH);
-        let mut findings = inspector.inspection.findings();
-        let danger = findings.find(|finding| finding.verdict == Verdict::Dangerous)?;
-        Some(format!("it runs a shell line: {}", danger.reason))
-    })
+/// Whether a variable's value is a script that the shell runs by itself (bash(1), Shell Variables).
+fn runs_later(name: &str) -> bool {
+    matches!(
+        name,
+        "PROMPT_COMMAND" | "PS0" | "PS1" | "PS2" | "PS4" | "PROMPT" | "RPROMPT"
+    )
 }
 
-/// Whether a program's name is not known, or is a pattern that the shell replaces.
-fn is_computed(name: &str) -> bool {
-    name.contains([UNKNOWN, '*', '?'])
+/// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.
+fn binds(text: &str) -> bool {
+    text.starts_with("-x") || text.starts_with("-s") || text.contains(':') || text.contains(UNKNOWN)
+}
+
+/// Whether the lines of a program run in the shell itself.
+fn runs_in_same_shell(program: &str) -> bool {
+    matches!(
+        program,
+        "eval" | "trap" | "alias" | "builtin" | "command" | "exec" | "time" | "noglob"
+    )
+}
+
+/// The commands that a program makes of its own words and those that it reads, as xargs(1) does.
+fn fed(words: Vec<Word>, placeholder: Option<&str>, stdin: &Stdin, span: Span) -> Vec<Vec<Word>> {
+    let unknown = UNKNOWN.to_string();
+    let text = stdin.text().unwrap_or(&unknown);
+    let Some(placeholder) = placeholder.filter(|placeholder| !placeholder.is_empty()) else {
+        let mut all = words;
+        if text.contains(['\'', '"', '\\', UNKNOWN]) {
+            all.push(Word::unknown(span));
+        } else {
+            all.extend(
+                text.split_whitespace()
+                    .map(|text| Word::literal(text, span)),
+            );
+        }
+        return vec![all];
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let replacement = match lines.as_slice() {
+        [only] => only.trim(),
+        _ => &unknown,
+    };
+    let replaced = words.into_iter().map(|word| Word {
+        text: word.text.replace(placeholder, replacement),
+        ..word
+    });
+    vec![replaced.collect()]
+}
+
+/// Whether a program reads its script from a descriptor other than its standard input.
+fn reads_descriptor(program: &str, args: &[Word]) -> bool {
+    let runs_files = is_shell(program) || is_interpreter(program);
+    let script = args.iter().find(|word| !word.text.starts_with('-'));
+    (runs_files || matches!(program, "source" | "."))
+        && script.is_some_and(|word| {
+            is_descriptor(&word.text) && !is_stdin(&word.text) && !word.raw.contains("<(")
+        })
+}
+
+/// Whether the name of a word's program is only known once it runs, or is a pattern that the shell
+/// replaces.
+fn is_computed(word: &Word) -> bool {
+    base_name(word.possible()).contains(UNKNOWN)
+}
+
+/// The end of a program's name that is not known, or not for certain. `None`: it is known.
+fn unknown_name_end(word: &Word) -> Option<String> {
+    let name = base_name(word.possible());
+    if word.splits {
+        // The known part may become a word of its own.
+        return Some(String::new());
+    }
+    let (_, end) = name.rsplit_once(UNKNOWN)?;
+    Some(end.to_owned())
 }
 
 /// The program that a word names, if that is known. The last part of its path is enough.
 fn known_program(word: &Word) -> Option<String> {
-    let name = base_name(&word.text);
-    if !is_computed(name) {
-        return Some(name.to_owned());
+    if !is_computed(word) {
+        // zsh(1), "= expansion".
+        let name = base_name(&word.text);
+        return Some(name.strip_prefix('=').unwrap_or(name).to_owned());
+    }
+    if word.text.chars().count() > 1 {
+        return None;
     }
     // Variables that by custom hold a program, as a program of the same kind.
     let variable = word.raw.trim_matches(['"', '{', '}', '$']);

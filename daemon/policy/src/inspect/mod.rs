@@ -3,6 +3,8 @@
 //! An [`Inspector`] reads scripts ([`script`]) and commands, and collects what it finds in an
 //! [`Inspection`]. Everything is bounded; a text beyond a bound is unknown.
 
+mod assignment;
+mod code;
 mod command_sink;
 pub(crate) mod cwd;
 pub(crate) mod finding;

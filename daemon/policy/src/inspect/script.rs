@@ -3,18 +3,19 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
 use super::command_sink::CommandSink;
-use super::flow::read_assignments;
 use super::redirect::inspect_redirect;
 use super::stdin::Stdin;
 use super::tree::TreeWalk;
 use crate::danger::fork_bomb::{FORK_BOMB, looks_like_a_fork_bomb};
 use crate::program::output::fetches;
+use crate::shell::choices::{Choices, readings};
 use crate::shell::confusables::confusable;
-use crate::shell::expansion::expand;
+use crate::shell::expansion::{Scope, expand};
 use crate::shell::fallback;
 use crate::shell::grammar::parse;
 use crate::shell::grammar_faults::{ends_with_dollar, redirect_over_lines, word_over_lines};
 use crate::shell::source::{Nesting, Source};
+use crate::shell::word::{UNKNOWN, Word};
 
 /// Inspects the text of a shell.
 pub(super) fn inspect_script(
@@ -42,6 +43,10 @@ pub(super) fn inspect_script(
     }
     if !inspection.count_text(text.len(), whole) {
         return;
+    }
+    if nesting != Nesting::Outermost && text.contains(UNKNOWN) {
+        // What stands there is read as shell, so it may hold any command.
+        inspection.note_possible(whole);
     }
     if let Some((at, c)) = confusable(text) {
         let span = nesting.span(Span {
@@ -75,7 +80,6 @@ pub(super) fn inspect_script(
                 let reason = "a redirection goes on in the next line";
                 inspection.note(Verdict::Unknown, reason, source.span(redirect));
             }
-            read_assignments(tree.root_node(), source, &mut inspection.variables);
             TreeWalk { sink, source }.statement(tree.root_node(), stdin, depth);
         }
         _ => inspect_unparsed(sink, text, nesting, whole, stdin, depth),
@@ -113,10 +117,13 @@ pub(super) fn inspect_without_grammar(
     let mut prints_fetched = false;
     for command in fallback::commands(text) {
         let inspection = sink.inspection();
-        let mut words = Vec::new();
-        for (raw, span) in &command.words {
-            words.extend(expand(raw, nesting.span(*span), &inspection.variables, 0));
-        }
+        let scope = Scope::of(&inspection.state);
+        let read = |choices: &mut Choices| -> Vec<Word> {
+            let words = command.words.iter();
+            let words = words.map(|(raw, span)| expand(raw, nesting.span(*span), scope, choices));
+            words.flatten().collect()
+        };
+        let alternatives = readings(read);
         for redirect in &command.redirects {
             let span = nesting.span(redirect.span);
             inspect_redirect(inspection, redirect.operator, &redirect.target, span);
@@ -127,7 +134,12 @@ pub(super) fn inspect_without_grammar(
             (true, false) => Stdin::Computed,
             (true, true) => Stdin::Fetched,
         };
-        sink.command(&words, &reads, depth + 1);
+        for (words, is_unlikely) in alternatives {
+            let inspection = sink.inspection();
+            let was_unlikely = std::mem::replace(&mut inspection.is_unlikely, is_unlikely);
+            sink.command(&words, &reads, depth + 1);
+            sink.inspection().is_unlikely = was_unlikely;
+        }
         for (inner, span) in &command.substitutions {
             let span = nesting.span(*span);
             inspect_script(sink, inner, Nesting::Within(span), &Stdin::Given, depth + 1);
@@ -135,5 +147,22 @@ pub(super) fn inspect_without_grammar(
         // `-d` decodes.
         let mut raws = command.words.iter().map(|(raw, _)| raw);
         prints_fetched = reads_fetched || raws.any(|raw| fetches(raw) || raw == "-d");
+    }
+}
+
+/// Inspects the commands in the subscript of a variable's name, which runs where the name is evaluated:
+/// `test -v 'a[$(cmd)]'`.
+pub(super) fn inspect_subscript(sink: &mut dyn CommandSink, text: &str, span: Span, depth: usize) {
+    let Some((_, behind)) = text.split_once('[') else {
+        return;
+    };
+    for inner in fallback::substituted(behind.trim_matches('\'')) {
+        inspect_script(
+            sink,
+            &inner,
+            Nesting::Within(span),
+            &Stdin::Given,
+            depth + 1,
+        );
     }
 }

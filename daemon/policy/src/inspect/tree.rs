@@ -1,20 +1,27 @@
-//! The statements of a script, by its tree: each command goes to a [`CommandSink`] with what it reads.
+//! The statements of a script, by its tree, in the order in which they run: each command goes to a
+//! [`CommandSink`] with what it reads, and what it sets counts for those behind it.
+//!
+//! Where a statement may run or not, what is set there may be set or not. A loop's body is read once, with
+//! what it sets as unknown. Subshells and stages of a pipeline set nothing.
 
 use termd_proto::policy::Verdict;
 use tree_sitter::Node;
 
+use super::assignment::{assign, blur_assigned, is_special, run_builtin};
 use super::command_sink::CommandSink;
 use super::flow::{input_of, output_of};
 use super::redirect::inspect_redirect;
+use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::fork_bomb::{FORK_BOMB, is_fork_bomb};
 use crate::program::kind::{base_name, is_shell};
+use crate::shell::choices::{Choices, readings};
+use crate::shell::expansion::Scope;
 use crate::shell::grammar_faults::words_behind_redirects;
-use crate::shell::source::Source;
-use crate::shell::variables::Variables;
-
-/// Values of one variable with which a command is read.
-const MAX_CHOICES: usize = 8;
+use crate::shell::printed::is_descriptor;
+use crate::shell::source::{Nesting, Source};
+use crate::shell::state::{Content, ShellState};
+use crate::shell::word::Word;
 
 /// What a statement's redirections give its command.
 #[derive(Debug, Default)]
@@ -30,6 +37,11 @@ pub(super) struct TreeWalk<'a> {
     pub(super) source: Source<'a>,
 }
 
+fn named_children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).collect()
+}
+
 impl TreeWalk<'_> {
     /// Inspects a node and all that it holds.
     pub(super) fn statement(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
@@ -43,17 +55,28 @@ impl TreeWalk<'_> {
             "pipeline" => self.pipeline(node, stdin, depth),
             "redirected_statement" => self.redirected(node, stdin, depth),
             "command" => self.command(node, Redirects::default(), stdin, depth),
-            "function_definition" => {
-                if is_fork_bomb(node, self.source) {
-                    self.sink
-                        .inspection()
-                        .note(Verdict::Dangerous, FORK_BOMB, span);
-                }
-                self.children(node, stdin, depth);
+            "if_statement" | "case_statement" => self.branches(node, stdin, depth),
+            "while_statement" | "for_statement" | "c_style_for_statement" => {
+                self.repeated(node, stdin, depth);
             }
+            "function_definition" => self.function(node, stdin, depth),
+            "variable_assignment" => self.assignment(node, depth),
+            "declaration_command" | "unset_command" => self.declaration(node, depth),
+            "subshell" => self.apart(node, stdin, depth),
             // A substitution reads what its command reads, not what the pipeline carries.
-            "command_substitution" | "process_substitution" => {
-                self.children(node, &Stdin::Given, depth);
+            "command_substitution" => self.apart(node, &Stdin::Given, depth),
+            "process_substitution" => {
+                let is_written = self.source.of(node).starts_with(">(");
+                let reads = if is_written {
+                    Stdin::Computed
+                } else {
+                    Stdin::Given
+                };
+                self.apart(node, &reads, depth);
+            }
+            "test_command" => {
+                self.subscripts_of(node, depth);
+                self.children(node, stdin, depth);
             }
             "file_redirect" => {
                 self.file_redirect(node);
@@ -64,65 +87,298 @@ impl TreeWalk<'_> {
     }
 
     fn children(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        for child in children {
-            self.statement(child, stdin, depth + 1);
+        self.statements(&named_children(node), stdin, depth);
+    }
+
+    fn statements(&mut self, nodes: &[Node<'_>], stdin: &Stdin, depth: usize) {
+        for node in nodes {
+            let is_background = node.next_sibling().is_some_and(|next| next.kind() == "&");
+            let before = is_background.then(|| self.state().clone());
+            self.statement(*node, stdin, depth + 1);
+            if let Some(before) = before {
+                *self.state() = before;
+            }
         }
+    }
+
+    /// Inspects what runs in a shell of its own.
+    fn apart(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
+        let before = self.state().clone();
+        self.children(node, stdin, depth);
+        *self.state() = before;
     }
 
     /// `a && b && c` is a tree that leans to the left, as deep as it is long.
     fn list(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
         let (mut left, mut parts) = (node, Vec::new());
         while left.kind() == "list" {
-            let mut cursor = left.walk();
-            let children: Vec<Node<'_>> = left.named_children(&mut cursor).collect();
+            let children = named_children(left);
             let Some((first, rest)) = children.split_first() else {
                 break;
             };
-            parts.extend(rest.iter().rev());
+            let mut cursor = left.walk();
+            let is_or = left.children(&mut cursor).any(|child| child.kind() == "||");
+            parts.extend(rest.iter().rev().map(|part| (*part, is_or)));
             left = *first;
         }
-        parts.push(left);
-        for part in parts.into_iter().rev() {
+        parts.push((left, false));
+        // What may be so behind the list, if it ends early.
+        let mut ended: Option<ShellState> = None;
+        let mut certain = true;
+        for (part, is_or) in parts.into_iter().rev() {
+            let before = self.state().clone();
+            if is_or && let Some(ended) = &ended {
+                self.state().join(ended);
+            }
+            let is_plain_value =
+                part.kind() == "variable_assignment" && !self.source.of(part).contains(['$', '`']);
             self.statement(part, stdin, depth + 1);
+            if certain && is_plain_value {
+                // It runs, and does not fail.
+                continue;
+            }
+            if certain {
+                ended = Some(self.state().clone());
+                certain = false;
+                continue;
+            }
+            match &mut ended {
+                Some(ended) => {
+                    ended.join(&before);
+                    ended.join(self.state());
+                }
+                None => ended = Some(before),
+            }
+        }
+        if let Some(ended) = ended {
+            self.state().join(&ended);
         }
     }
 
     fn pipeline(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
-        let mut cursor = node.walk();
-        let stages: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         let mut flowing = stdin.clone();
-        for stage in stages {
+        for stage in named_children(node) {
+            let before = self.state().clone();
             self.statement(stage, &flowing, depth + 1);
+            // zsh runs the last stage in the shell itself.
+            self.state().join(&before);
             let source = self.source;
-            flowing = output_of(stage, source, self.variables(), &flowing);
+            flowing = output_of(stage, source, &before, &flowing);
+        }
+    }
+
+    /// `if` and `case`: of several courses one is taken.
+    fn branches(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
+        let mut before = self.state().clone();
+        let mut after: Option<ShellState> = None;
+        let is_case = node.kind() == "case_statement";
+        let mut has_else = false;
+        let (mut own, mut clauses) = (Vec::new(), Vec::new());
+        for child in named_children(node) {
+            match child.kind() {
+                "elif_clause" | "else_clause" | "case_item" => clauses.push(child),
+                _ => own.push(child),
+            }
+        }
+        if is_case {
+            self.statements(&own, stdin, depth);
+            before = self.state().clone();
+        } else {
+            let mut cursor = node.walk();
+            let count = node.children_by_field_name("condition", &mut cursor);
+            let count = count.filter(Node::is_named).count();
+            let (condition, body) = own.split_at(count.min(own.len()));
+            self.statements(condition, stdin, depth);
+            before.join(&self.state().clone());
+            self.statements(body, stdin, depth);
+            after = Some(self.state().clone());
+        }
+        for clause in clauses {
+            has_else |= clause.kind() == "else_clause";
+            *self.state() = before.clone();
+            self.children(clause, stdin, depth);
+            let state = self.state().clone();
+            if clause.kind() == "elif_clause" {
+                // Its condition is read again where it does not hold.
+                before.join(&state);
+            }
+            match &mut after {
+                Some(after) => after.join(&state),
+                None => after = Some(state),
+            }
+        }
+        if !has_else {
+            match &mut after {
+                Some(after) => after.join(&before),
+                None => after = Some(before),
+            }
+        }
+        if let Some(after) = after {
+            *self.state() = after;
+        }
+    }
+
+    /// A loop. What its body sets may be set when the body begins.
+    fn repeated(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
+        let source = self.source;
+        blur_assigned(node, source, self.state());
+        let before = self.state().clone();
+        if node.kind() == "for_statement" {
+            self.loop_variable(node);
+        }
+        self.children(node, stdin, depth);
+        self.state().join(&before);
+    }
+
+    fn loop_variable(&mut self, node: Node<'_>) {
+        let Some(variable) = node.child_by_field_name("variable") else {
+            return;
+        };
+        let source = self.source;
+        let state = &self.sink.inspection().state;
+        let mut contents = Vec::new();
+        let mut cursor = node.walk();
+        let mut has_values = false;
+        for value in node.children_by_field_name("value", &mut cursor) {
+            has_values = true;
+            let words = readings(|choices| source.expand(value, Scope::of(state), choices));
+            for word in words.into_iter().flat_map(|(words, _)| words) {
+                contents.push(match word.splits {
+                    true => Content::Unknown,
+                    false => Content::Text(word.possible().to_owned()),
+                });
+            }
+        }
+        // `for x` takes the positional parameters, and `select` what is typed.
+        if !has_values || source.of(node).starts_with("select") {
+            contents.push(Content::Unknown);
+        }
+        self.state().assign(source.of(variable), contents);
+    }
+
+    fn function(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
+        let source = self.source;
+        if is_fork_bomb(node, source) {
+            let span = source.span(node);
+            self.sink
+                .inspection()
+                .note(Verdict::Dangerous, FORK_BOMB, span);
+        }
+        if let (Some(name), Some(body)) = (
+            node.child_by_field_name("name"),
+            node.child_by_field_name("body"),
+        ) {
+            let (name, body) = (source.of(name), source.of(body));
+            self.state().define(name, body);
+        }
+        // The body is read here, and once more where it is called.
+        let before = self.state().clone();
+        self.state().parameters = None;
+        self.children(node, stdin, depth);
+        *self.state() = before;
+    }
+
+    fn assignment(&mut self, node: Node<'_>, depth: usize) {
+        self.substitutions(node, depth);
+        self.assign(node, depth);
+    }
+
+    fn substitutions(&mut self, node: Node<'_>, depth: usize) {
+        self.children(node, &Stdin::Given, depth);
+    }
+
+    fn assign(&mut self, node: Node<'_>, depth: usize) {
+        let source = self.source;
+        let span = source.span(node);
+        let Some((name, contents)) = assign(node, source, self.state()) else {
+            return;
+        };
+        for content in contents {
+            let values = match content {
+                Content::Unknown => Vec::new(),
+                Content::Text(value) => vec![value],
+                Content::List(values) => values,
+            };
+            for value in values {
+                self.sink.assignment(&name, &value, span, depth);
+            }
+        }
+    }
+
+    /// `declare`, `export` and their kin, and `unset`.
+    fn declaration(&mut self, node: Node<'_>, depth: usize) {
+        let source = self.source;
+        let program = node.child(0).map_or("", |first| source.of(first));
+        self.substitutions(node, depth);
+        let (mut assigned, mut words) = (Vec::new(), Vec::new());
+        for child in named_children(node) {
+            if child.kind() == "variable_assignment" {
+                let name = child.child_by_field_name("name");
+                assigned.extend(name.map(|name| source.of(name).to_owned()));
+            } else {
+                let state = &self.sink.inspection().state;
+                words.extend(source.expand(child, Scope::of(state), &mut Choices::none()));
+            }
+        }
+        // The attributes hold for the values, so they come first.
+        let span = source.span(node);
+        let names = assigned.iter().map(|name| Word::literal(name, span));
+        let operands: Vec<Word> = words.iter().cloned().chain(names).collect();
+        run_builtin(program, &operands, self.state());
+        for child in named_children(node) {
+            if child.kind() == "variable_assignment" {
+                self.assign(child, depth);
+            }
+        }
+        if program == "export" || words.iter().any(|word| word.text.starts_with("-x")) {
+            for name in &assigned {
+                self.state().export(name);
+            }
+        }
+        for word in words {
+            inspect_subscript(self.sink, &word.text, word.span, depth);
+        }
+    }
+
+    /// The commands in the subscripts of quoted words: `[[ -v 'a[$(cmd)]' ]]`.
+    fn subscripts_of(&mut self, node: Node<'_>, depth: usize) {
+        let mut rest = vec![node];
+        while let Some(node) = rest.pop() {
+            if matches!(node.kind(), "raw_string" | "string" | "ansi_c_string") {
+                let span = self.source.span(node);
+                inspect_subscript(self.sink, self.source.of(node), span, depth);
+            } else {
+                rest.extend(named_children(node));
+            }
         }
     }
 
     fn redirected(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
         let given = self.input_of(node);
         self.note_reverse_shell(node);
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         let reads = given.clone().unwrap_or_else(|| stdin.clone());
-        for child in children {
+        let body = node.child_by_field_name("body");
+        let printed = body.map_or(Stdin::Computed, |body| {
+            let source = self.source;
+            match output_of(body, source, self.state(), &reads) {
+                Stdin::Given => Stdin::Computed,
+                printed => printed,
+            }
+        });
+        for child in named_children(node) {
             match child.kind() {
                 "file_redirect" => {
                     self.file_redirect(child);
-                    self.children(child, &Stdin::Given, depth + 1);
+                    self.written(child, &printed, depth);
                 }
                 // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
                 "heredoc_redirect" => {
                     let through = match (&given, node.child_by_field_name("body")) {
                         (Some(given), Some(body)) if self.copies_its_input(body) => given.clone(),
-                        (_, Some(body)) => {
-                            let source = self.source;
-                            output_of(body, source, self.variables(), &reads)
-                        }
+                        (_, Some(_)) => printed.clone(),
                         _ => Stdin::Computed,
                     };
-                    self.heredoc(child, &through, depth + 1);
+                    self.heredoc(child, &through, &printed, depth + 1);
                 }
                 "herestring_redirect" => self.children(child, &Stdin::Given, depth + 1),
                 "command" => {
@@ -131,8 +387,45 @@ impl TreeWalk<'_> {
                         words: words_behind_redirects(node),
                     };
                     self.command(child, redirects, stdin, depth + 1);
+                    if self.first_word(child) == "exec" && self.source.of(node).contains(">(") {
+                        self.state().feeds_program = true;
+                    }
                 }
                 _ => self.statement(child, &reads, depth + 1),
+            }
+        }
+    }
+
+    /// What a redirection makes of a statement's output: the input of `>(…)`, or of a program that an
+    /// earlier statement has started.
+    fn written(&mut self, redirect: Node<'_>, printed: &Stdin, depth: usize) {
+        let source = self.source;
+        for child in named_children(redirect) {
+            let is_written = source.of(child).starts_with(">(");
+            if child.kind() == "process_substitution" && is_written {
+                self.apart(child, printed, depth + 1);
+            } else {
+                self.statement(child, &Stdin::Given, depth + 1);
+            }
+        }
+        let Some(place) = redirect.child_by_field_name("destination") else {
+            return;
+        };
+        let (operator, target) = (source.operator(redirect), source.of(place));
+        let is_standard = matches!(target, "1" | "2" | "-" | "/dev/stdout" | "/dev/stderr");
+        let leads = (operator == ">&" || is_descriptor(target)) && !is_standard;
+        if !(leads && operator.contains('>') && self.state().feeds_program) {
+            return;
+        }
+        let span = source.span(redirect);
+        match printed.text() {
+            Some(text) => {
+                let nesting = Nesting::Within(span);
+                inspect_script(self.sink, text, nesting, &Stdin::Given, depth + 1);
+            }
+            None => {
+                let reason = "it writes to a program that was started before";
+                self.sink.inspection().note(Verdict::Unknown, reason, span);
             }
         }
     }
@@ -163,10 +456,8 @@ impl TreeWalk<'_> {
         matches!(self.first_word(body), "cat" | "tee")
     }
 
-    fn heredoc(&mut self, node: Node<'_>, through: &Stdin, depth: usize) {
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        for child in children {
+    fn heredoc(&mut self, node: Node<'_>, through: &Stdin, printed: &Stdin, depth: usize) {
+        for child in named_children(node) {
             match child.kind() {
                 "pipeline" | "command" => {
                     let source = self.source.text;
@@ -177,25 +468,91 @@ impl TreeWalk<'_> {
                     let reads = if piped { through } else { &Stdin::Given };
                     self.statement(child, reads, depth + 1);
                 }
-                "file_redirect" => self.file_redirect(child),
+                "file_redirect" => {
+                    self.file_redirect(child);
+                    self.written(child, printed, depth);
+                }
                 _ => self.statement(child, &Stdin::Given, depth + 1),
             }
         }
     }
 
     fn command(&mut self, node: Node<'_>, redirects: Redirects<'_>, stdin: &Stdin, depth: usize) {
+        self.substitutions_of_command(node, depth);
         let own = self.input_of(node);
         let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());
         let source = self.source;
-        let choices = self.variables().choices(source.of(node));
-        for choice in 0..choices.min(MAX_CHOICES) {
-            let mut words = source.words(node, self.variables(), choice);
+        let state = &self.sink.inspection().state;
+        let mut alternatives = readings(|choices| {
+            let scope = Scope::of(state);
+            let mut words = source.words(node, scope, choices);
             for word in &redirects.words {
-                words.extend(source.expand(*word, self.variables(), choice));
+                words.extend(source.expand(*word, scope, choices));
             }
+            words
+        });
+        let before = self.state().clone();
+        let temporary = self.temporary(node, depth);
+        let with_temporary = self.state().clone();
+        let mut after: Option<ShellState> = None;
+        alternatives.dedup();
+        for (words, is_unlikely) in alternatives {
+            *self.state() = with_temporary.clone();
+            let inspection = self.sink.inspection();
+            let was_unlikely = inspection.is_unlikely;
+            inspection.is_unlikely |= is_unlikely;
             self.sink.command(&words, &reads, depth + 1);
+            self.sink.inspection().is_unlikely = was_unlikely;
+            self.restore(&temporary, &before, &words);
+            let state = self.state().clone();
+            match &mut after {
+                Some(after) => after.join(&state),
+                None => after = Some(state),
+            }
         }
-        self.children(node, &Stdin::Given, depth);
+        *self.state() = after.unwrap_or(before);
+    }
+
+    fn substitutions_of_command(&mut self, node: Node<'_>, depth: usize) {
+        for child in named_children(node) {
+            match child.kind() {
+                "variable_assignment" => self.substitutions(child, depth),
+                _ => self.statement(child, &Stdin::Given, depth + 1),
+            }
+        }
+    }
+
+    /// Makes the assignments before a command, which hold for the command alone. Returns their names.
+    fn temporary(&mut self, node: Node<'_>, depth: usize) -> Vec<String> {
+        let source = self.source;
+        let mut names = Vec::new();
+        for child in named_children(node) {
+            if child.kind() == "variable_assignment" {
+                self.assign(child, depth);
+                let name = child.child_by_field_name("name");
+                let name = name.map_or("", |name| source.of(name)).to_owned();
+                self.state().export(&name);
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn restore(&mut self, temporary: &[String], before: &ShellState, words: &[Word]) {
+        let program = words.first().map_or("", |word| word.text.as_str());
+        let lasts =
+            words.is_empty() || is_special(program) || self.state().function(program).is_some();
+        for name in temporary {
+            let was = before.contents(name).map(<[Content]>::to_vec);
+            match (was, lasts) {
+                (was, true) => {
+                    self.state()
+                        .may_assign(name, was.unwrap_or_else(|| vec![Content::Unknown]));
+                }
+                (Some(was), false) => self.state().assign(name, was),
+                (None, false) => self.state().forget(name),
+            }
+        }
     }
 
     fn file_redirect(&mut self, node: Node<'_>) {
@@ -209,10 +566,10 @@ impl TreeWalk<'_> {
 
     fn input_of(&mut self, node: Node<'_>) -> Option<Stdin> {
         let source = self.source;
-        input_of(node, source, self.variables())
+        input_of(node, source, self.state())
     }
 
-    fn variables(&mut self) -> &Variables {
-        &self.sink.inspection().variables
+    fn state(&mut self) -> &mut ShellState {
+        &mut self.sink.inspection().state
     }
 }

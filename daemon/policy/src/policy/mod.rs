@@ -150,7 +150,11 @@ impl Policy {
         let outcomes = self.outcomes(start, &inspection, request, completeness, gate);
         let strictest = strictest(&outcomes);
         let profile = self.profile(request.front, &outcomes);
-        let names = outcomes.iter().flat_map(|outcome| &outcome.profiles);
+        let by_rule = |outcome: &'_ Outcome| {
+            let all = outcome.profiles.iter().chain(&outcome.possible_profiles);
+            all.cloned().collect::<Vec<_>>()
+        };
+        let names = outcomes.iter().flat_map(by_rule);
         let mut profiles_by_rule: Vec<String> =
             names.map(|name| name.as_str().to_owned()).collect();
         profiles_by_rule.sort();
@@ -265,6 +269,7 @@ impl Policy {
                 names.push(default.map(Spanned::get_ref));
             }
             names.extend(outcome.profiles.iter().map(Some));
+            names.extend(outcome.possible_profiles.iter().map(Some));
         }
         let mut distinct: Vec<Option<&ProfileName>> = Vec::new();
         for name in names {
@@ -339,9 +344,10 @@ impl Policy {
 /// The strictest outcome. Of equally strict ones, the first by a rule.
 fn strictest(outcomes: &[Outcome]) -> Outcome {
     let mut strictest = Outcome::default();
+    let weight = |outcome: &Outcome| (strictness(outcome.effect), outcome.needs_person);
     for (at, outcome) in outcomes.iter().enumerate() {
-        let stricter = strictness(outcome.effect) > strictness(strictest.effect);
-        let equal = strictness(outcome.effect) == strictness(strictest.effect);
+        let stricter = weight(outcome) > weight(&strictest);
+        let equal = weight(outcome) == weight(&strictest);
         if at == 0 || stricter || (equal && strictest.rule.is_none()) {
             strictest = outcome.clone();
         }

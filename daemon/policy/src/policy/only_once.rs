@@ -5,7 +5,6 @@ use thiserror::Error;
 use super::approved::MAX_COMMAND_BYTES;
 use crate::inspect::inspection::Inspection;
 use crate::request::Completeness;
-use crate::shell::word::Word;
 
 /// Why a command can be approved once, and not for always.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -46,7 +45,7 @@ impl OnlyOnceReason {
     pub(super) fn of(inspection: &Inspection, completeness: Completeness) -> Option<Self> {
         let mut commands = inspection.commands.iter();
         let is_computed = completeness != Completeness::Whole
-            || commands.any(|command| command.computed || !command.args.iter().all(Word::is_known))
+            || commands.any(|command| !command.is_known())
             || inspection.has_unknown();
         is_computed.then_some(Self::Computed)
     }

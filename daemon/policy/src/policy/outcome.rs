@@ -24,7 +24,11 @@ pub(super) struct Outcome {
     pub(super) effect: Effect,
     pub(super) rule: Option<usize>,
     pub(super) by: DecidedBy,
+    /// Whether only a person can agree.
+    pub(super) needs_person: bool,
     pub(super) profiles: Vec<ProfileName>,
+    /// The profiles of rules that may fit.
+    pub(super) possible_profiles: Vec<ProfileName>,
 }
 
 impl Default for Outcome {
@@ -33,7 +37,9 @@ impl Default for Outcome {
             effect: Effect::Allow,
             rule: None,
             by: DecidedBy::Verdict,
+            needs_person: false,
             profiles: Vec::new(),
+            possible_profiles: Vec::new(),
         }
     }
 }
@@ -45,27 +51,33 @@ impl Outcome {
             Some(_) if gate.is_enabled() => Effect::Confirm,
             _ => Effect::Allow,
         };
-        let profiles = matched.profiles;
         let by = if matched.effect.is_some() {
             DecidedBy::Rule
         } else {
             DecidedBy::Verdict
         };
         let effect = matched.effect.unwrap_or(by_verdict);
-        match matched.may_fit {
-            Some(number) if strictness(effect) < strictness(Effect::Confirm) => Self {
-                effect: Effect::Confirm,
-                rule: Some(number),
-                by: DecidedBy::PossibleRule,
-                profiles,
-            },
-            _ => Self {
-                effect,
-                rule: matched.fits,
-                by,
-                profiles,
-            },
+        let mut outcome = Self {
+            effect,
+            rule: matched.fits,
+            by,
+            needs_person: false,
+            profiles: matched.profiles,
+            possible_profiles: matched.possible_profiles,
+        };
+        if effect == Effect::Deny {
+            return outcome;
         }
+        // What a rule would forbid, or hold to a profile, an agent cannot agree to by itself.
+        let for_person = matched.may_deny.or(matched.may_confine);
+        let asks = matched.may_fit.filter(|_| effect == Effect::Allow);
+        if let Some(number) = for_person.or(asks) {
+            outcome.effect = Effect::Confirm;
+            outcome.rule = Some(number);
+            outcome.by = DecidedBy::PossibleRule;
+            outcome.needs_person = for_person.is_some();
+        }
+        outcome
     }
 }
 
@@ -94,7 +106,7 @@ pub(super) fn judgement(inspection: &Inspection, outcome: &Outcome) -> Judgement
         effect: outcome.effect,
         rule: outcome.rule,
         approved: None,
-        needs_person: false,
+        needs_person: outcome.needs_person,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::kind::{ProgramKind, is_interpreter, is_shell, program_kind};
 use super::options::{Order, Valued, options};
 use super::wrapper;
+use crate::shell::printed::is_stdin;
 use crate::shell::word::Word;
 
 /// Whether a program with these arguments runs what it reads on standard input.
@@ -11,11 +12,16 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         const VALUED: Valued<'_> = Valued::These("o O rcfile init-file");
         let options = options(args, VALUED, Order::OptionsFirst);
         let file = options.operand(0);
-        let from_stdin = file.is_none_or(|file| matches!(file, "-" | "/dev/stdin"));
+        let from_stdin = file.is_none_or(is_stdin);
         return options.has(&["s"]) || (!options.has(&["c", "command"]) && from_stdin);
     }
     if matches!(program, "source" | ".") {
-        return args.iter().any(|word| word.text == "/dev/stdin");
+        return args.first().is_some_and(|word| is_stdin(&word.text));
+    }
+    if matches!(program, "make" | "gmake") {
+        let options = options(args, Valued::These("f file makefile C j"), Order::Permuted);
+        let mut files = options.values(&["f", "file", "makefile"]);
+        return files.any(|(_, file)| is_stdin(file));
     }
     if matches!(program, "at" | "batch") {
         return !args
@@ -25,7 +31,7 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
     match program_kind(program) {
         ProgramKind::Code => args
             .iter()
-            .all(|word| word.text == "-" || matches!(&*word.text, "-u" | "-i" | "-B" | "-s")),
+            .all(|word| is_stdin(&word.text) || matches!(&*word.text, "-u" | "-i" | "-B" | "-s")),
         ProgramKind::Sql(_) => true,
         // The login shell behind `ssh HOST` reads it.
         ProgramKind::Shell => {

@@ -13,7 +13,7 @@ use crate::inspect::cwd::PossibleCwd;
 use crate::inspect::finding::{Finding, InspectedCommand};
 use crate::program::options::{Order, Valued, options};
 use crate::request::{Completeness, Invocation};
-use crate::shell::word::UNKNOWN;
+use crate::shell::word::{UNKNOWN, Word};
 
 /// One rule, compiled.
 #[derive(Debug, Clone)]
@@ -109,46 +109,67 @@ impl Rule {
     }
 
     fn fits_command(&self, command: &InspectedCommand) -> Fit {
-        let by_program = match &self.spec.program {
-            None => Fit::Yes,
-            Some(_) if command.computed => Fit::Maybe,
-            Some(name) => Fit::from(command.program == name.0),
+        let by_program = match (&self.spec.program, &command.name_end) {
+            (None, _) => Fit::Yes,
+            (Some(name), Some(end)) if name.0.ends_with(end.as_str()) => Fit::Maybe,
+            (Some(_), Some(_)) => Fit::No,
+            (Some(name), None) => Fit::from(command.program == name.0),
         };
         if by_program == Fit::No {
             return Fit::No;
         }
-        by_program.min(self.fits_arguments(command))
+        let by_certainty = match command.is_certain {
+            true => Fit::Yes,
+            false => Fit::Maybe,
+        };
+        by_program
+            .min(by_certainty)
+            .min(self.fits_arguments(command))
     }
 
     fn fits_arguments(&self, command: &InspectedCommand) -> Fit {
         let spec = &self.spec;
-        let unclear = command.args.iter().any(|word| !word.is_known());
         // Arguments that do not fit as far as they are known may fit once the command runs.
-        let or_maybe = |fits: bool| match fits {
+        let may = |fits: bool, unclear: bool| match fits {
             true => Fit::Yes,
             false if unclear => Fit::Maybe,
             false => Fit::No,
         };
+        let is_unclear = |word: &Word| word.splits || word.possible().contains(UNKNOWN);
         let pattern = spec.arguments.as_ref();
-        let by_pattern = or_maybe(pattern.is_none_or(|regex| regex.0.is_match(&command.arguments)));
+        let by_pattern = may(
+            pattern.is_none_or(|regex| regex.0.is_match(&command.arguments)),
+            command.args.iter().any(is_unclear),
+        );
         if spec.has.is_empty() && spec.lacks.is_empty() && spec.operands.is_empty() {
             return by_pattern;
         }
+        let shifts = command.args.iter().position(Word::may_shift);
         let valued = names_of(&spec.valued);
         let taken = options(&command.args, Valued::These(&valued), Order::Permuted);
         let given = |flag: &Flag| flag.is_given(&taken, &command.args);
-        let by_has = or_maybe(spec.has.iter().all(given));
-        let by_lacks = match (spec.lacks.iter().any(given), unclear) {
+        let by_has = may(spec.has.iter().all(given), shifts.is_some());
+        let by_lacks = match (spec.lacks.iter().any(given), shifts.is_some()) {
             (true, _) => Fit::No,
             (false, true) if !spec.lacks.is_empty() => Fit::Maybe,
             (false, _) => Fit::Yes,
         };
         let operands = spec.operands.iter().enumerate();
-        let by_operands = operands.map(|(at, glob)| match taken.operand(at) {
-            // A word that is not known may become several words, none, or an option.
-            Some(text) if text.contains(UNKNOWN) && !glob.is_any() => Fit::Maybe,
-            Some(text) => or_maybe(glob.fits(text, Case::Counts)),
-            None => or_maybe(false),
+        let by_operands = operands.map(|(number, glob)| {
+            let Some((at, _)) = taken.operands.get(number) else {
+                return may(false, shifts.is_some());
+            };
+            // A word before it may become several words, none, or an option.
+            let is_shifted = shifts.is_some_and(|shifts| shifts <= *at);
+            let word = command.args.get(*at);
+            let text = word.map_or("", Word::possible);
+            let fit = match (glob.is_any(), text.contains(UNKNOWN)) {
+                (true, _) => Fit::Yes,
+                (false, true) if glob.may_fit(text, UNKNOWN) => Fit::Maybe,
+                (false, true) => Fit::No,
+                (false, false) => Fit::from(glob.fits(text, Case::Counts)),
+            };
+            if is_shifted { Fit::Maybe } else { fit }
         });
         let by_operands = by_operands.min().unwrap_or(Fit::Yes);
         by_pattern.min(by_has).min(by_lacks).min(by_operands)

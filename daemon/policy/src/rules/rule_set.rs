@@ -27,8 +27,14 @@ pub(crate) struct RuleMatch {
     pub(crate) effect: Option<Effect>,
     /// The first rule before it that forbids or asks, and may fit.
     pub(crate) may_fit: Option<usize>,
-    /// The profiles of all these rules.
+    /// The first rule before it that forbids, and may fit.
+    pub(crate) may_deny: Option<usize>,
+    /// The first rule before it that gives a profile, and may fit.
+    pub(crate) may_confine: Option<usize>,
+    /// The profiles of the rules that fit.
     pub(crate) profiles: Vec<ProfileName>,
+    /// The profiles of the rules that may fit.
+    pub(crate) possible_profiles: Vec<ProfileName>,
 }
 
 impl RuleSet {
@@ -52,9 +58,15 @@ impl RuleSet {
             match fit {
                 Fit::No => {}
                 Fit::Maybe => {
-                    matched.profiles.extend(profile);
-                    if !allows && rule.spec.effect.is_some() && matched.may_fit.is_none() {
-                        matched.may_fit = Some(number);
+                    if profile.is_some() {
+                        matched.may_confine.get_or_insert(number);
+                    }
+                    matched.possible_profiles.extend(profile);
+                    if !allows && rule.spec.effect.is_some() {
+                        matched.may_fit.get_or_insert(number);
+                    }
+                    if rule.spec.effect == Some(Effect::Deny) {
+                        matched.may_deny.get_or_insert(number);
                     }
                 }
                 Fit::Yes => {

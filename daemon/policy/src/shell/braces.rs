@@ -1,20 +1,26 @@
 //! Brace expansion (bash(1)): the words that `a{b,c}d` stands for, before anything else in them is
 //! read. Words and nesting are bounded.
 
-/// Words that one word may become. A brace beyond that stays as it is written.
+use super::word::UNKNOWN;
+
+/// Words that one word may become. What a brace beyond that makes is unknown.
 const MAX_BRACE_WORDS: usize = 64;
 /// Levels of braces that are expanded.
 const MAX_BRACE_DEPTH: usize = 8;
 
 /// Expands `a{b,c}d`; a `{` that is quoted, or has no comma, stays.
 pub(super) fn expand_braces(raw: &str, depth: usize, out: &mut Vec<String>) {
-    let found = (depth < MAX_BRACE_DEPTH && out.len() < MAX_BRACE_WORDS)
-        .then(|| first_brace(raw))
-        .flatten();
-    let Some((start, end, cuts)) = found else {
+    let Some((start, end, cuts)) = first_brace(raw) else {
         out.push(raw.to_owned());
         return;
     };
+    if depth >= MAX_BRACE_DEPTH || out.len() >= MAX_BRACE_WORDS {
+        let unknown = UNKNOWN.to_string();
+        if out.last() != Some(&unknown) {
+            out.push(unknown);
+        }
+        return;
+    }
     let (before, after) = (raw.get(..start), raw.get(end + 1..));
     let mut from = start + 1;
     for cut in cuts.into_iter().chain([end]) {

@@ -1,33 +1,48 @@
-//! The expansion of a word: quotes removed, escapes read, braces expanded, variables replaced where
-//! the text itself sets them (POSIX 2.2 and 2.6; bash(1), EXPANSION).
+//! The words that a written word becomes: quotes removed, escapes read, braces expanded, variables and
+//! the output of commands put in where the text tells them (POSIX 2.2 and 2.6; bash(1), EXPANSION).
 //!
 //! **Invariant:** a part that cannot be known stands as [`UNKNOWN`] in the result. It is never left
-//! out.
+//! out, and nothing is put in its place.
 
 use termd_proto::policy::Span;
 
 use super::braces::expand_braces;
-use super::variables::Variables;
-use super::word::{UNKNOWN, Word, joined};
+use super::choices::Choices;
+use super::parameter::{CUSTOMARY_DIRECTORIES, ParameterOperator, Reference, reference};
+use super::printed::printed;
+use super::state::{Content, ShellState};
+use super::word::{UNKNOWN, Word};
 
-/// The words that one written word becomes. `choice` is the number of the value that is taken of a
-/// variable with several.
-pub(crate) fn expand(raw: &str, span: Span, variables: &Variables, choice: usize) -> Vec<Word> {
+/// Substitutions in substitutions that are evaluated.
+pub(super) const MAX_EVALUATION_DEPTH: usize = 6;
+
+/// Where a word is evaluated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    pub(crate) state: &'a ShellState,
+    /// How many substitutions the word stands in.
+    pub(crate) depth: usize,
+}
+
+impl<'a> Scope<'a> {
+    /// The outermost scope of a shell.
+    pub(crate) fn of(state: &'a ShellState) -> Self {
+        Self { state, depth: 0 }
+    }
+}
+
+/// The words that one written word becomes, for one choice of the values that are possible.
+pub(crate) fn expand(raw: &str, span: Span, scope: Scope<'_>, choices: &mut Choices) -> Vec<Word> {
     let mut written = Vec::new();
     expand_braces(raw, 0, &mut written);
     let mut words = Vec::new();
     for one in written {
-        let mut expander = Expander {
-            rest: one.chars().peekable(),
-            variables,
-            choice,
-            words: Vec::new(),
-            current: String::new(),
-            begun: false,
-        };
+        let mut expander = Expander::new(&one, scope, choices);
         expander.read();
-        words.extend(expander.words.into_iter().map(|text| Word {
-            text,
+        words.extend(expander.words.into_iter().map(|made| Word {
+            matched: made.has_pattern.then_some(made.matched),
+            text: made.text,
+            splits: made.splits,
             raw: raw.to_owned(),
             span,
         }));
@@ -35,26 +50,69 @@ pub(crate) fn expand(raw: &str, span: Span, variables: &Variables, choice: usize
     words
 }
 
-/// Reads one word after its braces are expanded.
-struct Expander<'a> {
-    rest: std::iter::Peekable<std::str::Chars<'a>>,
-    variables: &'a Variables,
-    choice: usize,
-    words: Vec<String>,
-    current: String,
-    /// Whether there is a current word. It may be empty, as `''` is.
-    begun: bool,
+/// The text that a here-document or an assignment becomes: nothing is split, and no name is matched.
+pub(crate) fn expand_text(raw: &str, scope: Scope<'_>, choices: &mut Choices) -> String {
+    let mut expander = Expander::new(raw, scope, choices);
+    expander.here_document();
+    expander.current.text
 }
 
-/// Where an expansion stands. The value of a bare one is split at white space.
+/// The value that an assignment gives: its word without splitting and matching.
+pub(crate) fn expand_value(raw: &str, scope: Scope<'_>, choices: &mut Choices) -> String {
+    let mut expander = Expander::new(raw, scope, choices);
+    expander.is_value = true;
+    expander.read();
+    let texts: Vec<String> = expander.words.into_iter().map(|made| made.text).collect();
+    texts.join(" ")
+}
+
+/// A word that is being made.
+#[derive(Debug, Default)]
+struct Made {
+    text: String,
+    /// The text with each pattern as unknown.
+    matched: String,
+    has_pattern: bool,
+    splits: bool,
+}
+
+/// Reads one word after its braces are expanded.
+struct Expander<'a, 'c> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    scope: Scope<'a>,
+    choices: &'c mut Choices,
+    words: Vec<Made>,
+    current: Made,
+    /// Whether there is a current word. It may be empty, as `''` is.
+    begun: bool,
+    /// The word is the value of an assignment.
+    is_value: bool,
+}
+
+/// Where an expansion stands. The value of a bare one is split and matched with file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quoting {
     Bare,
     Double,
 }
 
-impl Expander<'_> {
+impl<'a, 'c> Expander<'a, 'c> {
+    fn new(raw: &'a str, scope: Scope<'a>, choices: &'c mut Choices) -> Self {
+        Self {
+            rest: raw.chars().peekable(),
+            scope,
+            choices,
+            words: Vec::new(),
+            current: Made::default(),
+            begun: false,
+            is_value: false,
+        }
+    }
+
     fn read(&mut self) {
+        if self.rest.peek() == Some(&'~') {
+            self.tilde();
+        }
         while let Some(c) = self.rest.next() {
             match c {
                 '\'' => self.single_quoted(),
@@ -72,22 +130,60 @@ impl Expander<'_> {
                     self.rest.next();
                     self.parenthesised();
                     self.push_str("/dev/fd/");
-                    self.push(UNKNOWN);
+                    self.push_unknown(Quoting::Double);
                 }
+                '@' | '?' | '*' | '+' | '!' if self.rest.peek() == Some(&'(') => {
+                    self.rest.next();
+                    let inner = self.parenthesised();
+                    self.push_pattern(&format!("{c}({inner})"));
+                }
+                '*' | '?' if !self.is_value => self.push_pattern(c.encode_utf8(&mut [0; 4])),
+                '[' if !self.is_value => self.bracket(),
+                '{' if !self.is_value => self.sequence(),
                 c => self.push(c),
             }
         }
         self.end_word();
     }
 
+    fn here_document(&mut self) {
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\\' => self.escape_in_double_quotes(&['$', '`', '\\']),
+                '$' => self.dollar(Quoting::Double),
+                '`' => {
+                    let inner = self.until('`');
+                    self.substitution(&inner, Quoting::Double);
+                }
+                c => self.push(c),
+            }
+        }
+    }
+
     fn push(&mut self, c: char) {
         self.begun = true;
-        self.current.push(c);
+        self.current.text.push(c);
+        self.current.matched.push(c);
     }
 
     fn push_str(&mut self, text: &str) {
         self.begun = true;
-        self.current.push_str(text);
+        self.current.text.push_str(text);
+        self.current.matched.push_str(text);
+    }
+
+    /// A part of a pattern of file names.
+    fn push_pattern(&mut self, written: &str) {
+        self.begun = true;
+        self.current.text.push_str(written);
+        self.current.matched.push(UNKNOWN);
+        self.current.has_pattern = true;
+    }
+
+    /// A part that is not known. Outside quotes it may be several words.
+    fn push_unknown(&mut self, quoting: Quoting) {
+        self.push(UNKNOWN);
+        self.current.splits |= quoting == Quoting::Bare && !self.is_value;
     }
 
     fn end_word(&mut self) {
@@ -96,10 +192,68 @@ impl Expander<'_> {
         }
     }
 
+    /// `~`, `~user`, or a directory that zsh knows by a name.
+    fn tilde(&mut self) {
+        let mut written = String::new();
+        while let Some(c) = self
+            .rest
+            .next_if(|c| !matches!(c, '/' | '\'' | '"' | '\\' | '$' | '`'))
+        {
+            written.push(c);
+        }
+        self.push_pattern(&written);
+    }
+
+    /// `[…]`, if it is closed.
+    fn bracket(&mut self) {
+        let ahead: String = self.rest.clone().collect();
+        // The first character behind `[` or `[!` closes nothing.
+        let skipped = ahead.len() - ahead.trim_start_matches(['!', '^']).len() + 1;
+        let end = ahead.char_indices().skip(skipped).find(|(_, c)| *c == ']');
+        let Some((end, _)) = end else {
+            self.push('[');
+            return;
+        };
+        let mut written = String::from("[");
+        let count = ahead.get(..=end).map_or(0, |inner| inner.chars().count());
+        written.extend(self.rest.by_ref().take(count));
+        self.push_pattern(&written);
+    }
+
+    /// `{a..z}`, the words of which are not made.
+    fn sequence(&mut self) {
+        let ahead: String = self.rest.clone().take(64).collect();
+        let inner = ahead.split_once('}').map(|(inner, _)| inner);
+        match inner.filter(|inner| inner.contains("..") && !inner.contains(['$', '{', ' '])) {
+            Some(inner) => {
+                self.rest
+                    .by_ref()
+                    .take(inner.chars().count() + 1)
+                    .for_each(drop);
+                self.push_pattern(&format!("{{{inner}}}"));
+            }
+            None => self.push('{'),
+        }
+    }
+
     fn single_quoted(&mut self) {
         self.begun = true;
-        for c in self.rest.by_ref().take_while(|c| *c != '\'') {
-            self.current.push(c);
+        while let Some(c) = self.rest.next() {
+            if c == '\'' {
+                return;
+            }
+            self.push(c);
+        }
+    }
+
+    fn escape_in_double_quotes(&mut self, special: &[char]) {
+        match self.rest.next() {
+            Some('\n') | None => {}
+            Some(c) if special.contains(&c) => self.push(c),
+            Some(c) => {
+                self.push('\\');
+                self.push(c);
+            }
         }
     }
 
@@ -108,14 +262,7 @@ impl Expander<'_> {
         while let Some(c) = self.rest.next() {
             match c {
                 '"' => return,
-                '\\' => match self.rest.next() {
-                    Some('\n') | None => {}
-                    Some(c @ ('$' | '`' | '"' | '\\')) => self.push(c),
-                    Some(c) => {
-                        self.push('\\');
-                        self.push(c);
-                    }
-                },
+                '\\' => self.escape_in_double_quotes(&['$', '`', '"', '\\']),
                 '$' => self.dollar(Quoting::Double),
                 '`' => {
                     let inner = self.until('`');
@@ -139,11 +286,21 @@ impl Expander<'_> {
             Some('(') => {
                 self.rest.next();
                 let inner = self.parenthesised();
-                self.substitution(&inner, quoting);
+                if inner.starts_with('(') && inner.ends_with(')') {
+                    // A number.
+                    self.push_unknown(Quoting::Double);
+                } else {
+                    self.substitution(&inner, quoting);
+                }
+            }
+            Some('[') => {
+                self.rest.next();
+                self.nested('[', ']');
+                self.push_unknown(Quoting::Double);
             }
             Some('{') => {
                 self.rest.next();
-                let inner = self.braced();
+                let inner = self.nested('{', '}');
                 self.parameter(&inner, quoting);
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
@@ -158,7 +315,7 @@ impl Expander<'_> {
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.rest.next();
-                self.push(UNKNOWN);
+                self.parameter(c.encode_utf8(&mut [0; 4]), quoting);
             }
             _ => self.push('$'),
         }
@@ -166,69 +323,195 @@ impl Expander<'_> {
 
     /// `${…}` without its braces, or a bare name.
     fn parameter(&mut self, inner: &str, quoting: Quoting) {
-        let end = inner
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .unwrap_or(inner.len());
-        let (name, operator) = inner.split_at(end);
-        if name == "IFS" && operator.is_empty() {
-            // IFS splits at a space unless the text sets it, which is not followed.
-            return self.value(" ", quoting);
+        let reference = reference(inner);
+        if reference.name == "IFS" && self.scope.state.contents("IFS").is_none() {
+            self.value(" ", quoting);
+            return;
         }
-        let known = self.variables.get(name, self.choice).map(str::to_owned);
-        let default = operator
-            .strip_prefix(":-")
-            .or_else(|| operator.strip_prefix(":="))
-            .or_else(|| operator.strip_prefix('-'));
-        match (known, operator, default) {
-            (Some(value), "" | "[@]" | "[*]", _) | (Some(value), _, Some(_)) => {
-                self.value(&value, quoting);
+        let content = self.content(&reference);
+        let is_environment = content.is_none();
+        let content = content.unwrap_or(Content::Unknown);
+        let is_empty = match &content {
+            Content::Unknown => None,
+            Content::Text(text) => match text.contains(UNKNOWN) {
+                true => None,
+                false => Some(text.is_empty()),
+            },
+            Content::List(elements) => Some(elements.is_empty()),
+        };
+        match (reference.operator, is_empty) {
+            (ParameterOperator::None, _) | (ParameterOperator::Required, Some(false)) => {
+                self.contents_of(&content, &reference, is_environment, quoting);
             }
-            (None, _, Some(default)) if !default.contains(['$', '`']) => {
-                self.value(default, quoting);
+            (ParameterOperator::Default(_), Some(false)) => {
+                self.contents_of(&content, &reference, is_environment, quoting);
             }
-            _ => self.push(UNKNOWN),
+            (ParameterOperator::Default(default), is_empty) => {
+                let possible = if is_empty.is_none() { 2 } else { 1 };
+                match self.choices.take(possible) {
+                    Some(0) => self.nested_word(default, quoting),
+                    taken => {
+                        self.choices.overrides_default |= taken.is_some() && is_environment;
+                        self.push_unknown(quoting);
+                    }
+                }
+            }
+            (ParameterOperator::Alternative(_), Some(true)) => {}
+            (ParameterOperator::Alternative(word), Some(false)) => self.nested_word(word, quoting),
+            (ParameterOperator::Alternative(word), None) => match self.choices.take(2) {
+                Some(0) => self.nested_word(word, quoting),
+                Some(_) => {}
+                None => self.push_unknown(quoting),
+            },
+            (ParameterOperator::Required | ParameterOperator::Other, _) => {
+                self.push_unknown(quoting);
+            }
+            (ParameterOperator::Number, _) => self.push_unknown(Quoting::Double),
+        }
+    }
+
+    /// The word behind an operator, as in `${x:-word}`.
+    fn nested_word(&mut self, word: &str, quoting: Quoting) {
+        if self.scope.depth >= MAX_EVALUATION_DEPTH {
+            self.push_unknown(quoting);
+            return;
+        }
+        let scope = Scope {
+            depth: self.scope.depth + 1,
+            ..self.scope
+        };
+        let text = expand_value(word, scope, self.choices);
+        self.value(&text, quoting);
+    }
+
+    /// One possible content of a variable. `None`: what the environment gives it.
+    fn content(&mut self, reference: &Reference<'_>) -> Option<Content> {
+        let state = self.scope.state;
+        let name = reference.name;
+        if reference.is_positional() {
+            let parameters = state.parameters.as_ref()?;
+            return Some(match name.parse::<usize>() {
+                Ok(0) => Content::Unknown,
+                Ok(number) => {
+                    let parameter = parameters.get(number - 1);
+                    Content::Text(parameter.cloned().unwrap_or_default())
+                }
+                Err(_) if matches!(name, "@" | "*") => Content::List(parameters.to_vec()),
+                Err(_) => Content::Unknown,
+            });
+        }
+        let contents = state.contents(name)?;
+        let taken = self.choices.take_of_variable(name, contents.len());
+        let content = taken.and_then(|taken| contents.get(taken));
+        Some(content.cloned().unwrap_or(Content::Unknown))
+    }
+
+    fn contents_of(
+        &mut self,
+        content: &Content,
+        reference: &Reference<'_>,
+        is_environment: bool,
+        quoting: Quoting,
+    ) {
+        let subscript = reference.subscript;
+        let is_all = matches!(subscript, Some("@" | "*")) || matches!(reference.name, "@" | "*");
+        match (content, subscript) {
+            (Content::List(elements), _) if is_all => {
+                let is_joined = matches!(subscript, Some("*")) || reference.name == "*";
+                self.elements(elements, is_joined, quoting);
+            }
+            (Content::List(elements), Some(subscript)) => {
+                match subscript
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|at| elements.get(at))
+                {
+                    Some(element) => self.value(element, quoting),
+                    None => self.push_unknown(quoting),
+                }
+            }
+            (Content::List(elements), None) => {
+                let first = elements.first().map_or("", String::as_str);
+                self.value(first, quoting);
+            }
+            (Content::Text(text), None | Some("@" | "*" | "0")) => self.value(text, quoting),
+            (Content::Text(_), Some(_)) => self.push_unknown(quoting),
+            (Content::Unknown, _) => {
+                // A directory's name does not split by custom. `"$@"` may be several words in quotes.
+                let is_directory =
+                    is_environment && CUSTOMARY_DIRECTORIES.contains(&reference.name);
+                let quoting = match (is_directory, is_all && reference.name != "*") {
+                    (true, _) => Quoting::Double,
+                    (false, true) => Quoting::Bare,
+                    (false, false) => quoting,
+                };
+                self.push_unknown(quoting);
+            }
+        }
+    }
+
+    fn elements(&mut self, elements: &[String], is_joined: bool, quoting: Quoting) {
+        if is_joined && quoting == Quoting::Double {
+            match self.scope.state.separators() {
+                Some(separators) => {
+                    let first: String = separators.chars().take(1).collect();
+                    self.value(&elements.join(&first), quoting);
+                }
+                None => self.push_unknown(quoting),
+            }
+            return;
+        }
+        for (at, element) in elements.iter().enumerate() {
+            if at > 0 {
+                if self.is_value {
+                    self.push(' ');
+                } else {
+                    self.end_word();
+                }
+            }
+            self.begun |= quoting == Quoting::Double;
+            self.value(element, quoting);
         }
     }
 
     fn value(&mut self, value: &str, quoting: Quoting) {
-        if quoting == Quoting::Double {
+        if quoting == Quoting::Double || self.is_value {
             self.push_str(value);
             return;
         }
+        let Some(separators) = self.scope.state.separators() else {
+            self.push_unknown(quoting);
+            return;
+        };
+        let closes = value.contains(']');
         for c in value.chars() {
-            if c.is_whitespace() {
-                self.end_word();
-            } else {
-                self.push(c);
+            match c {
+                c if separators.contains(c) => self.end_word(),
+                UNKNOWN => self.push_unknown(quoting),
+                '*' | '?' => self.push_pattern(c.encode_utf8(&mut [0; 4])),
+                '[' if closes => {
+                    self.push_pattern("[");
+                    self.current.splits = true;
+                }
+                c => self.push(c),
             }
         }
     }
 
-    /// A command substitution. Its output is known of `echo` with known words, and of `which`, which
-    /// prints where a program is.
+    /// A command substitution. Its output is known of few commands.
     fn substitution(&mut self, inner: &str, quoting: Quoting) {
-        let simple = !inner.contains(['|', ';', '&', '<', '>', '$', '`', '(', '\n']);
-        let mut words = inner.split_whitespace();
-        let known = simple
-            .then(|| match (words.next()?, words.next()?) {
-                ("which", name) => Some(name.to_owned()),
-                ("command", "-v") => words.next().map(str::to_owned),
-                ("echo" | "printf", first) if !first.starts_with('-') => {
-                    let rest = inner.trim_start();
-                    let rest = rest.split_once(char::is_whitespace)?.1;
-                    let nothing = Variables::default();
-                    let zero = Span { start: 0, end: 0 };
-                    let words = rest
-                        .split_whitespace()
-                        .flat_map(|raw| expand(raw, zero, &nothing, 0));
-                    Some(joined(&words.collect::<Vec<_>>()))
-                }
-                _ => None,
+        let known = (self.scope.depth < MAX_EVALUATION_DEPTH)
+            .then(|| {
+                let scope = Scope {
+                    depth: self.scope.depth + 1,
+                    ..self.scope
+                };
+                printed(inner, scope, self.choices)
             })
             .flatten();
         match known {
-            Some(text) => self.value(&text, quoting),
-            None => self.push(UNKNOWN),
+            Some(text) => self.value(text.trim_end_matches('\n'), quoting),
+            None => self.push_unknown(quoting),
         }
     }
 
@@ -296,10 +579,6 @@ impl Expander<'_> {
     /// The text up to the closing `)`; the `(` is read already.
     fn parenthesised(&mut self) -> String {
         self.nested('(', ')')
-    }
-
-    fn braced(&mut self) -> String {
-        self.nested('{', '}')
     }
 
     fn nested(&mut self, open: char, close: char) -> String {

@@ -74,6 +74,13 @@ fn stands_before_command(raw: &str) -> bool {
     is_assignment || LEADING.contains(&raw) || CLOSERS.contains(&raw)
 }
 
+/// The texts in `$(…)` and backticks of a text.
+pub(crate) fn substituted(raw: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    substitutions(raw, Span { start: 0, end: 0 }, &mut found);
+    found.into_iter().map(|(inner, _)| inner).collect()
+}
+
 /// Adds the texts in `$(…)`, `<(…)` and backticks of a word.
 fn substitutions(raw: &str, span: Span, out: &mut Vec<(String, Span)>) {
     let mut at = 0;

@@ -23,11 +23,19 @@ thread_local! {
 }
 
 /// The tree of a text, or `None` if it would take too long to make.
+///
+/// The grammar takes no here-string behind another redirection (`cat > x <<< y`). Such a text is parsed
+/// with each `<<<` as a redirection from a file, at the same place;
+/// [`Source::operator`](super::source::Source::operator) tells the two apart.
 pub(crate) fn parse(text: &str) -> Option<Tree> {
     if has_too_many_pipes(text) {
         return None;
     }
-    tree_of(text)
+    let tree = tree_of(text)?;
+    if tree.root_node().has_error() && text.contains("<<<") {
+        return tree_of(&text.replace("<<<", "  <"));
+    }
+    Some(tree)
 }
 
 fn tree_of(text: &str) -> Option<Tree> {

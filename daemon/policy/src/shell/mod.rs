@@ -1,21 +1,26 @@
 //! The text of a shell: its syntax and its words.
 //!
 //! A text is read by tree-sitter's grammar of bash. What the grammar does not take is read by
-//! [`lexer`], the one fallback. A word of either is expanded by [`expansion`]. Why both stand:
+//! [`lexer`], the one fallback. A word of either is expanded by [`expansion`], against what the text
+//! has set so far ([`state`]). Why both stand:
 //! `docs/decisions/0062-readers-of-shell-text.md`.
 //!
 //! Nothing here knows programs, or what is dangerous.
 
 mod braces;
+pub(crate) mod choices;
 pub(crate) mod confusables;
 pub(crate) mod continuation;
 pub(crate) mod expansion;
 pub(crate) mod fallback;
+pub(crate) mod format;
 pub(crate) mod grammar;
 pub(crate) mod grammar_faults;
 mod lexer;
+mod parameter;
+pub(crate) mod printed;
 pub(crate) mod quote;
 mod reserved_words;
 pub(crate) mod source;
-pub(crate) mod variables;
+pub(crate) mod state;
 pub(crate) mod word;

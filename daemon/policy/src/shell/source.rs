@@ -3,9 +3,9 @@
 use termd_proto::policy::Span;
 use tree_sitter::Node;
 
-use super::expansion::expand;
+use super::choices::Choices;
+use super::expansion::{Scope, expand};
 use super::grammar_faults::words_behind_redirects;
-use super::variables::Variables;
 use super::word::Word;
 
 /// Where a text stands.
@@ -49,16 +49,21 @@ impl<'a> Source<'a> {
     }
 
     /// The words that a node becomes.
-    pub(crate) fn expand(&self, node: Node<'_>, variables: &Variables, choice: usize) -> Vec<Word> {
-        expand(self.of(node), self.span(node), variables, choice)
+    pub(crate) fn expand(
+        &self,
+        node: Node<'_>,
+        scope: Scope<'_>,
+        choices: &mut Choices,
+    ) -> Vec<Word> {
+        expand(self.of(node), self.span(node), scope, choices)
     }
 
     /// The words of a command, expanded.
     pub(crate) fn words(
         &self,
         command: Node<'_>,
-        variables: &Variables,
-        choice: usize,
+        scope: Scope<'_>,
+        choices: &mut Choices,
     ) -> Vec<Word> {
         let mut cursor = command.walk();
         let own = command.children(&mut cursor).filter(|child| {
@@ -74,16 +79,22 @@ impl<'a> Source<'a> {
         });
         let nodes = own.chain(words_behind_redirects(command));
         nodes
-            .flat_map(|node| self.expand(node, variables, choice))
+            .flat_map(|node| self.expand(node, scope, choices))
             .collect()
     }
 
-    /// The operator of a redirection.
+    /// The operator of a redirection. Of a here-string that was parsed as a file it is `<<<`.
     pub(crate) fn operator(&self, redirect: Node<'_>) -> &'a str {
         let mut cursor = redirect.walk();
         let found = redirect.children(&mut cursor).find(|child| {
             child.kind().contains(['<', '>']) && child.kind() != "process_substitution"
         });
-        found.map_or("", |node| self.of(node))
+        let Some(operator) = found else { return "" };
+        let start = operator.start_byte();
+        let widened = self.text.get(start.saturating_sub(2)..operator.end_byte());
+        match widened {
+            Some("<<<") => "<<<",
+            _ => self.of(operator),
+        }
     }
 }

@@ -9,11 +9,17 @@ pub(crate) const UNKNOWN: char = '\u{fffc}';
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// What the command gets. Each part that is not known stands as [`UNKNOWN`].
+    /// What the command gets. Each part that is not known stands as [`UNKNOWN`]; a pattern of file
+    /// names stands as it was written.
     pub(crate) text: String,
     /// As it was written.
     pub(crate) raw: String,
     pub(crate) span: Span,
+    /// The text with each pattern of file names as [`UNKNOWN`], where it holds one.
+    pub(crate) matched: Option<String>,
+    /// Whether the shell may make several words of it, or none: it holds an unknown part outside
+    /// quotes.
+    pub(crate) splits: bool,
 }
 
 impl Word {
@@ -23,12 +29,36 @@ impl Word {
             text: text.to_owned(),
             raw: text.to_owned(),
             span,
+            matched: None,
+            splits: false,
+        }
+    }
+
+    /// A word of which nothing is known, not even that it is one.
+    pub(crate) fn unknown(span: Span) -> Self {
+        let text = UNKNOWN.to_string();
+        Self {
+            splits: true,
+            ..Self::literal(&text, span)
         }
     }
 
     /// Whether all of it is known.
     pub(crate) fn is_known(&self) -> bool {
         !self.text.contains(UNKNOWN)
+    }
+
+    /// What the command may get: patterns of file names stand as [`UNKNOWN`] too.
+    pub(crate) fn possible(&self) -> &str {
+        self.matched.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Whether the word may become an option, several words, or none.
+    pub(crate) fn may_shift(&self) -> bool {
+        let text = self.possible();
+        self.splits
+            || text.starts_with(UNKNOWN)
+            || (text.starts_with('-') && text.contains(UNKNOWN))
     }
 }
 
@@ -40,8 +70,11 @@ pub(crate) fn joined(words: &[Word]) -> String {
 
 /// Whether a word is `NAME=value` (POSIX 2.9.1).
 pub(crate) fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
+    text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Whether a text is a variable's name (POSIX 3.216).
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -284,8 +284,8 @@ fn a_profile_is_the_rules_else_the_fronts() {
         ("cargo build && ls", &["build", "agent"]),
         ("cargo build; npm test; cargo x", &["build", "offline"]),
         ("bash -c 'cargo build'", &["agent", "build"]),
-        // What it runs may be any of them.
-        ("$x", &["build", "none", "offline"]),
+        // What it runs may be any of them, or none.
+        ("$x", &["agent", "build", "none", "offline"]),
         ("", &["agent"]),
     ] {
         let decision = decide(&policy, line, &CompiledGate::default());

@@ -31,7 +31,10 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
                     .iter()
                     .any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
             });
-    let mut started = vec![InnerCommand::Argv(words)];
+    let mut started = vec![InnerCommand::Fed {
+        words,
+        placeholder: replaced.map(str::to_owned),
+    }];
     if runs_input {
         started.push(InnerCommand::Unknown("it runs what it reads"));
     }

@@ -4,8 +4,9 @@ use termd_proto::policy::Span;
 
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
-use crate::shell::expansion::expand;
-use crate::shell::variables::Variables;
+use crate::shell::choices::Choices;
+use crate::shell::expansion::{Scope, expand};
+use crate::shell::state::ShellState;
 use crate::shell::word::{Word, is_assignment};
 
 /// The command of env(1), also of its option `-S`.
@@ -23,7 +24,9 @@ pub(super) fn env(args: &[Word]) -> Vec<InnerCommand> {
     if let Some((at, text)) = options.value(&["S", "split-string"]) {
         let span = args.get(at).map_or(Span { start: 0, end: 0 }, |w| w.span);
         for raw in text.split_whitespace() {
-            words.extend(expand(raw, span, &Variables::default(), 0));
+            let nothing = ShellState::default();
+            let scope = Scope::of(&nothing);
+            words.extend(expand(raw, span, scope, &mut Choices::default()));
         }
         while words.first().is_some_and(|word| is_assignment(&word.text)) {
             words.remove(0);

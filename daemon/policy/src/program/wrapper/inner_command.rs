@@ -8,6 +8,12 @@ use crate::shell::word::{Word, joined};
 pub(crate) enum InnerCommand {
     /// A command, its words expanded.
     Argv(Vec<Word>),
+    /// A command that also gets words which the program reads: at its end, or in place of
+    /// `placeholder`.
+    Fed {
+        words: Vec<Word>,
+        placeholder: Option<String>,
+    },
     /// A line for a shell.
     Line { text: String, at: usize },
     /// Code for an interpreter.

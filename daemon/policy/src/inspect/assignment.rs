@@ -1,0 +1,312 @@
+//! What assignments and builtins set in the shell: bash(1), SHELL BUILTIN COMMANDS.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use crate::program::options::{Order, Valued, options};
+use crate::shell::choices::{Choices, readings};
+use crate::shell::expansion::{Scope, expand_value};
+use crate::shell::format::formatted_texts;
+use crate::shell::grammar::{Step, walk};
+use crate::shell::source::Source;
+use crate::shell::state::{Content, ShellState};
+use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
+
+/// Builtins that give a variable a value that the text does not tell.
+const READERS: [&str; 8] = [
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "vared",
+    "sysread",
+    "let",
+    "printf",
+];
+/// Builtins after which any variable may be another.
+const SETTERS: [&str; 3] = ["eval", "source", "."];
+/// Builtins of which an assignment before them may last (POSIX 2.14).
+const SPECIAL: &str = ": . eval exec export readonly return set shift times trap unset";
+
+/// Whether an assignment before this command may last.
+pub(super) fn is_special(program: &str) -> bool {
+    crate::word_list::is_listed(program, SPECIAL)
+}
+
+/// Sets what an assignment sets. Returns the variable's name and its possible values.
+pub(super) fn assign(
+    node: Node<'_>,
+    source: Source<'_>,
+    state: &mut ShellState,
+) -> Option<(String, Vec<Content>)> {
+    let target = node.child_by_field_name("name")?;
+    let value = node.child_by_field_name("value");
+    if target.kind() == "subscript" {
+        let name = target.child_by_field_name("name");
+        let name = name.map_or("", |name| source.of(name));
+        state.blur(name);
+        return Some((name.to_owned(), vec![Content::Unknown]));
+    }
+    let name = source.of(target);
+    let behind = source.text.get(target.end_byte()..).unwrap_or_default();
+    let appends = behind.starts_with("+=");
+    let known = state.contents(name).map(<[Content]>::to_vec);
+    let known = known.unwrap_or_else(|| vec![Content::Unknown]);
+    let scope = Scope::of(state);
+    let contents = readings(|choices| {
+        let given = value.map_or(Content::Text(String::new()), |value| {
+            content_of(value, source, scope, choices)
+        });
+        if !appends {
+            return given;
+        }
+        let taken = choices.take_of_variable(name, known.len());
+        let before = taken.and_then(|taken| known.get(taken)).cloned();
+        appended(before.unwrap_or(Content::Unknown), given)
+    });
+    let contents: Vec<Content> = contents.into_iter().map(|(content, _)| content).collect();
+    state.assign(name, contents.clone());
+    Some((name.to_owned(), contents))
+}
+
+fn content_of(
+    value: Node<'_>,
+    source: Source<'_>,
+    scope: Scope<'_>,
+    choices: &mut Choices,
+) -> Content {
+    if value.kind() != "array" {
+        return Content::Text(expand_value(source.of(value), scope, choices));
+    }
+    let mut elements = Vec::new();
+    let mut cursor = value.walk();
+    for element in value.named_children(&mut cursor) {
+        let raw = source.of(element);
+        if element.kind() == "comment" {
+            continue;
+        }
+        for word in source.expand(element, scope, choices) {
+            if word.splits || word.matched.is_some() || raw.starts_with('[') {
+                return Content::Unknown;
+            }
+            elements.push(word.text);
+        }
+    }
+    Content::List(elements)
+}
+
+fn appended(before: Content, given: Content) -> Content {
+    match (before, given) {
+        (Content::Text(before), Content::Text(given)) => Content::Text(before + &given),
+        (Content::Unknown, Content::Text(given)) => Content::Text(format!("{UNKNOWN}{given}")),
+        (Content::List(mut before), Content::List(given)) => {
+            before.extend(given);
+            Content::List(before)
+        }
+        _ => Content::Unknown,
+    }
+}
+
+/// Sets what a builtin sets. `declare` and its kin come with their names as words.
+pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) {
+    match program {
+        "printf" => print_into(args, state),
+        "read" | "vared" | "sysread" | "mapfile" | "readarray" | "getopts" | "let" => {
+            blur_names(args, state);
+            if matches!(program, "read" | "mapfile" | "readarray") {
+                let name = if program == "read" {
+                    "REPLY"
+                } else {
+                    "MAPFILE"
+                };
+                state.blur(name);
+            }
+        }
+        "source" | "." => state.blur_all(),
+        "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => {
+            declare(program, args, state);
+        }
+        "unset" => unset(args, state),
+        "set" => set(args, state),
+        "shift" => {
+            let count = args
+                .first()
+                .map_or(Ok(1), |word| word.text.parse::<usize>());
+            let parameters = state.parameters.take();
+            state.parameters = parameters.zip(count.ok()).map(|(parameters, count)| {
+                Arc::new(parameters.get(count..).unwrap_or_default().to_vec())
+            });
+        }
+        "alias" => {
+            for word in args {
+                if let Some((name, text)) = word.text.split_once('=') {
+                    state.define_alias(name, text);
+                }
+            }
+        }
+        "abbr" => {
+            let mut words = args.iter().filter(|word| !word.text.starts_with('-'));
+            if let Some(name) = words.next() {
+                let texts: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+                state.define_alias(&name.text, &texts.join(" "));
+            }
+        }
+        "hash" => {
+            let given = options(args, Valued::These("p"), Order::OptionsFirst);
+            if let (Some((_, path)), Some(name)) = (given.value(&["p"]), given.operand(0)) {
+                state.define_alias(name, path);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn print_into(args: &[Word], state: &mut ShellState) {
+    let given = options(args, Valued::These("v"), Order::OptionsFirst);
+    let Some((_, name)) = given.value(&["v"]) else {
+        return;
+    };
+    let mut texts = given.operands.iter().map(|(_, text)| *text);
+    let format = texts.next().unwrap_or_default();
+    let splits = args.iter().any(|word| word.splits);
+    if splits || !is_name(name) {
+        blur_names(args, state);
+        return;
+    }
+    let values: Vec<&str> = texts.collect();
+    let text = formatted_texts(format, &values);
+    state.assign(name, vec![Content::Text(text)]);
+}
+
+/// Every word that may be a variable's name loses its value.
+fn blur_names(args: &[Word], state: &mut ShellState) {
+    for word in args {
+        if word.text.contains(UNKNOWN) {
+            state.blur_all();
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for name in word
+            .text
+            .split(|c| !is_part(c))
+            .filter(|name| is_name(name))
+        {
+            state.blur(name);
+        }
+    }
+}
+
+fn declare(program: &str, args: &[Word], state: &mut ShellState) {
+    let is_option = |word: &&Word| word.text.starts_with(['-', '+']);
+    let letters: String = args
+        .iter()
+        .filter(is_option)
+        .map(|word| word.text.as_str())
+        .collect();
+    let refers = letters.contains('T') || (letters.contains('n') && program != "export");
+    let changes = letters.contains(['i', 'l', 'u', 'c']) || program == "integer";
+    if refers {
+        state.refer();
+    }
+    for word in args.iter().filter(|word| !is_option(word)) {
+        let (name, value) = match word.text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.text.as_str(), None),
+        };
+        let (name, appends) = match name.strip_suffix('+') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        if !is_name(name) {
+            blur_names(std::slice::from_ref(word), state);
+            continue;
+        }
+        match value {
+            Some(value) if !appends && !value.starts_with('(') => {
+                state.assign(name, vec![Content::Text(value.to_owned())]);
+            }
+            Some(_) => state.blur(name),
+            None if matches!(program, "declare" | "typeset" | "local") => state.blur(name),
+            None => {}
+        }
+        if changes {
+            state.attribute(name);
+        }
+        if program == "export" || letters.contains('x') {
+            state.export(name);
+        }
+    }
+}
+
+fn unset(args: &[Word], state: &mut ShellState) {
+    for word in args.iter().filter(|word| !word.text.starts_with('-')) {
+        match is_name(&word.text) {
+            true => state.assign(&word.text, vec![Content::Text(String::new())]),
+            false => blur_names(std::slice::from_ref(word), state),
+        }
+    }
+}
+
+/// `set -- a b`, and fish's `set NAME value`.
+fn set(args: &[Word], state: &mut ShellState) {
+    let dashes = args.iter().position(|word| word.text == "--");
+    let operands = match dashes {
+        Some(at) => args.get(at + 1..).unwrap_or_default(),
+        None => {
+            let at = args
+                .iter()
+                .position(|word| !word.text.starts_with(['-', '+']));
+            at.and_then(|at| args.get(at..)).unwrap_or_default()
+        }
+    };
+    if dashes.is_some() || !operands.is_empty() {
+        let is_known = operands
+            .iter()
+            .all(|word| !word.splits && word.matched.is_none());
+        let texts = operands.iter().map(|word| word.text.clone());
+        state.parameters = is_known.then(|| Arc::new(texts.collect()));
+    }
+    if let (None, Some((name, values))) = (dashes, operands.split_first())
+        && is_name(&name.text)
+    {
+        let values: Vec<&str> = values.iter().map(|word| word.text.as_str()).collect();
+        state.may_assign(&name.text, vec![Content::Text(values.join(" "))]);
+    }
+}
+
+/// Blurs what a loop's body may set. A body is read once, and may run often.
+pub(super) fn blur_assigned(body: Node<'_>, source: Source<'_>, state: &mut ShellState) {
+    walk(body, |node| {
+        match node.kind() {
+            "variable_assignment" => {
+                let name = node.child_by_field_name("name");
+                let name = name.map_or("", |name| source.of(name));
+                let name = name.split('[').next().unwrap_or(name);
+                state.may_assign(name, vec![Content::Unknown]);
+            }
+            "for_statement" => {
+                let name = node.child_by_field_name("variable");
+                let name = name.map_or("", |name| source.of(name));
+                state.may_assign(name, vec![Content::Unknown]);
+            }
+            "command" | "declaration_command" | "unset_command" => {
+                let text = source.of(node);
+                let mut words = text.split_whitespace();
+                let first = words.next().unwrap_or_default();
+                let words = words.filter(|word| !is_assignment(word));
+                if SETTERS.contains(&first) || state.function(first).is_some() {
+                    state.blur_all();
+                } else if READERS.contains(&first) || node.kind() != "command" {
+                    let names = words.filter(|word| is_name(word));
+                    let names: Vec<String> = names.map(str::to_owned).collect();
+                    for name in names {
+                        state.may_assign(&name, vec![Content::Unknown]);
+                    }
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::<(), _>::Continue(Step::Into)
+    });
+}

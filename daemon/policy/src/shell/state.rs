@@ -1,0 +1,277 @@
+//! What the commands of a text have set in their shell, as far as the text tells.
+//!
+//! **Invariant:** what is not in a [`ShellState`] is unknown. Forgetting something is always right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::word::UNKNOWN;
+
+/// Names of each kind that are kept.
+const MAX_NAMES: usize = 256;
+/// Values of one variable that are told apart.
+const MAX_CONTENTS: usize = 12;
+/// Bytes of one value.
+const MAX_CONTENT_BYTES: usize = 16 << 10;
+/// Bytes of all values, functions and aliases.
+const MAX_STATE_BYTES: usize = 128 << 10;
+
+/// One possible content of a variable. A text may hold [`UNKNOWN`] for parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    Unknown,
+    Text(String),
+    /// The elements of an array with the numbers from 0 on.
+    List(Vec<String>),
+}
+
+impl Content {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            Self::Text(text) => text.len(),
+            Self::List(elements) => elements.iter().map(|text| text.len() + 8).sum(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Variable {
+    contents: Arc<Vec<Content>>,
+    is_exported: bool,
+}
+
+/// What is known of a shell's variables, functions and aliases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ShellState {
+    variables: BTreeMap<String, Variable>,
+    /// The bodies of functions.
+    functions: BTreeMap<String, Arc<str>>,
+    /// What aliases stand for, and programs under another name (`hash -p`).
+    aliases: BTreeMap<String, Arc<str>>,
+    /// The positional parameters, if they are known.
+    pub(crate) parameters: Option<Arc<Vec<String>>>,
+    /// Variables whose attributes change what is assigned to them (`declare -l`).
+    attributed: BTreeSet<String>,
+    /// Variables may be set by other names (`declare -n`), so that no value is known.
+    has_references: bool,
+    /// Whether a descriptor leads into a program that the shell has started (`exec 3> >(sh)`).
+    pub(crate) feeds_program: bool,
+    bytes: usize,
+}
+
+impl ShellState {
+    /// The possible contents of a variable. `None`: it has what the environment gives it.
+    pub(crate) fn contents(&self, name: &str) -> Option<&[Content]> {
+        if self.has_references || self.attributed.contains(name) {
+            return Some(&[Content::Unknown]);
+        }
+        let variable = self.variables.get(name)?;
+        Some(variable.contents.as_slice())
+    }
+
+    /// Gives a variable one of these contents, whatever it had.
+    pub(crate) fn assign(&mut self, name: &str, contents: Vec<Content>) {
+        let is_exported = self.variables.get(name).is_some_and(|was| was.is_exported);
+        self.remove(name);
+        self.insert(name, contents, is_exported);
+    }
+
+    /// Gives a variable one of these contents, or leaves it what it has.
+    pub(crate) fn may_assign(&mut self, name: &str, contents: Vec<Content>) {
+        let mut all = match self.contents(name) {
+            Some(before) => before.to_vec(),
+            None => vec![Content::Unknown],
+        };
+        all.extend(contents);
+        self.assign(name, all);
+    }
+
+    /// The value of a variable becomes unknown.
+    pub(crate) fn blur(&mut self, name: &str) {
+        self.assign(name, vec![Content::Unknown]);
+    }
+
+    /// A variable has again what the environment gives it.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.remove(name);
+    }
+
+    /// Whatever is assigned to a variable from now on becomes unknown.
+    pub(crate) fn attribute(&mut self, name: &str) {
+        if self.attributed.len() < MAX_NAMES {
+            self.attributed.insert(name.to_owned());
+        } else {
+            self.has_references = true;
+        }
+    }
+
+    /// Any variable may be set under another name.
+    pub(crate) fn refer(&mut self) {
+        self.has_references = true;
+    }
+
+    pub(crate) fn export(&mut self, name: &str) {
+        if let Some(variable) = self.variables.get_mut(name) {
+            variable.is_exported = true;
+        }
+    }
+
+    /// Every variable may have been set.
+    pub(crate) fn blur_all(&mut self) {
+        for variable in self.variables.values_mut() {
+            variable.contents = Arc::new(vec![Content::Unknown]);
+        }
+        self.parameters = None;
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Option<Arc<str>> {
+        self.functions.get(name).cloned()
+    }
+
+    pub(crate) fn has_functions(&self) -> bool {
+        !self.functions.is_empty()
+    }
+
+    pub(crate) fn define(&mut self, name: &str, body: &str) {
+        if self.has_room(self.functions.len(), body.len()) {
+            self.functions.insert(name.to_owned(), body.into());
+        }
+    }
+
+    pub(crate) fn alias(&self, name: &str) -> Option<Arc<str>> {
+        self.aliases.get(name).cloned()
+    }
+
+    pub(crate) fn define_alias(&mut self, name: &str, text: &str) {
+        if self.has_room(self.aliases.len(), text.len()) {
+            self.aliases.insert(name.to_owned(), text.into());
+        }
+    }
+
+    /// Takes an alias out while what it stands for is read: it is not expanded in itself.
+    pub(crate) fn take_alias(&mut self, name: &str) -> Option<Arc<str>> {
+        self.aliases.remove(name)
+    }
+
+    /// The state of a shell that a command starts: it knows what is exported.
+    pub(crate) fn of_child(&self) -> Self {
+        let exported = self.variables.iter();
+        let exported = exported.filter(|(_, variable)| variable.is_exported);
+        Self {
+            variables: exported
+                .map(|(name, variable)| (name.clone(), variable.clone()))
+                .collect(),
+            attributed: self.attributed.clone(),
+            has_references: self.has_references,
+            ..Self::default()
+        }
+    }
+
+    /// The state that a later line of the same terminal starts with. Another shell may read that line,
+    /// so each variable may also have another value.
+    pub(crate) fn carried(mut self) -> Self {
+        for variable in self.variables.values_mut() {
+            if !variable.contents.contains(&Content::Unknown) {
+                let mut contents = variable.contents.to_vec();
+                contents.push(Content::Unknown);
+                variable.contents = Arc::new(contents);
+            }
+        }
+        self.parameters = None;
+        self
+    }
+
+    /// Adds what another course of the text has made of it.
+    pub(crate) fn join(&mut self, other: &Self) {
+        if self == other {
+            return;
+        }
+        let names: BTreeSet<&String> = self
+            .variables
+            .keys()
+            .chain(other.variables.keys())
+            .collect();
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        for name in names {
+            let theirs = other.variables.get(&name);
+            let own = self.variables.get(&name);
+            if own == theirs {
+                continue;
+            }
+            let exported = [own, theirs]
+                .into_iter()
+                .flatten()
+                .any(|one| one.is_exported);
+            let mut contents = Vec::new();
+            for one in [own, theirs] {
+                match one {
+                    Some(variable) => contents.extend(variable.contents.iter().cloned()),
+                    None => contents.push(Content::Unknown),
+                }
+            }
+            self.remove(&name);
+            self.insert(&name, contents, exported);
+        }
+        for (name, body) in &other.functions {
+            if self.functions.get(name) != Some(body) {
+                self.define(name, body);
+            }
+        }
+        for (name, text) in &other.aliases {
+            if !self.aliases.contains_key(name) {
+                self.define_alias(name, text);
+            }
+        }
+        if self.parameters != other.parameters {
+            self.parameters = None;
+        }
+        self.attributed.extend(other.attributed.iter().cloned());
+        self.has_references |= other.has_references;
+        self.feeds_program |= other.feeds_program;
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Some(variable) = self.variables.remove(name) {
+            let bytes: usize = variable.contents.iter().map(Content::bytes).sum();
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+    }
+
+    fn insert(&mut self, name: &str, contents: Vec<Content>, is_exported: bool) {
+        let mut distinct: Vec<Content> = Vec::new();
+        for content in contents {
+            let fits = distinct.len() < MAX_CONTENTS
+                && content.bytes() <= MAX_CONTENT_BYTES
+                && self.has_room(self.variables.len(), content.bytes());
+            let content = if fits { content } else { Content::Unknown };
+            if !distinct.contains(&content) {
+                self.bytes += content.bytes();
+                distinct.push(content);
+            }
+        }
+        // A name that does not fit is not kept. It then counts as one of the environment, which is not
+        // known either.
+        if self.variables.len() < 4 * MAX_NAMES {
+            let contents = Arc::new(distinct);
+            let variable = Variable {
+                contents,
+                is_exported,
+            };
+            self.variables.insert(name.to_owned(), variable);
+        }
+    }
+
+    fn has_room(&self, names: usize, bytes: usize) -> bool {
+        names < MAX_NAMES && self.bytes.saturating_add(bytes) <= MAX_STATE_BYTES
+    }
+
+    /// The characters at which a value outside quotes is split (POSIX 2.6.5). `None`: they are not known.
+    pub(crate) fn separators(&self) -> Option<String> {
+        match self.contents("IFS") {
+            None => Some(" \t\n".to_owned()),
+            Some([Content::Text(text)]) if !text.contains(UNKNOWN) => Some(text.clone()),
+            Some(_) => None,
+        }
+    }
+}
