@@ -29,8 +29,12 @@ pub enum Completeness {
     Whole,
     /// Its beginning: a block is open, or the line goes on.
     Begun,
-    /// What was typed into a line that the program recalled from its history. More may run.
+    /// A line that the program recalled from its history, unchanged. The text is what was typed
+    /// before, or searched for.
     Recalled,
+    /// What was typed into a line of the history, or a line that the shell makes of earlier ones.
+    /// Something else runs.
+    Edited,
     /// It is longer than is judged, so its text is left out.
     TooLong,
 }

@@ -140,14 +140,18 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
             });
         }
         "alias" => {
+            let is_global = args.iter().any(|word| word.text == "-g");
             for word in args {
                 if let Some((name, text)) = word.text.split_once('=') {
+                    if is_global {
+                        state.define_global_alias(name);
+                    }
                     state.define_alias(name, text);
                 }
             }
         }
         "abbr" => {
-            let mut words = args.iter().filter(|word| !word.text.starts_with('-'));
+            let mut words = args.iter().skip_while(|word| word.text.starts_with('-'));
             if let Some(name) = words.next() {
                 let texts: Vec<&str> = words.map(|word| word.text.as_str()).collect();
                 state.define_alias(&name.text, &texts.join(" "));

@@ -95,7 +95,10 @@ impl PossibleCwd {
     pub(crate) fn behind_text(&self, inspection: &Inspection, completeness: Completeness) -> Self {
         let mut cwd = self.following(Followed::Shell, inspection);
         let is_unknown = inspection.has_unknown()
-            || matches!(completeness, Completeness::Recalled | Completeness::TooLong);
+            || matches!(
+                completeness,
+                Completeness::Recalled | Completeness::Edited | Completeness::TooLong
+            );
         cwd.anywhere |= is_unknown && self.is_known();
         cwd
     }

@@ -27,6 +27,7 @@ use crate::shell::expansion::Scope;
 use crate::shell::printed::{is_descriptor, is_stdin, printed};
 use crate::shell::quote::quoted;
 use crate::shell::source::Nesting;
+use crate::shell::state::ShellState;
 use crate::shell::word::{UNKNOWN, Word, joined};
 
 const FETCHED: &str = "it runs what is fetched or decoded, unseen";
@@ -76,7 +77,7 @@ impl CommandSink for Inspector {
         {
             return;
         }
-        let Some(program) = known_program(name) else {
+        let Some(program) = known_program(name, &self.inspection.state) else {
             let reason = "what it runs is only known once it runs".to_owned();
             self.add(&name.text, words, Some((Verdict::Unknown, reason)), span);
             return;
@@ -144,6 +145,27 @@ impl Inspector {
         }
     }
 
+    /// Adds what another reading of a text has found: its dangers, and its commands for rules.
+    pub(super) fn add_possible(&mut self, inner: Self, before_reason: &str, span: Span) {
+        let mut findings = inner.inspection.findings();
+        let danger = findings.find(|finding| finding.verdict == Verdict::Dangerous);
+        let reason = danger.map(|danger| format!("{before_reason}{}", danger.reason));
+        drop(findings);
+        if let Some(reason) = reason {
+            self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+        for command in inner.inspection.commands {
+            // A word that is no program's name is text.
+            if command.name_end.is_none() {
+                self.inspection.commands.push(InspectedCommand {
+                    is_certain: false,
+                    finding: None,
+                    ..command
+                });
+            }
+        }
+    }
+
     /// Inspects code of an interpreter, and the shell lines that it gives to the system. A rule may fit
     /// these lines; whether they run cannot be told.
     pub(super) fn code(&mut self, text: &str, span: Span) {
@@ -154,23 +176,7 @@ impl Inspector {
         for line in code::shell_lines(text) {
             inner.script(&line, Nesting::Within(span), CODE_DEPTH);
         }
-        let mut findings = inner.inspection.findings();
-        let danger = findings.find(|finding| finding.verdict == Verdict::Dangerous);
-        let reason = danger.map(|danger| format!("it runs a shell line: {}", danger.reason));
-        drop(findings);
-        if let Some(reason) = reason {
-            self.inspection.note(Verdict::Dangerous, reason, span);
-        }
-        for command in inner.inspection.commands {
-            // A word that is no program's name is text of the code.
-            if command.name_end.is_none() {
-                self.inspection.commands.push(InspectedCommand {
-                    is_certain: false,
-                    finding: None,
-                    ..command
-                });
-            }
-        }
+        self.add_possible(inner, "it runs a shell line: ", span);
         if runs_computed(text) {
             self.inspection.note_possible(span);
         }
@@ -187,6 +193,13 @@ impl Inspector {
             let line = format!("{text} {}", rest.join(" "));
             inspect_script(self, &line, Nesting::Within(span), stdin, depth + 1);
             self.inspection.state.define_alias(&name.text, &text);
+        }
+        if args
+            .iter()
+            .any(|word| self.inspection.state.is_global_alias(&word.raw))
+        {
+            let reason = "a word of it is an alias for something else";
+            self.inspection.note(Verdict::Unknown, reason, span);
         }
         let Some(body) = self.inspection.state.function(&name.text) else {
             return;
@@ -242,6 +255,11 @@ impl Inspector {
             "fc" if !args.iter().any(|word| word.text.starts_with("-l")) => {
                 let reason = "it runs a line of the history, changed";
                 self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            // zshmisc(1), csh(1).
+            "repeat" => {
+                let words = args.get(1..).unwrap_or_default();
+                self.command(words, &Stdin::Given, depth + 1);
             }
             "coproc" => self.inspection.state.feeds_program = true,
             _ => {}
@@ -447,7 +465,7 @@ fn unknown_name_end(word: &Word) -> Option<String> {
 }
 
 /// The program that a word names, if that is known. The last part of its path is enough.
-fn known_program(word: &Word) -> Option<String> {
+fn known_program(word: &Word, state: &ShellState) -> Option<String> {
     if !is_computed(word) {
         // zsh(1), "= expansion".
         let name = base_name(&word.text);
@@ -458,6 +476,9 @@ fn known_program(word: &Word) -> Option<String> {
     }
     // Variables that by custom hold a program, as a program of the same kind.
     let variable = word.raw.trim_matches(['"', '{', '}', '$']);
+    if state.contents(variable).is_some() {
+        return None;
+    }
     let known = match variable {
         "SHELL" | "BASH" => "sh",
         "EDITOR" | "VISUAL" | "PAGER" | "BROWSER" | "CC" | "CXX" | "LD" | "AR" | "MAKE"

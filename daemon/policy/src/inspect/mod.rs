@@ -20,10 +20,12 @@ mod tree;
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
 use crate::danger;
-use crate::program::kind::{ProgramKind, is_foreign_shell, program_kind};
+use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
 use crate::request::{Completeness, Invocation, Request};
+use crate::shell::dialect;
 use crate::shell::quote::{command_text, quoted};
 use crate::shell::source::Nesting;
+use crate::shell::state::ShellState;
 use crate::shell::word::Word;
 use command_sink::CommandSink;
 use gate::CompiledGate;
@@ -37,8 +39,10 @@ pub(crate) fn inspect(
     request: &Request<'_>,
     completeness: Completeness,
     gate: &CompiledGate,
+    state: &ShellState,
 ) -> Inspection {
     let mut inspector = Inspector::default();
+    inspector.inspection.state = state.clone();
     let joined: String;
     let text = match request.invocation {
         Invocation::Line(line) => {
@@ -57,6 +61,14 @@ pub(crate) fn inspect(
         inspection.note(Verdict::Dangerous, reason, found.span);
     }
     inspection
+}
+
+/// The state that a line leaves for the next one of the same terminal.
+pub(crate) fn state_behind(line: &str, program: Option<&str>, state: &ShellState) -> ShellState {
+    let mut inspector = Inspector::default();
+    inspector.inspection.state = state.clone();
+    inspect_line(&mut inspector, line, program, Completeness::Whole);
+    inspector.inspection.state.carried()
 }
 
 fn inspect_argv(inspector: &mut Inspector, argv: &[String]) {
@@ -96,14 +108,28 @@ fn inspect_line(
     let without_grammar = |inspector: &mut Inspector| {
         inspect_without_grammar(inspector, line, Nesting::Outermost, &Stdin::Given, 0);
     };
+    let is_read_whole = completeness == Completeness::Whole;
+    // A line that is whole to zsh may only begin a block to bash.
+    let is_typed = matches!(completeness, Completeness::Whole | Completeness::Begun);
+    if kind == ProgramKind::Shell && is_typed && program.map(base_name) == Some("zsh") {
+        inspect_as_zsh(inspector, line, whole);
+    }
     match kind {
         // A foreign shell has another grammar, so a line that is not bash is no fault.
-        ProgramKind::Shell
-            if completeness == Completeness::Whole && program.is_some_and(is_foreign_shell) =>
-        {
+        ProgramKind::Shell if is_read_whole && program.map(base_name) == Some("fish") => {
+            // What it is in the words of another shell has no spans of its own.
+            let text = dialect::fish_as_bash(line);
+            let nesting = if text == line {
+                Nesting::Outermost
+            } else {
+                Nesting::Within(whole)
+            };
+            inspect_without_grammar(inspector, &text, nesting, &Stdin::Given, 0);
+        }
+        ProgramKind::Shell if is_read_whole && program.is_some_and(is_foreign_shell) => {
             without_grammar(inspector);
         }
-        ProgramKind::Shell if completeness == Completeness::Whole => {
+        ProgramKind::Shell if is_read_whole => {
             inspector.script(line, Nesting::Outermost, 0);
         }
         // A line that the program leaves unread may be read by the shell behind it.
@@ -115,9 +141,29 @@ fn inspect_line(
         ProgramKind::Code => inspector.code(line, whole),
         ProgramKind::Text => {}
     }
+    let runs_lines = !matches!(kind, ProgramKind::Other | ProgramKind::Text);
+    if completeness == Completeness::Edited && runs_lines {
+        let reason = "it is made of a line of the history: what runs is not known";
+        inspector.inspection.note(Verdict::Unknown, reason, whole);
+    }
+    if completeness == Completeness::Recalled && kind == ProgramKind::Shell {
+        inspector.inspection.note_possible(whole);
+    }
     let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '-');
     if completeness == Completeness::Recalled && words.any(danger::is_dangerous_word) {
         let reason = "it was typed into a line that was recalled: what runs is not known";
         inspector.inspection.note(Verdict::Unknown, reason, whole);
     }
+}
+
+/// Inspects what zsh reads otherwise than bash.
+fn inspect_as_zsh(inspector: &mut Inspector, line: &str, whole: Span) {
+    let Some(text) = dialect::zsh_as_bash(line) else {
+        return;
+    };
+    let mut inner = Inspector::default();
+    inner.inspection.state = inspector.inspection.state.clone();
+    let nesting = Nesting::Within(whole);
+    inspect_without_grammar(&mut inner, &text, nesting, &Stdin::Given, 0);
+    inspector.add_possible(inner, "", whole);
 }

@@ -32,6 +32,8 @@ use crate::rules::MAX_ENTRIES;
 use crate::rules::rule::{Rule, RuleContext, Subject};
 use crate::rules::rule_set::{MAX_RULES, RuleSet};
 use crate::rules::rule_spec::RuleSpec;
+use crate::shell::state::ShellState;
+use crate::typed::TypedLine;
 use approved::Approved;
 use decision::Decision;
 use error::PolicyError;
@@ -146,7 +148,29 @@ impl Policy {
         completeness: Completeness,
         gate: &CompiledGate,
     ) -> Decision {
-        let inspection = inspect(request, completeness, gate);
+        self.decide_in(&ShellState::default(), start, request, completeness, gate)
+    }
+
+    /// Decides about a line that was typed where `start` says, after the earlier lines of its terminal.
+    pub fn decide_typed(
+        &self,
+        start: &PossibleCwd,
+        line: &TypedLine,
+        request: &Request<'_>,
+        gate: &CompiledGate,
+    ) -> Decision {
+        self.decide_in(&line.state, start, request, line.completeness, gate)
+    }
+
+    fn decide_in(
+        &self,
+        state: &ShellState,
+        start: &PossibleCwd,
+        request: &Request<'_>,
+        completeness: Completeness,
+        gate: &CompiledGate,
+    ) -> Decision {
+        let inspection = inspect(request, completeness, gate, state);
         let outcomes = self.outcomes(start, &inspection, request, completeness, gate);
         let strictest = strictest(&outcomes);
         let profile = self.profile(request.front, &outcomes);

@@ -70,8 +70,8 @@ impl Rule {
         match (&self.spec.command, completeness) {
             (None, _) => Fit::Yes,
             (Some(command), Completeness::Whole) => Fit::from(command.is(invocation)),
-            // The recalled line may be this command with what was typed into it.
-            (Some(_), Completeness::Recalled) => Fit::Maybe,
+            // The line of the history may be this command, or become it.
+            (Some(_), Completeness::Recalled | Completeness::Edited) => Fit::Maybe,
             // The text is more than this, or is judged again once it is whole.
             (Some(_), Completeness::Begun | Completeness::TooLong) => Fit::No,
         }

@@ -49,6 +49,7 @@ pub(crate) struct ShellState {
     functions: BTreeMap<String, Arc<str>>,
     /// What aliases stand for, and programs under another name (`hash -p`).
     aliases: BTreeMap<String, Arc<str>>,
+    global_aliases: BTreeSet<String>,
     /// The positional parameters, if they are known.
     pub(crate) parameters: Option<Arc<Vec<String>>>,
     /// Variables whose attributes change what is assigned to them (`declare -l`).
@@ -129,18 +130,21 @@ impl ShellState {
         self.functions.get(name).cloned()
     }
 
-    pub(crate) fn has_functions(&self) -> bool {
-        !self.functions.is_empty()
-    }
-
     pub(crate) fn define(&mut self, name: &str, body: &str) {
         if self.has_room(self.functions.len(), body.len()) {
             self.functions.insert(name.to_owned(), body.into());
         }
     }
 
-    pub(crate) fn alias(&self, name: &str) -> Option<Arc<str>> {
-        self.aliases.get(name).cloned()
+    /// Adds an alias that stands for its text anywhere in a line (zsh's `alias -g`).
+    pub(crate) fn define_global_alias(&mut self, name: &str) {
+        if self.global_aliases.len() < MAX_NAMES {
+            self.global_aliases.insert(name.to_owned());
+        }
+    }
+
+    pub(crate) fn is_global_alias(&self, word: &str) -> bool {
+        self.global_aliases.contains(word)
     }
 
     pub(crate) fn define_alias(&mut self, name: &str, text: &str) {
@@ -226,6 +230,8 @@ impl ShellState {
         if self.parameters != other.parameters {
             self.parameters = None;
         }
+        self.global_aliases
+            .extend(other.global_aliases.iter().cloned());
         self.attributed.extend(other.attributed.iter().cloned());
         self.has_references |= other.has_references;
         self.feeds_program |= other.feeds_program;

@@ -9,8 +9,8 @@ const LAYERS: [&[&str]; 7] = [
     &["pattern", "secrets", "shell"],
     &["profile", "program"],
     &["danger"],
-    &["inspect", "typed"],
-    &["rules"],
+    &["inspect"],
+    &["rules", "typed"],
     &["policy"],
 ];
 

@@ -23,8 +23,9 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
                 cwd: None,
                 env: &[],
             };
-            let decision =
-                Policy::default().decide(&request, line.completeness, &CompiledGate::default());
+            let start = PossibleCwd::at(None);
+            let gate = CompiledGate::default();
+            let decision = Policy::default().decide_typed(&start, &line, &request, &gate);
             worst = worst.max(decision.judgement.verdict);
         }
     }
@@ -167,7 +168,7 @@ fn last_effect(policy: &Policy, typed: &str, start: &str) -> Effect {
             env: &[],
         };
         let gate = CompiledGate::default();
-        let decision = policy.decide_from(&whereabouts, &request, line.completeness, &gate);
+        let decision = policy.decide_typed(&whereabouts, &line, &request, &gate);
         effect = Some(decision.judgement.effect);
         whereabouts = decision.next_cwd;
     }
@@ -239,4 +240,138 @@ fn a_question_names_each_place_that_it_may_be_about() {
     assert_eq!(led("cd -"), "/home, or elsewhere");
     let many = led("cd /1; cd /2; cd /3; cd /4");
     assert_eq!(many, "/home, or /1, or /2, or /3, or elsewhere");
+}
+
+#[test]
+fn a_line_of_the_history_that_is_changed_is_unknown() {
+    use Verdict::{Dangerous, Safe, Unknown};
+    let table: [(Option<&str>, &[&str], Verdict); 34] = [
+        (
+            None,
+            &["echo rm -rf X\r", "\u{1b}[A\u{1}\u{1b}d\r"],
+            Unknown,
+        ),
+        (
+            None,
+            &["#rm -rf X\r", "\u{10}", "\u{1}\u{4}", "\r"],
+            Unknown,
+        ),
+        (None, &["rm ", "\u{1b}.", " X\r"], Unknown),
+        (None, &["\u{1b}_ X\r"], Unknown),
+        (None, &["\u{12}echo\u{1}\u{1b}d\r"], Unknown),
+        (None, &["\u{12}echo\u{1b}[D\u{7f}\r"], Unknown),
+        (None, &["\u{1b}[A\u{17}\r"], Unknown),
+        (None, &["\u{1b}[A\u{1b}u\r"], Unknown),
+        (None, &["\u{1b}[Ax\u{7f}\r"], Unknown),
+        (None, &["echo -rf X rm\u{14}\r"], Unknown),
+        (None, &["\u{18}\u{5}"], Unknown),
+        (None, &["ls\u{18}\u{5}"], Unknown),
+        (None, &["\u{1b}[A\u{1b}[D\u{1b}[C\r"], Safe),
+        (None, &["\u{12}make\u{12}\r"], Safe),
+        (None, &["\u{12}mkae\u{7f}\u{7f}\u{7f}ake\r"], Safe),
+        (None, &["^echo^^\r"], Unknown),
+        (None, &["!!:1 !!:2 !!:3\r"], Unknown),
+        (None, &["!!:s/echo/command/\r"], Unknown),
+        (Some("zsh"), &["!!\r"], Unknown),
+        (None, &["sudo !!\r"], Unknown),
+        (None, &["if true; then\r", "!$\r"], Unknown),
+        (Some("dash"), &["echo !x\r"], Safe),
+        (Some("fish"), &["echo !x\r"], Safe),
+        (None, &["echo 'a\r", "!b'\r"], Safe),
+        (None, &["cat <<E\r", "!!\r", "E\r"], Safe),
+        (None, &["echo hi!\r"], Safe),
+        (None, &["[ ! -f x ] && echo \"no!\"\r"], Safe),
+        (Some("cat"), &["!!\r"], Safe),
+        (None, &["fc -s echo=\r"], Unknown),
+        (None, &["fc -e 'sed -i s/a/b/' -1\r"], Unknown),
+        (None, &["fc -l\r"], Safe),
+        (None, &["bind '\"zq\":\"rm -r\"'\r"], Unknown),
+        (None, &["bind 'set completion-ignore-case on'\r"], Safe),
+        (None, &["bind -x '\"zq\":rm -rf x'\r"], Unknown),
+    ];
+    for (program, pushes, verdict) in table {
+        assert_eq!(typed(pushes, program).0, verdict, "{program:?} {pushes:?}");
+    }
+    assert_ne!(typed(&["echo rm -rf X\r", "!!:1-\r"], None).0, Dangerous);
+}
+
+#[test]
+fn what_earlier_lines_have_set_counts() {
+    use Verdict::{Dangerous, Safe, Unknown};
+    let table: [(Option<&str>, &[&str], Verdict); 26] = [
+        (None, &["EDITOR=rm\r", "$EDITOR -rf X\r"], Dangerous),
+        (None, &["CC=rm\rls\r", "$CC -rf X\r"], Dangerous),
+        (None, &["EDITOR=$(gen)\r", "$EDITOR X\r"], Unknown),
+        (
+            None,
+            &["export EDITOR=x; read EDITOR\r", "$EDITOR X\r"],
+            Unknown,
+        ),
+        (None, &["alias g=rm\r", "g -rf X\r"], Dangerous),
+        (None, &["alias g='rm -rf'\r", "ls\r", "g X\r"], Dangerous),
+        (None, &["f() { rm \"$@\"; }\r", "f -rf X\r"], Dangerous),
+        (
+            None,
+            &["f() {\r", "rm \"$@\"\r", "}\r", "f -rf X\r"],
+            Dangerous,
+        ),
+        (None, &["function f { $1 -rf X; }\r", "f rm\r"], Dangerous),
+        (None, &["c=(rm -rf X)\r", "\"${c[@]}\"\r"], Dangerous),
+        (None, &["x=r\r", "x+=m\r", "$x -rf X\r"], Dangerous),
+        (None, &["hash -p /bin/rm g\r", "g -rf X\r"], Dangerous),
+        (None, &["exec 3> >(sh)\r", "echo rm -rf X >&3\r"], Dangerous),
+        (None, &["PROMPT_COMMAND='rm -rf X'\r"], Dangerous),
+        (None, &["PS1='$(rm -rf X)'\r"], Dangerous),
+        // Another shell may read the second line.
+        (None, &["x=ls\r", "$x\r"], Unknown),
+        (None, &["alias ll='ls -la'\r", "ll x\r"], Safe),
+        (None, &["f() { ls \"$1\"; }\r", "f x\r"], Safe),
+        (None, &["x=5\r", "echo $x\r"], Safe),
+        (
+            Some("zsh"),
+            &["alias -g X='; rm'\r", "echo a X -rf b\r"],
+            Unknown,
+        ),
+        (Some("zsh"), &[": # ; rm -rf X\r"], Dangerous),
+        (Some("zsh"), &["=rm -rf X\r"], Dangerous),
+        (Some("zsh"), &["repeat 1 rm -rf X\r"], Dangerous),
+        (Some("zsh"), &["{ : } always { rm -rf X }\r"], Dangerous),
+        (Some("fish"), &["abbr -a g rm -rf\r", "g X\r"], Dangerous),
+        (Some("fish"), &["set x rm\r", "$x -rf X\r"], Dangerous),
+    ];
+    for (program, pushes, verdict) in table {
+        assert_eq!(typed(pushes, program).0, verdict, "{program:?} {pushes:?}");
+    }
+}
+
+#[test]
+fn fish_is_read_in_its_own_words() {
+    for (line, verdict) in [
+        ("\\x72m -rf X\r", Verdict::Dangerous),
+        ("r\\u006d -rf X\r", Verdict::Dangerous),
+        ("\\162m -rf X\r", Verdict::Dangerous),
+        ("eval (echo rm) -rf X\r", Verdict::Dangerous),
+        ("echo (rm -rf X)\r", Verdict::Dangerous),
+        ("echo '\\x72m -rf X'\r", Verdict::Safe),
+        ("echo a\\ b (pwd)\r", Verdict::Safe),
+        ("set files (ls); echo $files\r", Verdict::Safe),
+    ] {
+        assert_eq!(typed(&[line], Some("fish")).0, verdict, "{line}");
+    }
+}
+
+#[test]
+fn a_line_of_the_history_may_be_one_that_a_rule_forbids() {
+    let policy = rules("[[rules]]\neffect = 'deny'\nprogram = 'frob'").unwrap();
+    for typed in ["\u{1b}[A\r", "\u{12}fro\r", "!!\r"] {
+        assert_eq!(
+            last_effect(&policy, typed, "/"),
+            Effect::Confirm,
+            "{typed:?}"
+        );
+        assert_eq!(
+            last_effect(&Policy::default(), "\u{1b}[A\r", "/"),
+            Effect::Allow
+        );
+    }
 }

@@ -38,8 +38,14 @@ pub(super) enum Key {
     WordRight,
     Start,
     End,
-    /// Replaces the line with one that is not known: of the history, or by an undo.
+    /// Replaces the line with one of the history.
     Recall,
+    /// Searches the history. What is typed next is what is searched for.
+    Search,
+    /// Changes the line in a way that is not followed: an undo, a change of case.
+    Rewrite,
+    /// Has an editor change the line, and runs it (readline's edit-and-execute-command).
+    EditAndRun,
     /// A bracketed paste begins (xterm, mode 2004).
     PasteBegins,
     PasteEnds,
@@ -75,7 +81,8 @@ impl KeyReader {
                 None
             }
             Self::Quoted => Some(Key::Insert(c)),
-            Self::Prefixed => Some(Key::Recall),
+            Self::Prefixed if c == '\u{5}' => Some(Key::EditAndRun),
+            Self::Prefixed => Some(Key::Rewrite),
         }
     }
 
@@ -107,8 +114,10 @@ impl KeyReader {
             '\u{5}' => Key::End,
             '\u{2}' => Key::Left,
             '\u{6}' => Key::Right,
-            // History, its search, transposing, undo.
-            '\u{10}' | '\u{e}' | '\u{12}' | '\u{13}' | '\u{14}' | '\u{1f}' => Key::Recall,
+            '\u{10}' | '\u{e}' => Key::Recall,
+            '\u{12}' | '\u{13}' => Key::Search,
+            // Transposing, undo.
+            '\u{14}' | '\u{1f}' => Key::Rewrite,
             '\t' => Key::Tab,
             c => Key::Insert(c),
         })
@@ -131,8 +140,10 @@ impl KeyReader {
             // Escape and Enter as two keys.
             '\r' | '\n' => Key::Enter,
             '.' | '_' => Key::InsertUnknown,
-            // History, changes of case.
-            _ => Key::Recall,
+            '<' | '>' => Key::Recall,
+            'p' | 'n' => Key::Search,
+            // Changes of case, commands of vi's mode.
+            _ => Key::Rewrite,
         })
     }
 }

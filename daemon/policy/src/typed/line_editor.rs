@@ -12,6 +12,19 @@ const MAX_MOVED: usize = 16 << 20;
 /// Bytes that a line and the lines before it may have. Those of a character are counted as four.
 const MAX_LINE_BYTES: usize = 4 * MAX_JUDGED_BYTES;
 
+/// Where a line comes from. The greater one is the one of which less is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Origin {
+    #[default]
+    Typed,
+    /// The history, by a search for what is typed.
+    Search,
+    /// The history.
+    History,
+    /// The history, with changes.
+    Changed,
+}
+
 /// One line with a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct LineEditor {
@@ -19,7 +32,8 @@ pub(super) struct LineEditor {
     cursor: usize,
     /// What was cut last.
     cut: Vec<char>,
-    completeness: Completeness,
+    origin: Origin,
+    is_too_long: bool,
     pasting: bool,
     /// Characters that the keys of this call have moved.
     moved: usize,
@@ -31,14 +45,20 @@ impl LineEditor {
         self.moved = 0;
     }
 
+    /// Whether the line is known to be empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.line.is_empty()
+        self.line.is_empty() && self.origin == Origin::Typed
     }
 
     /// Takes the line, and leaves an empty one.
     pub(super) fn take(&mut self) -> (String, Completeness) {
         let line = self.line.iter().collect();
-        let completeness = self.completeness;
+        let completeness = match self.origin {
+            _ if self.is_too_long => Completeness::TooLong,
+            Origin::Typed => Completeness::Whole,
+            Origin::Search | Origin::History => Completeness::Recalled,
+            Origin::Changed => Completeness::Edited,
+        };
         self.clear();
         (line, completeness)
     }
@@ -46,11 +66,13 @@ impl LineEditor {
     pub(super) fn clear(&mut self) {
         self.line.clear();
         self.cursor = 0;
-        self.completeness = Completeness::Whole;
+        self.origin = Origin::Typed;
+        self.is_too_long = false;
     }
 
     /// Edits the line. `before` is the length of the lines before it, in bytes.
     pub(super) fn edit(&mut self, key: Key, before: usize) {
+        self.note_origin(key);
         match key {
             Key::Insert(c) => self.insert(c, before),
             Key::Tab if self.pasting || self.is_behind_space() => self.insert('\t', before),
@@ -80,12 +102,48 @@ impl LineEditor {
             Key::WordRight => self.cursor = self.word_end(),
             Key::Start => self.cursor = 0,
             Key::End => self.cursor = self.line.len(),
-            Key::Recall => self.completeness = Completeness::Recalled,
+            Key::Recall | Key::Search | Key::Rewrite => {}
             Key::PasteBegins => self.pasting = true,
             Key::PasteEnds => self.pasting = false,
             // These end a line, which is the caller's.
-            Key::Enter | Key::Interrupt => {}
+            Key::Enter | Key::EditAndRun | Key::Interrupt => {}
         }
+    }
+
+    fn note_origin(&mut self, key: Key) {
+        let is_behind_history = self.origin >= Origin::History;
+        self.origin = match key {
+            Key::Recall => self.origin.max(Origin::History),
+            Key::Search => self.origin.max(Origin::Search),
+            Key::Rewrite | Key::InsertUnknown | Key::EditAndRun => Origin::Changed,
+            Key::Insert(_) | Key::Backspace if self.origin == Origin::Search => Origin::Search,
+            Key::Insert(_)
+            | Key::Tab
+            | Key::Delete
+            | Key::DeleteOrEnd
+            | Key::Backspace
+            | Key::CutToStart
+            | Key::CutToEnd
+            | Key::CutWordLeft
+            | Key::CutWordRight
+            | Key::Paste
+                if is_behind_history || self.origin == Origin::Search =>
+            {
+                Origin::Changed
+            }
+            Key::Left
+            | Key::Right
+            | Key::WordLeft
+            | Key::WordRight
+            | Key::Start
+            | Key::End
+            | Key::PasteBegins
+                if self.origin == Origin::Search =>
+            {
+                Origin::History
+            }
+            _ => self.origin,
+        };
     }
 
     fn is_behind_space(&self) -> bool {
@@ -126,7 +184,7 @@ impl LineEditor {
     fn fits(&mut self, count: usize, before: usize) -> bool {
         let fits = before + 4 * (self.line.len() + count) <= MAX_LINE_BYTES;
         if !fits {
-            self.completeness = Completeness::TooLong;
+            self.is_too_long = true;
         }
         fits
     }
@@ -136,7 +194,7 @@ impl LineEditor {
         self.moved = self.moved.saturating_add(count);
         let fits = self.moved <= MAX_MOVED;
         if !fits {
-            self.completeness = Completeness::TooLong;
+            self.is_too_long = true;
         }
         fits
     }

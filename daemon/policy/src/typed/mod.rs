@@ -8,10 +8,15 @@ mod line_editor;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
+use std::sync::Arc;
+
 use crate::danger::sql;
-use crate::program::kind::{ProgramKind, program_kind};
+use crate::inspect::state_behind;
+use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
 use crate::request::Completeness;
 use crate::shell::continuation::{Continuation, continuation, open_heredoc};
+use crate::shell::history::expands_history;
+use crate::shell::state::ShellState;
 use keys::{Key, KeyReader};
 use line_editor::LineEditor;
 
@@ -26,6 +31,8 @@ pub struct TypedLine {
     pub text: String,
     /// How much of the line is known.
     pub completeness: Completeness,
+    /// What earlier lines of the terminal have set.
+    pub(crate) state: Arc<ShellState>,
 }
 
 /// What was typed into a terminal since the last line.
@@ -45,6 +52,8 @@ pub struct TypedLines {
     takes_keys: bool,
     /// Bytes of `before` that the lines of this call have read again.
     read_again: usize,
+    /// What the lines so far have set in their shell.
+    state: Arc<ShellState>,
 }
 
 impl TypedLines {
@@ -66,7 +75,7 @@ impl TypedLines {
         while let Some(chunk) = chunks.next() {
             for c in chunk.valid().chars() {
                 if let Some(key) = self.keys.read(c) {
-                    self.key(key, kind, is_carried, &mut lines);
+                    self.key(key, program, is_carried, &mut lines);
                 }
             }
             let is_last = chunks.peek().is_none();
@@ -77,7 +86,10 @@ impl TypedLines {
 
     /// Forgets what was typed. It was no line: the program asked for a secret.
     pub fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            state: std::mem::take(&mut self.state),
+            ..Self::default()
+        };
     }
 
     /// Takes bytes that are no character. If they are the last that came and may begin a character, they
@@ -92,9 +104,19 @@ impl TypedLines {
         }
     }
 
-    fn key(&mut self, key: Key, kind: ProgramKind, is_carried: bool, lines: &mut Vec<TypedLine>) {
+    fn key(
+        &mut self,
+        key: Key,
+        program: Option<&str>,
+        is_carried: bool,
+        lines: &mut Vec<TypedLine>,
+    ) {
         match key {
-            Key::Enter => self.end_line(kind, is_carried, lines),
+            Key::Enter => self.end_line(program, is_carried, lines),
+            Key::EditAndRun => {
+                self.editor.edit(key, self.before.len());
+                self.end_line(program, is_carried, lines);
+            }
             Key::Interrupt => {
                 self.abandon();
                 self.editor.clear();
@@ -111,8 +133,9 @@ impl TypedLines {
     }
 
     /// Ends a line. `is_carried`: an earlier call has begun its construct.
-    fn end_line(&mut self, kind: ProgramKind, is_carried: bool, lines: &mut Vec<TypedLine>) {
-        let (line, completeness) = self.editor.take();
+    fn end_line(&mut self, program: Option<&str>, is_carried: bool, lines: &mut Vec<TypedLine>) {
+        let kind = program.map_or(ProgramKind::Shell, program_kind);
+        let (line, mut completeness) = self.editor.take();
         if kind == ProgramKind::Text {
             self.abandon();
             return;
@@ -124,21 +147,34 @@ impl TypedLines {
         }
         let length = self.before.len() + line.len();
         let is_read_too_often = self.read_again > MAX_READ_AGAIN && !self.before.is_empty();
+        let has_history = kind == ProgramKind::Shell && !program.is_some_and(is_without_history);
+        if completeness == Completeness::Whole
+            && has_history
+            && !is_data
+            && expands_history(&self.before, &line)
+        {
+            completeness = Completeness::Edited;
+        }
         if completeness == Completeness::TooLong || length > MAX_JUDGED_BYTES || is_read_too_often {
             self.abandon();
-            lines.push(TypedLine {
-                text: String::new(),
-                completeness: Completeness::TooLong,
-            });
-        } else if completeness == Completeness::Recalled {
+            lines.push(self.line(String::new(), Completeness::TooLong));
+        } else if matches!(completeness, Completeness::Recalled | Completeness::Edited) {
             let text = format!("{}{line}", self.before);
             self.abandon();
-            lines.push(TypedLine { text, completeness });
+            lines.push(self.line(text, completeness));
         } else if is_data {
             self.before.push_str(&line);
             self.before.push('\n');
         } else {
-            self.end_construct(&line, kind, is_carried, lines);
+            self.end_construct(&line, program, is_carried, lines);
+        }
+    }
+
+    fn line(&self, text: String, completeness: Completeness) -> TypedLine {
+        TypedLine {
+            text,
+            completeness,
+            state: Arc::clone(&self.state),
         }
     }
 
@@ -146,10 +182,11 @@ impl TypedLines {
     fn end_construct(
         &mut self,
         line: &str,
-        kind: ProgramKind,
+        program: Option<&str>,
         is_carried: bool,
         lines: &mut Vec<TypedLine>,
     ) {
+        let kind = program.map_or(ProgramKind::Shell, program_kind);
         let text = format!("{}{line}", self.before);
         self.heredoc = None;
         let continuation = match kind {
@@ -159,24 +196,24 @@ impl TypedLines {
         };
         // A quote that an earlier call has left open may be none to the program that has read it.
         if is_carried && continuation == Continuation::Quoted && !line.trim().is_empty() {
-            lines.push(TypedLine {
-                text: line.to_owned(),
-                completeness: Completeness::Begun,
-            });
+            lines.push(self.line(line.to_owned(), Completeness::Begun));
         }
         match continuation {
             Continuation::Complete => {
                 self.before.clear();
                 if !text.trim().is_empty() {
-                    let completeness = Completeness::Whole;
-                    lines.push(TypedLine { text, completeness });
+                    let line = self.line(text, Completeness::Whole);
+                    if kind == ProgramKind::Shell {
+                        let state = state_behind(&line.text, program, &self.state);
+                        if state != *self.state {
+                            self.state = Arc::new(state);
+                        }
+                    }
+                    lines.push(line);
                 }
                 return;
             }
-            Continuation::Open => lines.push(TypedLine {
-                text: text.clone(),
-                completeness: Completeness::Begun,
-            }),
+            Continuation::Open => lines.push(self.line(text.clone(), Completeness::Begun)),
             Continuation::Heredoc if kind == ProgramKind::Shell => {
                 self.heredoc = open_heredoc(&text);
             }
@@ -185,4 +222,11 @@ impl TypedLines {
         self.before = text;
         self.before.push('\n');
     }
+}
+
+/// Whether a shell's lines name no earlier ones (`!!`).
+fn is_without_history(program: &str) -> bool {
+    let name = base_name(program);
+    matches!(name, "dash" | "ash" | "busybox" | "yash")
+        || (is_foreign_shell(program) && !name.ends_with("csh"))
 }

@@ -284,7 +284,7 @@ impl Gate {
             env: &[],
         };
         let policy = self.policy.get();
-        let decide = || policy.decide_from(start, &request, line.completeness, typist.gate);
+        let decide = || policy.decide_typed(start, line, &request, typist.gate);
         judge_apart(line.text.len(), decide)
     }
 }
