@@ -3,7 +3,9 @@
 use termd_proto::policy::Verdict;
 
 use super::judged;
-use crate::TypedLines;
+use super::rules::rules;
+use crate::{CompiledGate, Request, TypedLines, judge};
+use termd_proto::policy::Effect;
 
 /// A generator of noise that repeats itself from run to run (xorshift).
 pub(super) struct Noise(u64);
@@ -178,4 +180,81 @@ fn a_line_takes_no_time_to_speak_of() {
     let each = begun.elapsed() / 200;
     println!("{} bytes: {each:?} each", line.len());
     assert!(each < std::time::Duration::from_millis(20), "{each:?}");
+}
+
+/// A value that is known is never treated more strictly by a rule than one that is not.
+#[test]
+fn what_is_not_known_is_never_left_out() {
+    let policy = rules("[[rules]]\neffect = 'deny'\nprogram = 'frob'").unwrap();
+    let effect = |line: &str| {
+        let request = Request::line(line);
+        judge(&request, &CompiledGate::default(), &policy).effect
+    };
+    let frames = [
+        "$v",
+        "$v x",
+        "\"$v\" x",
+        "x$v",
+        "$v/frob",
+        "/x/$v",
+        "fr$v",
+        "\"fr$v\"",
+        "env $v",
+        "sudo A=$v $v",
+        "nice \"$v\"",
+        "eval \"$v\"",
+        "eval ls $v",
+        "sh -c \"$v\"",
+        "sh <<< $v",
+        "echo $v | sh",
+        "printf %s $v | sh",
+        "echo $v | xargs env",
+        "xargs -I{} env {} <<< $v",
+        "$(echo $v)",
+        "`echo $v`",
+        "c=($v); ${c[0]}",
+        "c=(ls $v); \"${c[@]}\"",
+        "y=$v; $y",
+        "y+=$v; $y",
+        "${v:-ls}",
+        "${v:+frob}",
+        "${v#x}",
+        "f() { \"$@\"; }; f $v",
+        "set -- $v; $1",
+        "for y in $v; do $y; done",
+        "sh <<E\n$v\nE",
+        "trap \"$v\" EXIT",
+        "if $v; then :; fi",
+        "case a in a) $v;; esac",
+        "ls; $v",
+        "a && $v",
+        "exec $v",
+        "y=ls; read y <<< $v; $y",
+        "printf -v y %s $v; $y",
+        "export y=$v; $y",
+        "alias y=$v; y",
+    ];
+    let values = [
+        "frob", "/x/frob", "frob x", "x frob", "ob", "", "ls; frob", "-c frob", "[f]rob", "r",
+    ];
+    let mut left_out = Vec::new();
+    for frame in frames {
+        let unknown = effect(frame);
+        for value in values {
+            let known = format!("v='{value}'; {frame}");
+            if effect(&known) == Effect::Deny && unknown == Effect::Allow {
+                left_out.push(known);
+            }
+        }
+    }
+    assert!(left_out.is_empty(), "{left_out:#?}");
+    // The noise of the other properties, with a variable in it.
+    let mut noise = Noise::new(7);
+    for _ in 0..1_000 {
+        let text = format!("{}$v{}", noise.text(6), noise.text(6));
+        if effect(&text) == Effect::Allow {
+            let known = format!("v=frob\n{text}");
+            assert_ne!(effect(&known), Effect::Deny, "{known:?}");
+        }
+    }
 }
