@@ -245,9 +245,10 @@ fn declare(program: &str, args: &[Word], state: &mut ShellState) {
 
 fn unset(args: &[Word], state: &mut ShellState) {
     for word in args.iter().filter(|word| !word.text.starts_with('-')) {
-        match is_name(&word.text) {
-            true => state.assign(&word.text, vec![Content::Text(String::new())]),
-            false => blur_names(std::slice::from_ref(word), state),
+        if is_name(&word.text) {
+            state.assign(&word.text, vec![Content::Text(String::new())]);
+        } else {
+            blur_names(std::slice::from_ref(word), state);
         }
     }
 }
@@ -255,15 +256,11 @@ fn unset(args: &[Word], state: &mut ShellState) {
 /// `set -- a b`, and fish's `set NAME value`.
 fn set(args: &[Word], state: &mut ShellState) {
     let dashes = args.iter().position(|word| word.text == "--");
-    let operands = match dashes {
-        Some(at) => args.get(at + 1..).unwrap_or_default(),
-        None => {
-            let at = args
-                .iter()
-                .position(|word| !word.text.starts_with(['-', '+']));
-            at.and_then(|at| args.get(at..)).unwrap_or_default()
-        }
-    };
+    let first = dashes.map(|at| at + 1).or_else(|| {
+        let mut words = args.iter();
+        words.position(|word| !word.text.starts_with(['-', '+']))
+    });
+    let operands = first.and_then(|at| args.get(at..)).unwrap_or_default();
     if dashes.is_some() || !operands.is_empty() {
         let is_known = operands
             .iter()

@@ -55,9 +55,10 @@ impl CommandSink for Inspector {
         // A value may be evaluated as a number, and its subscript with it.
         inspect_subscript(self, value, span, depth + 1);
         if runs_later(name) {
-            let text = match name.starts_with("PS") {
-                true => format!(": \"{value}\""),
-                false => value.to_owned(),
+            let text = if name.starts_with("PS") {
+                format!(": \"{value}\"")
+            } else {
+                value.to_owned()
             };
             self.script(&text, Nesting::Within(span), depth + 1);
         }

@@ -37,7 +37,7 @@ pub(super) struct TreeWalk<'a> {
     pub(super) source: Source<'a>,
 }
 
-fn named_children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).collect()
 }
@@ -243,9 +243,10 @@ impl TreeWalk<'_> {
             has_values = true;
             let words = readings(|choices| source.expand(value, Scope::of(state), choices));
             for word in words.into_iter().flat_map(|(words, _)| words) {
-                contents.push(match word.splits {
-                    true => Content::Unknown,
-                    false => Content::Text(word.possible().to_owned()),
+                contents.push(if word.splits {
+                    Content::Unknown
+                } else {
+                    Content::Text(word.possible().to_owned())
                 });
             }
         }
@@ -418,15 +419,12 @@ impl TreeWalk<'_> {
             return;
         }
         let span = source.span(redirect);
-        match printed.text() {
-            Some(text) => {
-                let nesting = Nesting::Within(span);
-                inspect_script(self.sink, text, nesting, &Stdin::Given, depth + 1);
-            }
-            None => {
-                let reason = "it writes to a program that was started before";
-                self.sink.inspection().note(Verdict::Unknown, reason, span);
-            }
+        if let Some(text) = printed.text() {
+            let nesting = Nesting::Within(span);
+            inspect_script(self.sink, text, nesting, &Stdin::Given, depth + 1);
+        } else {
+            let reason = "it writes to a program that was started before";
+            self.sink.inspection().note(Verdict::Unknown, reason, span);
         }
     }
 

@@ -118,9 +118,10 @@ impl Rule {
         if by_program == Fit::No {
             return Fit::No;
         }
-        let by_certainty = match command.is_certain {
-            true => Fit::Yes,
-            false => Fit::Maybe,
+        let by_certainty = if command.is_certain {
+            Fit::Yes
+        } else {
+            Fit::Maybe
         };
         by_program
             .min(by_certainty)

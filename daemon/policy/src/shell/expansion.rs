@@ -333,17 +333,12 @@ impl<'a, 'c> Expander<'a, 'c> {
         let content = content.unwrap_or(Content::Unknown);
         let is_empty = match &content {
             Content::Unknown => None,
-            Content::Text(text) => match text.contains(UNKNOWN) {
-                true => None,
-                false => Some(text.is_empty()),
-            },
+            Content::Text(text) => (!text.contains(UNKNOWN)).then_some(text.is_empty()),
             Content::List(elements) => Some(elements.is_empty()),
         };
         match (reference.operator, is_empty) {
-            (ParameterOperator::None, _) | (ParameterOperator::Required, Some(false)) => {
-                self.contents_of(&content, &reference, is_environment, quoting);
-            }
-            (ParameterOperator::Default(_), Some(false)) => {
+            (ParameterOperator::None, _)
+            | (ParameterOperator::Required | ParameterOperator::Default(_), Some(false)) => {
                 self.contents_of(&content, &reference, is_environment, quoting);
             }
             (ParameterOperator::Default(default), is_empty) => {

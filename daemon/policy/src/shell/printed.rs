@@ -114,7 +114,8 @@ pub(crate) fn printed_by(words: &[Word], input: Option<&str>) -> Option<String> 
     }
 }
 
-/// Whether a path leads to the standard input of the program that opens it (proc_pid_fd(5)).
+/// Whether a path leads to the standard input of the program that opens it
+/// (`proc_pid_fd(5)`).
 pub(crate) fn is_stdin(path: &str) -> bool {
     matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
@@ -174,9 +175,10 @@ pub(crate) fn here_document(
             _ => {}
         }
     }
-    let text = match marker.contains(['\'', '"', '\\']) {
-        true => body.to_owned(),
-        false => expand_text(body, scope, choices),
+    let text = if marker.contains(['\'', '"', '\\']) {
+        body.to_owned()
+    } else {
+        expand_text(body, scope, choices)
     };
     if source.of(redirect).starts_with("<<-") {
         let lines = text.split_inclusive('\n');

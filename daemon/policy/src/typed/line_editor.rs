@@ -102,11 +102,15 @@ impl LineEditor {
             Key::WordRight => self.cursor = self.word_end(),
             Key::Start => self.cursor = 0,
             Key::End => self.cursor = self.line.len(),
-            Key::Recall | Key::Search | Key::Rewrite => {}
             Key::PasteBegins => self.pasting = true,
             Key::PasteEnds => self.pasting = false,
-            // These end a line, which is the caller's.
-            Key::Enter | Key::EditAndRun | Key::Interrupt => {}
+            // The first three end a line, which is the caller's. The others say where it comes from.
+            Key::Enter
+            | Key::EditAndRun
+            | Key::Interrupt
+            | Key::Recall
+            | Key::Search
+            | Key::Rewrite => {}
         }
     }
 
