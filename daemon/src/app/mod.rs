@@ -1,5 +1,6 @@
 //! The server: database, services and socket put together, and the events of the keeper.
 mod policy_changes;
+mod redaction_key;
 mod services;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use self::policy_changes::{approved_in_force, record_change};
+use self::redaction_key::{KeyError, redaction_key};
 use self::services::{Services, ServicesOptions};
 use crate::clock::now_ms;
 use crate::config::{ApprovedPlace, Config, InForce, approved_file};
@@ -50,6 +52,9 @@ pub enum AppError {
     /// The patterns of secrets, which were read and checked at the start.
     #[error(transparent)]
     Patterns(#[from] PatternError),
+    /// The key of the hashes that stand for secrets.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -67,7 +72,7 @@ impl AppError {
                 StoreError::FromTheFuture { .. }
                     | StoreError::Damaged { .. }
                     | StoreError::Open { .. }
-            )
+            ) | Self::Key(_)
         )
     }
 }
@@ -79,7 +84,9 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         inventory,
         events,
     } = KeeperClient::connect(inherited.control).await?;
-    let store = Store::open_with(paths.database(), in_force.file.config.redactor()?).await?;
+    let redactor = in_force.file.config.redactor()?;
+    let redactor = redactor.with_key(redaction_key(&paths.state_dir)?);
+    let store = Store::open_with(paths.database(), redactor).await?;
     let in_force = record_change(in_force, &store).await?;
     if let Some(fault) = &in_force.fault {
         tracing::error!(fault, "config.toml is not in force, the last good one is");

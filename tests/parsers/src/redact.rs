@@ -2,7 +2,7 @@
 //! pass finds nothing; nothing grows beyond its bound.
 
 use serde_json::Value;
-use termd_policy::secrets::redact::{MARK, Redactor};
+use termd_policy::secrets::redact::{MAX_MARK_BYTES, Redactor};
 
 /// Secrets that are known by their shape, with the words that they stand in.
 const PLANTED: [(&str, &str); 4] = [
@@ -43,7 +43,7 @@ pub fn holds(data: &[u8]) {
 
 fn is_sound(redactor: &Redactor, text: &str) {
     let once = redactor.text(text).into_owned();
-    assert!(once.len() <= text.len() * MARK.len());
+    assert!(once.len() <= text.len() * MAX_MARK_BYTES);
     assert_eq!(redactor.text(&once), once, "{text:?}");
     if let Ok(Value::Object(map)) = serde_json::from_str(text) {
         let once = redactor.map(map);

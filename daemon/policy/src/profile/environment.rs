@@ -1,4 +1,4 @@
-//! The environment of a command: names that pass, names that are dropped, and variables that are set.
+//! The environment of a command: variables that pass, that are dropped, and that are set.
 //!
 //! Variables that a request sets itself never come by here, so they are never dropped.
 
@@ -7,10 +7,12 @@ use std::ffi::{OsStr, OsString};
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::secret_variables::is_secret_name;
 use crate::glob::{Case, Glob};
+use crate::secrets::secret_names::is_secret_variable;
+use crate::secrets::shapes::is_secret_value;
 
-/// What is done with variables whose names tell of a secret.
+/// What is done with variables whose names tell of a secret, or whose values are tokens or addresses with
+/// a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretVariables {
@@ -75,7 +77,7 @@ struct Filter {
 }
 
 impl Filter {
-    fn passes(&self, name: &str) -> bool {
+    fn passes(&self, name: &str, value: &str) -> bool {
         let named = |globs: &[Glob]| globs.iter().any(|glob| glob.fits(name, Case::Counts));
         if self.only.as_deref().is_some_and(|only| !named(only)) {
             return false;
@@ -83,7 +85,9 @@ impl Filter {
         if named(&self.pass) {
             return true;
         }
-        !named(&self.drop) && (self.secrets == SecretVariables::Pass || !is_secret_name(name))
+        !named(&self.drop)
+            && (self.secrets == SecretVariables::Pass
+                || !(is_secret_variable(name) || is_secret_value(value)))
     }
 }
 
@@ -139,10 +143,12 @@ impl EnvRules {
         self
     }
 
-    /// Whether a variable of this name passes. Bytes that are not UTF-8 are replaced in the name first.
-    pub fn passes(&self, name: &OsStr) -> bool {
-        let name = name.to_string_lossy();
-        self.filters.iter().all(|filter| filter.passes(&name))
+    /// Whether a variable of this name passes with this value. Bytes that are not UTF-8 are replaced
+    /// first.
+    pub fn passes(&self, name: &OsStr, value: &OsStr) -> bool {
+        let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+        let mut filters = self.filters.iter();
+        filters.all(|filter| filter.passes(&name, &value))
     }
 
     /// Applies the rules to an environment.
@@ -150,7 +156,7 @@ impl EnvRules {
         let mut dropped = Vec::new();
         let mut env = BTreeMap::new();
         for (name, value) in base {
-            if self.passes(&name) {
+            if self.passes(&name, &value) {
                 env.insert(name, value);
             } else {
                 dropped.push(name.to_string_lossy().into_owned());
@@ -207,6 +213,55 @@ mod tests {
         let all = spec("secrets = 'pass'");
         let rules = EnvRules::of(SecretVariables::Drop, &front, &all);
         assert_eq!(left(&rules, &names), ["PATH", "X_TOKEN", "Y_TOKEN"]);
+    }
+
+    #[test]
+    fn a_value_tells_of_a_secret_too() {
+        let none = EnvSpec::default();
+        let rules = EnvRules::of(SecretVariables::Drop, &none, &none);
+        for (name, value, passes) in [
+            ("HTTPS_PROXY", "http://proxy:3128", true),
+            ("HTTPS_PROXY", "http://me:hunter2@proxy:3128", false),
+            ("PIP_INDEX_URL", "https://pypi.org/simple", true),
+            (
+                "PIP_INDEX_URL",
+                "https://abcdefghij0123456789@h/simple",
+                false,
+            ),
+            ("POSTGRES_URL", "postgres://localhost/db", true),
+            ("POSTGRES_URL", "postgres://u:p@localhost/db", false),
+            ("AMQP_URL", "amqp://u:p@h", false),
+            ("GIT_URL", "ssh://git@github.com/a/b", true),
+            (
+                "ANYTHING",
+                "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+                false,
+            ),
+            (
+                "MY_PATH",
+                "/opt/ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+                true,
+            ),
+            ("PATH", "/usr/bin:/bin", true),
+            ("LS_COLORS", "rs=0:di=01;34:ln=01;36:*.tar=01;31", true),
+            (
+                "DBUS_SESSION_BUS_ADDRESS",
+                "unix:path=/run/user/1000/bus,guid=0123456789abcdef0123456789abcdef",
+                true,
+            ),
+        ] {
+            assert_eq!(
+                rules.passes(name.as_ref(), value.as_ref()),
+                passes,
+                "{name}={value}"
+            );
+        }
+        let pass = EnvRules::of(
+            SecretVariables::Drop,
+            &none,
+            &spec("pass = ['HTTPS_PROXY']"),
+        );
+        assert!(pass.passes("HTTPS_PROXY".as_ref(), "http://u:p@h".as_ref()));
     }
 
     #[test]

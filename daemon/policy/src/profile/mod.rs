@@ -12,7 +12,6 @@ pub(crate) mod protected_paths;
 pub(crate) mod quantity;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_access;
-mod secret_variables;
 pub(crate) mod spec;
 
 use environment::EnvRules;

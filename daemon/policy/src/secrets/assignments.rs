@@ -14,6 +14,9 @@ pub(super) struct Assignment {
     pub(super) value: Range<usize>,
 }
 
+/// Letters of escapes that stand for white space (printf(1)).
+const ESCAPES: [char; 3] = ['n', 'r', 't'];
+
 /// Iterates over assignments, which do not overlap.
 #[derive(Debug)]
 pub(super) struct Assignments<'a> {
@@ -48,7 +51,8 @@ impl Iterator for Assignments<'_> {
             let end = if name.is_empty() {
                 equals + 1
             } else {
-                self.value_end(equals + 1)
+                let end = self.value_end(equals + 1);
+                self.escape_in(equals + 1, end).unwrap_or(end)
             };
             self.at = end;
             let value = equals + 1..end;
@@ -64,7 +68,22 @@ impl Assignments<'_> {
     fn name_before(&mut self, end: usize) -> Range<usize> {
         let before = self.text.get(self.at..end).unwrap_or_default();
         let name = before.trim_end_matches(in_name);
-        end - (before.len() - name.len())..end
+        let begin = end - (before.len() - name.len());
+        // The letter of an escape: `\nname=value`, as printf(1) reads it.
+        let is_escape = name.ends_with('\\') && before[name.len()..].starts_with(ESCAPES);
+        begin + usize::from(is_escape)..end
+    }
+
+    /// Where the first `\n`, `\r` or `\t` of a value is. To printf(1) the value ends there.
+    fn escape_in(&mut self, from: usize, end: usize) -> Option<usize> {
+        let value = self.text.get(from..end)?;
+        self.read += value.len();
+        let escapes = value.match_indices('\\').find(|(at, _)| {
+            value
+                .get(at + 1..)
+                .is_some_and(|rest| rest.starts_with(ESCAPES))
+        });
+        escapes.map(|(at, _)| from + at)
     }
 
     fn value_end(&mut self, from: usize) -> usize {

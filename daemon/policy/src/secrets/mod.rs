@@ -1,7 +1,14 @@
 //! Secrets in texts, and their redaction.
 
 mod assignments;
-mod option_values;
+mod command_reader;
+mod finding;
+mod mark;
+mod programs;
 pub mod redact;
-mod secret_names;
-mod shapes;
+pub(crate) mod secret_names;
+pub(crate) mod shapes;
+mod tokens;
+mod value;
+mod variable_uses;
+mod words;

@@ -1,15 +1,13 @@
-//! Redaction: each secret of a text is replaced by [`MARK`].
+//! Redaction: each secret of a text is replaced by a mark, which has its length and a keyed hash of it.
 //!
 //! Secrets are found by name (`--password …`, `AWS_SECRET_ACCESS_KEY=…`), by place (`mysql -p…`,
 //! `Authorization: …`, `https://user:…@`) and by shape (tokens with a mark of their service, private
 //! keys). A secret that looks like any other word stays: redaction helps against mistakes.
 //!
-//! **Invariant:** time is linear in the text; the result is at most [`MARK`] for each byte; and a second
-//! redaction changes nothing.
-//!
-//! A mark may replace a quote, so that the text behind it is read in another way and shows further
-//! secrets. Hence a text is read until a pass finds nothing; one or two passes are usual. A text that
-//! still changes after `MAX_PASSES` is cut off at its first change.
+//! **Invariant:** what is hidden is a word, and never what a shell runs: [`value`](super::value) says which
+//! words, and [`Redactor::text`] leaves command words and values that the text uses later. Time is linear
+//! in the text; the result has at most [`MAX_MARK_BYTES`] for each byte; and a second redaction changes
+//! nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,18 +16,22 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::secret_names::{is_value, names_secret};
-use super::{option_values, shapes};
+use super::command_reader;
+use super::finding::{Finding, Place, PlaceKind};
+use super::mark::without_marks;
+pub use super::mark::{KEY_BYTES, MAX_MARK_BYTES, RedactionKey};
+use super::secret_names::names_secret;
+use super::shapes;
+use super::value::{hidden_words, is_random, words_of_match};
+use super::variable_uses::VariableUses;
 
-/// The text that replaces a secret.
-pub const MARK: &str = "[redacted]";
 /// Patterns of a configuration. Each costs another pass over every text.
 pub const MAX_PATTERNS: usize = 64;
 /// The longest pattern, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 1_024;
 /// The size of a compiled pattern, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
-/// Passes over a text that replace what they find. As many passes more may cut the text off.
+/// Passes over a text. One or two are usual; each hides more words or is the last.
 const MAX_PASSES: usize = 8;
 /// Levels of JSON that are read. Deeper values become null.
 const MAX_DEPTH: usize = 32;
@@ -61,6 +63,7 @@ pub enum PatternError {
 pub struct Redactor {
     /// The patterns of a configuration.
     configured: Vec<Regex>,
+    key: RedactionKey,
 }
 
 impl Redactor {
@@ -93,26 +96,37 @@ impl Redactor {
         });
         Ok(Self {
             configured: compiled.collect::<Result<_, _>>()?,
+            key: RedactionKey::default(),
         })
+    }
+
+    /// The same with the key of the hashes in marks.
+    #[must_use]
+    pub fn with_key(mut self, key: RedactionKey) -> Self {
+        self.key = key;
+        self
     }
 
     /// Redacts a text or a shell line.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for pass in 0..2 * MAX_PASSES {
-            let mut found = self.shapes_in(&text);
-            option_values::find_in_line(&text, &mut found);
-            let Some(replaced) = with_marks(&text, found) else {
+        for _ in 0..MAX_PASSES {
+            let Some(redacted) = self.text_once(&text) else {
                 return text;
             };
-            text = Cow::Owned(if pass < MAX_PASSES {
-                replaced.text
-            } else {
-                cut_off(&text, replaced.first)
-            });
+            text = Cow::Owned(redacted);
         }
-        // A mark holds no secret.
-        Cow::Borrowed(MARK)
+        text
+    }
+
+    fn text_once(&self, text: &str) -> Option<String> {
+        let masked = without_marks(text);
+        let plain = masked.as_deref().unwrap_or(text);
+        let mut finding = self.shapes_in(plain);
+        command_reader::find_in_line(plain, &mut finding);
+        let uses = VariableUses::of(&[(plain, &finding)]);
+        let hidden = hidden_in(plain, &finding, &uses);
+        (!hidden.is_empty()).then(|| self.with_marks(text, hidden))
     }
 
     /// Redacts a program and its arguments.
@@ -125,34 +139,27 @@ impl Redactor {
             }
             argv = redacted;
         }
-        // A secret in a word depends on that word and the words before it, so those at rest stay so.
-        let redacted = self.argv_once(&argv);
-        let at_rest = argv
-            .iter()
-            .zip(&redacted)
-            .take_while(|(word, redacted)| word == redacted);
-        let at_rest = at_rest.count();
-        for word in argv.iter_mut().skip(at_rest) {
-            MARK.clone_into(word);
-        }
         argv
     }
 
     fn argv_once(&self, argv: &[String]) -> Vec<String> {
-        let mut found: Vec<_> = argv.iter().map(|word| self.shapes_in(word)).collect();
-        option_values::find_in_argv(argv, &mut found);
-        for (word, found) in argv.iter().zip(&mut found) {
-            // An argument with white space may be a shell line.
-            if word.contains(char::is_whitespace) {
-                option_values::find_in_line(word, found);
+        let masked = argv
+            .iter()
+            .map(|word| without_marks(word).unwrap_or_else(|| word.clone()));
+        let masked: Vec<String> = masked.collect();
+        let mut findings: Vec<_> = masked.iter().map(|word| self.shapes_in(word)).collect();
+        command_reader::find_in_argv(&masked, &mut findings);
+        let texts: Vec<_> = masked.iter().map(String::as_str).zip(&findings).collect();
+        let uses = VariableUses::of(&texts);
+        let redacted = argv.iter().zip(texts).map(|(word, (plain, finding))| {
+            let hidden = hidden_in(plain, finding, &uses);
+            if hidden.is_empty() {
+                word.clone()
+            } else {
+                self.with_marks(word, hidden)
             }
-        }
-        let words = argv.iter().zip(found);
-        words
-            .map(|(word, found)| {
-                with_marks(word, found).map_or_else(|| word.clone(), |replaced| replaced.text)
-            })
-            .collect()
+        });
+        redacted.collect()
     }
 
     /// Redacts the values of a JSON object. A text in a field whose name names a secret is one.
@@ -163,7 +170,7 @@ impl Redactor {
     fn fields(&self, map: Map<String, Value>, depth: usize) -> Map<String, Value> {
         let fields = map.into_iter().map(|(name, value)| {
             let value = match value {
-                Value::String(text) if names_secret(&name) && is_value(&text) => MARK.into(),
+                Value::String(text) if names_secret(&name) => self.secret_field(&text).into(),
                 value => self.value(value, depth),
             };
             (name, value)
@@ -192,18 +199,102 @@ impl Redactor {
         }
     }
 
-    fn shapes_in(&self, text: &str) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        shapes::find(text, &mut found);
+    /// The text of a field whose name names a secret.
+    fn secret_field(&self, text: &str) -> String {
+        let mut finding = Finding::default();
+        finding.add(0..text.len());
+        let masked = without_marks(text);
+        let hidden = hidden_in(
+            masked.as_deref().unwrap_or(text),
+            &finding,
+            &VariableUses::default(),
+        );
+        if hidden.is_empty() {
+            self.text(text).into_owned()
+        } else {
+            self.with_marks(text, hidden)
+        }
+    }
+
+    fn shapes_in(&self, text: &str) -> Finding {
+        let mut finding = Finding::default();
+        shapes::find(text, &mut finding);
         for pattern in &self.configured {
-            let secrets = pattern.captures_iter(text);
-            found.extend(secrets.filter_map(|captures| {
-                let secret = captures.get(1).or_else(|| captures.get(0))?;
-                Some(secret.range())
+            let matches = pattern.captures_iter(text);
+            finding.places.extend(matches.filter_map(|captures| {
+                let found = captures.get(1).or_else(|| captures.get(0))?;
+                Some(Place {
+                    value: found.range(),
+                    kind: PlaceKind::Match,
+                })
             }));
         }
-        found
+        finding
     }
+
+    /// A text with a mark for each of these words, which are in order and do not overlap.
+    fn with_marks(&self, text: &str, hidden: Vec<Range<usize>>) -> String {
+        let mut redacted = String::with_capacity(text.len());
+        let mut from = 0;
+        for word in hidden {
+            let (Some(before), Some(secret)) = (text.get(from..word.start), text.get(word.clone()))
+            else {
+                continue;
+            };
+            redacted.push_str(before);
+            redacted.push_str(&self.key.mark(secret));
+            from = word.end;
+        }
+        redacted.push_str(text.get(from..).unwrap_or_default());
+        redacted
+    }
+}
+
+/// The words that are hidden of what was found, in order.
+fn hidden_in(text: &str, finding: &Finding, uses: &VariableUses<'_>) -> Vec<Range<usize>> {
+    let mut hidden = Vec::new();
+    for place in &finding.places {
+        match &place.kind {
+            PlaceKind::Match => words_of_match(text, place.value.clone(), &mut hidden),
+            PlaceKind::Variable(name) if is_evaluated(text, name, &place.value, uses) => {}
+            PlaceKind::Variable(_) | PlaceKind::Value => {
+                hidden_words(text, place.value.clone(), &mut hidden);
+            }
+        }
+    }
+    let mut shown = finding.commands.clone();
+    let evaluated = finding.places.iter().filter_map(|place| match &place.kind {
+        PlaceKind::Variable(name) if is_evaluated(text, name, &place.value, uses) => {
+            Some(place.value.clone())
+        }
+        _ => None,
+    });
+    shown.extend(evaluated);
+    without(merged(hidden), merged(shown))
+}
+
+/// Whether the text may run the value of a variable. A random value that is not run directly is taken for
+/// a token.
+fn is_evaluated(
+    text: &str,
+    name: &Range<usize>,
+    value: &Range<usize>,
+    uses: &VariableUses<'_>,
+) -> bool {
+    let name = text.get(name.clone()).unwrap_or_default();
+    let value = text.get(value.clone()).unwrap_or_default();
+    uses.is_run(name) || (uses.is_used(name) && !is_random(value))
+}
+
+/// The ranges that overlap none of the others. Both are in order.
+fn without(ranges: Vec<Range<usize>>, others: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut others = others.into_iter().peekable();
+    let mut kept = ranges;
+    kept.retain(|range| {
+        while others.next_if(|other| other.end <= range.start).is_some() {}
+        others.peek().is_none_or(|other| other.start >= range.end)
+    });
+    kept
 }
 
 /// The texts of a list that holds nothing else, such as an argv.
@@ -212,64 +303,6 @@ fn words_of(values: &[Value]) -> Option<Vec<String>> {
         .iter()
         .map(|value| value.as_str().map(str::to_owned))
         .collect()
-}
-
-/// A text in which something was replaced.
-struct Replaced {
-    text: String,
-    /// The first byte that changed.
-    first: usize,
-}
-
-/// A text with a mark for each range. Ranges that touch count as one, and marks that stand already stay.
-/// `None` if the text does not change.
-fn with_marks(text: &str, mut found: Vec<Range<usize>>) -> Option<Replaced> {
-    found.retain(|range| !range.is_empty());
-    if found.is_empty() {
-        return None;
-    }
-    let mut found = merged(found);
-    // A range that reaches into a mark takes the mark in.
-    let mut ranges = found.iter().peekable();
-    let marks = text.match_indices(MARK).map(|(at, _)| at..at + MARK.len());
-    let marks: Vec<_> = marks
-        .filter(|mark| {
-            while ranges.next_if(|range| range.end <= mark.start).is_some() {}
-            ranges.peek().is_some_and(|range| range.start < mark.end)
-        })
-        .collect();
-    found.extend(marks);
-    let mut redacted = String::with_capacity(text.len());
-    let mut from = 0;
-    let mut first = None;
-    for range in merged(found) {
-        let (Some(before), Some(secret)) = (text.get(from..range.start), text.get(range.clone()))
-        else {
-            continue;
-        };
-        redacted.push_str(before);
-        let begin = redacted.len();
-        // The quotes around a secret stay.
-        let quote = secret
-            .chars()
-            .next()
-            .filter(|first| matches!(first, '"' | '\''));
-        match quote.filter(|quote| secret.len() > 1 && secret.ends_with(*quote)) {
-            Some(quote) => {
-                redacted.push(quote);
-                redacted.push_str(MARK);
-                redacted.push(quote);
-            }
-            None => redacted.push_str(MARK),
-        }
-        if redacted.get(begin..) != Some(secret) {
-            first.get_or_insert(range.start);
-        }
-        from = range.end;
-    }
-    redacted.push_str(text.get(from..).unwrap_or_default());
-    let text = redacted;
-    first.map(|first| Replaced { text, first })
 }
 
 /// The ranges in order. Those that touch become one.
@@ -283,12 +316,6 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
         }
     }
     merged
-}
-
-/// A text up to a byte, and a mark for the rest.
-fn cut_off(text: &str, at: usize) -> String {
-    let kept = text.get(..at).unwrap_or_default();
-    format!("{kept}{MARK}")
 }
 
 #[cfg(test)]

@@ -131,9 +131,17 @@ async fn secrets_are_not_stored() {
         .await
         .unwrap();
     let texts: Vec<String> = texts.iter().map(|row| row.get(0)).collect();
-    assert_eq!(
-        texts,
-        ["mysql '-p[redacted]'", "deploy --password [redacted]"]
+    let begins = [
+        "mysql '-p[redacted 7 bytes ",
+        "deploy --password [redacted 7 bytes ",
+    ];
+    assert!(
+        texts.len() == 2
+            && texts
+                .iter()
+                .zip(begins)
+                .all(|(text, begin)| text.starts_with(begin)),
+        "{texts:?}"
     );
     store.close().await.unwrap();
     for (name, bytes) in place.contents() {
