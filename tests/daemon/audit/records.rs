@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection};
+use sqlx::{AssertSqlSafe, Connection, Row};
 use termd_test_support::{
     Process, RawClient, SESSION, TestDaemon, assert_members, merged, sh, wait_until,
 };
@@ -266,6 +267,74 @@ fn tampering_is_found_and_the_first_bad_row_named() {
         let reason = verdict["first_bad"]["reason"].as_str().unwrap_or_default();
         assert!(!reason.is_empty(), "{verdict}");
     }
+}
+
+/// Changes a record and computes the chain anew from there, as docs/audit.md says how.
+fn rewrite(database: &Path, from: i64) {
+    let runtime = (tokio::runtime::Builder::new_current_thread().enable_all())
+        .build()
+        .unwrap();
+    tamper(
+        database,
+        &format!("UPDATE audit SET detail = '{{}}' WHERE seq = {from}"),
+    );
+    let columns =
+        "seq, at_ms, action, outcome, front, uid, pid, exe, session, client, terminal, detail";
+    let fields = columns.replace(", ", " AS TEXT), CAST(");
+    runtime.block_on(async {
+        let options = SqliteConnectOptions::new().filename(database);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        let select =
+            format!("SELECT CAST({fields} AS TEXT) FROM audit WHERE seq >= ? ORDER BY seq");
+        let rows = sqlx::query(AssertSqlSafe(select)).bind(from);
+        let rows = rows.fetch_all(&mut connection).await.unwrap();
+        let before = sqlx::query("SELECT hash FROM audit WHERE seq = ?").bind(from - 1);
+        let mut head: String = before.fetch_one(&mut connection).await.unwrap().get(0);
+        for row in rows {
+            let mut fields = vec![Some("termd-audit-1".to_owned()), Some(head.clone())];
+            fields.extend((0..row.len()).map(|column| row.get::<Option<String>, _>(column)));
+            let netstrings: String = fields
+                .iter()
+                .map(|field| match field {
+                    Some(text) => format!("{}:{text},", text.len()),
+                    None => "-,".to_owned(),
+                })
+                .collect();
+            let hash = format!("{:x}", Sha256::digest(netstrings));
+            let update = sqlx::query("UPDATE audit SET prev_hash = ?, hash = ? WHERE seq = ?");
+            let seq: String = row.get(0);
+            let update = update
+                .bind(&head)
+                .bind(&hash)
+                .bind(seq.parse::<i64>().unwrap());
+            update.execute(&mut connection).await.unwrap();
+            head = hash;
+        }
+        connection.close().await.unwrap();
+    });
+}
+
+/// The file alone cannot tell; the running daemon knows its head.
+#[test]
+fn a_chain_computed_anew_under_a_running_daemon_is_found_at_once() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    for _ in 0..3 {
+        agent.run(&json!({ "command": "echo", "args": ["one"] }));
+    }
+    agent.assert_audit_is_whole();
+    let info = agent.ok("daemon.info", &Value::Null);
+    let database = PathBuf::from(info["database"].as_str().unwrap());
+    let head = agent.ok("audit.list", &json!({ "limit": 1 }))["through"].clone();
+    rewrite(&database, 3);
+    let verdict = agent.ok("audit.verify", &Value::Null);
+    assert_eq!(verdict["first_bad"]["seq"], head, "{verdict}");
+    let reason = verdict["first_bad"]["reason"].to_string();
+    assert!(reason.contains("computed anew"), "{verdict}");
+    // A later record does not hide it.
+    agent.run(&json!({ "command": "true" }));
+    let verdict = agent.ok("audit.verify", &Value::Null);
+    assert!(!verdict["first_bad"].is_null(), "{verdict}");
 }
 
 #[test]

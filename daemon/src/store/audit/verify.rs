@@ -13,8 +13,9 @@ use super::head::Head;
 /// The record that says which records retention dropped.
 const PRUNED: &str = AuditAction::AuditPruned.as_str();
 
-/// Checks the chain from its anchor to its end. `written` is the head that this process wrote last: it
-/// shows records that were cut off the end. Those of an earlier process leave no trace in the database.
+/// Checks the chain from its anchor to its end. `written` is the head that this process read when it
+/// opened the database, or wrote last: it shows records that were cut off the end, and a chain that was
+/// computed anew. What was done before this process leaves no trace in the database.
 ///
 /// `connection` reads one snapshot: records written meanwhile are not seen.
 pub(crate) async fn verify(
@@ -22,7 +23,7 @@ pub(crate) async fn verify(
     written: &Head,
 ) -> Result<AuditVerdict, sqlx::Error> {
     let anchor = chain::anchor(&mut *connection).await?;
-    let mut checker = Checker::new(anchor.clone());
+    let mut checker = Checker::new(anchor.clone(), written.clone());
     let mut rows = sqlx::query(concat!(
         "SELECT ",
         audit_columns!(),
@@ -39,7 +40,7 @@ pub(crate) async fn verify(
             return Ok(checker.broken(seq, &fault));
         }
     }
-    Ok(checker.finish(&anchor, written))
+    Ok(checker.finish(&anchor))
 }
 
 /// What is wrong with a record, or with the chain at its place.
@@ -61,21 +62,28 @@ enum Fault {
     BeginningGone(i64),
     #[error("records from here to {0} were written and are gone")]
     EndGone(i64),
+    #[error(
+        "its hash is not the one that was written: it or a record before it was changed, and the chain computed anew"
+    )]
+    Rewritten,
 }
 
 /// What the records so far have shown.
 #[derive(Debug)]
 struct Checker {
     last: Head,
+    /// The head that this process wrote last.
+    written: Head,
     checked: u64,
     /// The last record that retention dropped, by its newest `audit.pruned` record: number and hash.
     pruned: Option<(i64, String)>,
 }
 
 impl Checker {
-    fn new(anchor: Head) -> Self {
+    fn new(anchor: Head, written: Head) -> Self {
         Self {
             last: anchor,
+            written,
             checked: 0,
             pruned: None,
         }
@@ -95,6 +103,9 @@ impl Checker {
         if row.hash != row.computed_hash() {
             return Err(Fault::WrongHash);
         }
+        if row.seq == self.written.seq && row.hash != self.written.hash {
+            return Err(Fault::Rewritten);
+        }
         if row.action == PRUNED {
             self.pruned = dropped_range(&row.detail);
         }
@@ -106,7 +117,7 @@ impl Checker {
         Ok(())
     }
 
-    fn finish(self, anchor: &Head, written: &Head) -> AuditVerdict {
+    fn finish(self, anchor: &Head) -> AuditVerdict {
         let recorded = match &self.pruned {
             Some((through, hash)) => *through == anchor.seq && *hash == anchor.hash,
             None => anchor.seq == 0 && anchor.hash == chain::NO_HASH,
@@ -115,9 +126,14 @@ impl Checker {
             return self.broken(anchor.seq + 1, &Fault::BeginningGone(anchor.seq));
         }
         // The snapshot is younger than `written`, so it may hold more, and never less.
-        if self.last.seq < written.seq {
+        let written = self.written.seq;
+        if self.last.seq < written {
             let first_missing = self.last.seq + 1;
-            return self.broken(first_missing, &Fault::EndGone(written.seq));
+            return self.broken(first_missing, &Fault::EndGone(written));
+        }
+        // Retention has dropped the newest record too: the anchor is the head.
+        if anchor.seq == written && anchor.hash != self.written.hash {
+            return self.broken(anchor.seq, &Fault::Rewritten);
         }
         AuditVerdict {
             checked: self.checked,

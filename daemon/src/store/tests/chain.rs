@@ -115,6 +115,31 @@ async fn records_cut_off_the_end_are_missed_while_their_writer_lives() {
     assert_eq!((verdict.checked, verdict.first_bad), (4, None));
 }
 
+/// The newest record's hash is the one that this process wrote, also where later records follow it.
+#[tokio::test]
+async fn a_longer_chain_does_not_hide_another_head() {
+    let place = Place::new();
+    let store = place.open().await;
+    for at_ms in 11..=14 {
+        store.audit(entry("terminal.create", at_ms)).await.unwrap();
+    }
+    let other = chain_of(6).await;
+    let sql = format!(
+        "ATTACH '{}' AS other; DELETE FROM audit; INSERT INTO audit SELECT seq, at_ms, action, outcome, \
+         front, uid, pid, exe, session, client, terminal, detail, prev_hash, hash FROM other.audit",
+        other.path().display()
+    );
+    let columns = "seq, at_ms, action, outcome, front, uid, pid, exe, session, client, terminal, \
+                   detail, prev_hash, hash";
+    let sql = sql.replace(
+        "INTO audit SELECT",
+        &format!("INTO audit ({columns}) SELECT"),
+    );
+    tamper(&place, &sql).await;
+    let verdict = store.verify_audit().await.unwrap();
+    assert_eq!(verdict.first_bad.map(|record| record.seq), Some(4));
+}
+
 #[tokio::test]
 async fn the_database_itself_holds_our_own_mistakes_off() {
     let place = chain_of(3).await;
