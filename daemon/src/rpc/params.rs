@@ -6,10 +6,17 @@ use serde_json::Value;
 use super::error::RpcError;
 use super::limits::DETAIL_SHOWN_CHARS;
 
-/// Reads the params of a call: an object, or an array in the order of the struct's fields.
+/// Reads the params of a call: an object. An array would be taken for the struct's fields in their
+/// order, of which nobody is told.
 ///
 /// The error names the param by its path, such as `env[0].value`; `params` is the whole.
 pub fn read<M: DeserializeOwned>(raw: &str) -> Result<M, RpcError> {
+    if !raw.trim_start().starts_with('{') {
+        return Err(RpcError::unreadable_params(
+            "params",
+            "an object is expected",
+        ));
+    }
     let mut json = serde_json::Deserializer::from_str(raw);
     let params = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
@@ -114,6 +121,10 @@ mod tests {
             (r#"{"label":"","command":"a"}"#, "label"),
             (r#"{"command":"a","command":"b"}"#, "command"),
             ("[]", "params"),
+            (r#"["true", []]"#, "params"),
+            (r#" [{"command":"a"}]"#, "params"),
+            ("null", "params"),
+            ("1", "params"),
             (r#"{"command":"a"} x"#, "params"),
         ];
         for (params, field) in table {
