@@ -1,11 +1,14 @@
 //! The paths of termd's files, below the XDG directories.
 
 use std::env;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
 use termd_proto::paths::{SOCKET_VARIABLE, SocketPlaces};
 use thiserror::Error;
+
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Every path that the daemon uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,17 +21,51 @@ pub struct Paths {
     pub config_file: PathBuf,
 }
 
-/// There is no home directory.
+/// Why there are no paths.
 #[derive(Debug, Error)]
-#[error("no home directory: set HOME to an absolute path")]
-pub struct NoHome;
+pub enum PathsError {
+    /// There is no home directory.
+    #[error("no home directory: set HOME to an absolute path")]
+    NoHome,
+    /// Others may put a socket of theirs in the place of ours.
+    #[error(
+        "XDG_RUNTIME_DIR is {}, which {problem}: set it to a directory of mode 0700 that is yours",
+        path.display()
+    )]
+    RuntimeDir {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+/// Why a directory is no place for a socket.
+fn problem_of(directory: &Path) -> Option<&'static str> {
+    // One that is absent is made, with mode 0700.
+    let found = directory.metadata().ok()?;
+    let own = rustix::process::geteuid().as_raw();
+    if found.uid() != own && found.uid() != 0 {
+        Some("belongs to another user")
+    } else if found.mode() & WRITABLE_BY_OTHERS != 0 {
+        Some("others may write to")
+    } else {
+        None
+    }
+}
 
 impl Paths {
     /// Finds the paths by the environment.
-    pub fn find() -> Result<Self, NoHome> {
-        let base = BaseDirs::new().ok_or(NoHome)?;
-        let state_home = base.state_dir().ok_or(NoHome)?;
+    pub fn find() -> Result<Self, PathsError> {
+        let base = BaseDirs::new().ok_or(PathsError::NoHome)?;
+        let state_home = base.state_dir().ok_or(PathsError::NoHome)?;
         let explicit = env::var_os(SOCKET_VARIABLE).filter(|path| !path.is_empty());
+        let runtime_dir = base.runtime_dir().filter(|_| explicit.is_none());
+        if let Some((path, problem)) = runtime_dir.and_then(|path| Some((path, problem_of(path)?)))
+        {
+            let path = path.to_owned();
+            return Err(PathsError::RuntimeDir { path, problem });
+        }
         let user_runtime_dir =
             PathBuf::from(format!("/run/user/{}", rustix::process::getuid().as_raw()));
         let places = SocketPlaces {

@@ -1,7 +1,8 @@
 //! `config.toml`, read whole and compiled.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::error::{ConfigError, place, shown};
@@ -10,6 +11,8 @@ use termd_policy::{Policy, RuleSource};
 
 /// The longest file, in bytes. The file is read whole.
 pub(super) const MAX_CONFIG_BYTES: u64 = 4 << 20;
+
+const WRITABLE_BY_ALL: u32 = 0o002;
 
 /// A configuration with the text that it was read from.
 #[derive(Debug, Clone)]
@@ -29,16 +32,22 @@ impl ConfigFile {
             path: path.to_owned(),
             source,
         };
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.len() > MAX_CONFIG_BYTES => {
-                return Err(unreadable(io::ErrorKind::FileTooLarge.into()));
-            }
+        let mut file = match File::open(path) {
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
                 return Self::parse(String::new(), path);
             }
-            Ok(_) | Err(_) => {}
+            opened => opened.map_err(unreadable)?,
+        };
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.len() > MAX_CONFIG_BYTES {
+            return Err(unreadable(io::ErrorKind::FileTooLarge.into()));
         }
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        if let Some(problem) = problem_of(&metadata) {
+            let path = path.to_owned();
+            return Err(ConfigError::Unfit { path, problem });
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(unreadable)?;
         Self::parse(text, path)
     }
 
@@ -72,9 +81,47 @@ impl ConfigFile {
     }
 }
 
+/// Why a file is not taken: somebody else may write to it. Root may own it, as it does where a program
+/// manages settings.
+fn problem_of(metadata: &Metadata) -> Option<&'static str> {
+    let own = rustix::process::geteuid().as_raw();
+    if metadata.uid() != own && metadata.uid() != 0 {
+        Some("belongs to another user")
+    } else if metadata.mode() & WRITABLE_BY_ALL != 0 && metadata.is_file() {
+        Some("may be written by everybody; look at what is in it, then chmod o-w")
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn a_file_that_everybody_may_write_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("config.toml");
+        fs::write(&path, "[audit]\n").unwrap();
+        for (mode, is_read) in [
+            (0o600, true),
+            (0o644, true),
+            (0o664, true),
+            (0o666, false),
+            (0o602, false),
+        ] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let loaded = ConfigFile::load(&path);
+            assert_eq!(loaded.is_ok(), is_read, "{mode:o}: {loaded:?}");
+        }
+        let said = ConfigFile::load(&path).unwrap_err().to_string();
+        assert!(
+            said.contains("config.toml may be written by everybody"),
+            "{said}"
+        );
+    }
 
     #[test]
     fn no_file_means_the_defaults() {

@@ -18,6 +18,14 @@ pub enum ConfigError {
         /// The error.
         source: io::Error,
     },
+    /// Somebody else may change the file.
+    #[error("{} {problem}", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: &'static str,
+    },
     /// The text is wrong. The message has one line, as compilers write it: a log or `termctl` may
     /// show no more.
     #[error("{}:{line}:{column}: {message}", path.display())]
