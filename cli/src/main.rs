@@ -17,6 +17,7 @@ mod error;
 mod exit_code;
 mod input;
 mod interrupt;
+mod json;
 mod output;
 mod rendering;
 mod secret;

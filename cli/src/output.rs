@@ -13,6 +13,7 @@ use termd_client::escape::escaped;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::CliError;
+use crate::json;
 
 /// Most chunks in a pump's queue; a chunk is at most one read, 1 MiB.
 const PUMP_CHUNKS: usize = 4;
@@ -28,7 +29,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), CliError> {
 
 /// Prints one value as one line of JSON.
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<(), CliError> {
-    let mut line = serde_json::to_vec(value).map_err(BadAnswer::from)?;
+    let mut line = json::to_vec(value).map_err(BadAnswer::from)?;
     line.push(b'\n');
     print(&line)
 }
@@ -58,7 +59,9 @@ pub(crate) fn status_line(text: &str) {
 /// Prints an error as one line or one JSON object.
 pub(crate) fn report(error: &CliError, as_json: bool) {
     if as_json {
-        let _ = writeln!(io::stderr().lock(), "{}", error.to_json());
+        let mut line = json::to_vec(&error.to_json()).unwrap_or_default();
+        line.push(b'\n');
+        let _ = io::stderr().lock().write_all(&line);
     } else if !matches!(error, CliError::StdoutClosed) {
         note(&error.to_string());
     }

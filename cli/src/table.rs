@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 
 use termd_client::escape::escaped;
 
+/// The widest column, in characters.
+const MAX_COLUMN_CHARS: usize = 80;
+
 /// Rows under a header, with columns as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -30,10 +33,9 @@ impl Table {
         let widths: Vec<usize> = (0..columns)
             .map(|column| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
-                cells
-                    .map(|cell| cell.chars().count())
-                    .max()
-                    .unwrap_or_default()
+                let widths = cells.map(|cell| cell.chars().count());
+                // A longer cell is shown whole and makes its own row longer, not every row.
+                widths.max().unwrap_or_default().min(MAX_COLUMN_CHARS)
             })
             .collect();
         let mut out = String::new();
@@ -100,6 +102,20 @@ mod tests {
         assert_eq!(
             table.render(),
             "ID       COMMAND\nlong_id  ls\né        \\x1b[2J\\n\n"
+        );
+    }
+
+    #[test]
+    fn a_long_cell_makes_its_own_row_long_and_no_other() {
+        let mut table = Table::new(&["ID", "COMMAND", "WHY"]);
+        table.row(["a", &format!("x{}y", " ".repeat(5_000)), "long"]);
+        table.row(["b", "ls", "short"]);
+        let rendered = table.render();
+        let lines: Vec<&str> = rendered.lines().collect();
+        assert!(lines[1].ends_with("y  long"), "{rendered}");
+        assert!(
+            lines[2].ends_with("short") && lines[2].len() < 100,
+            "{rendered}"
         );
     }
 

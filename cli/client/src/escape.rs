@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Characters that reorder or hide the text around them: bidirectional marks, embeddings,
 /// overrides and isolates, zero-width characters, line and paragraph separators, tags.
-fn misleads(c: char) -> bool {
+pub fn misleads(c: char) -> bool {
     matches!(
         c,
         '\u{061c}'

@@ -18,6 +18,7 @@ use super::show::show;
 use crate::args::{AuditArgs, AuditExportArgs, AuditVerb, FilterArgs, FrontArg, VerdictArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
+use crate::json;
 use crate::output;
 use crate::table::Table;
 
@@ -183,8 +184,7 @@ async fn export(link: &Link, args: AuditExportArgs) -> Result<ExitCode, CliError
             if args.csv {
                 text.extend_from_slice(csv::line(record).as_bytes());
             } else {
-                let json = serde_json::to_writer(&mut text, record);
-                json.map_err(BadAnswer::from)?;
+                text.extend(json::to_vec(record).map_err(BadAnswer::from)?);
                 text.push(b'\n');
             }
         }
