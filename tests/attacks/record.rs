@@ -65,7 +65,7 @@ fn a_command_in_a_secrets_place_is_recorded() {
         "f() { eval \"$2\"; }; f --password 'touch${IFS}evil'",
         "echo 'password: touch evil' | cut -d: -f2 | sh",
         "mysql -p\"$(touch evil)\" || :",
-        "ln -s /bin/touch sk-live-abcdefghij0123456789; ./sk-live-abcdefghij0123456789 evil; rm sk-live*",
+        "ln -s /bin/touch ./sk-live-abcdefghij0123456789; ./sk-live-abcdefghij0123456789 evil; rm sk-live*",
         "echo 'touch evil' | sh # | docker login --password-stdin",
     ] {
         agent.run(&sh(line));

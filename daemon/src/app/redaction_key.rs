@@ -12,6 +12,9 @@ use thiserror::Error;
 /// The name of the file. It is not in the database, so a copy of the database alone tells nothing.
 const NAME: &str = "redaction.key";
 
+/// Permission bits of the group and of others.
+const OTHERS: u32 = 0o077;
+
 /// Why there is no key.
 #[derive(Debug, Error)]
 pub enum KeyError {
@@ -49,7 +52,7 @@ pub(super) fn redaction_key(state_dir: &Path) -> Result<RedactionKey, KeyError> 
         opened => opened.map_err(io_error)?,
     };
     let found = file.metadata().map_err(io_error)?;
-    let is_own = found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 == 0;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw() && found.mode() & OTHERS == 0;
     if !found.is_file() || !is_own || found.len() != KEY_BYTES as u64 {
         return Err(KeyError::Unfit { path });
     }

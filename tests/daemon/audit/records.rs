@@ -322,6 +322,12 @@ fn a_chain_computed_anew_under_a_running_daemon_is_found_at_once() {
     for _ in 0..3 {
         agent.run(&json!({ "command": "echo", "args": ["one"] }));
     }
+    // No record may come while the chain is computed.
+    let exits = json!({ "filter": { "action": "terminal.exit" } });
+    wait_until("each exit is recorded", || {
+        let page = agent.ok("audit.list", &exits);
+        page["records"].as_array().map(Vec::len) == Some(3)
+    });
     agent.assert_audit_is_whole();
     let info = agent.ok("daemon.info", &Value::Null);
     let database = PathBuf::from(info["database"].as_str().unwrap());

@@ -9,11 +9,7 @@ use std::ops::Range;
 use super::finding::Finding;
 use super::programs::{Entry, Form, entries_of};
 use super::secret_names::names_secret;
-use super::value::{is_path, is_random};
-use super::words::{Piece, pieces};
 
-/// Quoted lines within quoted lines that are read: `sh -c "sh -c '…'"`.
-const MAX_DEPTH: usize = 3;
 /// Words that a command may follow (POSIX 2.4).
 const RESERVED: [&str; 12] = [
     "if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "begin", "and",
@@ -22,149 +18,7 @@ const RESERVED: [&str; 12] = [
 const STARTERS: [&str; 10] = [
     "sudo", "doas", "env", "nohup", "time", "nice", "exec", "command", "builtin", "xargs",
 ];
-/// Programs whose words are what they print.
-const PRINTERS: [&str; 2] = ["echo", "printf"];
-const QUOTES: [char; 2] = ['"', '\''];
-
-/// Finds the secrets and the command words of a shell's line.
-pub(super) fn find_in_line(line: &str, finding: &mut Finding) {
-    LineReader {
-        line,
-        base: 0,
-        depth: 0,
-        is_code: true,
-    }
-    .read(finding);
-}
-
-/// Finds the secrets and the command words in the words of an argv, for each word.
-pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
-    let mut reader = CommandReader::default();
-    let mut runs_next = true;
-    for (number, (word, finding)) in argv.iter().zip(findings.iter_mut()).enumerate() {
-        let range = 0..word.len();
-        let is_line = word.contains(char::is_whitespace);
-        if runs_next && !is_line {
-            finding.commands.push(range.clone());
-        }
-        let mut secrets = Vec::new();
-        let is_read = reader.read(word, 0, &mut secrets);
-        secrets.into_iter().for_each(|secret| finding.add(secret));
-        if is_line && !is_read {
-            LineReader {
-                line: word,
-                base: 0,
-                depth: 0,
-                is_code: number == 0 || runs_next,
-            }
-            .read(finding);
-        }
-        runs_next = takes_code(word);
-    }
-}
-
-/// Whether the word behind this option is run by a shell.
-fn takes_code(word: &str) -> bool {
-    let cluster = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    cluster.is_some_and(|options| options.ends_with('c') && options.len() <= 4)
-}
-
-/// Reads one line, or a quoted line within a line.
-struct LineReader<'a> {
-    line: &'a str,
-    /// Where the line begins in the whole text.
-    base: usize,
-    depth: usize,
-    /// Whether a shell runs the line.
-    is_code: bool,
-}
-
-impl LineReader<'_> {
-    fn read(&self, finding: &mut Finding) {
-        let mut reader = CommandReader::default();
-        let mut runs_next = false;
-        let mut lone = LoneWord::default();
-        for piece in pieces(self.line) {
-            let range = match piece {
-                Piece::End(end) => {
-                    lone.end(end, self, finding);
-                    reader.end(end, self, finding);
-                    runs_next = false;
-                    continue;
-                }
-                Piece::Word(range) => range,
-            };
-            let word = self.line.get(range.clone()).unwrap_or_default();
-            let is_command = reader.expects_command(word);
-            lone.word(&range, is_command);
-            let mut secrets = Vec::new();
-            let is_read = reader.read(word, self.base + range.start, &mut secrets);
-            secrets.into_iter().for_each(|secret| finding.add(secret));
-            if is_read {
-                continue;
-            }
-            let bare = word.trim_matches(QUOTES);
-            let is_quoted = bare.len() < word.len();
-            let quote = word.len() - word.trim_start_matches(QUOTES).len();
-            let runs = std::mem::replace(&mut runs_next, takes_code(word)) && self.is_code;
-            if is_quoted && self.depth < MAX_DEPTH && bare.contains(char::is_whitespace) {
-                Self {
-                    line: bare,
-                    base: self.base + range.start + quote,
-                    depth: self.depth + 1,
-                    is_code: runs,
-                }
-                .read(finding);
-            } else if runs {
-                finding
-                    .commands
-                    .push(self.base + range.start..self.base + range.end);
-            }
-        }
-        lone.end('\n', self, finding);
-        reader.end('\n', self, finding);
-    }
-}
-
-/// The command word of a command, until it is known whether other words follow.
-#[derive(Debug, Default)]
-struct LoneWord {
-    command: Option<Range<usize>>,
-    words: usize,
-    /// Whether the command begins where a line does.
-    is_first: bool,
-    is_after_end: bool,
-}
-
-impl LoneWord {
-    fn word(&mut self, range: &Range<usize>, is_command: bool) {
-        if self.words == 0 {
-            self.is_first = !self.is_after_end;
-        }
-        self.words += 1;
-        if is_command {
-            self.command = Some(range.clone());
-        }
-    }
-
-    /// Notes the command word as one that is never hidden. The exception is a random word alone in its
-    /// line, which is no path: what was pasted by mistake, or a line of a key.
-    fn end(&mut self, end: char, reader: &LineReader<'_>, finding: &mut Finding) {
-        let ends_line = matches!(end, '\n' | '\r');
-        if let Some(command) = self.command.take() {
-            let word = reader.line.get(command.clone()).unwrap_or_default();
-            let is_lone = self.words == 1 && self.is_first && ends_line;
-            let may_hide = is_lone && !is_path(word) && (is_random(word) || !reader.is_code);
-            if reader.is_code && !may_hide {
-                finding
-                    .commands
-                    .push(reader.base + command.start..reader.base + command.end);
-            }
-        }
-        self.words = 0;
-        self.is_after_end = !ends_line;
-    }
-}
+pub(super) const QUOTES: [char; 2] = ['"', '\''];
 
 /// An entry and how far the command has come in it.
 #[derive(Debug)]
@@ -197,29 +51,38 @@ enum Expected {
     Target,
 }
 
+/// What the input of a command is.
+#[derive(Debug, Clone, Copy, Default)]
+enum Input {
+    #[default]
+    Plain,
+    Secret,
+    /// A text with a secret behind this separator.
+    Pair(char),
+}
+
 /// Reads the words of one command, in order.
 #[derive(Debug, Default)]
-struct CommandReader {
+pub(super) struct CommandReader {
     entries: Vec<Progress>,
     expected: Expected,
     /// Whether the command word has come.
     has_command: bool,
     /// Whether only programs that start others have come so far.
     is_leading: bool,
-    is_printer: bool,
-    is_format: bool,
+    /// If the program prints its words: how many before them it does not print.
+    unprinted: Option<usize>,
     words: usize,
     /// What the command prints, if it only prints.
     printed: Vec<Range<usize>>,
     /// What the command reads, from a pipe or a here-string.
     input: Vec<Range<usize>>,
-    /// Whether the input is secret, and behind which separator.
-    wanted: Option<Option<char>>,
+    wanted: Input,
 }
 
 impl CommandReader {
     /// Whether this word would be the command word.
-    fn expects_command(&self, word: &str) -> bool {
+    pub(super) fn expects_command(&self, word: &str) -> bool {
         !self.has_command
             && matches!(self.expected, Expected::Word)
             && !is_assignment(word)
@@ -229,7 +92,7 @@ impl CommandReader {
 
     /// Reads a word that begins at `at`, and adds the ranges of the secrets in it. True: the word is
     /// nothing but the value of an option.
-    fn read(&mut self, word: &str, at: usize, secrets: &mut Vec<Range<usize>>) -> bool {
+    pub(super) fn read(&mut self, word: &str, at: usize, secrets: &mut Vec<Range<usize>>) -> bool {
         let mut add = |secret: Range<usize>| secrets.push(at + secret.start..at + secret.end);
         self.words += 1;
         let is_command = self.expects_command(word);
@@ -273,9 +136,13 @@ impl CommandReader {
         if is_command {
             self.has_command = true;
             self.is_leading = true;
-            self.is_printer = PRINTERS.contains(&program_name(bare));
-            self.is_format = program_name(bare) == "printf";
-        } else if self.is_printer && !word.starts_with('-') {
+            self.unprinted = match program_name(bare) {
+                "echo" => Some(0),
+                // The first word of printf is its format.
+                "printf" => Some(1),
+                _ => None,
+            };
+        } else if self.unprinted.is_some() && !word.starts_with('-') {
             self.printed.push(at..at + word.len());
         }
         if let Some(found) = self.read_entries(word, bare) {
@@ -333,50 +200,46 @@ impl CommandReader {
             let value = quote + entry.option.len();
             let value = value + usize::from(entry.option.starts_with("--") && value < word.len());
             let is_alone = value >= word.len();
-            let found: Vec<Range<usize>> = match entry.form {
+            let applies = match entry.form {
+                Form::Fields if entry.option.is_empty() => !is_option,
+                Form::Argument => !is_option && Some(progress.arguments) == entry.position,
+                Form::Named => !is_option && names_secret(last_name(bare)),
+                _ => has_option,
+            };
+            if !applies {
+                continue;
+            }
+            let found = answer.get_or_insert_default();
+            match entry.form {
                 Form::Attached | Form::Prefix | Form::Separate if has_option => {
                     if is_alone && entry.form == Form::Separate {
                         self.expected = Expected::Secret;
                     }
-                    vec![value.min(word.len())..word.len()]
+                    found.push(value.min(word.len())..word.len());
                 }
                 Form::Pair if has_option => {
                     let separator = entry.separator.unwrap_or(':');
                     if is_alone {
                         self.expected = Expected::Pair(separator);
                     }
-                    after_separator(word, value, separator)
-                        .into_iter()
-                        .collect()
+                    found.extend(after_separator(word, value, separator));
                 }
                 Form::Fields if has_option => {
                     if is_alone {
                         self.expected = Expected::Fields;
                     }
-                    fields(word, value).collect()
+                    found.extend(fields(word, value));
                 }
-                Form::Fields if entry.option.is_empty() && !is_option => fields(word, 0).collect(),
-                Form::Argument if !is_option && Some(progress.arguments) == entry.position => {
-                    match entry.separator {
-                        Some(separator) => {
-                            after_separator(word, 0, separator).into_iter().collect()
-                        }
-                        None => vec![0..word.len()],
-                    }
-                }
-                Form::Named if !is_option && names_secret(last_name(bare)) => {
-                    self.expected = Expected::Named;
-                    Vec::new()
-                }
-                Form::Stdin if has_option => {
-                    progress.has_option = true;
-                    Vec::new()
-                }
-                _ => continue,
-            };
-            answer
-                .get_or_insert_default()
-                .extend(found.into_iter().filter(|r| !r.is_empty()));
+                Form::Fields => found.extend(fields(word, 0)),
+                Form::Argument => match entry.separator {
+                    Some(separator) => found.extend(after_separator(word, 0, separator)),
+                    None => found.push(0..word.len()),
+                },
+                Form::Named => self.expected = Expected::Named,
+                Form::Stdin => progress.has_option = true,
+                Form::Attached | Form::Prefix | Form::Separate | Form::Pair => {}
+            }
+            found.retain(|secret| !secret.is_empty());
             if entry.last {
                 self.entries.clear();
                 break;
@@ -389,31 +252,33 @@ impl CommandReader {
     fn note_stdin(&mut self) {
         let wanted = self.entries.iter().find(|progress| progress.wants_input());
         if let Some(progress) = wanted {
-            self.wanted = Some(progress.entry.separator);
+            self.wanted = progress.entry.separator.map_or(Input::Secret, Input::Pair);
         }
     }
 
-    /// Ends the command at this character. Only now is it known what of its input is secret.
-    fn end(&mut self, end: char, line: &LineReader<'_>, finding: &mut Finding) {
-        if let Some(separator) = self.wanted {
-            for input in &self.input {
-                let word = line
-                    .line
-                    .get(input.start - line.base..input.end - line.base);
-                let secret = match (separator, word) {
-                    (Some(separator), Some(word)) => after_separator(word, 0, separator)
-                        .map(|secret| input.start + secret.start..input.start + secret.end),
-                    _ => Some(input.clone()),
-                };
-                secret.into_iter().for_each(|secret| finding.add(secret));
+    /// Ends the command, whose line begins at `base`, at this character. Only now is it known what of its
+    /// input is secret.
+    pub(super) fn end(&mut self, end: char, line: &str, base: usize, finding: &mut Finding) {
+        for input in &self.input {
+            match self.wanted {
+                Input::Plain => {}
+                Input::Secret => finding.add(input.clone()),
+                Input::Pair(separator) => {
+                    let word = line.get(input.start - base..input.end - base);
+                    let secret = word.and_then(|word| after_separator(word, 0, separator));
+                    if let Some(secret) = secret {
+                        finding.add_value_at(input.start, &secret);
+                    }
+                }
             }
         }
-        let input = match end {
+        let input = match (end, self.unprinted) {
             // A pipe may end a line.
-            '\n' | '\r' if self.words == 0 => std::mem::take(&mut self.input),
-            // The first word of printf is its format.
-            '|' if self.is_format && self.printed.len() > 1 => self.printed.split_off(1),
-            '|' => std::mem::take(&mut self.printed),
+            ('\n' | '\r', _) if self.words == 0 => std::mem::take(&mut self.input),
+            ('|', Some(unprinted)) if self.printed.len() > unprinted => {
+                self.printed.split_off(unprinted)
+            }
+            ('|', Some(_)) => std::mem::take(&mut self.printed),
             _ => Vec::new(),
         };
         *self = Self {
@@ -448,8 +313,7 @@ fn is_option_of(word: &str, option: &str) -> bool {
     };
     let is_whole_word = option.starts_with("--") || option.starts_with(char::is_alphanumeric);
     match rest.chars().next() {
-        None => true,
-        Some('=') => true,
+        None | Some('=') => true,
         Some(_) => !is_whole_word || option.ends_with([':', '.']),
     }
 }

@@ -3,6 +3,7 @@
 mod assignments;
 mod command_reader;
 mod finding;
+mod line_reader;
 mod mark;
 mod programs;
 pub mod redact;

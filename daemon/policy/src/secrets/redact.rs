@@ -16,8 +16,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::command_reader;
 use super::finding::{Finding, Place, PlaceKind};
+use super::line_reader;
 use super::mark::without_marks;
 pub use super::mark::{KEY_BYTES, MAX_MARK_BYTES, RedactionKey};
 use super::secret_names::names_secret;
@@ -123,7 +123,7 @@ impl Redactor {
         let masked = without_marks(text);
         let plain = masked.as_deref().unwrap_or(text);
         let mut finding = self.shapes_in(plain);
-        command_reader::find_in_line(plain, &mut finding);
+        line_reader::find_in_line(plain, &mut finding);
         let uses = VariableUses::of(&[(plain, &finding)]);
         let hidden = hidden_in(plain, &finding, &uses);
         (!hidden.is_empty()).then(|| self.with_marks(text, hidden))
@@ -148,7 +148,7 @@ impl Redactor {
             .map(|word| without_marks(word).unwrap_or_else(|| word.clone()));
         let masked: Vec<String> = masked.collect();
         let mut findings: Vec<_> = masked.iter().map(|word| self.shapes_in(word)).collect();
-        command_reader::find_in_argv(&masked, &mut findings);
+        line_reader::find_in_argv(&masked, &mut findings);
         let texts: Vec<_> = masked.iter().map(String::as_str).zip(&findings).collect();
         let uses = VariableUses::of(&texts);
         let redacted = argv.iter().zip(texts).map(|(word, (plain, finding))| {

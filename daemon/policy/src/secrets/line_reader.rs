@@ -1,0 +1,155 @@
+//! Secrets and command words in a line, and in the lines quoted within it.
+
+use std::ops::Range;
+
+use super::command_reader::{CommandReader, QUOTES};
+use super::finding::Finding;
+use super::value::{is_path, is_random};
+use super::words::{Piece, pieces};
+
+/// Quoted lines within quoted lines that are read: `sh -c "sh -c '…'"`.
+const MAX_DEPTH: usize = 3;
+
+/// Finds the secrets and the command words of a shell's line.
+pub(super) fn find_in_line(line: &str, finding: &mut Finding) {
+    LineReader {
+        line,
+        base: 0,
+        depth: 0,
+        is_code: true,
+    }
+    .read(finding);
+}
+
+/// Finds the secrets and the command words in the words of an argv, for each word.
+pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
+    let mut reader = CommandReader::default();
+    let mut runs_next = true;
+    for (number, (word, finding)) in argv.iter().zip(findings.iter_mut()).enumerate() {
+        let range = 0..word.len();
+        let is_line = word.contains(char::is_whitespace);
+        if runs_next && !is_line {
+            finding.commands.push(range.clone());
+        }
+        let mut secrets = Vec::new();
+        let is_read = reader.read(word, 0, &mut secrets);
+        for secret in secrets {
+            finding.add(secret);
+        }
+        if is_line && !is_read {
+            LineReader {
+                line: word,
+                base: 0,
+                depth: 0,
+                is_code: number == 0 || runs_next,
+            }
+            .read(finding);
+        }
+        runs_next = takes_code(word);
+    }
+}
+
+/// Whether the word behind this option is run by a shell.
+fn takes_code(word: &str) -> bool {
+    let cluster = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    cluster.is_some_and(|options| options.ends_with('c') && options.len() <= 4)
+}
+
+/// Reads one line, or a quoted line within a line.
+struct LineReader<'a> {
+    line: &'a str,
+    /// Where the line begins in the whole text.
+    base: usize,
+    depth: usize,
+    /// Whether a shell runs the line.
+    is_code: bool,
+}
+
+impl LineReader<'_> {
+    fn read(&self, finding: &mut Finding) {
+        let mut reader = CommandReader::default();
+        let mut runs_next = false;
+        let mut lone = LoneWord::default();
+        for piece in pieces(self.line) {
+            let range = match piece {
+                Piece::End(end) => {
+                    lone.end(end, self, finding);
+                    reader.end(end, self.line, self.base, finding);
+                    runs_next = false;
+                    continue;
+                }
+                Piece::Word(range) => range,
+            };
+            let word = self.line.get(range.clone()).unwrap_or_default();
+            let is_command = reader.expects_command(word);
+            lone.word(&range, is_command);
+            let mut secrets = Vec::new();
+            let is_read = reader.read(word, self.base + range.start, &mut secrets);
+            for secret in secrets {
+                finding.add(secret);
+            }
+            if is_read {
+                continue;
+            }
+            let bare = word.trim_matches(QUOTES);
+            let is_quoted = bare.len() < word.len();
+            let quote = word.len() - word.trim_start_matches(QUOTES).len();
+            let runs = std::mem::replace(&mut runs_next, takes_code(word)) && self.is_code;
+            if is_quoted && self.depth < MAX_DEPTH && bare.contains(char::is_whitespace) {
+                Self {
+                    line: bare,
+                    base: self.base + range.start + quote,
+                    depth: self.depth + 1,
+                    is_code: runs,
+                }
+                .read(finding);
+            } else if runs {
+                finding
+                    .commands
+                    .push(self.base + range.start..self.base + range.end);
+            }
+        }
+        lone.end('\n', self, finding);
+        reader.end('\n', self.line, self.base, finding);
+    }
+}
+
+/// The command word of a command, until it is known whether other words follow.
+#[derive(Debug, Default)]
+struct LoneWord {
+    command: Option<Range<usize>>,
+    words: usize,
+    /// Whether the command begins where a line does.
+    is_first: bool,
+    is_after_end: bool,
+}
+
+impl LoneWord {
+    fn word(&mut self, range: &Range<usize>, is_command: bool) {
+        if self.words == 0 {
+            self.is_first = !self.is_after_end;
+        }
+        self.words += 1;
+        if is_command {
+            self.command = Some(range.clone());
+        }
+    }
+
+    /// Notes the command word as one that is never hidden. The exception is a random word alone in its
+    /// line, which is no path: what was pasted by mistake, or a line of a key.
+    fn end(&mut self, end: char, reader: &LineReader<'_>, finding: &mut Finding) {
+        let ends_line = matches!(end, '\n' | '\r');
+        if let Some(command) = self.command.take() {
+            let word = reader.line.get(command.clone()).unwrap_or_default();
+            let is_lone = self.words == 1 && self.is_first && ends_line;
+            let may_hide = is_lone && !is_path(word) && (is_random(word) || !reader.is_code);
+            if reader.is_code && !may_hide {
+                finding
+                    .commands
+                    .push(reader.base + command.start..reader.base + command.end);
+            }
+        }
+        self.words = 0;
+        self.is_after_end = !ends_line;
+    }
+}
