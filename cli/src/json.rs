@@ -14,7 +14,7 @@ pub(crate) fn to_vec<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec
     Ok(json)
 }
 
-/// Escapes C1 controls, DEL, and characters that reorder or hide text. serde_json itself escapes C0.
+/// Escapes C1 controls, DEL, and characters that reorder or hide text. `serde_json` itself escapes C0.
 struct Escapes;
 
 impl Formatter for Escapes {
