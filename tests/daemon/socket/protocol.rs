@@ -29,7 +29,7 @@ fn a_line_over_the_limit_is_refused_and_the_next_one_served() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
     let filler = "a".repeat(5_000_000);
-    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "daemon.info", "params": [filler] });
+    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "daemon.info", "params": { "filler": filler } });
     let answer = exchange(&mut client, line.to_string());
     assert_eq!(answer["id"], Value::Null);
     let error = RpcError::of(&answer);

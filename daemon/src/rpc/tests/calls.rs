@@ -26,7 +26,7 @@ async fn a_disconnect_ends_two_hundred_waits() {
 async fn after_a_half_close_answers_still_come_and_a_hang_up_ends_the_wait() {
     let server = TestServer::start();
     let mut client = server.connect().await;
-    let big = r#"{"jsonrpc":"2.0","id":1,"method":"big","params":[3000000]}"#;
+    let big = r#"{"jsonrpc":"2.0","id":1,"method":"big","params":{"bytes":3000000}}"#;
     client.0.get_mut().write_all(big.as_bytes()).await.unwrap();
     client.0.get_mut().shutdown().await.unwrap();
     assert!(
@@ -134,7 +134,7 @@ async fn a_subscription_is_answered_first_and_loses_nothing() {
     let id = &answer["result"];
     client
         .send(&format!(
-            r#"{{"jsonrpc":"2.0","id":4,"method":"unsubscribe","params":[{id}]}}"#
+            r#"{{"jsonrpc":"2.0","id":4,"method":"unsubscribe","params":{{"subscription":{id}}}}}"#
         ))
         .await;
     assert_eq!(client.answer().await["result"], true);

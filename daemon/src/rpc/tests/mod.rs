@@ -75,9 +75,15 @@ macro_rules! test_method {
     };
 }
 
+/// The length of an answer.
+#[derive(Serialize, Deserialize)]
+struct Bytes {
+    bytes: usize,
+}
+
 test_method!("echo", Echo(Value) => Value);
 test_method!("never", Never(Value) => ());
-test_method!("big", Big([usize; 1]) => String);
+test_method!("big", Big(Bytes) => String);
 test_method!("when_two_wait", WhenTwoWait(Value) => ());
 test_method!("fail", Fail(Value) => ());
 test_method!("panic", Panic(Value) => ());
@@ -142,7 +148,11 @@ impl Waits {
         api
     }
 
-    async fn big(self: Arc<Self>, Big([size]): Big, context: Context) -> RpcResult<String> {
+    async fn big(
+        self: Arc<Self>,
+        Big(Bytes { bytes: size }): Big,
+        context: Context,
+    ) -> RpcResult<String> {
         let _turn = context.turn(size as u64).await;
         tokio::task::yield_now().await;
         self.made.fetch_add(1, Ordering::SeqCst);

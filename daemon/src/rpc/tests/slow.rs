@@ -16,7 +16,9 @@ const BIG_ANSWERS_UNREAD: usize = ANSWERS_HIGH_WATER_BYTES / BIG_BYTES + 1;
 
 async fn ask_for_big(client: &mut Client, ids: std::ops::Range<u64>) {
     for id in ids {
-        client.call_with(id, "big", &json!([BIG_BYTES])).await;
+        client
+            .call_with(id, "big", &json!({ "bytes": BIG_BYTES }))
+            .await;
     }
 }
 
