@@ -3,6 +3,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 
 use super::finding::{Finding, InspectedCommand};
+use crate::program::table::Programs;
 use crate::shell::variables::Variables;
 use crate::shell::word::Word;
 
@@ -30,6 +31,12 @@ pub(crate) struct Inspection {
     /// What is wrong with the text and with no one command of it.
     pub(crate) text_findings: Vec<Finding>,
     pub(crate) variables: Variables,
+    /// What is known of programs.
+    pub(crate) programs: Programs,
+    /// Whether a command that the table does not call harmless is unknown.
+    pub(crate) asks_unlisted: bool,
+    /// The names of files that the text has fetched.
+    pub(crate) fetched_files: Vec<String>,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,
@@ -45,6 +52,7 @@ impl Inspection {
             verdict,
             reason,
             span,
+            needs_person: false,
         });
     }
 

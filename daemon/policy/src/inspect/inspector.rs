@@ -10,7 +10,7 @@ use super::finding::{Finding, InspectedCommand};
 use super::inspection::Inspection;
 use super::script::inspect_script;
 use super::stdin::Stdin;
-use crate::danger::{self, code, sql};
+use crate::danger::{self, Danger, code, exfiltration, sql};
 use crate::program::input::{runs_stdin, script_substitution};
 use crate::program::kind::{ProgramKind, SqlClient, base_name, program_kind};
 use crate::program::output::{fetches, prints_environment};
@@ -29,11 +29,18 @@ const CODE_DEPTH: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Inspector {
     pub(super) inspection: Inspection,
+    /// Whether a command has read secrets, and whether one has sent what it read.
+    reads_secrets: bool,
+    sends: bool,
 }
 
 impl CommandSink for Inspector {
     fn inspection(&mut self) -> &mut Inspection {
         &mut self.inspection
+    }
+
+    fn assignment(&mut self, name: &str, value: &str, span: Span, depth: usize) {
+        self.variable(name, value, span, depth + 1);
     }
 
     fn command(&mut self, words: &[Word], stdin: &Stdin, depth: usize) {
@@ -51,17 +58,27 @@ impl CommandSink for Inspector {
             return;
         }
         let Some(program) = known_program(name) else {
-            let reason = "what it runs is only known once it runs".to_owned();
-            self.add(&name.text, words, Some((Verdict::Unknown, reason)), span);
+            let danger = Danger {
+                verdict: Verdict::Unknown,
+                reason: "what it runs is only known once it runs".to_owned(),
+                needs_person: false,
+            };
+            self.add(&name.text, words, Some(danger), span);
             return;
         };
         let args = words.get(1..).unwrap_or_default();
-        let danger =
-            danger::of_init_script(&name.text, args).or_else(|| danger::of_command(&program, args));
-        let finding = danger.map(|reason| (Verdict::Dangerous, reason));
-        let is_dangerous = finding.is_some();
-        self.add(&program, words, finding, span);
-        for inner in wrapper::inner_commands(&program, args) {
+        let programs = self.inspection.programs.clone();
+        let danger = danger::of_init_script(&name.text, args)
+            .map(Danger::from)
+            .or_else(|| danger::of_command(&programs, &program, args))
+            .or_else(|| self.danger_of_fetched(&name.text, &program, args))
+            .or_else(|| self.unlisted(&program, args));
+        let is_dangerous = danger
+            .as_ref()
+            .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
+        self.add(&program, words, danger, span);
+        self.note_exfiltration(&program, args, span);
+        for inner in wrapper::inner_commands(&programs, &program, args) {
             self.inner(inner, args, stdin, span, depth + 1);
         }
         if !is_dangerous {
@@ -96,7 +113,71 @@ impl Inspector {
 
     /// Inspects code of an interpreter, and the shell lines that it gives to the system.
     pub(super) fn code(&mut self, text: &str, span: Span) {
-        if let Some(reason) = code::danger(text).or_else(|| danger_of_shell_lines(text)) {
+        if let Some(reason) = code::danger(&self.inspection.programs, text).or_else(|| danger_of_shell_lines(text)) {
+            self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+    }
+
+    /// Inspects the variables that a request sets.
+    pub(super) fn environment(&mut self, env: &[(String, String)]) {
+        for (name, value) in env {
+            self.variable(name, value, Span { start: 0, end: 0 }, 1);
+        }
+        let names = env.iter().filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_"));
+        for (name, key) in names {
+            let value = name.replace("_KEY_", "_VALUE_");
+            let value = env.iter().find(|(name, _)| *name == value);
+            let setting = format!("{key}={}", value.map_or("", |(_, value)| value));
+            let words = ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
+            self.inner(InnerCommand::Argv(words.to_vec()), &[], &Stdin::Given, Span { start: 0, end: 0 }, 1);
+        }
+    }
+
+    /// Inspects what a variable makes programs run.
+    fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
+        let programs = self.inspection.programs.clone();
+        for inner in wrapper::of_variable(&programs, name, value, 0) {
+            self.inner(inner, &[], &Stdin::Given, span, depth);
+        }
+    }
+
+    /// Why a command is dangerous that runs a file which the text has fetched. Learns of such files.
+    fn danger_of_fetched(&mut self, path: &str, program: &str, args: &[Word]) -> Option<Danger> {
+        let programs = self.inspection.programs.clone();
+        for file in danger::fetched_files(&programs, program, args) {
+            self.inspection.fetched_files.push(file);
+        }
+        let fetched = &self.inspection.fetched_files;
+        let is_fetched = |path: &str| fetched.iter().any(|file| file == base_name(path));
+        let runs_files = matches!(
+            program_kind(program),
+            ProgramKind::Shell | ProgramKind::Code
+        ) || matches!(program, "source" | ".");
+        let script = args.iter().find(|word| !word.text.starts_with('-'));
+        let runs = (path.contains('/') && is_fetched(path))
+            || (runs_files && script.is_some_and(|word| is_fetched(&word.text)));
+        runs.then(|| FETCHED.to_owned().into())
+    }
+
+    /// Why a command is unknown that nobody has listed, where these are asked about.
+    fn unlisted(&self, program: &str, args: &[Word]) -> Option<Danger> {
+        let programs = &self.inspection.programs;
+        let asks = self.inspection.asks_unlisted && !danger::is_harmless(programs, program, args);
+        asks.then(|| Danger {
+            verdict: Verdict::Unknown,
+            reason: format!("`{program}` is not listed as harmless with these words"),
+            needs_person: false,
+        })
+    }
+
+    /// Notes a text that reads secrets and sends something.
+    fn note_exfiltration(&mut self, program: &str, args: &[Word], span: Span) {
+        let (reads, sends) = (self.reads_secrets, self.sends);
+        let programs = &self.inspection.programs;
+        self.reads_secrets |= exfiltration::reads_secrets(programs, program, args);
+        self.sends |= exfiltration::sends(programs, program, args);
+        if self.reads_secrets && self.sends && !(reads && sends) {
+            let reason = "it reads secrets and sends what it reads";
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
     }
@@ -105,7 +186,7 @@ impl Inspector {
         &mut self,
         program: &str,
         words: &[Word],
-        finding: Option<(Verdict, String)>,
+        danger: Option<Danger>,
         span: Span,
     ) {
         let args = words.get(1..).unwrap_or_default();
@@ -115,10 +196,11 @@ impl Inspector {
             computed: is_computed(name),
             args: args.to_vec(),
             arguments: joined(args),
-            finding: finding.map(|(verdict, reason)| Finding {
-                verdict,
-                reason,
+            finding: danger.map(|danger| Finding {
+                verdict: danger.verdict,
+                reason: danger.reason,
                 span,
+                needs_person: danger.needs_person,
             }),
         });
     }
@@ -149,6 +231,9 @@ impl Inspector {
             }
             InnerCommand::Unknown(reason) => {
                 self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            InnerCommand::Dangerous(reason) => {
+                self.inspection.note(Verdict::Dangerous, reason, span);
             }
         }
     }

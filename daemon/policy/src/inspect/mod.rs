@@ -19,6 +19,7 @@ use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
 use crate::danger;
 use crate::program::kind::{ProgramKind, is_foreign_shell, program_kind};
+use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
 use crate::shell::quote::{command_text, quoted};
 use crate::shell::source::Nesting;
@@ -35,8 +36,12 @@ pub(crate) fn inspect(
     request: &Request<'_>,
     completeness: Completeness,
     gate: &CompiledGate,
+    programs: &Programs,
+    asks_unlisted: bool,
 ) -> Inspection {
     let mut inspector = Inspector::default();
+    inspector.inspection.programs = programs.clone();
+    inspector.inspection.asks_unlisted = asks_unlisted;
     let joined: String;
     let text = match request.invocation {
         Invocation::Line(line) => {
@@ -49,6 +54,7 @@ pub(crate) fn inspect(
             &joined
         }
     };
+    inspector.environment(request.env);
     let mut inspection = inspector.inspection;
     if let Some(found) = gate.pattern_in(text) {
         let reason = format!("it fits the pattern {} of this client", found.pattern);

@@ -18,7 +18,7 @@ pub(super) fn inspect_redirect(
     }
     let appends = operator.contains(">>");
     for word in expand(target, span, &inspection.variables, 0) {
-        if let Some(reason) = writes::danger(&word.text, appends) {
+        if let Some(reason) = writes::danger(inspection.programs.files(), &word.text, appends) {
             inspection.note(Verdict::Dangerous, reason, span);
         }
     }

@@ -9,9 +9,11 @@ use super::redirect::inspect_redirect;
 use super::stdin::Stdin;
 use crate::danger::fork_bomb::{FORK_BOMB, is_fork_bomb};
 use crate::program::kind::{base_name, is_shell};
+use crate::program::output::fetches;
 use crate::shell::grammar_faults::words_behind_redirects;
 use crate::shell::source::Source;
 use crate::shell::variables::Variables;
+use crate::shell::word::joined;
 
 /// Values of one variable with which a command is read.
 const MAX_CHOICES: usize = 8;
@@ -52,6 +54,10 @@ impl TreeWalk<'_> {
                 self.children(node, stdin, depth);
             }
             // A substitution reads what its command reads, not what the pipeline carries.
+            "variable_assignment" => {
+                self.assignment(node, depth);
+                self.children(node, stdin, depth);
+            }
             "command_substitution" | "process_substitution" => {
                 self.children(node, &Stdin::Given, depth);
             }
@@ -60,6 +66,17 @@ impl TreeWalk<'_> {
                 self.children(node, stdin, depth);
             }
             _ => self.children(node, stdin, depth),
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'_>, depth: usize) {
+        let fields = ["name", "value"].map(|field| node.child_by_field_name(field));
+        if let [Some(name), Some(value)] = fields {
+            let source = self.source;
+            let words = source.expand(value, self.variables(), 0);
+            let (name, value) = (source.of(name), joined(&words));
+            let span = source.span(node);
+            self.sink.assignment(name, &value, span, depth);
         }
     }
 
@@ -110,6 +127,7 @@ impl TreeWalk<'_> {
             match child.kind() {
                 "file_redirect" => {
                     self.file_redirect(child);
+                    self.note_fetched(node, child);
                     self.children(child, &Stdin::Given, depth + 1);
                 }
                 // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
@@ -204,6 +222,19 @@ impl TreeWalk<'_> {
             let (operator, target) = (self.source.operator(node), self.source.of(file));
             let span = self.source.span(file);
             inspect_redirect(self.sink.inspection(), operator, target, span);
+        }
+    }
+
+    /// Learns of a file that a fetched text is written to.
+    fn note_fetched(&mut self, statement: Node<'_>, redirect: Node<'_>) {
+        let body = statement.child_by_field_name("body");
+        let file = redirect.child_by_field_name("destination");
+        if let (Some(body), Some(file)) = (body, file)
+            && self.source.operator(redirect).contains('>')
+            && fetches(self.source.of(body))
+        {
+            let name = base_name(self.source.of(file)).to_owned();
+            self.sink.inspection().fetched_files.push(name);
         }
     }
 

@@ -42,7 +42,7 @@ impl Outcome {
     /// The outcome of a command with these rules and this finding.
     pub(super) fn of(matched: RuleMatch, finding: Option<&Finding>, gate: &CompiledGate) -> Self {
         let by_verdict = match finding {
-            Some(_) if gate.is_enabled() => Effect::Confirm,
+            Some(finding) if gate.is_enabled() || finding.needs_person => Effect::Confirm,
             _ => Effect::Allow,
         };
         let profiles = matched.profiles;
@@ -94,7 +94,8 @@ pub(super) fn judgement(inspection: &Inspection, outcome: &Outcome) -> Judgement
         effect: outcome.effect,
         rule: outcome.rule,
         approved: None,
-        needs_person: false,
+        needs_person: outcome.effect == Effect::Confirm
+            && inspection.findings().any(|finding| finding.needs_person),
     }
 }
 

