@@ -59,7 +59,7 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
         return Some("it ties a program to a connection".to_owned());
     }
     let fetches = ["urlopen(", "requests.get(", "fetch(", "http.get(", "https.get(", "URI.open(", "urlretrieve(", "LWP::Simple", "file_get_contents('http", "file_get_contents(\"http", "Net::HTTP.get"];
-    let evaluates = ["exec(", "eval(", "os.system(", "subprocess", "Function(", "loads(", "instance_eval"];
+    let evaluates = ["exec(", "eval(", "(eval)", "os.system(", "subprocess", "Function(", "loads(", "instance_eval"];
     if fetches.iter().any(|call| tight.contains(call)) && evaluates.iter().any(|call| tight.contains(call)) {
         return Some("it runs what it fetches, unseen".to_owned());
     }
@@ -98,8 +98,9 @@ fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String>
         if removes_tree {
             return Some(format!("`{}` removes whole trees", call.name));
         }
-        let lists = ["glob(", "walk(", "listdir(", "readdirSync(", "Dir[", "iterdir(", "scandir(", "<*", "Dir.glob", "rglob(", "readdir("];
-        if is_listed(&call.name, REMOVERS) && lists.iter().any(|call| tight.contains(call)) {
+        let lists = ["glob(", "walk(", "listdir(", "readdirSync(", "Dir[", "iterdir(", "unlinkglob", "unlink<", "scandir(", "<*", "Dir.glob", "rglob(", "readdir("];
+        let removes = is_listed(&call.name, REMOVERS) || call.texts.iter().any(|text| is_listed(text, REMOVERS));
+        if removes && lists.iter().any(|call| tight.contains(call)) {
             return Some(format!("`{}` removes all that it finds", call.name));
         }
         let removed = call.texts.first().filter(|_| is_listed(&call.name, REMOVERS));

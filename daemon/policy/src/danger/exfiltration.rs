@@ -3,7 +3,8 @@
 use super::writes::is_credential;
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
-use crate::shell::word::Word;
+use crate::program::table::row::Prints;
+use crate::shell::word::{UNKNOWN, Word};
 
 /// Whether a command reads a file that holds secrets, or prints the environment.
 pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
@@ -19,5 +20,14 @@ pub(crate) fn sends(table: &ProgramTable, program: &str, args: &[Word]) -> bool 
     let Some(row) = table.row(program) else {
         return false;
     };
-    Call::new(row, args).first(&row.sends).is_some()
+    let mut call = Call::new(row, args);
+    if call.first(&row.sends).is_some() {
+        return true;
+    }
+    // A secret may stand in the address itself.
+    let asks_others = row.prints == Some(Prints::Fetched)
+        || matches!(program, "dig" | "nslookup" | "host" | "ping");
+    let options = call.options(None);
+    let mut operands = options.operands.iter();
+    asks_others && operands.any(|(_, word)| word.contains(UNKNOWN))
 }

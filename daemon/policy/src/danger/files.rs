@@ -53,6 +53,15 @@ fn chmod(args: &[Word]) -> Option<String> {
     let mode = args.iter().find(|word| !word.text.starts_with('-'))?;
     let octal = mode.text.trim_start_matches('0');
     let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
+    let setuid = numeric && octal.len() == 4 && octal.starts_with(['4', '5', '6', '7'])
+        || mode.text.split(',').any(|clause| {
+            let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));
+            rights.contains('s') && (who.is_empty() || who.contains(['u', 'a']))
+        });
+    if setuid {
+        let mode = &mode.text;
+        return Some(format!("`chmod {mode}` lets everybody run it with its owner's rights"));
+    }
     let everybody = (numeric && octal.len() >= 3 && octal.ends_with("777"))
         || mode.text.split(',').any(|clause| {
             let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));

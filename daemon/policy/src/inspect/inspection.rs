@@ -37,6 +37,9 @@ pub(crate) struct Inspection {
     pub(crate) asks_unlisted: bool,
     /// The names of files that the text has fetched.
     pub(crate) fetched_files: Vec<String>,
+    /// Whether a command reads secrets, and where one sends something.
+    pub(crate) reads_secrets: bool,
+    pub(crate) sends: Option<Span>,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,

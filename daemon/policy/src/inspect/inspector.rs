@@ -29,9 +29,6 @@ const CODE_DEPTH: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Inspector {
     pub(super) inspection: Inspection,
-    /// Whether a command has read secrets, and whether one has sent what it read.
-    reads_secrets: bool,
-    sends: bool,
 }
 
 impl CommandSink for Inspector {
@@ -77,7 +74,7 @@ impl CommandSink for Inspector {
             .as_ref()
             .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
         self.add(&program, words, danger, span);
-        self.note_exfiltration(&program, args, span);
+        self.learn_flow(&program, args, span);
         for inner in wrapper::inner_commands(&programs, &program, args) {
             self.inner(inner, args, stdin, span, depth + 1);
         }
@@ -170,14 +167,19 @@ impl Inspector {
         })
     }
 
+    /// Learns whether a command reads secrets, and whether it sends something.
+    fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
+        let programs = self.inspection.programs.clone();
+        self.inspection.reads_secrets |= exfiltration::reads_secrets(&programs, program, args);
+        if self.inspection.sends.is_none() && exfiltration::sends(&programs, program, args) {
+            self.inspection.sends = Some(span);
+        }
+    }
+
     /// Notes a text that reads secrets and sends something.
-    fn note_exfiltration(&mut self, program: &str, args: &[Word], span: Span) {
-        let (reads, sends) = (self.reads_secrets, self.sends);
-        let programs = &self.inspection.programs;
-        self.reads_secrets |= exfiltration::reads_secrets(programs, program, args);
-        self.sends |= exfiltration::sends(programs, program, args);
-        if self.reads_secrets && self.sends && !(reads && sends) {
-            let reason = "it reads secrets and sends what it reads";
+    pub(super) fn note_exfiltration(&mut self) {
+        if let (true, Some(span)) = (self.inspection.reads_secrets, self.inspection.sends) {
+            let reason = "it reads secrets and sends something";
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
     }

@@ -55,6 +55,7 @@ pub(crate) fn inspect(
         }
     };
     inspector.environment(request.env);
+    inspector.note_exfiltration();
     let mut inspection = inspector.inspection;
     if let Some(found) = gate.pattern_in(text) {
         let reason = format!("it fits the pattern {} of this client", found.pattern);

@@ -13,6 +13,13 @@ pub(super) fn inspect_redirect(
     target: &str,
     span: Span,
 ) {
+    if operator == "<" {
+        let words = expand(target, span, &inspection.variables, 0);
+        let files = inspection.programs.files();
+        let reads = words.iter().any(|word| writes::is_credential(files, &word.text));
+        inspection.reads_secrets |= reads;
+        return;
+    }
     if !operator.contains('>') {
         return;
     }

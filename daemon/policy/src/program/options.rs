@@ -196,6 +196,7 @@ impl<'a> Options<'a> {
 fn is_spelling(given: &str, names: &[String], is_known: &dyn Fn(&str) -> bool) -> bool {
     names.iter().any(|name| {
         name == given
+            || (name.ends_with(':') && given.starts_with(name.as_str()))
             || (given.len() > 2 && name.len() > 1 && name.starts_with(given) && !is_known(given))
     })
 }

@@ -72,7 +72,8 @@ impl<'r, 'a> Call<'r, 'a> {
     /// Whether the program only tells how it is used.
     pub(crate) fn asks_for_help(&mut self) -> bool {
         let options = self.options(None);
-        let help = ["help".to_owned(), "version".to_owned()];
-        self.row.help != Some(false) && options.given(&help, &|_| true).is_some()
+        let asks = |name: &str| options.given(&[name.to_owned()], &|_| true).is_some();
+        let is_alone = options.operands.is_empty();
+        self.row.help != Some(false) && (asks("help") || (is_alone && asks("version")))
     }
 }

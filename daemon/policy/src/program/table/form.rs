@@ -28,11 +28,15 @@ pub(crate) enum Slot {
     Setting,
     /// The key of a setting. The next operand is its value.
     Key,
+    /// A program that runs later or for many files. What nobody knows is not safe there.
+    Program,
+    /// `NAME=VALUE` for the environment.
+    Variable,
     /// The arguments of a shell: this word and those behind it.
     Shell,
 }
 
-const SLOTS: [(&str, Slot); 10] = [
+const SLOTS: [(&str, Slot); 12] = [
     ("COMMAND", Slot::Command),
     ("LINE", Slot::Line),
     ("CODE", Slot::Code),
@@ -42,6 +46,8 @@ const SLOTS: [(&str, Slot); 10] = [
     ("FILE", Slot::File),
     ("SETTING", Slot::Setting),
     ("KEY", Slot::Key),
+    ("PROGRAM", Slot::Program),
+    ("VARIABLE", Slot::Variable),
     ("SHELL", Slot::Shell),
 ];
 
@@ -146,6 +152,9 @@ impl Form {
         let mut terms = Vec::new();
         let (mut operands, mut operands_before_rest) = (0, None);
         for word in text.split_whitespace() {
+            // `\s` is a blank within a word.
+            let word = &word.replace("\\s", " ");
+            let word = word.as_str();
             let patterns = |text: &str| text.split('|').map(Pattern::parse).collect::<Vec<_>>();
             let term = if word == "--" {
                 Term::Mark

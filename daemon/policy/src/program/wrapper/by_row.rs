@@ -9,6 +9,7 @@ use crate::program::kind::{SqlClient, base_name};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::form::{Filled, Slot};
+use crate::program::table::row::Takes;
 use crate::program::table::setting::{Setting, setting};
 use crate::shell::expansion::expand;
 use crate::shell::variables::Variables;
@@ -38,6 +39,12 @@ pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec
                     let value = value.map_or("", |word| &word.text);
                     started.extend(of_setting(table, program, filled.text, value, filled.at));
                 }
+                Slot::Program => started.extend(line(table, filled.text, filled.at)),
+                Slot::Variable => {
+                    if let Some((name, value)) = filled.text.split_once('=') {
+                        started.extend(of_variable(table, name, value, filled.at));
+                    }
+                }
                 _ => started.extend(of_slot(table, filled, args)),
             }
         }
@@ -53,7 +60,9 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
         vec![InnerCommand::Sql { client, text, at }]
     };
     match slot {
-        Slot::Command if is_rest => command(table, rest, at),
+        Slot::Command if is_rest || rest.first().is_some_and(|word| word.text == text) => {
+            command(table, rest, at)
+        }
         Slot::Shell => shell_line(rest),
         Slot::Line if is_rest => InnerCommand::joined_line(args, at),
         Slot::Line | Slot::Command => vec![InnerCommand::line((at, text))],
@@ -65,7 +74,7 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
             vec![InnerCommand::Sql { client, text, at }]
         }
         Slot::Mongo => sql(SqlClient::Mongo),
-        Slot::File | Slot::Setting | Slot::Key => Vec::new(),
+        Slot::File | Slot::Setting | Slot::Key | Slot::Program | Slot::Variable => Vec::new(),
     }
 }
 
@@ -80,7 +89,14 @@ pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<In
         }
         count += 1;
     }
-    started.extend(InnerCommand::argv(words.get(count..).unwrap_or_default()));
+    let words = words.get(count..).unwrap_or_default();
+    // `termctl run 'LINE'` gives one word with blanks to a shell.
+    if let [word] = words
+        && word.text.contains([' ', ';', '|', '&'])
+    {
+        started.push(InnerCommand::line((at + count, &word.text)));
+    }
+    started.extend(InnerCommand::argv(words));
     started
 }
 
@@ -167,7 +183,9 @@ fn line(table: &ProgramTable, value: &str, at: usize) -> Vec<InnerCommand> {
     let mut started = vec![InnerCommand::line((at, value))];
     let mut words = value.split_whitespace().skip_while(|word| is_assignment(word));
     let name = base_name(words.next().unwrap_or_default().trim_matches(['"', '\'']));
-    let is_plain = !value.contains([';', '&', '|', '`', '\n', '>']) && !value.contains("$(");
+    let is_word = !value.contains(char::is_whitespace);
+    let is_shell = table.row(name).is_some_and(|row| row.takes == Some(Takes::Shell));
+    let is_plain = (is_word || !is_shell) && !value.contains([';', '&', '|', '`', '\n', '>']) && !value.contains("$(");
     if !(is_plain && (name.starts_with('$') || table.is_harmless_value(name))) {
         started.push(InnerCommand::Unknown(UNLISTED_VALUE));
     }

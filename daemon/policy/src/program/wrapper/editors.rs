@@ -1,6 +1,8 @@
 //! Lines and code within one word: of vim(1), sed(1), and of interpreters whose options cluster.
 
 use super::inner_command::InnerCommand;
+use crate::program::kind::base_name;
+use crate::program::table::ProgramTable;
 use crate::shell::word::Word;
 
 /// The shell lines of `vim +!LINE`, `-c ':!LINE'` and `+'call system("…")'`.
@@ -48,6 +50,25 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
         }
     }
     started
+}
+
+/// The script of an interpreter that is a program of its own: `python manage.py flush`, `php artisan …`,
+/// `python -m twine upload`.
+pub(super) fn script(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
+    let begin = match args.iter().position(|word| word.text == "-m") {
+        Some(at) => at + 1,
+        None => match args.iter().position(|word| !word.text.starts_with('-')) {
+            Some(at) => at,
+            None => return Vec::new(),
+        },
+    };
+    let words = args.get(begin..).unwrap_or_default();
+    let name = words.first().map_or("", |word| base_name(&word.text));
+    if table.row(name).is_some() {
+        InnerCommand::argv(words)
+    } else {
+        Vec::new()
+    }
 }
 
 /// The code of a cluster such as `perl -pe CODE` and `ruby -ne CODE`.

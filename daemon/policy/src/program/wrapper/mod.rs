@@ -15,7 +15,7 @@ use crate::program::table::row::Takes;
 use crate::shell::word::Word;
 use batches::{find, parallel, xargs};
 pub(crate) use by_row::of_variable;
-use editors::{editor, interpreter, sed};
+use editors::{editor, interpreter, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use multiplexers::{screen, tmux};
@@ -42,7 +42,11 @@ pub(crate) fn inner_commands(
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_point(table, program, args),
         _ if takes == Some(Takes::Shell) => shell_line(args),
-        _ if takes == Some(Takes::Code) => interpreter(args),
+        _ if takes == Some(Takes::Code) => {
+            let mut started = interpreter(args);
+            started.extend(script(table, args));
+            started
+        }
         _ => by_row::verb_program(program, args),
     };
     started.extend(by_row::started(table, program, args));
