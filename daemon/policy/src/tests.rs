@@ -9,6 +9,7 @@ mod programs;
 mod properties;
 mod rules;
 mod safe;
+mod table;
 mod typed;
 mod wrappers;
 

@@ -40,11 +40,21 @@ const KILLERS: &str = "kill killpg";
 pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     let code = judged_part(code);
     let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-    let forks = ["forkwhile", "fork()while", "while1{fork", "while(1){fork", "fork||redo", "loop{fork", "fork&fork"];
+    let forks = [
+        "forkwhile",
+        "fork()while",
+        "while1{fork",
+        "while(1){fork",
+        "fork||redo",
+        "loop{fork",
+        "fork&fork",
+    ];
     let loops = ["whileTrue:", "while1:", "while(true)", "for(;;)", "loopdo"];
     if forks.iter().any(|fork| tight.contains(fork))
         || (loops.iter().any(|start| tight.contains(start))
-            && ["os.fork()", "fork()", "forkpty()", ".fork("].iter().any(|fork| tight.contains(fork)))
+            && ["os.fork()", "fork()", "forkpty()", ".fork("]
+                .iter()
+                .any(|fork| tight.contains(fork)))
     {
         return Some("it starts itself over and over: a fork bomb".to_owned());
     }
@@ -54,18 +64,56 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
         || tight.contains("fsockopen") && (tight.contains("exec") || tight.contains("proc_open"))
         || tight.contains("net.Socket") && (tight.contains("spawn") || tight.contains("exec"))
         || tight.contains("createConnection") && tight.contains("spawn(")
-        || tight.contains("usesocket") || tight.contains("useSocket") && tight.contains("exec")
+        || tight.contains("usesocket")
+        || tight.contains("useSocket") && tight.contains("exec")
     {
         return Some("it ties a program to a connection".to_owned());
     }
-    let fetches = ["urlopen(", "requests.get(", "fetch(", "http.get(", "https.get(", "URI.open(", "urlretrieve(", "LWP::Simple", "file_get_contents('http", "file_get_contents(\"http", "Net::HTTP.get"];
-    let evaluates = ["exec(", "eval(", "(eval)", "os.system(", "subprocess", "Function(", "loads(", "instance_eval"];
-    if fetches.iter().any(|call| tight.contains(call)) && evaluates.iter().any(|call| tight.contains(call)) {
+    let fetches = [
+        "urlopen(",
+        "requests.get(",
+        "fetch(",
+        "http.get(",
+        "https.get(",
+        "URI.open(",
+        "urlretrieve(",
+        "LWP::Simple",
+        "file_get_contents('http",
+        "file_get_contents(\"http",
+        "Net::HTTP.get",
+    ];
+    let evaluates = [
+        "exec(",
+        "eval(",
+        "(eval)",
+        "os.system(",
+        "subprocess",
+        "Function(",
+        "loads(",
+        "instance_eval",
+    ];
+    if fetches.iter().any(|call| tight.contains(call))
+        && evaluates.iter().any(|call| tight.contains(call))
+    {
         return Some("it runs what it fetches, unseen".to_owned());
     }
-    let decodes = ["b64decode(", "atob(", "base64_decode(", "decode64(", "decode_base64(", "fromCharCode(", "'base64'", "\"base64\"", "unhexlify(", "fromhex(", "gzinflate("];
+    let decodes = [
+        "b64decode(",
+        "atob(",
+        "base64_decode(",
+        "decode64(",
+        "decode_base64(",
+        "fromCharCode(",
+        "'base64'",
+        "\"base64\"",
+        "unhexlify(",
+        "fromhex(",
+        "gzinflate(",
+    ];
     if decodes.iter().any(|call| tight.contains(call))
-        && ["exec(", "eval(", "system(", "Function("].iter().any(|call| tight.contains(call))
+        && ["exec(", "eval(", "system(", "Function("]
+            .iter()
+            .any(|call| tight.contains(call))
     {
         return Some("it runs what it decodes, unseen".to_owned());
     }
@@ -89,21 +137,57 @@ fn is_listed(word: &str, list: &str) -> bool {
 
 fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String> {
     let files = table.files();
-    let sends = ["requests.post(", "requests.put(", "urlopen(", "fetch(", "http.request(", "https.request(", "axios.post(", "Net::HTTP.post", "sendall(", ".send(", "smtplib", "curl_exec(", "LWP", "sendto("];
+    let sends = [
+        "requests.post(",
+        "requests.put(",
+        "urlopen(",
+        "fetch(",
+        "http.request(",
+        "https.request(",
+        "axios.post(",
+        "Net::HTTP.post",
+        "sendall(",
+        ".send(",
+        "smtplib",
+        "curl_exec(",
+        "LWP",
+        "sendto(",
+    ];
     let sends = sends.iter().any(|call| tight.contains(call));
     for call in calls {
         let removes_tree = is_listed(&call.name, TREE_REMOVERS)
             || (is_listed(&call.name, RECURSIVE)
-                && call.words.iter().any(|word| matches!(&**word, "recursive" | "force")));
+                && call
+                    .words
+                    .iter()
+                    .any(|word| matches!(&**word, "recursive" | "force")));
         if removes_tree {
             return Some(format!("`{}` removes whole trees", call.name));
         }
-        let lists = ["glob(", "walk(", "listdir(", "readdirSync(", "Dir[", "iterdir(", "unlinkglob", "unlink<", "scandir(", "<*", "Dir.glob", "rglob(", "readdir("];
-        let removes = is_listed(&call.name, REMOVERS) || call.texts.iter().any(|text| is_listed(text, REMOVERS));
+        let lists = [
+            "glob(",
+            "walk(",
+            "listdir(",
+            "readdirSync(",
+            "Dir[",
+            "iterdir(",
+            "unlinkglob",
+            "unlink<",
+            "scandir(",
+            "<*",
+            "Dir.glob",
+            "rglob(",
+            "readdir(",
+        ];
+        let removes = is_listed(&call.name, REMOVERS)
+            || call.texts.iter().any(|text| is_listed(text, REMOVERS));
         if removes && lists.iter().any(|call| tight.contains(call)) {
             return Some(format!("`{}` removes all that it finds", call.name));
         }
-        let removed = call.texts.first().filter(|_| is_listed(&call.name, REMOVERS));
+        let removed = call
+            .texts
+            .first()
+            .filter(|_| is_listed(&call.name, REMOVERS));
         if let Some(reason) = removed.and_then(|path| writes::removal(files, path)) {
             return Some(reason);
         }
@@ -111,35 +195,60 @@ fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String>
         let mode = call.texts.get(1).map_or("", String::as_str);
         let writes_file = is_listed(&call.name, WRITERS)
             || (opens && mode.contains(['w', 'a', '+', 'x', '>']))
-            || (opens && ["write_text", "write_bytes"].iter().any(|call| tight.contains(call)));
+            || (opens
+                && ["write_text", "write_bytes"]
+                    .iter()
+                    .any(|call| tight.contains(call)));
         if writes_file {
             let appends = mode.starts_with('a') || call.name.starts_with("append");
             let mut paths = call.texts.iter().take(2);
             let reason = paths.find_map(|path| {
                 let path = path.trim_start_matches(['>', ' ']);
-                writes::danger(files, path, appends).filter(|_| path.contains('/') || path.starts_with('~'))
+                writes::danger(files, path, appends)
+                    .filter(|_| path.contains('/') || path.starts_with('~'))
             });
             if reason.is_some() {
                 return reason;
             }
         }
-        if sends && call.texts.iter().any(|text| writes::is_credential(files, text) && text.len() > 2) {
+        if sends
+            && call
+                .texts
+                .iter()
+                .any(|text| writes::is_credential(files, text) && text.len() > 2)
+        {
             return Some("it reads secrets and sends something".to_owned());
         }
         if sends && tight.contains("environ") && call.path.contains("environ") {
             return Some("it sends the environment".to_owned());
         }
         let kills_all = is_listed(&call.name, KILLERS)
-            && (call.words.iter().any(|word| matches!(&**word, "SIGKILL" | "9"))
-                || call.texts.iter().any(|text| matches!(&**text, "SIGKILL" | "KILL")));
+            && (call
+                .words
+                .iter()
+                .any(|word| matches!(&**word, "SIGKILL" | "9"))
+                || call
+                    .texts
+                    .iter()
+                    .any(|text| matches!(&**text, "SIGKILL" | "KILL")));
         if kills_all {
             return Some("it kills processes that cannot clean up".to_owned());
         }
-        if call.name == "chmod" && call.words.iter().any(|word| matches!(&**word, "0o777" | "0777" | "511")) {
+        if call.name == "chmod"
+            && call
+                .words
+                .iter()
+                .any(|word| matches!(&**word, "0o777" | "0777" | "511"))
+        {
             return Some("it opens a file to everybody".to_owned());
         }
     }
-    let calls_sql = calls.iter().filter(|call| is_listed(&call.name, "execute executescript query raw $executeRawUnsafe execute_sql"));
+    let calls_sql = calls.iter().filter(|call| {
+        is_listed(
+            &call.name,
+            "execute executescript query raw $executeRawUnsafe execute_sql",
+        )
+    });
     calls_sql
         .flat_map(|call| &call.texts)
         .find_map(|text| super::sql::danger(crate::program::kind::SqlClient::Sql, text))
@@ -151,7 +260,10 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
     let code = judged_part(code);
     let mut lines = Vec::new();
     for call in calls(code) {
-        if is_listed(&call.name, RUNNERS) || call.path.starts_with("os.") || call.path.starts_with("subprocess.") {
+        if is_listed(&call.name, RUNNERS)
+            || call.path.starts_with("os.")
+            || call.path.starts_with("subprocess.")
+        {
             lines.extend(call.texts.iter().cloned());
             if call.texts.len() > 1 {
                 lines.push(call.texts.join(" "));
@@ -163,7 +275,8 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
 
 /// The part of a code that is judged.
 fn judged_part(code: &str) -> &str {
-    code.get(..code.floor_char_boundary(MAX_JUDGED_BYTES)).unwrap_or(code)
+    code.get(..code.floor_char_boundary(MAX_JUDGED_BYTES))
+        .unwrap_or(code)
 }
 
 /// The calls in a code. `system "x"`, `qx(x)`, `` `x` `` and `open(F, "| x")` are calls, too.
@@ -186,21 +299,35 @@ fn calls(code: &str) -> Vec<Call> {
                 loop {
                     let next = (tokens.get(end), tokens.get(end + 1));
                     match next {
-                        (Some(Token::Sign('.' | ':' | '>' | '-' | '?')), Some(Token::Word(part))) => {
+                        (
+                            Some(Token::Sign('.' | ':' | '>' | '-' | '?')),
+                            Some(Token::Word(part)),
+                        ) => {
                             parts.push(part.clone());
                             end += 2;
                         }
-                        (Some(Token::Sign('.' | ':' | '-')), Some(Token::Sign('.' | ':' | '>'))) => end += 1,
+                        (
+                            Some(Token::Sign('.' | ':' | '-')),
+                            Some(Token::Sign('.' | ':' | '>')),
+                        ) => end += 1,
                         _ => break,
                     }
                 }
                 let path = parts.join(".");
                 let name = path.rsplit('.').next().unwrap_or_default().to_owned();
                 let (texts, words) = arguments(&tokens, end, &names);
-                let is_call = matches!(tokens.get(end), Some(Token::Sign('(') | Token::Text(_) | Token::Sign('[')))
-                    || (matches!(tokens.get(end), Some(Token::Word(_))) && !texts.is_empty());
+                let is_call = matches!(
+                    tokens.get(end),
+                    Some(Token::Sign('(') | Token::Text(_) | Token::Sign('['))
+                ) || (matches!(tokens.get(end), Some(Token::Word(_)))
+                    && !texts.is_empty());
                 if is_call || path.contains("environ") || path == "process.env" {
-                    calls.push(Call { path, name, texts, words });
+                    calls.push(Call {
+                        path,
+                        name,
+                        texts,
+                        words,
+                    });
                 }
                 // The arguments are read for calls of their own.
                 at = end;
@@ -215,7 +342,11 @@ fn calls(code: &str) -> Vec<Call> {
 
 /// The texts and words among the arguments that begin at a token, to the bracket that closes them or
 /// the end of the statement.
-fn arguments(tokens: &[Token], from: usize, names: &HashMap<String, String>) -> (Vec<String>, Vec<String>) {
+fn arguments(
+    tokens: &[Token],
+    from: usize,
+    names: &HashMap<String, String>,
+) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut words) = (Vec::new(), Vec::new());
     let mut depth = 0_usize;
     for token in tokens.iter().skip(from) {
@@ -254,7 +385,10 @@ fn aliases(tokens: &[Token]) -> HashMap<String, String> {
                 names.insert(format!("={alias}"), text.clone());
             }
             [Token::Word(name), Token::Sign(':'), Token::Word(alias)] => {
-                if is_listed(name, RUNNERS) || is_listed(name, TREE_REMOVERS) || is_listed(name, RECURSIVE) {
+                if is_listed(name, RUNNERS)
+                    || is_listed(name, TREE_REMOVERS)
+                    || is_listed(name, RECURSIVE)
+                {
                     names.insert(alias.clone(), name.clone());
                 }
             }
@@ -265,10 +399,15 @@ fn aliases(tokens: &[Token]) -> HashMap<String, String> {
         let (Token::Word(alias), Some(Token::Sign('='))) = (token, tokens.get(at + 1)) else {
             continue;
         };
-        let value: Vec<&Token> = tokens.iter().skip(at + 2).take_while(|token| {
-            matches!(token, Token::Word(_) | Token::Sign('.'))
-        }).collect();
-        let ends = matches!(tokens.get(at + 2 + value.len()), None | Some(Token::Sign(';' | '\n' | ',')));
+        let value: Vec<&Token> = tokens
+            .iter()
+            .skip(at + 2)
+            .take_while(|token| matches!(token, Token::Word(_) | Token::Sign('.')))
+            .collect();
+        let ends = matches!(
+            tokens.get(at + 2 + value.len()),
+            None | Some(Token::Sign(';' | '\n' | ','))
+        );
         if let (Some(Token::Word(last)), true) = (value.last(), ends) {
             names.insert(alias.clone(), last.clone());
         }

@@ -12,7 +12,10 @@ pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) 
         return true;
     }
     let reads = table.row(program).is_some_and(|row| row.reads_files);
-    reads && args.iter().any(|word| is_credential(table.files(), &word.text))
+    reads
+        && args
+            .iter()
+            .any(|word| is_credential(table.files(), &word.text))
 }
 
 /// Whether a command sends what it reads, or what its words hold.

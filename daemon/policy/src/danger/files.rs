@@ -60,7 +60,9 @@ fn chmod(args: &[Word]) -> Option<String> {
         });
     if setuid {
         let mode = &mode.text;
-        return Some(format!("`chmod {mode}` lets everybody run it with its owner's rights"));
+        return Some(format!(
+            "`chmod {mode}` lets everybody run it with its owner's rights"
+        ));
     }
     let everybody = (numeric && octal.len() >= 3 && octal.ends_with("777"))
         || mode.text.split(',').any(|clause| {
@@ -74,4 +76,3 @@ fn chmod(args: &[Word]) -> Option<String> {
 fn is_recursive_cluster(text: &str) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains('R')
 }
-

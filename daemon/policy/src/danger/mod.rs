@@ -71,9 +71,15 @@ pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> 
         });
     }
     let files = table.files();
-    let written = of_files(&mut call, &row.writes, |path| writes::danger(files, path, false));
+    let written = of_files(&mut call, &row.writes, |path| {
+        writes::danger(files, path, false)
+    });
     let written = written
-        .or_else(|| of_files(&mut call, &row.appends, |path| writes::danger(files, path, true)))
+        .or_else(|| {
+            of_files(&mut call, &row.appends, |path| {
+                writes::danger(files, path, true)
+            })
+        })
         .or_else(|| of_files(&mut call, &row.deletes, |path| writes::removal(files, path)))
         .or_else(|| of_files(&mut call, &row.uploads, |path| writes::upload(files, path)));
     written.map(Danger::from)
@@ -97,7 +103,10 @@ pub(crate) fn fetched_files(table: &ProgramTable, program: &str, args: &[Word]) 
     let found = Call::new(row, args).all(&row.fetches);
     let files = found.iter().flat_map(|found| &found.filled);
     let name = |text: &str| base_name(text.split(['?', '#']).next().unwrap_or(text)).to_owned();
-    files.map(|filled| name(filled.text)).filter(|name| !name.is_empty() && name != "-").collect()
+    files
+        .map(|filled| name(filled.text))
+        .filter(|name| !name.is_empty() && name != "-")
+        .collect()
 }
 
 /// Whether a command is known to do no harm.
@@ -116,7 +125,9 @@ pub(crate) fn is_harmless(table: &ProgramTable, program: &str, args: &[Word]) ->
 /// Why a script of System V's init is dangerous, by its path.
 pub(crate) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
     let stops = path.starts_with("/etc/init.d/")
-        && args.iter().any(|word| matches!(&*word.text, "stop" | "force-stop"));
+        && args
+            .iter()
+            .any(|word| matches!(&*word.text, "stop" | "force-stop"));
     stops.then(|| format!("`{path} stop` stops a service"))
 }
 

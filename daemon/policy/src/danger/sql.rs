@@ -45,7 +45,9 @@ fn of_redis(line: &str) -> Option<String> {
         ("CONFIG", "SET") if is_listed(&third, "DIR DBFILENAME") => {
             Some("CONFIG SET makes the server write to another file".to_owned())
         }
-        ("MODULE", "LOAD") | ("DEBUG", _) => Some(format!("{first} {second} can stop or take over the server")),
+        ("MODULE", "LOAD") | ("DEBUG", _) => {
+            Some(format!("{first} {second} can stop or take over the server"))
+        }
         ("SLAVEOF" | "REPLICAOF", _) | ("CLUSTER", "RESET") => {
             Some(format!("{first} replaces what the server holds"))
         }

@@ -67,7 +67,10 @@ fn from_home(path: &str) -> String {
         }
     }
     for homes in ["/home/", "/Users/"] {
-        if let Some((_, rest)) = path.strip_prefix(homes).and_then(|rest| rest.split_once('/')) {
+        if let Some((_, rest)) = path
+            .strip_prefix(homes)
+            .and_then(|rest| rest.split_once('/'))
+        {
             return format!("~/{rest}");
         }
     }

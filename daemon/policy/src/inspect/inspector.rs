@@ -110,7 +110,9 @@ impl Inspector {
 
     /// Inspects code of an interpreter, and the shell lines that it gives to the system.
     pub(super) fn code(&mut self, text: &str, span: Span) {
-        if let Some(reason) = code::danger(&self.inspection.programs, text).or_else(|| danger_of_shell_lines(text)) {
+        if let Some(reason) =
+            code::danger(&self.inspection.programs, text).or_else(|| danger_of_shell_lines(text))
+        {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
     }
@@ -120,13 +122,22 @@ impl Inspector {
         for (name, value) in env {
             self.variable(name, value, Span { start: 0, end: 0 }, 1);
         }
-        let names = env.iter().filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_"));
+        let names = env
+            .iter()
+            .filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_"));
         for (name, key) in names {
             let value = name.replace("_KEY_", "_VALUE_");
             let value = env.iter().find(|(name, _)| *name == value);
             let setting = format!("{key}={}", value.map_or("", |(_, value)| value));
-            let words = ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
-            self.inner(InnerCommand::Argv(words.to_vec()), &[], &Stdin::Given, Span { start: 0, end: 0 }, 1);
+            let words =
+                ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
+            self.inner(
+                InnerCommand::Argv(words.to_vec()),
+                &[],
+                &Stdin::Given,
+                Span { start: 0, end: 0 },
+                1,
+            );
         }
     }
 
@@ -184,13 +195,7 @@ impl Inspector {
         }
     }
 
-    fn add(
-        &mut self,
-        program: &str,
-        words: &[Word],
-        danger: Option<Danger>,
-        span: Span,
-    ) {
+    fn add(&mut self, program: &str, words: &[Word], danger: Option<Danger>, span: Span) {
         let args = words.get(1..).unwrap_or_default();
         let name = words.first().map_or("", |word| base_name(&word.text));
         self.inspection.commands.push(InspectedCommand {

@@ -30,7 +30,8 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         ProgramKind::Sql(_) => true,
         // The login shell behind `ssh HOST` reads it.
         ProgramKind::Shell => {
-            matches!(program, "ssh") && wrapper::inner_commands(ProgramTable::built_in(), program, args).is_empty()
+            matches!(program, "ssh")
+                && wrapper::inner_commands(ProgramTable::built_in(), program, args).is_empty()
         }
         ProgramKind::Text | ProgramKind::Other => false,
     }

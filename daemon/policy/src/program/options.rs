@@ -158,7 +158,11 @@ impl<'a> Options<'a> {
     }
 
     /// The first of these options that is given, as it was spelled.
-    pub(crate) fn given(&self, names: &[String], is_known: &dyn Fn(&str) -> bool) -> Option<&'a str> {
+    pub(crate) fn given(
+        &self,
+        names: &[String],
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> Option<&'a str> {
         let mut given = self.given.iter().map(|given| given.name);
         given.find(|given| is_spelling(given, names, is_known))
     }

@@ -27,13 +27,18 @@ pub(super) fn tokens(code: &str) -> Vec<Token> {
             tokens.push(Token::Shell(text));
             length = end;
         } else if c.is_alphanumeric() || c == '_' || c == '$' || c == '@' {
-            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$' || c == '@'));
+            let end =
+                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$' || c == '@'));
             length = end.unwrap_or(rest.len());
             let word = rest.get(..length).unwrap_or_default();
             let word = word.trim_start_matches(['$', '@']);
             tokens.push(Token::Word(word.to_owned()));
         } else if let Some((text, end)) = quoted(rest, c) {
-            tokens.push(if c == '`' { Token::Shell(text) } else { Token::Text(text) });
+            tokens.push(if c == '`' {
+                Token::Shell(text)
+            } else {
+                Token::Text(text)
+            });
             length = end;
         } else if !c.is_whitespace() || c == '\n' {
             tokens.push(Token::Sign(c));
@@ -49,7 +54,11 @@ fn quoted(rest: &str, quote: char) -> Option<(String, usize)> {
         return None;
     }
     let triple: String = std::iter::repeat_n(quote, 3).collect();
-    let end = if rest.starts_with(&triple) { triple.as_str() } else { triple.get(..1)? };
+    let end = if rest.starts_with(&triple) {
+        triple.as_str()
+    } else {
+        triple.get(..1)?
+    };
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(end.len());
     while let Some((at, c)) = chars.next() {
@@ -67,7 +76,9 @@ fn quoted(rest: &str, quote: char) -> Option<(String, usize)> {
 
 /// `qx(…)`, `qx{…}`, `%x(…)`: a text, and its length.
 fn quoted_command(rest: &str) -> Option<(String, usize)> {
-    let behind = ["qx", "%x"].iter().find_map(|name| rest.strip_prefix(name))?;
+    let behind = ["qx", "%x"]
+        .iter()
+        .find_map(|name| rest.strip_prefix(name))?;
     let open = behind.chars().next()?;
     let close = match open {
         '(' => ')',

@@ -68,7 +68,10 @@ impl Pattern {
                 && !prefix.ends_with(|c: char| c.is_ascii_uppercase())
             {
                 let text = prefix.to_owned();
-                return Self { text, slot: Some(slot) };
+                return Self {
+                    text,
+                    slot: Some(slot),
+                };
             }
         }
         let text = if text == "_" { "*" } else { text };
@@ -168,7 +171,11 @@ impl Form {
                 Term::Some(patterns(word))
             } else if word.starts_with('-') {
                 let (names, value) = word.split_once('=').unwrap_or((word, ""));
-                let value = if value.is_empty() { Vec::new() } else { patterns(value) };
+                let value = if value.is_empty() {
+                    Vec::new()
+                } else {
+                    patterns(value)
+                };
                 Term::Option(option_names(names), value)
             } else if let Some(each) = word.strip_suffix("...") {
                 Term::Each(Pattern::parse(each))
@@ -247,7 +254,12 @@ impl Form {
                     next += 1;
                     if let Some((slot, text)) = filled {
                         let is_rest = text.len() == word.len();
-                        found.filled.push(Filled { slot, at, text, is_rest });
+                        found.filled.push(Filled {
+                            slot,
+                            at,
+                            text,
+                            is_rest,
+                        });
                     } else if !word.contains(UNKNOWN) && !patterns.iter().any(Pattern::is_any) {
                         found.words.push(word.to_owned());
                     }
@@ -261,7 +273,12 @@ impl Form {
                     for (at, word) in rest {
                         if let Some(Some((slot, text))) = pattern.fits(word) {
                             let at = *at;
-                            found.filled.push(Filled { slot, at, text, is_rest: false });
+                            found.filled.push(Filled {
+                                slot,
+                                at,
+                                text,
+                                is_rest: false,
+                            });
                         }
                     }
                     if found.filled.is_empty() {
@@ -275,14 +292,20 @@ impl Form {
                     })?;
                     match filled {
                         Some((slot, text)) => {
-                            found.filled.push(Filled { slot, at, text, is_rest: false });
+                            found.filled.push(Filled {
+                                slot,
+                                at,
+                                text,
+                                is_rest: false,
+                            });
                         }
                         None => found.words.push(word.to_owned()),
                     }
                 }
                 Term::No(patterns) => {
                     let mut words = operands.iter().map(|(_, word)| *word);
-                    if words.any(|word| patterns.iter().any(|pattern| pattern.fits(word).is_some())) {
+                    if words.any(|word| patterns.iter().any(|pattern| pattern.fits(word).is_some()))
+                    {
                         return None;
                     }
                 }
@@ -296,7 +319,12 @@ impl Form {
                         match patterns.iter().find_map(|pattern| pattern.fits(value)) {
                             Some(Some((slot, text))) => {
                                 any = true;
-                                found.filled.push(Filled { slot, at, text, is_rest: false });
+                                found.filled.push(Filled {
+                                    slot,
+                                    at,
+                                    text,
+                                    is_rest: false,
+                                });
                             }
                             Some(None) => {
                                 any = true;
@@ -323,7 +351,12 @@ impl Form {
                     let last = operands.len().checked_sub(1)?;
                     let (at, text) = *operands.get(last.max(next)).filter(|_| last >= next)?;
                     let slot = Slot::File;
-                    found.filled.push(Filled { slot, at, text, is_rest: false });
+                    found.filled.push(Filled {
+                        slot,
+                        at,
+                        text,
+                        is_rest: false,
+                    });
                 }
             }
         }

@@ -92,7 +92,9 @@ impl Deref for Programs {
     type Target = ProgramTable;
 
     fn deref(&self) -> &ProgramTable {
-        self.0.as_deref().unwrap_or_else(|| ProgramTable::built_in())
+        self.0
+            .as_deref()
+            .unwrap_or_else(|| ProgramTable::built_in())
     }
 }
 
@@ -133,7 +135,8 @@ impl ProgramTable {
     /// The row of a program, by the last part of its path. Digits of a version do not count.
     pub(crate) fn row(&self, program: &str) -> Option<&ProgramRow> {
         let number = self.names.get(program).or_else(|| {
-            let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+            let stem =
+                program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
             self.names.get(stem).filter(|_| stem != program)
         });
         let by_prefix = || {

@@ -16,7 +16,8 @@ use crate::shell::variables::Variables;
 use crate::shell::word::{UNKNOWN, Word, is_assignment};
 
 const UNLISTED_VALUE: &str = "it sets a program that others then run";
-const OPEN_DIRECTORY: &str = "it looks for programs or code in a directory that everybody may write";
+const OPEN_DIRECTORY: &str =
+    "it looks for programs or code in a directory that everybody may write";
 
 /// What a command starts, by its program's row.
 pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<InnerCommand> {
@@ -53,7 +54,12 @@ pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec
 }
 
 fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<InnerCommand> {
-    let Filled { slot, at, text, is_rest } = filled;
+    let Filled {
+        slot,
+        at,
+        text,
+        is_rest,
+    } = filled;
     let rest = args.get(at..).unwrap_or_default();
     let sql = |client| {
         let text = text.to_owned();
@@ -138,7 +144,10 @@ fn of_value(
     at: usize,
 ) -> Vec<InnerCommand> {
     let value = value.trim();
-    let off = matches!(value, "" | "false" | "no" | "0" | "off" | "none" | "/dev/null");
+    let off = matches!(
+        value,
+        "" | "false" | "no" | "0" | "off" | "none" | "/dev/null"
+    );
     if off {
         return Vec::new();
     }
@@ -148,19 +157,14 @@ fn of_value(
             Some(script) => vec![InnerCommand::line((at, script))],
             None => vec![InnerCommand::line((at, &format!("{program} {value}")))],
         },
-        Setting::Text => {
-            let text = value.replace('"', "\\\"");
-            vec![InnerCommand::line((at, &format!(": \"{text}\"")))]
-        }
+        Setting::Text => expanded_text(value, at),
         Setting::Function => vec![InnerCommand::line((at, &format!("f {value}")))],
         Setting::File if is_own_file(value) => {
-            let text = value.replace('"', "\\\"");
             let danger = format!("{key} makes programs load code from {value}");
-            vec![
-                InnerCommand::Dangerous(danger),
-                InnerCommand::line((at, &format!(": \"{text}\""))),
-            ]
+            vec![InnerCommand::Dangerous(danger)]
         }
+        // The name of the file is expanded first.
+        Setting::File if value.contains(['$', '`']) => expanded_text(value, at),
         Setting::Directories if value.split(':').any(is_open_directory) => {
             vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
         }
@@ -177,15 +181,27 @@ fn of_value(
     }
 }
 
+/// A text that is expanded as in double quotes.
+fn expanded_text(value: &str, at: usize) -> Vec<InnerCommand> {
+    let text = value.replace('"', "\\\"");
+    vec![InnerCommand::line((at, &format!(": \"{text}\"")))]
+}
+
 /// A command line in a setting. It runs later, so what nobody knows is not safe there.
 fn line(table: &ProgramTable, value: &str, at: usize) -> Vec<InnerCommand> {
     let value = value.trim_start_matches(['!', '|']).trim();
     let mut started = vec![InnerCommand::line((at, value))];
-    let mut words = value.split_whitespace().skip_while(|word| is_assignment(word));
+    let mut words = value
+        .split_whitespace()
+        .skip_while(|word| is_assignment(word));
     let name = base_name(words.next().unwrap_or_default().trim_matches(['"', '\'']));
     let is_word = !value.contains(char::is_whitespace);
-    let is_shell = table.row(name).is_some_and(|row| row.takes == Some(Takes::Shell));
-    let is_plain = (is_word || !is_shell) && !value.contains([';', '&', '|', '`', '\n', '>']) && !value.contains("$(");
+    let is_shell = table
+        .row(name)
+        .is_some_and(|row| row.takes == Some(Takes::Shell));
+    let is_plain = (is_word || !is_shell)
+        && !value.contains([';', '&', '|', '`', '\n', '>'])
+        && !value.contains("$(");
     if !(is_plain && (name.starts_with('$') || table.is_harmless_value(name))) {
         started.push(InnerCommand::Unknown(UNLISTED_VALUE));
     }
@@ -213,7 +229,9 @@ pub(super) fn verb_program(program: &str, args: &[Word]) -> Vec<InnerCommand> {
     let Some(verb) = program.strip_prefix("git-").filter(|verb| !verb.is_empty()) else {
         return Vec::new();
     };
-    let span = args.first().map_or(Span { start: 0, end: 0 }, |word| word.span);
+    let span = args
+        .first()
+        .map_or(Span { start: 0, end: 0 }, |word| word.span);
     let mut words = vec![Word::literal("git", span), Word::literal(verb, span)];
     words.extend_from_slice(args);
     vec![InnerCommand::Argv(words)]

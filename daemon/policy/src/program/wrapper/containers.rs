@@ -17,7 +17,11 @@ pub(super) fn entry_point(table: &ProgramTable, program: &str, args: &[Word]) ->
     let verbs = ["container", "compose"];
     let is_outer = options.operand(0).is_some_and(|verb| verbs.contains(&verb));
     let behind_image = options.operands.iter().skip(if is_outer { 3 } else { 2 });
-    let mut words: Vec<Word> = args.get(at).map(|word| Word::literal(entry, word.span)).into_iter().collect();
+    let mut words: Vec<Word> = args
+        .get(at)
+        .map(|word| Word::literal(entry, word.span))
+        .into_iter()
+        .collect();
     let rest = behind_image.map(|(at, _)| *at).next();
     words.extend_from_slice(rest.and_then(|at| args.get(at..)).unwrap_or_default());
     InnerCommand::argv(&words)

@@ -9,8 +9,22 @@ use crate::shell::word::Word;
 pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
     let mut started = Vec::new();
     for (at, word) in args.iter().enumerate() {
-        let text = word.text.trim_start_matches(['+', ':', ' ', '%', '.', '-', 'c']);
-        let behind = ["!", "silent !", "sil !", "silent! !", "r !", "read !", "w !", "write !", "exe '!", "terminal ", "term "];
+        let text = word
+            .text
+            .trim_start_matches(['+', ':', ' ', '%', '.', '-', 'c']);
+        let behind = [
+            "!",
+            "silent !",
+            "sil !",
+            "silent! !",
+            "r !",
+            "read !",
+            "w !",
+            "write !",
+            "exe '!",
+            "terminal ",
+            "term ",
+        ];
         let line = behind.iter().find_map(|prefix| text.strip_prefix(prefix));
         started.extend(line.map(|line| InnerCommand::line((at, line))));
         if text.contains("system(") || text.starts_with("py") || text.starts_with("lua ") {
@@ -26,7 +40,8 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
     for (at, word) in args.iter().enumerate() {
         let text = word.text.trim();
         for command in text.split([';', '\n']) {
-            let command = command.trim_start_matches(|c: char| c.is_ascii_digit() || "$, ".contains(c));
+            let command =
+                command.trim_start_matches(|c: char| c.is_ascii_digit() || "$, ".contains(c));
             if let Some(line) = command.strip_prefix("e ") {
                 started.push(InnerCommand::line((at, line)));
             }
@@ -41,7 +56,10 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
         let [_, _, replacement, flags] = parts.as_slice() else {
             continue;
         };
-        let flags: String = flags.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let flags: String = flags
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
         if flags.contains('e') {
             started.push(InnerCommand::line((at, replacement)));
             if replacement.contains(['&', '\\']) {

@@ -55,5 +55,4 @@ impl InnerCommand {
             vec![Self::Line { text, at: from }]
         }
     }
-
 }

@@ -38,7 +38,9 @@ pub(crate) fn inner_commands(
         "tmux" => tmux(args),
         "screen" => screen(args),
         "sed" | "gsed" => sed(args),
-        "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" | "less" => editor(args),
+        "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" | "less" => {
+            editor(args)
+        }
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_point(table, program, args),
         _ if takes == Some(Takes::Shell) => shell_line(args),
