@@ -23,10 +23,10 @@ const RUNNERS: &str = "
     execCommand startProcess";
 /// Calls that remove whole trees.
 const TREE_REMOVERS: &str = "
-    rmtree rm_rf rm_r remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
+    rmtree rm_rf rm_r remove_dir remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
     rmdir_r remove_dir_all remove_entry";
 /// Calls that remove a tree where an option says so.
-const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove";
+const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink";
 /// Calls that remove a file.
 const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p delete";
 /// Calls that write a file whose name is their first text.
@@ -117,7 +117,14 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     {
         return Some("it runs what it decodes, unseen".to_owned());
     }
-    of_calls(table, &calls(code), &tight)
+    let written = tokens(code);
+    let redirected = written.windows(2).find_map(|pair| match pair {
+        [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~']) => {
+            writes::danger(table.files(), path, false)
+        }
+        _ => None,
+    });
+    redirected.or_else(|| of_calls(table, &calls(code), &tight))
 }
 
 /// One call: the last part of its name, and the texts among its arguments.
@@ -161,7 +168,8 @@ fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String>
                     .words
                     .iter()
                     .any(|word| matches!(&**word, "recursive" | "force")));
-        if removes_tree {
+        let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
+        if removes_tree || loads {
             return Some(format!("`{}` removes whole trees", call.name));
         }
         let lists = [

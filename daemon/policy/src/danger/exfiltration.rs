@@ -8,7 +8,10 @@ use crate::shell::word::{UNKNOWN, Word};
 
 /// Whether a command reads a file that holds secrets, or prints the environment.
 pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
-    if matches!(program, "printenv") || (program == "env" && args.is_empty()) {
+    if program == "printenv"
+        || (program == "history" && args.is_empty())
+        || (program == "env" && args.is_empty())
+    {
         return true;
     }
     let reads = table.row(program).is_some_and(|row| row.reads_files);

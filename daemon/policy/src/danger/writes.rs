@@ -21,7 +21,11 @@ pub(crate) fn danger(files: &FilePatterns, path: &str, appends: bool) -> Option<
     if own.ends_with("/.ssh/authorized_keys") {
         return Some("it changes who may log in".to_owned());
     }
-    if is_one_of(&files.settings, &own) {
+    // What is put into a directory lies below it.
+    let below = path.ends_with('/').then(|| format!("{own}/x"));
+    if is_one_of(&files.settings, &own)
+        || below.is_some_and(|path| is_one_of(&files.settings, &path))
+    {
         return Some("it changes a file that is obeyed later".to_owned());
     }
     (!appends && is_one_of(&files.appended, &own))

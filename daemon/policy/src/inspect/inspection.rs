@@ -37,6 +37,8 @@ pub(crate) struct Inspection {
     pub(crate) asks_unlisted: bool,
     /// The names of files that the text has fetched.
     pub(crate) fetched_files: Vec<String>,
+    /// The settings of git that the text sets by variables.
+    pub(crate) git_settings: Vec<(String, String)>,
     /// Whether a command reads secrets, and where one sends something.
     pub(crate) reads_secrets: bool,
     pub(crate) sends: Option<Span>,

@@ -37,6 +37,10 @@ impl CommandSink for Inspector {
     }
 
     fn assignment(&mut self, name: &str, value: &str, span: Span, depth: usize) {
+        if name.starts_with("GIT_CONFIG_") {
+            let pair = (name.to_owned(), value.to_owned());
+            self.inspection.git_settings.push(pair);
+        }
         self.variable(name, value, span, depth + 1);
     }
 

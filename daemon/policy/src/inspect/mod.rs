@@ -55,6 +55,8 @@ pub(crate) fn inspect(
         }
     };
     inspector.environment(request.env);
+    let settings = std::mem::take(&mut inspector.inspection.git_settings);
+    inspector.environment(&settings);
     inspector.note_exfiltration();
     let mut inspection = inspector.inspection;
     if let Some(found) = gate.pattern_in(text) {

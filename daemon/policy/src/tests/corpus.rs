@@ -26,8 +26,8 @@ const FAMILIES: [(&str, usize); 20] = [
     ("words as data", 24),
     ("what cannot be read", 11),
     ("in another directory", 38),
-    ("programs by the table", 287),
-    ("programs in everyday use", 350),
+    ("programs by the table", 593),
+    ("programs in everyday use", 760),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

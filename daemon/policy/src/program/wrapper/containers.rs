@@ -1,6 +1,7 @@
 //! The command of `docker run --entrypoint`, which stands on both sides of the image.
 
 use super::inner_command::InnerCommand;
+use crate::program::options::Order;
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::shell::word::Word;
@@ -10,13 +11,15 @@ pub(super) fn entry_point(table: &ProgramTable, program: &str, args: &[Word]) ->
     let Some(row) = table.row(program) else {
         return Vec::new();
     };
-    let options = Call::new(row, args).options(None);
+    let first = args.iter().find(|word| !word.text.starts_with('-'));
+    let is_outer = first.is_some_and(|verb| matches!(&*verb.text, "container" | "compose"));
+    let before_command = if is_outer { 3 } else { 2 };
+    let order = Order::OptionsUntil(before_command - 1);
+    let options = Call::new(row, args).options(Some(order));
     let Some((at, entry)) = options.value(&["entrypoint"]) else {
         return Vec::new();
     };
-    let verbs = ["container", "compose"];
-    let is_outer = options.operand(0).is_some_and(|verb| verbs.contains(&verb));
-    let behind_image = options.operands.iter().skip(if is_outer { 3 } else { 2 });
+    let behind_image = options.operands.iter().skip(before_command);
     let mut words: Vec<Word> = args
         .get(at)
         .map(|word| Word::literal(entry, word.span))
