@@ -4,14 +4,16 @@
 //! Code is read as words, texts and signs, which Python, JavaScript, Perl, Ruby, PHP, Lua and awk share.
 //! Names that are imported or assigned are followed; code that hides what it does is not seen through.
 
+mod calls;
 mod tokens;
-
-use std::collections::HashMap;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
-use super::writes;
-use crate::program::table::ProgramTable;
+use super::{sql, writes};
+use crate::program::kind::SqlClient;
+use crate::program::table::{FilePatterns, ProgramTable};
+use crate::word_list::is_listed;
+use calls::{Call, calls};
 use tokens::{Token, tokens};
 
 /// Calls that give a text or a list of texts to the system to run, by the last part of their name.
@@ -127,139 +129,121 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     redirected.or_else(|| of_calls(table, &calls(code), &tight))
 }
 
-/// One call: the last part of its name, and the texts among its arguments.
-#[derive(Debug)]
-struct Call {
-    /// The whole name, its parts joined by dots.
-    path: String,
-    name: String,
-    texts: Vec<String>,
-    /// The words among its arguments.
-    words: Vec<String>,
-}
-
-fn is_listed(word: &str, list: &str) -> bool {
-    crate::word_list::is_listed(word, list)
-}
+/// Calls that list the files of a directory.
+const LISTERS: [&str; 14] = [
+    "glob(",
+    "walk(",
+    "listdir(",
+    "readdirSync(",
+    "Dir[",
+    "iterdir(",
+    "unlinkglob",
+    "unlink<",
+    "scandir(",
+    "<*",
+    "Dir.glob",
+    "rglob(",
+    "readdir(",
+    "Dir.each",
+];
+/// Calls that send something.
+const SENDERS: [&str; 15] = [
+    "requests.post(",
+    "requests.put(",
+    "urlopen(",
+    "fetch(",
+    "http.request(",
+    "https.request(",
+    "axios.post(",
+    "Net::HTTP.post",
+    "sendall(",
+    ".send(",
+    "smtplib",
+    "curl_exec(",
+    "LWP",
+    "sendto(",
+    "httpx.post(",
+];
+const SQL_CALLS: &str = "execute executescript query raw $executeRawUnsafe execute_sql";
 
 fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String> {
     let files = table.files();
-    let sends = [
-        "requests.post(",
-        "requests.put(",
-        "urlopen(",
-        "fetch(",
-        "http.request(",
-        "https.request(",
-        "axios.post(",
-        "Net::HTTP.post",
-        "sendall(",
-        ".send(",
-        "smtplib",
-        "curl_exec(",
-        "LWP",
-        "sendto(",
-    ];
-    let sends = sends.iter().any(|call| tight.contains(call));
-    for call in calls {
-        let removes_tree = is_listed(&call.name, TREE_REMOVERS)
-            || (is_listed(&call.name, RECURSIVE)
-                && call
-                    .words
-                    .iter()
-                    .any(|word| matches!(&**word, "recursive" | "force")));
-        let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
-        if removes_tree || loads {
-            return Some(format!("`{}` removes whole trees", call.name));
-        }
-        let lists = [
-            "glob(",
-            "walk(",
-            "listdir(",
-            "readdirSync(",
-            "Dir[",
-            "iterdir(",
-            "unlinkglob",
-            "unlink<",
-            "scandir(",
-            "<*",
-            "Dir.glob",
-            "rglob(",
-            "readdir(",
-        ];
-        let removes = is_listed(&call.name, REMOVERS)
-            || call.texts.iter().any(|text| is_listed(text, REMOVERS));
-        if removes && lists.iter().any(|call| tight.contains(call)) {
-            return Some(format!("`{}` removes all that it finds", call.name));
-        }
-        let removed = call
-            .texts
-            .first()
-            .filter(|_| is_listed(&call.name, REMOVERS));
-        if let Some(reason) = removed.and_then(|path| writes::removal(files, path)) {
-            return Some(reason);
-        }
-        let opens = matches!(&*call.name, "open" | "fopen" | "openSync" | "new" | "Path");
-        let mode = call.texts.get(1).map_or("", String::as_str);
-        let writes_file = is_listed(&call.name, WRITERS)
-            || (opens && mode.contains(['w', 'a', '+', 'x', '>']))
-            || (opens
-                && ["write_text", "write_bytes"]
-                    .iter()
-                    .any(|call| tight.contains(call)));
-        if writes_file {
-            let appends = mode.starts_with('a') || call.name.starts_with("append");
-            let mut paths = call.texts.iter().take(2);
-            let reason = paths.find_map(|path| {
-                let path = path.trim_start_matches(['>', ' ']);
-                writes::danger(files, path, appends)
-                    .filter(|_| path.contains('/') || path.starts_with('~'))
-            });
-            if reason.is_some() {
-                return reason;
-            }
-        }
-        if sends
-            && call
-                .texts
-                .iter()
-                .any(|text| writes::is_credential(files, text) && text.len() > 2)
-        {
-            return Some("it reads secrets and sends something".to_owned());
-        }
-        if sends && tight.contains("environ") && call.path.contains("environ") {
-            return Some("it sends the environment".to_owned());
-        }
-        let kills_all = is_listed(&call.name, KILLERS)
-            && (call
-                .words
-                .iter()
-                .any(|word| matches!(&**word, "SIGKILL" | "9"))
-                || call
-                    .texts
-                    .iter()
-                    .any(|text| matches!(&**text, "SIGKILL" | "KILL")));
-        if kills_all {
-            return Some("it kills processes that cannot clean up".to_owned());
-        }
-        if call.name == "chmod"
-            && call
-                .words
-                .iter()
-                .any(|word| matches!(&**word, "0o777" | "0777" | "511"))
-        {
-            return Some("it opens a file to everybody".to_owned());
-        }
+    let sends = SENDERS.iter().any(|call| tight.contains(call));
+    calls.iter().find_map(|call| {
+        of_removal(files, call, tight)
+            .or_else(|| of_write(files, call, tight))
+            .or_else(|| of_secret(files, call, tight).filter(|_| sends))
+            .or_else(|| of_process(call))
+            .or_else(|| of_statement(call))
+    })
+}
+
+fn of_removal(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+    let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
+    let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
+    if loads
+        || is_listed(&call.name, TREE_REMOVERS)
+        || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
+    {
+        return Some(format!("`{}` removes whole trees", call.name));
     }
-    let calls_sql = calls.iter().filter(|call| {
-        is_listed(
-            &call.name,
-            "execute executescript query raw $executeRawUnsafe execute_sql",
-        )
-    });
-    calls_sql
-        .flat_map(|call| &call.texts)
-        .find_map(|text| super::sql::danger(crate::program::kind::SqlClient::Sql, text))
+    let named = call.texts.iter().any(|text| is_listed(text, REMOVERS));
+    let removes = is_listed(&call.name, REMOVERS);
+    if (removes || named) && LISTERS.iter().any(|lister| tight.contains(lister)) {
+        return Some(format!("`{}` removes all that it finds", call.name));
+    }
+    let path = call.texts.first().filter(|_| removes)?;
+    writes::removal(files, path)
+}
+
+fn of_write(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+    let opens = matches!(&*call.name, "open" | "fopen" | "openSync" | "new" | "Path");
+    let mode = call.texts.get(1).map_or("", String::as_str);
+    let writes_text = ["write_text", "write_bytes"]
+        .iter()
+        .any(|call| tight.contains(call));
+    if !is_listed(&call.name, WRITERS)
+        && !(opens && (mode.contains(['w', 'a', '+', 'x', '>']) || writes_text))
+    {
+        return None;
+    }
+    let appends = mode.starts_with('a') || call.name.starts_with("append");
+    call.texts.iter().take(2).find_map(|path| {
+        let path = path.trim_start_matches(['>', ' ']);
+        let is_path = path.contains('/') || path.starts_with('~');
+        writes::danger(files, path, appends).filter(|_| is_path)
+    })
+}
+
+/// Why a call is dangerous in code that sends something.
+fn of_secret(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+    let is_secret = |text: &String| text.len() > 2 && writes::is_credential(files, text);
+    if call.texts.iter().any(is_secret) {
+        return Some("it reads secrets and sends something".to_owned());
+    }
+    let is_environment = tight.contains("environ") && call.path.contains("environ");
+    is_environment.then(|| "it sends the environment".to_owned())
+}
+
+fn of_process(call: &Call) -> Option<String> {
+    let words = || call.words.iter().chain(&call.texts).map(String::as_str);
+    if is_listed(&call.name, KILLERS)
+        && words().any(|word| matches!(word, "SIGKILL" | "KILL" | "9"))
+    {
+        return Some("it kills processes that cannot clean up".to_owned());
+    }
+    let opens =
+        call.name == "chmod" && words().any(|word| matches!(word, "0o777" | "0777" | "511"));
+    opens.then(|| "it opens a file to everybody".to_owned())
+}
+
+fn of_statement(call: &Call) -> Option<String> {
+    let texts = call
+        .texts
+        .iter()
+        .filter(|_| is_listed(&call.name, SQL_CALLS));
+    let mut dangers = texts.map(|text| sql::danger(SqlClient::Sql, text));
+    dangers.find_map(|danger| danger)
 }
 
 /// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
@@ -285,140 +269,4 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
 fn judged_part(code: &str) -> &str {
     code.get(..code.floor_char_boundary(MAX_JUDGED_BYTES))
         .unwrap_or(code)
-}
-
-/// The calls in a code. `system "x"`, `qx(x)`, `` `x` `` and `open(F, "| x")` are calls, too.
-fn calls(code: &str) -> Vec<Call> {
-    let tokens = tokens(code);
-    let names = aliases(&tokens);
-    let mut calls = Vec::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        match tokens.get(at) {
-            Some(Token::Shell(text)) => calls.push(Call {
-                path: "`".to_owned(),
-                name: "sh".to_owned(),
-                texts: vec![text.clone()],
-                words: Vec::new(),
-            }),
-            Some(Token::Word(first)) => {
-                let mut parts = vec![names.get(first).cloned().unwrap_or_else(|| first.clone())];
-                let mut end = at + 1;
-                loop {
-                    let next = (tokens.get(end), tokens.get(end + 1));
-                    match next {
-                        (
-                            Some(Token::Sign('.' | ':' | '>' | '-' | '?')),
-                            Some(Token::Word(part)),
-                        ) => {
-                            parts.push(part.clone());
-                            end += 2;
-                        }
-                        (
-                            Some(Token::Sign('.' | ':' | '-')),
-                            Some(Token::Sign('.' | ':' | '>')),
-                        ) => end += 1,
-                        _ => break,
-                    }
-                }
-                let path = parts.join(".");
-                let name = path.rsplit('.').next().unwrap_or_default().to_owned();
-                let (texts, words) = arguments(&tokens, end, &names);
-                let is_call = matches!(
-                    tokens.get(end),
-                    Some(Token::Sign('(') | Token::Text(_) | Token::Sign('['))
-                ) || (matches!(tokens.get(end), Some(Token::Word(_)))
-                    && !texts.is_empty());
-                if is_call || path.contains("environ") || path == "process.env" {
-                    calls.push(Call {
-                        path,
-                        name,
-                        texts,
-                        words,
-                    });
-                }
-                // The arguments are read for calls of their own.
-                at = end;
-                continue;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    calls
-}
-
-/// The texts and words among the arguments that begin at a token, to the bracket that closes them or
-/// the end of the statement.
-fn arguments(
-    tokens: &[Token],
-    from: usize,
-    names: &HashMap<String, String>,
-) -> (Vec<String>, Vec<String>) {
-    let (mut texts, mut words) = (Vec::new(), Vec::new());
-    let mut depth = 0_usize;
-    for token in tokens.iter().skip(from) {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    break;
-                }
-            }
-            Token::Sign(';' | '\n') if depth == 0 => break,
-            Token::Text(text) | Token::Shell(text) => texts.push(text.clone()),
-            Token::Word(word) => {
-                if let Some(value) = names.get(&format!("={word}")) {
-                    texts.push(value.clone());
-                }
-                words.push(word.clone());
-            }
-            Token::Sign(_) => {}
-        }
-    }
-    (texts, words)
-}
-
-/// What names stand for: `from shutil import rmtree as x`, `x = shutil.rmtree`, `const {rmSync: x} = …`.
-/// A name that holds a text stands behind `=`.
-fn aliases(tokens: &[Token]) -> HashMap<String, String> {
-    let mut names = HashMap::new();
-    for window in tokens.windows(3) {
-        match window {
-            [Token::Word(name), Token::Word(word), Token::Word(alias)] if word == "as" => {
-                names.insert(alias.clone(), name.clone());
-            }
-            [Token::Word(alias), Token::Sign('='), Token::Text(text)] => {
-                names.insert(format!("={alias}"), text.clone());
-            }
-            [Token::Word(name), Token::Sign(':'), Token::Word(alias)] => {
-                if is_listed(name, RUNNERS)
-                    || is_listed(name, TREE_REMOVERS)
-                    || is_listed(name, RECURSIVE)
-                {
-                    names.insert(alias.clone(), name.clone());
-                }
-            }
-            _ => {}
-        }
-    }
-    for (at, token) in tokens.iter().enumerate() {
-        let (Token::Word(alias), Some(Token::Sign('='))) = (token, tokens.get(at + 1)) else {
-            continue;
-        };
-        let value: Vec<&Token> = tokens
-            .iter()
-            .skip(at + 2)
-            .take_while(|token| matches!(token, Token::Word(_) | Token::Sign('.')))
-            .collect();
-        let ends = matches!(
-            tokens.get(at + 2 + value.len()),
-            None | Some(Token::Sign(';' | '\n' | ','))
-        );
-        if let (Some(Token::Word(last)), true) = (value.last(), ends) {
-            names.insert(alias.clone(), last.clone());
-        }
-    }
-    names
 }

@@ -51,7 +51,8 @@ pub(super) fn upload(files: &FilePatterns, path: &str) -> Option<String> {
 
 /// Whether a file holds secrets, by its name.
 pub(crate) fn is_credential(files: &FilePatterns, path: &str) -> bool {
-    if path.ends_with(".pub") {
+    let is_public = path.rsplit_once('.').is_some_and(|(_, kind)| kind == "pub");
+    if is_public {
         return false;
     }
     is_one_of(&files.credentials, &from_home(&normal(path)))

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Deserializer, de};
 
 use super::call::Call;
+use super::row::ProgramRow;
 use crate::glob::{self, Case};
-use crate::program::options::Order;
-use crate::shell::word::UNKNOWN;
+use crate::program::options::{Options, Order};
+use crate::shell::word::{UNKNOWN, Word};
 
 /// What a part of a command line is to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,21 +86,31 @@ impl Pattern {
         self.text == "*" && self.slot.is_none()
     }
 
-    fn fits<'a>(&self, word: &'a str) -> Option<Option<(Slot, &'a str)>> {
+    /// What of a word fits. `None`: it does not fit.
+    fn fits<'a>(&self, word: &'a str) -> Option<Fitting<'a>> {
         let Some(slot) = self.slot else {
             let fits = if self.text.contains('*') {
                 glob::fits(&self.text, word, Case::Counts)
             } else {
                 self.text == word
             };
-            return fits.then_some(None);
+            return fits.then_some(Fitting::Word);
         };
         let rest = match self.text.strip_prefix('*') {
             Some(middle) => word.split_once(middle).map(|(_, rest)| rest),
             None => word.strip_prefix(self.text.as_str()),
         };
-        rest.map(|rest| Some((slot, rest)))
+        rest.map(|rest| Fitting::Slot(slot, rest))
     }
+}
+
+/// How a word fits a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fitting<'a> {
+    /// As a word that the form names.
+    Word,
+    /// This text of it fills a slot.
+    Slot(Slot, &'a str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -239,128 +250,152 @@ impl Form {
 
     /// What of a command line fits. `None`: it is not of this form.
     pub(crate) fn fits<'a>(&self, call: &mut Call<'_, 'a>) -> Option<Match<'a>> {
-        let known = call.row();
-        let is_known = |name: &str| known.knows_option(name);
-        let args = call.args();
         let options = call.options(self.order());
-        let operands = &options.operands;
-        let mut found = Match::default();
-        let mut next = 0;
+        let mut matching = Matching {
+            row: call.row(),
+            args: call.args(),
+            options: &options,
+            next: 0,
+            found: Match::default(),
+        };
         for term in &self.terms {
-            match term {
-                Term::Next(patterns) => {
-                    let (at, word) = *operands.get(next)?;
-                    let filled = patterns.iter().find_map(|pattern| pattern.fits(word))?;
-                    next += 1;
-                    if let Some((slot, text)) = filled {
-                        let is_rest = text.len() == word.len();
-                        found.filled.push(Filled {
-                            slot,
-                            at,
-                            text,
-                            is_rest,
-                        });
-                    } else if !word.contains(UNKNOWN) && !patterns.iter().any(Pattern::is_any) {
-                        found.words.push(word.to_owned());
-                    }
-                    let takes_rest = matches!(filled, Some((Slot::Command | Slot::Line | Slot::Shell, text)) if text.len() == word.len());
-                    if takes_rest {
-                        break;
-                    }
+            if matching.term(term)? == Progress::Done {
+                break;
+            }
+        }
+        Some(matching.found)
+    }
+}
+
+/// Whether terms behind a term are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Next,
+    /// A command or a line takes all that is left.
+    Done,
+}
+
+/// A command line that is compared with a form, term by term.
+struct Matching<'r, 'a> {
+    row: &'r ProgramRow,
+    args: &'a [Word],
+    options: &'r Options<'a>,
+    /// The operand that comes next.
+    next: usize,
+    found: Match<'a>,
+}
+
+impl<'a> Matching<'_, 'a> {
+    fn term(&mut self, term: &Term) -> Option<Progress> {
+        let row = self.row;
+        let is_known = |name: &str| row.knows_option(name);
+        let mut operands = self.options.operands.iter().map(|(_, word)| *word);
+        match term {
+            Term::Next(patterns) => return self.next_operand(patterns),
+            Term::Each(pattern) => self.each_operand(pattern)?,
+            Term::Some(patterns) => self.some_operand(patterns)?,
+            Term::No(patterns) => {
+                let fits = |word| patterns.iter().any(|pattern| pattern.fits(word).is_some());
+                if operands.any(fits) {
+                    return None;
                 }
-                Term::Each(pattern) => {
-                    let rest = operands.get(next..).unwrap_or_default();
-                    for (at, word) in rest {
-                        if let Some(Some((slot, text))) = pattern.fits(word) {
-                            let at = *at;
-                            found.filled.push(Filled {
-                                slot,
-                                at,
-                                text,
-                                is_rest: false,
-                            });
-                        }
-                    }
-                    if found.filled.is_empty() {
-                        return None;
-                    }
+            }
+            Term::Option(names, patterns) if patterns.is_empty() => {
+                let given = self.options.given(names, &is_known)?;
+                self.found.words.push(row.spelled(given));
+            }
+            Term::Option(names, patterns) => self.option(names, patterns)?,
+            Term::NoOption(names) => {
+                if self.options.given(names, &is_known).is_some() {
+                    return None;
                 }
-                Term::Some(patterns) => {
-                    let (at, word, filled) = operands.iter().find_map(|(at, word)| {
-                        let filled = patterns.iter().find_map(|pattern| pattern.fits(word))?;
-                        Some((*at, *word, filled))
-                    })?;
-                    match filled {
-                        Some((slot, text)) => {
-                            found.filled.push(Filled {
-                                slot,
-                                at,
-                                text,
-                                is_rest: false,
-                            });
-                        }
-                        None => found.words.push(word.to_owned()),
-                    }
+            }
+            Term::Mark => {
+                let mark = self.args.iter().position(|word| word.text == "--")?;
+                let mut operands = self.options.operands.iter();
+                self.next = operands.position(|(at, _)| *at > mark)?;
+            }
+            Term::Last => {
+                let last = self.options.operands.len().checked_sub(1)?;
+                let operand = self.options.operands.get(last);
+                let (at, text) = *operand.filter(|_| last >= self.next)?;
+                self.fill(Slot::File, at, text, false);
+            }
+        }
+        Some(Progress::Next)
+    }
+
+    fn fill(&mut self, slot: Slot, at: usize, text: &'a str, is_rest: bool) {
+        self.found.filled.push(Filled {
+            slot,
+            at,
+            text,
+            is_rest,
+        });
+    }
+
+    fn next_operand(&mut self, patterns: &[Pattern]) -> Option<Progress> {
+        let (at, word) = *self.options.operands.get(self.next)?;
+        self.next += 1;
+        match patterns.iter().find_map(|pattern| pattern.fits(word))? {
+            Fitting::Slot(slot, text) => {
+                let is_rest = text.len() == word.len();
+                self.fill(slot, at, text, is_rest);
+                let takes_rest = matches!(slot, Slot::Command | Slot::Line | Slot::Shell);
+                if is_rest && takes_rest {
+                    return Some(Progress::Done);
                 }
-                Term::No(patterns) => {
-                    let mut words = operands.iter().map(|(_, word)| *word);
-                    if words.any(|word| patterns.iter().any(|pattern| pattern.fits(word).is_some()))
-                    {
-                        return None;
-                    }
-                }
-                Term::Option(names, patterns) if patterns.is_empty() => {
-                    let given = options.given(names, &is_known)?;
-                    found.words.push(call.row().spelled(given));
-                }
-                Term::Option(names, patterns) => {
-                    let mut any = false;
-                    for (at, value) in options.given_values(names, &is_known) {
-                        match patterns.iter().find_map(|pattern| pattern.fits(value)) {
-                            Some(Some((slot, text))) => {
-                                any = true;
-                                found.filled.push(Filled {
-                                    slot,
-                                    at,
-                                    text,
-                                    is_rest: false,
-                                });
-                            }
-                            Some(None) => {
-                                any = true;
-                                found.words.push(call.row().spelled(names.last()?));
-                                found.words.push(value.to_owned());
-                            }
-                            None => {}
-                        }
-                    }
-                    if !any {
-                        return None;
-                    }
-                }
-                Term::NoOption(names) => {
-                    if options.given(names, &is_known).is_some() {
-                        return None;
-                    }
-                }
-                Term::Mark => {
-                    let mark = args.iter().position(|word| word.text == "--")?;
-                    next = operands.iter().position(|(at, _)| *at > mark)?;
-                }
-                Term::Last => {
-                    let last = operands.len().checked_sub(1)?;
-                    let (at, text) = *operands.get(last.max(next)).filter(|_| last >= next)?;
-                    let slot = Slot::File;
-                    found.filled.push(Filled {
-                        slot,
-                        at,
-                        text,
-                        is_rest: false,
-                    });
+            }
+            Fitting::Word => {
+                if !word.contains(UNKNOWN) && !patterns.iter().any(Pattern::is_any) {
+                    self.found.words.push(word.to_owned());
                 }
             }
         }
-        Some(found)
+        Some(Progress::Next)
+    }
+
+    fn each_operand(&mut self, pattern: &Pattern) -> Option<()> {
+        let options = self.options;
+        for (at, word) in options.operands.iter().skip(self.next) {
+            if let Some(Fitting::Slot(slot, text)) = pattern.fits(word) {
+                self.fill(slot, *at, text, false);
+            }
+        }
+        (!self.found.filled.is_empty()).then_some(())
+    }
+
+    fn some_operand(&mut self, patterns: &[Pattern]) -> Option<()> {
+        let mut operands = self.options.operands.iter();
+        let (at, word, fitting) = operands.find_map(|(at, word)| {
+            let fitting = patterns.iter().find_map(|pattern| pattern.fits(word))?;
+            Some((*at, *word, fitting))
+        })?;
+        match fitting {
+            Fitting::Slot(slot, text) => self.fill(slot, at, text, false),
+            Fitting::Word => self.found.words.push(word.to_owned()),
+        }
+        Some(())
+    }
+
+    fn option(&mut self, names: &[String], patterns: &[Pattern]) -> Option<()> {
+        let row = self.row;
+        let mut fits = false;
+        let values = self
+            .options
+            .given_values(names, &|name| row.knows_option(name));
+        for (at, value) in values {
+            match patterns.iter().find_map(|pattern| pattern.fits(value)) {
+                Some(Fitting::Slot(slot, text)) => self.fill(slot, at, text, false),
+                Some(Fitting::Word) => {
+                    let words = [row.spelled(names.last()?), value.to_owned()];
+                    self.found.words.extend(words);
+                }
+                None => continue,
+            }
+            fits = true;
+        }
+        fits.then_some(())
     }
 }
 

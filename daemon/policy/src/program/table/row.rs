@@ -212,10 +212,8 @@ impl ProgramRow {
 
     /// The operands that may be verbs with options of their own.
     pub(crate) fn max_verbs(&self) -> usize {
-        match self.verb_values.is_empty() && self.verb_switches.is_empty() {
-            true => 0,
-            false => 2,
-        }
+        let has_verbs = !self.verb_values.is_empty() || !self.verb_switches.is_empty();
+        if has_verbs { 2 } else { 0 }
     }
 
     /// Whether a verb has options of its own.

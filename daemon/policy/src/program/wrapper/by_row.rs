@@ -87,7 +87,7 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
 /// A command that may begin with variables of its own: `env A=b CMD`, `sudo A=b CMD`.
 pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<InnerCommand> {
     let mut started = Vec::new();
-    let assigned = words.iter().take_while(|word| is_assignment(&word.text));
+    let assigned = words.iter().take_while(|word| sets_variable(&word.text));
     let mut count = 0;
     for word in assigned {
         if let Some((name, value)) = word.text.split_once('=') {
@@ -104,6 +104,12 @@ pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<In
     }
     started.extend(InnerCommand::argv(words));
     started
+}
+
+/// Whether a word is `NAME=VALUE` to env(1) and sudo(8), which take names that a shell does not.
+fn sets_variable(text: &str) -> bool {
+    let name = text.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && !name.starts_with('-') && !name.contains(['/', ' '])
 }
 
 /// What a variable with this value makes programs run. Empty if nothing is known of it.
