@@ -10,6 +10,7 @@ mod programs;
 mod properties;
 mod rules;
 mod safe;
+mod table;
 mod typed;
 mod wrappers;
 

@@ -1,107 +1,272 @@
-//! Code of an interpreter, as text: calls that remove trees, and the shell lines that calls give to the
-//! system. No language is parsed; code that hides what it does is not seen through.
+//! Code of an interpreter: calls that remove, start, send and write, and the shell lines that calls give
+//! to the system.
+//!
+//! Code is read as words, texts and signs, which Python, JavaScript, Perl, Ruby, PHP, Lua and awk share.
+//! Names that are imported or assigned are followed; code that hides what it does is not seen through.
+
+mod calls;
+mod tokens;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
-/// String literals of one code that are read.
-const MAX_LITERALS: usize = 64;
+use super::{sql, writes};
+use crate::program::kind::SqlClient;
+use crate::program::table::{FilePatterns, ProgramTable};
+use crate::word_list::is_listed;
+use calls::{Call, calls};
+use tokens::{Token, tokens};
 
-/// Calls that give a string or a list of strings to the system to run.
-const RUNNERS: [&str; 16] = [
-    "system",
-    "popen",
-    "subprocess",
-    "exec",
-    "spawn",
-    "shell",
-    "`",
-    "%x",
-    "qx",
-    "Popen",
-    "run(",
-    "call(",
-    "backtick",
-    "passthru",
-    "| \"",
-    "os.",
-];
-/// Calls that remove trees.
-const REMOVERS: [&str; 9] = [
-    "rmtree",
-    "rm_rf",
-    "rm_r",
-    "rmSync",
-    "fs.rm",
-    "remove_tree",
-    "rimraf",
-    "removeSync",
-    "deltree",
-];
+/// Calls that give a text or a list of texts to the system to run, by the last part of their name.
+const RUNNERS: &str = "
+    system popen popen2 popen3 Popen exec execSync execFile execFileSync execa spawn spawnSync fork_exec
+    run call check_call check_output getoutput getstatusoutput shell_exec passthru proc_open qx capture2 capture3
+    capture2e execl execle execlp execv execve execvp execvpe spawnl spawnv posix_spawn os_system sh backtick
+    create_subprocess_shell create_subprocess_exec io_popen Open3 command Command shell zx execaCommand
+    execCommand startProcess";
+/// Calls that remove whole trees.
+const TREE_REMOVERS: &str = "
+    rmtree rm_rf rm_r remove_dir remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
+    rmdir_r remove_dir_all remove_entry";
+/// Calls that remove a tree where an option says so.
+const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink";
+/// Calls that remove a file.
+const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p delete";
+/// Calls that write a file whose name is their first text.
+const WRITERS: &str = "
+    writeFile writeFileSync appendFile appendFileSync write_text write_bytes file_put_contents createWriteStream
+    copyFile copyFileSync copyfile rename renameSync symlink symlinkSync move copy cp cpSync";
+/// Calls that stop processes or the machine.
+const KILLERS: &str = "kill killpg";
 
 /// Why code is dangerous by itself.
-pub(crate) fn danger(code: &str) -> Option<String> {
+pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     let code = judged_part(code);
     let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-    if tight.contains("forkwhile") || (tight.contains("whileTrue:") && tight.contains("os.fork()"))
+    let forks = [
+        "forkwhile",
+        "fork()while",
+        "while1{fork",
+        "while(1){fork",
+        "fork||redo",
+        "loop{fork",
+        "fork&fork",
+    ];
+    let loops = ["whileTrue:", "while1:", "while(true)", "for(;;)", "loopdo"];
+    if forks.iter().any(|fork| tight.contains(fork))
+        || (loops.iter().any(|start| tight.contains(start))
+            && ["os.fork()", "fork()", "forkpty()", ".fork("]
+                .iter()
+                .any(|fork| tight.contains(fork)))
     {
         return Some("it starts itself over and over: a fork bomb".to_owned());
     }
-    if REMOVERS.iter().any(|call| code.contains(call)) {
-        let names_target = literals(code).iter().any(|text| is_root_or_home(text));
-        if names_target || code.contains("expanduser") || code.contains("homedir()") {
-            return Some("it removes a whole tree: the root's or a home".to_owned());
-        }
+    if (tight.contains("dup2(") && (tight.contains("socket") || tight.contains("connect")))
+        || (tight.contains("pty.spawn") && tight.contains("socket"))
+        || tight.contains("TCPSocket") && (tight.contains("exec") || tight.contains("spawn"))
+        || tight.contains("fsockopen") && (tight.contains("exec") || tight.contains("proc_open"))
+        || tight.contains("net.Socket") && (tight.contains("spawn") || tight.contains("exec"))
+        || tight.contains("createConnection") && tight.contains("spawn(")
+        || tight.contains("usesocket")
+        || tight.contains("useSocket") && tight.contains("exec")
+    {
+        return Some("it ties a program to a connection".to_owned());
     }
-    None
+    let fetches = [
+        "urlopen(",
+        "requests.get(",
+        "fetch(",
+        "http.get(",
+        "https.get(",
+        "URI.open(",
+        "urlretrieve(",
+        "LWP::Simple",
+        "file_get_contents('http",
+        "file_get_contents(\"http",
+        "Net::HTTP.get",
+    ];
+    let evaluates = [
+        "exec(",
+        "eval(",
+        "(eval)",
+        "os.system(",
+        "subprocess",
+        "Function(",
+        "loads(",
+        "instance_eval",
+    ];
+    if fetches.iter().any(|call| tight.contains(call))
+        && evaluates.iter().any(|call| tight.contains(call))
+    {
+        return Some("it runs what it fetches, unseen".to_owned());
+    }
+    let decodes = [
+        "b64decode(",
+        "atob(",
+        "base64_decode(",
+        "decode64(",
+        "decode_base64(",
+        "fromCharCode(",
+        "'base64'",
+        "\"base64\"",
+        "unhexlify(",
+        "fromhex(",
+        "gzinflate(",
+    ];
+    if decodes.iter().any(|call| tight.contains(call))
+        && ["exec(", "eval(", "system(", "Function("]
+            .iter()
+            .any(|call| tight.contains(call))
+    {
+        return Some("it runs what it decodes, unseen".to_owned());
+    }
+    let written = tokens(code);
+    let redirected = written.windows(2).find_map(|pair| match pair {
+        [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~']) => {
+            writes::danger(table.files(), path, false)
+        }
+        _ => None,
+    });
+    redirected.or_else(|| of_calls(table, &calls(code), &tight))
 }
 
-/// The lines that code may give to a shell: its string literals, if it calls the system at all. The
-/// last one is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
+/// Calls that list the files of a directory.
+const LISTERS: [&str; 14] = [
+    "glob(",
+    "walk(",
+    "listdir(",
+    "readdirSync(",
+    "Dir[",
+    "iterdir(",
+    "unlinkglob",
+    "unlink<",
+    "scandir(",
+    "<*",
+    "Dir.glob",
+    "rglob(",
+    "readdir(",
+    "Dir.each",
+];
+/// Calls that send something.
+const SENDERS: [&str; 15] = [
+    "requests.post(",
+    "requests.put(",
+    "urlopen(",
+    "fetch(",
+    "http.request(",
+    "https.request(",
+    "axios.post(",
+    "Net::HTTP.post",
+    "sendall(",
+    ".send(",
+    "smtplib",
+    "curl_exec(",
+    "LWP",
+    "sendto(",
+    "httpx.post(",
+];
+const SQL_CALLS: &str = "execute executescript query raw $executeRawUnsafe execute_sql";
+
+fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String> {
+    let files = table.files();
+    let sends = SENDERS.iter().any(|call| tight.contains(call));
+    calls.iter().find_map(|call| {
+        of_removal(files, call, tight)
+            .or_else(|| of_write(files, call, tight))
+            .or_else(|| of_secret(files, call, tight).filter(|_| sends))
+            .or_else(|| of_process(call))
+            .or_else(|| of_statement(call))
+    })
+}
+
+fn of_removal(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+    let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
+    let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
+    if loads
+        || is_listed(&call.name, TREE_REMOVERS)
+        || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
+    {
+        return Some(format!("`{}` removes whole trees", call.name));
+    }
+    let named = call.texts.iter().any(|text| is_listed(text, REMOVERS));
+    let removes = is_listed(&call.name, REMOVERS);
+    if (removes || named) && LISTERS.iter().any(|lister| tight.contains(lister)) {
+        return Some(format!("`{}` removes all that it finds", call.name));
+    }
+    let path = call.texts.first().filter(|_| removes)?;
+    writes::removal(files, path)
+}
+
+fn of_write(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+    let opens = matches!(&*call.name, "open" | "fopen" | "openSync" | "new" | "Path");
+    let mode = call.texts.get(1).map_or("", String::as_str);
+    let writes_text = ["write_text", "write_bytes"]
+        .iter()
+        .any(|call| tight.contains(call));
+    if !is_listed(&call.name, WRITERS)
+        && !(opens && (mode.contains(['w', 'a', '+', 'x', '>']) || writes_text))
+    {
+        return None;
+    }
+    let appends = mode.starts_with('a') || call.name.starts_with("append");
+    call.texts.iter().take(2).find_map(|path| {
+        let path = path.trim_start_matches(['>', ' ']);
+        let is_path = path.contains('/') || path.starts_with('~');
+        writes::danger(files, path, appends).filter(|_| is_path)
+    })
+}
+
+/// Why a call is dangerous in code that sends something.
+fn of_secret(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+    let is_secret = |text: &String| text.len() > 2 && writes::is_credential(files, text);
+    if call.texts.iter().any(is_secret) {
+        return Some("it reads secrets and sends something".to_owned());
+    }
+    let is_environment = tight.contains("environ") && call.path.contains("environ");
+    is_environment.then(|| "it sends the environment".to_owned())
+}
+
+fn of_process(call: &Call) -> Option<String> {
+    let words = || call.words.iter().chain(&call.texts).map(String::as_str);
+    if is_listed(&call.name, KILLERS)
+        && words().any(|word| matches!(word, "SIGKILL" | "KILL" | "9"))
+    {
+        return Some("it kills processes that cannot clean up".to_owned());
+    }
+    let opens =
+        call.name == "chmod" && words().any(|word| matches!(word, "0o777" | "0777" | "511"));
+    opens.then(|| "it opens a file to everybody".to_owned())
+}
+
+fn of_statement(call: &Call) -> Option<String> {
+    let texts = call
+        .texts
+        .iter()
+        .filter(|_| is_listed(&call.name, SQL_CALLS));
+    let mut dangers = texts.map(|text| sql::danger(SqlClient::Sql, text));
+    dangers.find_map(|danger| danger)
+}
+
+/// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
+/// a call is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
 pub(crate) fn shell_lines(code: &str) -> Vec<String> {
     let code = judged_part(code);
-    if !RUNNERS.iter().any(|call| code.contains(call)) {
-        return Vec::new();
+    let mut lines = Vec::new();
+    for call in calls(code) {
+        if is_listed(&call.name, RUNNERS)
+            || call.path.starts_with("os.")
+            || call.path.starts_with("subprocess.")
+        {
+            lines.extend(call.texts.iter().cloned());
+            if call.texts.len() > 1 {
+                lines.push(call.texts.join(" "));
+            }
+        }
     }
-    let mut lines = literals(code);
-    lines.push(lines.join(" "));
     lines
 }
 
 /// The part of a code that is judged.
 fn judged_part(code: &str) -> &str {
-    code.get(..MAX_JUDGED_BYTES).unwrap_or(code)
-}
-
-fn is_root_or_home(text: &str) -> bool {
-    let bare = text.trim_end_matches(['/', '*']);
-    matches!(
-        bare,
-        "" | "~" | "/home" | "/etc" | "/usr" | "/var" | "/root" | "/boot" | "$HOME"
-    ) && text.starts_with(['/', '~', '$'])
-}
-
-/// The string literals of a code. An escaped character stands without its backslash.
-fn literals(code: &str) -> Vec<String> {
-    let mut literals = Vec::new();
-    let mut chars = code.chars();
-    while let Some(c) = chars.next() {
-        if !matches!(c, '\'' | '"' | '`') || literals.len() >= MAX_LITERALS {
-            continue;
-        }
-        let mut text = String::new();
-        while let Some(inner) = chars.next() {
-            if inner == c {
-                break;
-            }
-            if inner == '\\' {
-                text.extend(chars.next());
-            } else {
-                text.push(inner);
-            }
-        }
-        if !text.is_empty() {
-            literals.push(text);
-        }
-    }
-    literals
+    code.get(..code.floor_char_boundary(MAX_JUDGED_BYTES))
+        .unwrap_or(code)
 }

@@ -1,46 +1,24 @@
-//! Programs that remove or overwrite files, or open them to everybody.
+//! Programs that remove files, or open them to everybody: rm(1), chmod(1), find(1).
 
-use super::arguments::any;
-use super::git;
-use super::writes::{self, is_device, is_system_path, normal};
+use super::writes::{is_root, normal};
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::Word;
 
 const NO_VALUES: Valued<'_> = Valued::These("");
 
-pub(crate) fn danger(program: &str, args: &[Word]) -> Option<String> {
+pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {
         "rm" => rm(&options(args, NO_VALUES, Order::Permuted)),
         "chmod" => chmod(args),
-        "chown" | "chgrp" | "setfacl" => {
-            let given = options(args, NO_VALUES, Order::Permuted);
-            given
-                .has(&["R", "recursive"])
-                .then(|| format!("`{program} -R` changes a whole tree"))
+        "find" => args
+            .iter()
+            .any(|word| word.text == "-delete")
+            .then(|| "`find -delete` removes all that it finds".to_owned()),
+        "mv" => {
+            let mut from = args.iter();
+            from.any(|word| is_root(&normal(&word.text)))
+                .then(|| "it moves the whole system away".to_owned())
         }
-        "chattr" => {
-            (!args.is_empty()).then(|| "chattr changes what may be done with a file".to_owned())
-        }
-        "shred" => (!args.is_empty()).then(|| "shred overwrites files for good".to_owned()),
-        "srm" | "wipe" => (!args.is_empty()).then(|| format!("{program} removes files for good")),
-        "find" => {
-            any(args, "-delete").then(|| "`find -delete` removes all that it finds".to_owned())
-        }
-        "mv" | "cp" | "install" | "ln" => copied(program, args),
-        "tee" => {
-            let given = options(args, NO_VALUES, Order::Permuted);
-            let appends = given.has(&["a", "append"]);
-            let mut files = given.operands.iter();
-            files.find_map(|(_, path)| writes::danger(path, appends))
-        }
-        "truncate" => {
-            let given = options(args, Valued::These("s r size"), Order::Permuted);
-            given
-                .operands
-                .iter()
-                .find_map(|(_, path)| writes::danger(path, false))
-        }
-        "git" => git::danger(args),
         _ => None,
     }
 }
@@ -51,23 +29,13 @@ fn rm(given: &Options<'_>) -> Option<String> {
     if given.has(&["no-preserve-root"]) {
         return Some("`rm --no-preserve-root` may remove everything".to_owned());
     }
-    let spelled = match (recursive, forced) {
-        (true, true) => "rm -rf",
-        (true, false) => "rm -r",
-        (false, true) => "rm -f",
-        (false, false) => {
-            let mut paths = given.operands.iter();
-            return paths
-                .find(|(_, path)| is_system_path(&normal(path)))
-                .map(|_| "it removes a file of the system".to_owned());
-        }
-    };
-    Some(match (recursive, forced) {
-        (true, _) => format!("`{spelled}` removes whole trees"),
-        _ => format!("`{spelled}` removes without asking"),
-    })
+    match (recursive, forced) {
+        (true, true) => Some("`rm -rf` removes whole trees".to_owned()),
+        (true, false) => Some("`rm -r` removes whole trees".to_owned()),
+        (false, true) => Some("`rm -f` removes without asking".to_owned()),
+        (false, false) => None,
+    }
 }
-
 fn chmod(args: &[Word]) -> Option<String> {
     let flags = args.iter().filter(|word| {
         // `-x` and `-rw` are modes and not options.
@@ -85,6 +53,17 @@ fn chmod(args: &[Word]) -> Option<String> {
     let mode = args.iter().find(|word| !word.text.starts_with('-'))?;
     let octal = mode.text.trim_start_matches('0');
     let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
+    let setuid = numeric && octal.len() == 4 && octal.starts_with(['4', '5', '6', '7'])
+        || mode.text.split(',').any(|clause| {
+            let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));
+            rights.contains('s') && (who.is_empty() || who.contains(['u', 'a']))
+        });
+    if setuid {
+        let mode = &mode.text;
+        return Some(format!(
+            "`chmod {mode}` lets everybody run it with its owner's rights"
+        ));
+    }
     let everybody = (numeric && octal.len() >= 3 && octal.ends_with("777"))
         || mode.text.split(',').any(|clause| {
             let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));
@@ -96,29 +75,4 @@ fn chmod(args: &[Word]) -> Option<String> {
 
 fn is_recursive_cluster(text: &str) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains('R')
-}
-
-fn copied(program: &str, args: &[Word]) -> Option<String> {
-    let given = options(args, Valued::These("S suffix"), Order::Permuted);
-    let target = given.value(&["t", "target-directory"]);
-    let last = target.or_else(|| given.operands.last().copied());
-    let (_, path) = last?;
-    let path = normal(path);
-    if program == "mv" && path == "/dev/null" {
-        return Some("`mv … /dev/null` destroys it".to_owned());
-    }
-    if program == "mv"
-        && given
-            .operands
-            .iter()
-            .any(|(_, from)| is_root(&normal(from)))
-    {
-        return Some("it moves the whole system away".to_owned());
-    }
-    (given.operands.len() > 1 && is_device(&path))
-        .then(|| format!("it writes over the device {path}"))
-}
-
-fn is_root(path: &str) -> bool {
-    matches!(path, "/" | "/*")
 }

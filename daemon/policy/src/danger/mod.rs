@@ -1,22 +1,23 @@
-//! What is dangerous, by families: commands that destroy, stop or give away.
-//!
-//! Each family is asked with the name of a program and its arguments, and answers with a reason of one
-//! line. How a command was found in a text is not known here.
+//! What is dangerous: commands that destroy, stop or give away, by the table of programs, and by code
+//! where a row cannot say it. How a command was found in a text is not known here.
 
-mod arguments;
 pub(crate) mod code;
+pub(crate) mod exfiltration;
 mod files;
 pub(crate) mod fork_bomb;
-mod git;
-mod packages;
-mod services;
+mod processes;
 pub(crate) mod sql;
-mod storage;
 pub(crate) mod writes;
 
+use termd_proto::policy::Verdict;
+
+use crate::program::kind::base_name;
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
+use crate::program::table::form::{Form, Slot};
+use crate::program::table::row::{Harmless, Weight};
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
-use arguments::any;
 
 /// Names and options of dangerous commands.
 const DANGEROUS_WORDS: &str = "
@@ -24,28 +25,110 @@ const DANGEROUS_WORDS: &str = "
     systemctl push reset clean find DROP drop TRUNCATE truncate DELETE delete destroy prune -rf
     -fr -r -f -R -9 --force --hard --recursive -delete";
 
-/// Why a command is dangerous. `None` if nothing dangerous is known of it.
-pub(crate) fn of_command(program: &str, args: &[Word]) -> Option<String> {
-    if asks_for_help(args) {
+/// Why a command is not safe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Danger {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: String,
+    /// Whether only a person can agree.
+    pub(crate) needs_person: bool,
+}
+
+impl From<String> for Danger {
+    fn from(reason: String) -> Self {
+        Self {
+            verdict: Verdict::Dangerous,
+            reason,
+            needs_person: false,
+        }
+    }
+}
+
+/// Why a command is not safe. `None` if nothing is known against it.
+pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> Option<Danger> {
+    let row = table.row(program)?;
+    let mut call = Call::new(row, args);
+    if call.asks_for_help() || call.first(&row.safe).is_some() {
         return None;
     }
-    files::danger(program, args)
-        .or_else(|| storage::danger(program, args))
-        .or_else(|| services::danger(program, args))
-        .or_else(|| packages::danger(program, args))
+    let by_code = files::danger(program, args).or_else(|| processes::danger(program, args));
+    if let Some(reason) = by_code {
+        return Some(reason.into());
+    }
+    for reason in &row.reasons {
+        let Some(found) = reason.form.fits(&mut call) else {
+            continue;
+        };
+        let mut said = vec![program.to_owned()];
+        said.extend(found.words);
+        return Some(Danger {
+            verdict: match reason.weight {
+                Weight::Dangerous | Weight::Person => Verdict::Dangerous,
+                Weight::Unknown => Verdict::Unknown,
+            },
+            reason: format!("`{}` {}", said.join(" "), reason.why),
+            needs_person: reason.weight == Weight::Person,
+        });
+    }
+    let files = table.files();
+    let written = of_files(&mut call, &row.writes, |path| {
+        writes::danger(files, path, false)
+    });
+    let written = written
+        .or_else(|| {
+            of_files(&mut call, &row.appends, |path| {
+                writes::danger(files, path, true)
+            })
+        })
+        .or_else(|| of_files(&mut call, &row.deletes, |path| writes::removal(files, path)))
+        .or_else(|| of_files(&mut call, &row.uploads, |path| writes::upload(files, path)));
+    written.map(Danger::from)
+}
+
+fn of_files(
+    call: &mut Call<'_, '_>,
+    forms: &[Form],
+    danger: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let found = call.all(forms);
+    let mut filled = found.iter().flat_map(|found| &found.filled);
+    filled.find_map(|filled| danger(filled.text).filter(|_| filled.slot == Slot::File))
+}
+
+/// The names of the files that a command writes what it fetches to.
+pub(crate) fn fetched_files(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<String> {
+    let Some(row) = table.row(program).filter(|row| !row.fetches.is_empty()) else {
+        return Vec::new();
+    };
+    let found = Call::new(row, args).all(&row.fetches);
+    let files = found.iter().flat_map(|found| &found.filled);
+    let name = |text: &str| base_name(text.split(['?', '#']).next().unwrap_or(text)).to_owned();
+    files
+        .map(|filled| name(filled.text))
+        .filter(|name| !name.is_empty() && name != "-")
+        .collect()
+}
+
+/// Whether a command is known to do no harm.
+pub(crate) fn is_harmless(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+    let Some(row) = table.row(program) else {
+        return false;
+    };
+    let mut call = Call::new(row, args);
+    let listed = match &row.harmless {
+        Harmless::All(harmless) => *harmless,
+        Harmless::Forms(forms) => call.first(forms).is_some(),
+    };
+    listed || call.asks_for_help()
 }
 
 /// Why a script of System V's init is dangerous, by its path.
 pub(crate) fn of_init_script(path: &str, args: &[Word]) -> Option<String> {
-    let stops = path.starts_with("/etc/init.d/") && any(args, "stop force-stop");
+    let stops = path.starts_with("/etc/init.d/")
+        && args
+            .iter()
+            .any(|word| matches!(&*word.text, "stop" | "force-stop"));
     stops.then(|| format!("`{path} stop` stops a service"))
-}
-
-/// `--help` and `--version` end a program before it does anything.
-fn asks_for_help(args: &[Word]) -> bool {
-    let before = args.iter().take_while(|word| word.text != "--");
-    let mut options = before.map(|word| word.text.as_str());
-    options.any(|text| matches!(text, "--help" | "--version"))
 }
 
 /// Whether a word is the name or an option of a dangerous command. That is enough to doubt a line of

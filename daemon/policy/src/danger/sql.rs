@@ -39,8 +39,18 @@ fn of_redis(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().map(str::to_ascii_uppercase);
     let first = words.next()?;
     let second = words.next().unwrap_or_default();
+    let third = words.next().unwrap_or_default();
     match (first.as_str(), second.as_str()) {
         ("FLUSHALL" | "FLUSHDB", _) => Some(format!("{first} empties the database")),
+        ("CONFIG", "SET") if is_listed(&third, "DIR DBFILENAME") => {
+            Some("CONFIG SET makes the server write to another file".to_owned())
+        }
+        ("MODULE", "LOAD") | ("DEBUG", _) => {
+            Some(format!("{first} {second} can stop or take over the server"))
+        }
+        ("SLAVEOF" | "REPLICAOF", _) | ("CLUSTER", "RESET") => {
+            Some(format!("{first} replaces what the server holds"))
+        }
         ("SHUTDOWN", _) => Some("SHUTDOWN stops the server".to_owned()),
         ("SCRIPT" | "FUNCTION", "FLUSH") => {
             Some(format!("{first} FLUSH empties the server's scripts"))

@@ -1,10 +1,12 @@
-//! Files that are harmed by a write: devices, and files of the system.
+//! Files that are harmed by a write: devices, files of the system, and those that are obeyed later.
 
+use crate::glob::{self, Case};
 use crate::path::normalized;
+use crate::program::table::FilePatterns;
 use crate::shell::word::UNKNOWN;
 
 /// Why it is dangerous to write to a file.
-pub(crate) fn danger(path: &str, appends: bool) -> Option<String> {
+pub(crate) fn danger(files: &FilePatterns, path: &str, appends: bool) -> Option<String> {
     let path = normal(path);
     if is_device(&path) {
         return Some(format!("it writes over the device {path}"));
@@ -15,21 +17,83 @@ pub(crate) fn danger(path: &str, appends: bool) -> Option<String> {
     if is_system_path(&path) {
         return Some("it writes over a file of the system".to_owned());
     }
-    if path.ends_with("/.ssh/authorized_keys") {
+    let own = from_home(&path);
+    if own.ends_with("/.ssh/authorized_keys") {
         return Some("it changes who may log in".to_owned());
     }
-    let starts_shells = [
-        ".bashrc",
-        ".bash_profile",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-    ];
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let at_home = path.starts_with(['~', '$', '/', UNKNOWN]);
-    (!appends && at_home && starts_shells.contains(&name))
-        .then(|| "it empties a file that shells start with".to_owned())
+    // What is put into a directory lies below it.
+    let below = path.ends_with('/').then(|| format!("{own}/x"));
+    if is_one_of(&files.settings, &own)
+        || below.is_some_and(|path| is_one_of(&files.settings, &path))
+    {
+        return Some("it changes a file that is obeyed later".to_owned());
+    }
+    (!appends && is_one_of(&files.appended, &own))
+        .then(|| "it writes over a file that holds what cannot be had again".to_owned())
+}
+
+/// Why it is dangerous to remove a file.
+pub(super) fn removal(files: &FilePatterns, path: &str) -> Option<String> {
+    let path = normal(path);
+    if is_root(&path) || is_system_path(&path) {
+        return Some("it removes a file of the system".to_owned());
+    }
+    let own = from_home(&path);
+    (is_one_of(&files.settings, &own) || is_one_of(&files.credentials, &own))
+        .then(|| "it removes settings or a key".to_owned())
+}
+
+/// Why it is dangerous to send a file somewhere.
+pub(super) fn upload(files: &FilePatterns, path: &str) -> Option<String> {
+    let path = path.trim_start_matches('@');
+    is_credential(files, path).then(|| format!("it sends {path}, which holds secrets"))
+}
+
+/// Whether a file holds secrets, by its name.
+pub(crate) fn is_credential(files: &FilePatterns, path: &str) -> bool {
+    let is_public = path.rsplit_once('.').is_some_and(|(_, kind)| kind == "pub");
+    if is_public {
+        return false;
+    }
+    is_one_of(&files.credentials, &from_home(&normal(path)))
+}
+
+fn is_one_of(patterns: &[String], path: &str) -> bool {
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| glob::fits(pattern, path, Case::Counts))
+}
+
+/// A path with a home directory as `~`, and a relative path behind `./`.
+fn from_home(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    for home in ["$HOME/", "${HOME}/", "/root/"] {
+        if let Some(rest) = path.strip_prefix(home) {
+            return format!("~/{rest}");
+        }
+    }
+    for homes in ["/home/", "/Users/"] {
+        if let Some((_, rest)) = path
+            .strip_prefix(homes)
+            .and_then(|rest| rest.split_once('/'))
+        {
+            return format!("~/{rest}");
+        }
+    }
+    // `$dir/x` may be a file of the home. Of `$file` nothing is known.
+    if let Some(rest) = path.strip_prefix(UNKNOWN)
+        && rest.starts_with('/')
+    {
+        return format!("~{rest}");
+    }
+    // `~me/x`
+    if let Some((_, rest)) = path.strip_prefix('~').and_then(|rest| rest.split_once('/')) {
+        return format!("~/{rest}");
+    }
+    if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("./{}", path.trim_start_matches("./"))
+    }
 }
 
 /// A path without `.`, `..` and doubled slashes. A relative path stays as it is.
@@ -41,8 +105,11 @@ pub(super) fn normal(path: &str) -> String {
     }
 }
 
+pub(super) fn is_root(path: &str) -> bool {
+    matches!(path, "/" | "/*")
+}
 /// Whether a file belongs to the system.
-pub(super) fn is_system_path(path: &str) -> bool {
+fn is_system_path(path: &str) -> bool {
     let trees = [
         "/etc/",
         "/boot/",
@@ -58,7 +125,7 @@ pub(super) fn is_system_path(path: &str) -> bool {
 }
 
 /// Whether a path is a disk or a part of one, or the machine's memory.
-pub(super) fn is_device(path: &str) -> bool {
+fn is_device(path: &str) -> bool {
     let Some(name) = path.strip_prefix("/dev/") else {
         return false;
     };

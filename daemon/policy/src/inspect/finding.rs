@@ -10,6 +10,8 @@ pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
     pub(crate) span: Span,
+    /// Whether only a person can agree.
+    pub(crate) needs_person: bool,
 }
 
 /// One command of a text.

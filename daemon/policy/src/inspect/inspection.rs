@@ -3,6 +3,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 
 use super::finding::{Finding, InspectedCommand};
+use crate::program::table::Programs;
 use crate::shell::state::ShellState;
 use crate::shell::word::Word;
 
@@ -38,6 +39,17 @@ pub(crate) struct Inspection {
     pub(super) calls: usize,
     /// The functions that are being read.
     pub(super) active_calls: Vec<String>,
+    /// What is known of programs.
+    pub(crate) programs: Programs,
+    /// Whether a command that the table does not call harmless is unknown.
+    pub(crate) asks_unlisted: bool,
+    /// The names of files that the text has fetched.
+    pub(crate) fetched_files: Vec<String>,
+    /// The settings of git that the text sets by variables.
+    pub(crate) git_settings: Vec<(String, String)>,
+    /// Whether a command reads secrets, and where one sends something.
+    pub(crate) reads_secrets: bool,
+    pub(crate) sends: Option<Span>,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,
@@ -57,6 +69,7 @@ impl Inspection {
             verdict,
             reason,
             span,
+            needs_person: false,
         });
     }
 

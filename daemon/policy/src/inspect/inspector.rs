@@ -14,7 +14,7 @@ use super::finding::{Finding, InspectedCommand};
 use super::inspection::Inspection;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
-use crate::danger::{self, code, sql};
+use crate::danger::{self, Danger, code, exfiltration, sql};
 use crate::program::input::{runs_stdin, script_substitution};
 use crate::program::kind::{
     ProgramKind, SqlClient, base_name, is_interpreter, is_shell, program_kind,
@@ -54,14 +54,11 @@ impl CommandSink for Inspector {
     fn assignment(&mut self, name: &str, value: &str, span: Span, depth: usize) {
         // A value may be evaluated as a number, and its subscript with it.
         inspect_subscript(self, value, span, depth + 1);
-        if runs_later(name) {
-            let text = if name.starts_with("PS") {
-                format!(": \"{value}\"")
-            } else {
-                value.to_owned()
-            };
-            self.script(&text, Nesting::Within(span), depth + 1);
+        if name.starts_with("GIT_CONFIG_") {
+            let pair = (name.to_owned(), value.to_owned());
+            self.inspection.git_settings.push(pair);
         }
+        self.variable(name, value, span, depth + 1);
     }
 
     fn command(&mut self, words: &[Word], stdin: &Stdin, depth: usize) {
@@ -79,17 +76,27 @@ impl CommandSink for Inspector {
             return;
         }
         let Some(program) = known_program(name, &self.inspection.state) else {
-            let reason = "what it runs is only known once it runs".to_owned();
-            self.add(&name.text, words, Some((Verdict::Unknown, reason)), span);
+            let danger = Danger {
+                verdict: Verdict::Unknown,
+                reason: "what it runs is only known once it runs".to_owned(),
+                needs_person: false,
+            };
+            self.add(&name.text, words, Some(danger), span);
             return;
         };
         let args = words.get(1..).unwrap_or_default();
         self.redefined(words, stdin, span, depth);
-        let danger =
-            danger::of_init_script(&name.text, args).or_else(|| danger::of_command(&program, args));
-        let finding = danger.map(|reason| (Verdict::Dangerous, reason));
-        let is_dangerous = finding.is_some();
-        self.add(&program, words, finding, span);
+        let programs = self.inspection.programs.clone();
+        let danger = danger::of_init_script(&name.text, args)
+            .map(Danger::from)
+            .or_else(|| danger::of_command(&programs, &program, args))
+            .or_else(|| self.danger_of_fetched(&name.text, &program, args))
+            .or_else(|| self.unlisted(&program, args));
+        let is_dangerous = danger
+            .as_ref()
+            .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
+        self.add(&program, words, danger, span);
+        self.learn_flow(&program, args, span);
         if let Some(verb) = program.strip_prefix("git-") {
             // git(1): a command of its own is a program in git's directory.
             let mut inner = vec![
@@ -99,7 +106,7 @@ impl CommandSink for Inspector {
             inner.extend_from_slice(args);
             self.command(&inner, stdin, depth + 1);
         }
-        for inner in wrapper::inner_commands(&program, args) {
+        for inner in wrapper::inner_commands(&programs, &program, args) {
             let own_shell = runs_in_same_shell(&program);
             let outer = (!own_shell).then(|| self.inspection.state.clone());
             if let Some(outer) = &outer {
@@ -170,7 +177,7 @@ impl Inspector {
     /// Inspects code of an interpreter, and the shell lines that it gives to the system. A rule may fit
     /// these lines; whether they run cannot be told.
     pub(super) fn code(&mut self, text: &str, span: Span) {
-        if let Some(reason) = code::danger(text) {
+        if let Some(reason) = code::danger(&self.inspection.programs, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
         let mut inner = Self::default();
@@ -267,26 +274,99 @@ impl Inspector {
         }
     }
 
-    fn add(
-        &mut self,
-        program: &str,
-        words: &[Word],
-        finding: Option<(Verdict, String)>,
-        span: Span,
-    ) {
+    /// Inspects the variables that a request sets.
+    pub(super) fn environment(&mut self, env: &[(String, String)]) {
+        for (name, value) in env {
+            self.variable(name, value, Span { start: 0, end: 0 }, 1);
+        }
+        let names = env
+            .iter()
+            .filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_"));
+        for (name, key) in names {
+            let value = name.replace("_KEY_", "_VALUE_");
+            let value = env.iter().find(|(name, _)| *name == value);
+            let setting = format!("{key}={}", value.map_or("", |(_, value)| value));
+            let words =
+                ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
+            self.inner(
+                InnerCommand::Argv(words.to_vec()),
+                &[],
+                &Stdin::Given,
+                Span { start: 0, end: 0 },
+                1,
+            );
+        }
+    }
+
+    /// Inspects what a variable makes programs run.
+    fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
+        let programs = self.inspection.programs.clone();
+        for inner in wrapper::of_variable(&programs, name, value, 0) {
+            self.inner(inner, &[], &Stdin::Given, span, depth);
+        }
+    }
+
+    /// Why a command is dangerous that runs a file which the text has fetched. Learns of such files.
+    fn danger_of_fetched(&mut self, path: &str, program: &str, args: &[Word]) -> Option<Danger> {
+        let programs = self.inspection.programs.clone();
+        for file in danger::fetched_files(&programs, program, args) {
+            self.inspection.fetched_files.push(file);
+        }
+        let fetched = &self.inspection.fetched_files;
+        let is_fetched = |path: &str| fetched.iter().any(|file| file == base_name(path));
+        let runs_files = matches!(
+            program_kind(program),
+            ProgramKind::Shell | ProgramKind::Code
+        ) || matches!(program, "source" | ".");
+        let script = args.iter().find(|word| !word.text.starts_with('-'));
+        let runs = (path.contains('/') && is_fetched(path))
+            || (runs_files && script.is_some_and(|word| is_fetched(&word.text)));
+        runs.then(|| FETCHED.to_owned().into())
+    }
+
+    /// Why a command is unknown that nobody has listed, where these are asked about.
+    fn unlisted(&self, program: &str, args: &[Word]) -> Option<Danger> {
+        let programs = &self.inspection.programs;
+        let asks = self.inspection.asks_unlisted && !danger::is_harmless(programs, program, args);
+        asks.then(|| Danger {
+            verdict: Verdict::Unknown,
+            reason: format!("`{program}` is not listed as harmless with these words"),
+            needs_person: false,
+        })
+    }
+
+    /// Learns whether a command reads secrets, and whether it sends something.
+    fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
+        let programs = self.inspection.programs.clone();
+        self.inspection.reads_secrets |= exfiltration::reads_secrets(&programs, program, args);
+        if self.inspection.sends.is_none() && exfiltration::sends(&programs, program, args) {
+            self.inspection.sends = Some(span);
+        }
+    }
+
+    /// Notes a text that reads secrets and sends something.
+    pub(super) fn note_exfiltration(&mut self) {
+        if let (true, Some(span)) = (self.inspection.reads_secrets, self.inspection.sends) {
+            let reason = "it reads secrets and sends something";
+            self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+    }
+
+    fn add(&mut self, program: &str, words: &[Word], danger: Option<Danger>, span: Span) {
         let args = words.get(1..).unwrap_or_default();
         let is_unlikely = self.inspection.is_unlikely;
-        let finding = finding.filter(|(verdict, _)| !is_unlikely || *verdict == Verdict::Dangerous);
+        let danger = danger.filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous);
         self.inspection.commands.push(InspectedCommand {
             program: program.to_owned(),
             name_end: words.first().and_then(unknown_name_end),
             is_certain: true,
             args: args.to_vec(),
             arguments: joined(args),
-            finding: finding.map(|(verdict, reason)| Finding {
-                verdict,
-                reason,
+            finding: danger.map(|danger| Finding {
+                verdict: danger.verdict,
+                reason: danger.reason,
                 span,
+                needs_person: danger.needs_person,
             }),
         });
     }
@@ -323,6 +403,9 @@ impl Inspector {
             }
             InnerCommand::Unknown(reason) => {
                 self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            InnerCommand::Dangerous(reason) => {
+                self.inspection.note(Verdict::Dangerous, reason, span);
             }
         }
     }
@@ -387,14 +470,6 @@ impl Inspector {
             (_, Stdin::Computed) => self.inspection.note(Verdict::Unknown, COMPUTED, span),
         }
     }
-}
-
-/// Whether a variable's value is a script that the shell runs by itself (bash(1), Shell Variables).
-fn runs_later(name: &str) -> bool {
-    matches!(
-        name,
-        "PROMPT_COMMAND" | "PS0" | "PS1" | "PS2" | "PS4" | "PROMPT" | "RPROMPT"
-    )
 }
 
 /// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.

@@ -21,6 +21,7 @@ use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
 use crate::danger;
 use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
+use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
 use crate::shell::dialect;
 use crate::shell::quote::{command_text, quoted};
@@ -40,9 +41,13 @@ pub(crate) fn inspect(
     completeness: Completeness,
     gate: &CompiledGate,
     state: &ShellState,
+    programs: &Programs,
+    asks_unlisted: bool,
 ) -> Inspection {
     let mut inspector = Inspector::default();
     inspector.inspection.state = state.clone();
+    inspector.inspection.programs = programs.clone();
+    inspector.inspection.asks_unlisted = asks_unlisted;
     let joined: String;
     let text = match request.invocation {
         Invocation::Line(line) => {
@@ -55,6 +60,10 @@ pub(crate) fn inspect(
             &joined
         }
     };
+    inspector.environment(request.env);
+    let settings = std::mem::take(&mut inspector.inspection.git_settings);
+    inspector.environment(&settings);
+    inspector.note_exfiltration();
     let mut inspection = inspector.inspection;
     if let Some(found) = gate.pattern_in(text) {
         let reason = format!("it fits the pattern {} of this client", found.pattern);

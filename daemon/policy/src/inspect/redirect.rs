@@ -14,14 +14,26 @@ pub(super) fn inspect_redirect(
     target: &str,
     span: Span,
 ) {
-    if !operator.contains('>') {
+    let reads = operator == "<";
+    if !reads && !operator.contains('>') {
         return;
     }
     let appends = operator.contains(">>");
     let scope = Scope::of(&inspection.state);
     let words = readings(|choices| expand(target, span, scope, choices));
     for word in words.into_iter().flat_map(|(words, _)| words) {
-        if let Some(reason) = writes::danger(&word.text, appends) {
+        if reads {
+            let files = inspection.programs.files();
+            inspection.reads_secrets |= writes::is_credential(files, &word.text);
+            continue;
+        }
+        let stays =
+            !word.text.starts_with(['/', '~']) && !word.text.split('/').any(|part| part == "..");
+        let is_device = word.text.starts_with("/dev/") || word.text.starts_with("/tmp/");
+        if inspection.asks_unlisted && !stays && !is_device {
+            inspection.note(Verdict::Unknown, "it writes outside of its directory", span);
+        }
+        if let Some(reason) = writes::danger(inspection.programs.files(), &word.text, appends) {
             inspection.note(Verdict::Dangerous, reason, span);
         }
     }

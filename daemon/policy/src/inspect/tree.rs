@@ -15,6 +15,7 @@ use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::fork_bomb::{FORK_BOMB, is_fork_bomb};
 use crate::program::kind::{base_name, is_shell};
+use crate::program::output::fetches;
 use crate::shell::choices::{Choices, readings};
 use crate::shell::expansion::Scope;
 use crate::shell::grammar_faults::words_behind_redirects;
@@ -370,6 +371,7 @@ impl TreeWalk<'_> {
             match child.kind() {
                 "file_redirect" => {
                     self.file_redirect(child);
+                    self.note_fetched(node, child);
                     self.written(child, &printed, depth);
                 }
                 // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
@@ -559,6 +561,19 @@ impl TreeWalk<'_> {
             let (operator, target) = (self.source.operator(node), self.source.of(file));
             let span = self.source.span(file);
             inspect_redirect(self.sink.inspection(), operator, target, span);
+        }
+    }
+
+    /// Learns of a file that a fetched text is written to.
+    fn note_fetched(&mut self, statement: Node<'_>, redirect: Node<'_>) {
+        let body = statement.child_by_field_name("body");
+        let file = redirect.child_by_field_name("destination");
+        if let (Some(body), Some(file)) = (body, file)
+            && self.source.operator(redirect).contains('>')
+            && fetches(self.source.of(body))
+        {
+            let name = base_name(self.source.of(file)).to_owned();
+            self.sink.inspection().fetched_files.push(name);
         }
     }
 

@@ -27,6 +27,7 @@ use crate::profile::environment::{EnvRules, EnvSpec, SecretVariables};
 use crate::profile::name::ProfileName;
 use crate::profile::sandbox::SandboxKind;
 use crate::profile::spec::ProfileSpec;
+use crate::program::table::Programs;
 use crate::request::{Completeness, Request};
 use crate::rules::MAX_ENTRIES;
 use crate::rules::rule::{Rule, RuleContext, Subject};
@@ -39,7 +40,7 @@ use decision::Decision;
 use error::PolicyError;
 use only_once::OnlyOnceReason;
 use outcome::{DecidedBy, Outcome, judgement, strictness};
-use spec::{FrontSpec, PolicySpec};
+use spec::{FrontSpec, PolicySpec, Unlisted};
 
 /// Profiles of a configuration.
 const MAX_PROFILES: usize = 256;
@@ -52,6 +53,8 @@ pub struct Policy {
     acp: FrontSpec,
     mcp: FrontSpec,
     cli: FrontSpec,
+    programs: Programs,
+    unlisted: Unlisted,
     /// The commands that are approved for always.
     approved: Approved,
 }
@@ -126,6 +129,8 @@ impl Policy {
             acp: spec.fronts.acp.clone(),
             mcp: spec.fronts.mcp.clone(),
             cli: spec.fronts.cli.clone(),
+            programs: Programs::with(&spec.programs),
+            unlisted: spec.unlisted,
             approved: Approved::default(),
         })
     }
@@ -170,7 +175,16 @@ impl Policy {
         completeness: Completeness,
         gate: &CompiledGate,
     ) -> Decision {
-        let inspection = inspect(request, completeness, gate, state);
+        let unlisted = self.front(request.front).unlisted.unwrap_or(self.unlisted);
+        let asks_unlisted = unlisted == Unlisted::Ask;
+        let inspection = inspect(
+            request,
+            completeness,
+            gate,
+            state,
+            &self.programs,
+            asks_unlisted,
+        );
         let outcomes = self.outcomes(start, &inspection, request, completeness, gate);
         let strictest = strictest(&outcomes);
         let profile = self.profile(request.front, &outcomes);

@@ -48,7 +48,7 @@ impl Outcome {
     /// The outcome of a command with these rules and this finding.
     pub(super) fn of(matched: RuleMatch, finding: Option<&Finding>, gate: &CompiledGate) -> Self {
         let by_verdict = match finding {
-            Some(_) if gate.is_enabled() => Effect::Confirm,
+            Some(finding) if gate.is_enabled() || finding.needs_person => Effect::Confirm,
             _ => Effect::Allow,
         };
         let by = if matched.effect.is_some() {
@@ -106,7 +106,9 @@ pub(super) fn judgement(inspection: &Inspection, outcome: &Outcome) -> Judgement
         effect: outcome.effect,
         rule: outcome.rule,
         approved: None,
-        needs_person: outcome.needs_person,
+        needs_person: outcome.needs_person
+            || (outcome.effect == Effect::Confirm
+                && inspection.findings().any(|finding| finding.needs_person)),
     }
 }
 

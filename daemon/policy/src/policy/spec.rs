@@ -9,6 +9,7 @@ use toml::Spanned;
 use crate::profile::environment::EnvSpec;
 use crate::profile::name::ProfileName;
 use crate::profile::spec::ProfileSpec;
+use crate::program::table::row::ProgramRow;
 use crate::rules::rule_spec::RuleSpec;
 
 /// `[policy]`.
@@ -21,6 +22,21 @@ pub struct PolicySpec {
     pub profiles: BTreeMap<Spanned<ProfileName>, ProfileSpec>,
     /// `[policy.fronts.FRONT]`.
     pub fronts: FrontsSpec,
+    /// `[policy.programs.NAME]`, merged over the built-in row of the program.
+    pub programs: BTreeMap<String, ProgramRow>,
+    /// What is done about commands that nothing is known of.
+    pub unlisted: Unlisted,
+}
+
+/// What is done about commands that nothing is known of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unlisted {
+    /// They are safe.
+    #[default]
+    Allow,
+    /// They are asked about.
+    Ask,
 }
 
 /// What holds for each kind of client where no rule says more.
@@ -41,6 +57,8 @@ pub struct FrontsSpec {
 pub struct FrontSpec {
     /// The profile of commands to which no rule gives another one.
     pub profile: Option<Spanned<ProfileName>>,
+    /// What is done about commands that nothing is known of; absent: what `[policy]` says.
+    pub unlisted: Option<Unlisted>,
     /// The environment of all commands of these clients.
     pub env: EnvSpec,
 }

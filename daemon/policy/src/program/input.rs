@@ -2,6 +2,7 @@
 
 use super::kind::{ProgramKind, is_interpreter, is_shell, program_kind};
 use super::options::{Order, Valued, options};
+use super::table::ProgramTable;
 use super::wrapper;
 use crate::shell::printed::is_stdin;
 use crate::shell::word::Word;
@@ -35,7 +36,8 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         ProgramKind::Sql(_) => true,
         // The login shell behind `ssh HOST` reads it.
         ProgramKind::Shell => {
-            matches!(program, "ssh") && wrapper::inner_commands(program, args).is_empty()
+            matches!(program, "ssh")
+                && wrapper::inner_commands(ProgramTable::built_in(), program, args).is_empty()
         }
         ProgramKind::Text | ProgramKind::Other => false,
     }

@@ -4,6 +4,7 @@ pub(crate) mod input;
 pub(crate) mod kind;
 pub(crate) mod options;
 pub(crate) mod output;
+pub(crate) mod table;
 pub(crate) mod wrapper;
 
 pub use kind::is_shell;

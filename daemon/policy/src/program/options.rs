@@ -29,6 +29,18 @@ pub(crate) enum Order {
     Permuted,
     /// They end at the first operand (POSIX), as for programs that start others.
     OptionsFirst,
+    /// They end behind so many operands: of `timeout 5 CMD` behind one.
+    OptionsUntil(usize),
+}
+
+/// How many dashes stand before an option of several letters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum LongOptions {
+    /// Two. One dash begins a cluster of letters.
+    #[default]
+    TwoDashes,
+    /// One or two, as for java(1).
+    AnyDashes,
 }
 
 /// One option of a command. A value comes with the number of the argument that it stands in.
@@ -48,6 +60,21 @@ pub(crate) struct Options<'a> {
 
 /// Takes the arguments of a command apart. The program's name is not among them.
 pub(crate) fn options<'a>(args: &'a [Word], valued: Valued<'_>, order: Order) -> Options<'a> {
+    options_of(args, valued, order, LongOptions::TwoDashes)
+}
+
+/// Takes the arguments of a command apart, whose long options may have one dash.
+pub(crate) fn options_of<'a>(
+    args: &'a [Word],
+    valued: Valued<'_>,
+    order: Order,
+    long_options: LongOptions,
+) -> Options<'a> {
+    let last_operands = match order {
+        Order::Permuted => usize::MAX,
+        Order::OptionsFirst => 0,
+        Order::OptionsUntil(operands) => operands,
+    };
     let mut options = Options::default();
     let mut at = 0;
     while let Some(word) = args.get(at) {
@@ -58,7 +85,11 @@ pub(crate) fn options<'a>(args: &'a [Word], valued: Valued<'_>, order: Order) ->
             options.rest(args, at);
             break;
         }
-        if let Some(long) = text.strip_prefix("--") {
+        let one_dash = || match long_options {
+            LongOptions::AnyDashes if text.len() > 2 => text.strip_prefix('-'),
+            LongOptions::AnyDashes | LongOptions::TwoDashes => None,
+        };
+        if let Some(long) = text.strip_prefix("--").or_else(one_dash) {
             if let Some((name, value)) = long.split_once('=') {
                 let value = Some((at - 1, value));
                 options.given.push(Given { name, value });
@@ -76,7 +107,7 @@ pub(crate) fn options<'a>(args: &'a [Word], valued: Valued<'_>, order: Order) ->
             }
         } else if text.len() > 1 && text.starts_with('-') {
             at += options.cluster(&text[1..], at - 1, next, valued);
-        } else if order == Order::OptionsFirst {
+        } else if options.operands.len() == last_operands {
             options.rest(args, at - 1);
             break;
         } else {
@@ -126,6 +157,27 @@ impl<'a> Options<'a> {
         self.given.iter().any(|given| given.name == letter)
     }
 
+    /// The first of these options that is given, as it was spelled.
+    pub(crate) fn given(
+        &self,
+        names: &[String],
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> Option<&'a str> {
+        let mut given = self.given.iter().map(|given| given.name);
+        given.find(|given| is_spelling(given, names, is_known))
+    }
+
+    /// The values of these options, each with the number of the argument that it stands in.
+    pub(crate) fn given_values(
+        &self,
+        names: &[String],
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> Vec<(usize, &'a str)> {
+        let named = self.given.iter();
+        let named = named.filter(|given| is_spelling(given.name, names, is_known));
+        named.filter_map(|given| given.value).collect()
+    }
+
     /// The first value of one of these options, and the number of the argument that it stands in.
     pub(crate) fn value(&self, names: &[&str]) -> Option<(usize, &'a str)> {
         self.values(names).next()
@@ -142,6 +194,15 @@ impl<'a> Options<'a> {
     pub(crate) fn operand(&self, number: usize) -> Option<&'a str> {
         self.operands.get(number).map(|(_, text)| *text)
     }
+}
+
+/// Whether an option is one of these. A long one that is not known itself may be the beginning of one.
+fn is_spelling(given: &str, names: &[String], is_known: &dyn Fn(&str) -> bool) -> bool {
+    names.iter().any(|name| {
+        name == given
+            || (name.ends_with(':') && given.starts_with(name.as_str()))
+            || (given.len() > 2 && name.len() > 1 && name.starts_with(given) && !is_known(given))
+    })
 }
 
 fn is_one_of(given: &str, names: &[&str]) -> bool {

@@ -1,17 +1,8 @@
 //! Where the output of programs comes from.
 
 use super::kind::base_name;
-use crate::word_list::is_listed;
-
-/// Programs whose output comes from a network, or out of an encoding.
-const FETCHERS: &str = "
-    curl wget wget2 fetch aria2c http https xh lynx nc ncat netcat socat ftp tftp openssl
-    uudecode";
-/// Programs that print settings for a shell to evaluate.
-const ENVIRONMENT_PRINTERS: &str = "
-    ssh-agent direnv pyenv rbenv nodenv goenv brew starship zoxide fnm mise conda opam dircolors
-    keychain docker-machine minikube luarocks register-python-argcomplete lesspipe resize atuin
-    fzf gh thefuck tput micromamba";
+use super::table::ProgramTable;
+use super::table::row::Prints;
 
 /// Whether a shell text names a program that fetches data, or decodes hidden data.
 pub(crate) fn fetches(raw: &str) -> bool {
@@ -23,9 +14,12 @@ pub(crate) fn fetches(raw: &str) -> bool {
         || raw.contains("/dev/tcp/")
 }
 
-/// Whether the output of a program comes from a network, or out of an encoding.
+fn prints(name: &str) -> Option<Prints> {
+    ProgramTable::built_in().row(name)?.prints
+}
+
 fn is_fetcher(name: &str) -> bool {
-    is_listed(name, FETCHERS)
+    prints(name) == Some(Prints::Fetched)
 }
 
 /// Whether a substitution is of a program that prints settings for a shell to evaluate.
@@ -38,5 +32,5 @@ pub(crate) fn prints_environment(raw: &str) -> bool {
         .split_whitespace()
         .skip(1)
         .any(|word| word.contains("completion"));
-    plain && (completes || is_listed(name, ENVIRONMENT_PRINTERS))
+    plain && (completes || prints(name) == Some(Prints::Settings))
 }

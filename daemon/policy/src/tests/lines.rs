@@ -343,7 +343,10 @@ fn an_argv_is_judged_word_by_word() {
     let what = Invocation::Argv(&argv);
     let request = asked_by(Front::Acp, what);
     let reason = judge(&request, &CompiledGate::default(), &Policy::default()).reason;
-    assert_eq!(reason.as_deref(), Some("mkfs.\\u{1b}[2J\\n formats a disk"));
+    assert_eq!(
+        reason.as_deref(),
+        Some("`mkfs.\\u{1b}[2J\\n` formats a disk")
+    );
     let argv = ["echo", "it's", "", "$x"].map(str::to_owned);
     assert_eq!(command_text(&argv), r"echo 'it'\''s' '' '$x'");
 }

@@ -287,7 +287,7 @@ fn a_line_of_the_history_that_is_changed_is_unknown() {
         (None, &["fc -l\r"], Safe),
         (None, &["bind '\"zq\":\"rm -r\"'\r"], Unknown),
         (None, &["bind 'set completion-ignore-case on'\r"], Safe),
-        (None, &["bind -x '\"zq\":rm -rf x'\r"], Unknown),
+        (None, &["bind -x '\"zq\":rm -rf x'\r"], Dangerous),
     ];
     for (program, pushes, verdict) in table {
         assert_eq!(typed(pushes, program).0, verdict, "{program:?} {pushes:?}");

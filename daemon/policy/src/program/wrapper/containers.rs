@@ -1,36 +1,31 @@
-//! Commands in containers: docker(1) and its kin.
+//! The command of `docker run --entrypoint`, which stands on both sides of the image.
 
 use super::inner_command::InnerCommand;
-use crate::program::options::{Order, Valued, options};
+use crate::program::options::Order;
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
 use crate::shell::word::Word;
 
-/// The command of `exec`, `run`, `compose exec` or `container run`.
-pub(super) fn container(args: &[Word]) -> Vec<InnerCommand> {
-    const GLOBAL: Valued<'_> = Valued::These(
-        "
-        H c l f p config context host log-level file project-name profile project-directory
-        env-file",
-    );
-    // Every other option has a value.
-    const SWITCHES: Valued<'_> = Valued::AllBut(
-        "
-        d i t q P T rm privileged init read-only publish-all tty interactive detach
-        no-healthcheck oom-kill-disable quiet no-TTY no-deps build service-ports help latest
-        tls-verify replace",
-    );
-    let outer = options(args, GLOBAL, Order::OptionsFirst);
-    let mut verbs = outer.operands.iter();
-    let verb = verbs.find(|(_, text)| !matches!(*text, "container" | "compose"));
-    let Some((at, "exec" | "run" | "create")) = verb else {
+/// The entry point of a container with its arguments.
+pub(super) fn entry_point(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<InnerCommand> {
+    let Some(row) = table.row(program) else {
         return Vec::new();
     };
-    let inner = args.get(at + 1..).unwrap_or_default();
-    let inner_options = options(inner, SWITCHES, Order::OptionsFirst);
-    let mut words: Vec<Word> = Vec::new();
-    if let Some((at, entry)) = inner_options.value(&["entrypoint"]) {
-        words.extend(inner.get(at).map(|word| Word::literal(entry, word.span)));
-    }
-    let command = inner_options.operands.iter().skip(1);
-    words.extend(command.filter_map(|(at, _)| inner.get(*at)).cloned());
+    let first = args.iter().find(|word| !word.text.starts_with('-'));
+    let is_outer = first.is_some_and(|verb| matches!(&*verb.text, "container" | "compose"));
+    let before_command = if is_outer { 3 } else { 2 };
+    let order = Order::OptionsUntil(before_command - 1);
+    let options = Call::new(row, args).options(Some(order));
+    let Some((at, entry)) = options.value(&["entrypoint"]) else {
+        return Vec::new();
+    };
+    let behind_image = options.operands.iter().skip(before_command);
+    let mut words: Vec<Word> = args
+        .get(at)
+        .map(|word| Word::literal(entry, word.span))
+        .into_iter()
+        .collect();
+    let rest = behind_image.map(|(at, _)| *at).next();
+    words.extend_from_slice(rest.and_then(|at| args.get(at..)).unwrap_or_default());
     InnerCommand::argv(&words)
 }

@@ -2,22 +2,21 @@
 
 use termd_proto::policy::Span;
 
+use super::by_row::command;
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
+use crate::program::table::ProgramTable;
 use crate::shell::choices::Choices;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
-use crate::shell::word::{Word, is_assignment};
+use crate::shell::word::Word;
 
 /// The command of env(1), also of its option `-S`.
-pub(super) fn env(args: &[Word]) -> Vec<InnerCommand> {
+pub(super) fn env(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
     const VALUED: Valued<'_> = Valued::These("u C S unset chdir split-string");
     let options = options(args, VALUED, Order::OptionsFirst);
-    let command = options
-        .operands
-        .iter()
-        .find(|(_, text)| !is_assignment(text));
-    let rest = command
+    let first = options.operands.first();
+    let rest = first
         .and_then(|(at, _)| args.get(*at..))
         .unwrap_or_default();
     let mut words = Vec::new();
@@ -28,10 +27,7 @@ pub(super) fn env(args: &[Word]) -> Vec<InnerCommand> {
             let scope = Scope::of(&nothing);
             words.extend(expand(raw, span, scope, &mut Choices::default()));
         }
-        while words.first().is_some_and(|word| is_assignment(&word.text)) {
-            words.remove(0);
-        }
     }
     words.extend_from_slice(rest);
-    InnerCommand::argv(&words)
+    command(table, &words, first.map_or(0, |(at, _)| *at))
 }

@@ -26,6 +26,8 @@ pub(crate) enum InnerCommand {
     },
     /// Something that cannot be known, with the reason.
     Unknown(&'static str),
+    /// Something dangerous that is not a command, with the reason.
+    Dangerous(String),
 }
 
 impl InnerCommand {
@@ -58,12 +60,5 @@ impl InnerCommand {
         } else {
             vec![Self::Line { text, at: from }]
         }
-    }
-
-    /// The command behind the first of these marks.
-    pub(super) fn after_mark(args: &[Word], marks: &[&str]) -> Vec<Self> {
-        let mark = args.iter().position(|word| marks.contains(&&*word.text));
-        let command = mark.and_then(|mark| args.get(mark + 1..));
-        Self::argv(command.unwrap_or_default())
     }
 }

@@ -1,65 +1,56 @@
-//! Programs that start others, and what they start.
-//!
-//! The options of each are read by its manual, so that the value of an option is not taken for the
-//! command.
+//! Programs that start others, and what they start: by their rows of the table, and by code where a
+//! row cannot say it.
 
 mod batches;
+mod by_row;
 mod containers;
-mod databases;
+mod editors;
 mod env;
 pub(crate) mod inner_command;
-mod interpreters;
-mod line_options;
 mod multiplexers;
-mod prefixes;
 mod shells;
 
-use crate::program::kind::{is_interpreter, is_shell, sql_client};
+use crate::program::table::ProgramTable;
+use crate::program::table::row::Takes;
 use crate::shell::word::Word;
 use batches::{find, parallel, xargs};
-use containers::container;
-use databases::statements;
+pub(crate) use by_row::of_variable;
+use editors::{editor, interpreter, script, sed};
 use env::env;
 use inner_command::InnerCommand;
-use interpreters::{awk, code};
-use line_options::{editor, git, su, tar};
 use multiplexers::{screen, tmux};
-use prefixes::prefixed;
-use shells::{alias, coproc, is_query, shell_line, trap};
+use shells::{coproc, shell_line, trap};
 
 /// What a command starts. Empty if it starts nothing that is known.
-pub(crate) fn inner_commands(program: &str, args: &[Word]) -> Vec<InnerCommand> {
-    if is_shell(program) && !matches!(program, "busybox" | "toybox") {
-        return shell_line(args);
-    }
-    if is_interpreter(program) {
-        return code(program, args);
-    }
-    if let Some(client) = sql_client(program) {
-        return statements(client, program, args);
-    }
-    match program {
-        "env" => env(args),
+pub(crate) fn inner_commands(
+    table: &ProgramTable,
+    program: &str,
+    args: &[Word],
+) -> Vec<InnerCommand> {
+    let takes = table.row(program).and_then(|row| row.takes);
+    let mut started = match program {
+        "env" => env(table, args),
         "coproc" => coproc(args),
-        "eval" => InnerCommand::joined_line(args, 0),
         "trap" => trap(args),
-        "alias" => alias(args),
-        "command" if is_query(args) => Vec::new(),
         "xargs" => xargs(args),
         "parallel" => parallel(args),
         "find" => find(args),
-        "fd" | "fdfind" => InnerCommand::after_mark(args, &["-x", "-X", "--exec", "--exec-batch"]),
-        "docker" | "podman" | "nerdctl" | "docker-compose" => container(args),
-        "kubectl" | "oc" if args.first().is_some_and(|word| word.text == "exec") => {
-            InnerCommand::after_mark(args, &["--"])
-        }
-        "su" => su(args),
         "tmux" => tmux(args),
         "screen" => screen(args),
-        "git" => git(args),
-        "awk" | "gawk" | "mawk" | "nawk" => awk(args),
-        "vi" | "vim" | "nvim" | "ex" => editor(args),
-        "tar" => tar(args),
-        _ => prefixed(program, args),
-    }
+        "sed" | "gsed" => sed(args),
+        "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" | "less" => {
+            editor(args)
+        }
+        "busybox" | "toybox" => Vec::new(),
+        "docker" | "podman" | "nerdctl" => containers::entry_point(table, program, args),
+        _ if takes == Some(Takes::Shell) => shell_line(args),
+        _ if takes == Some(Takes::Code) => {
+            let mut started = interpreter(args);
+            started.extend(script(table, args));
+            started
+        }
+        _ => by_row::verb_program(program, args),
+    };
+    started.extend(by_row::started(table, program, args));
+    started
 }

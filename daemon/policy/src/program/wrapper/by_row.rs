@@ -1,0 +1,247 @@
+//! What a command starts by its program's row, and what settings and variables make programs run.
+
+use termd_proto::policy::Span;
+
+use super::inner_command::InnerCommand;
+use super::shells::shell_line;
+use crate::glob::Case;
+use crate::program::kind::{SqlClient, base_name};
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
+use crate::program::table::form::{Filled, Slot};
+use crate::program::table::row::Takes;
+use crate::program::table::setting::{Setting, setting};
+use crate::shell::choices::Choices;
+use crate::shell::expansion::{Scope, expand};
+use crate::shell::state::ShellState;
+use crate::shell::word::{UNKNOWN, Word, is_assignment};
+
+const UNLISTED_VALUE: &str = "it sets a program that others then run";
+const OPEN_DIRECTORY: &str =
+    "it looks for programs or code in a directory that everybody may write";
+
+/// What a command starts, by its program's row.
+pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<InnerCommand> {
+    let Some(row) = table.row(program) else {
+        return Vec::new();
+    };
+    let mut started = Vec::new();
+    let mut call = Call::new(row, args);
+    for found in call.all(&row.starts) {
+        for filled in found.filled {
+            match filled.slot {
+                Slot::Setting => {
+                    if let Some((key, value)) = filled.text.split_once(['=', ' ']) {
+                        started.extend(of_setting(table, program, key, value, filled.at));
+                    }
+                }
+                Slot::Key => {
+                    let value = args.get(filled.at + 1..).unwrap_or_default();
+                    let value = value.iter().find(|word| !word.text.starts_with('-'));
+                    let value = value.map_or("", |word| &word.text);
+                    started.extend(of_setting(table, program, filled.text, value, filled.at));
+                }
+                Slot::Program => started.extend(line(table, filled.text, filled.at)),
+                Slot::Variable => {
+                    if let Some((name, value)) = filled.text.split_once('=') {
+                        started.extend(of_variable(table, name, value, filled.at));
+                    }
+                }
+                _ => started.extend(of_slot(table, filled, args)),
+            }
+        }
+    }
+    started
+}
+
+fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<InnerCommand> {
+    let Filled {
+        slot,
+        at,
+        text,
+        is_rest,
+    } = filled;
+    let rest = args.get(at..).unwrap_or_default();
+    let sql = |client| {
+        let text = text.to_owned();
+        vec![InnerCommand::Sql { client, text, at }]
+    };
+    match slot {
+        Slot::Command if is_rest || rest.first().is_some_and(|word| word.text == text) => {
+            command(table, rest, at)
+        }
+        Slot::Shell => shell_line(rest),
+        Slot::Line if is_rest => InnerCommand::joined_line(args, at),
+        Slot::Line | Slot::Command => vec![InnerCommand::line((at, text))],
+        Slot::Code => vec![InnerCommand::code((at, text))],
+        Slot::Sql => sql(SqlClient::Sql),
+        Slot::Redis => {
+            let words: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+            let (client, text) = (SqlClient::Redis, words.join(" "));
+            vec![InnerCommand::Sql { client, text, at }]
+        }
+        Slot::Mongo => sql(SqlClient::Mongo),
+        Slot::File | Slot::Setting | Slot::Key | Slot::Program | Slot::Variable => Vec::new(),
+    }
+}
+
+/// A command that may begin with variables of its own: `env A=b CMD`, `sudo A=b CMD`.
+pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<InnerCommand> {
+    let mut started = Vec::new();
+    let assigned = words.iter().take_while(|word| sets_variable(&word.text));
+    let mut count = 0;
+    for word in assigned {
+        if let Some((name, value)) = word.text.split_once('=') {
+            started.extend(of_variable(table, name, value, at + count));
+        }
+        count += 1;
+    }
+    let words = words.get(count..).unwrap_or_default();
+    // `termctl run 'LINE'` gives one word with blanks to a shell.
+    if let [word] = words
+        && word.text.contains([' ', ';', '|', '&'])
+    {
+        started.push(InnerCommand::line((at + count, &word.text)));
+    }
+    started.extend(InnerCommand::argv(words));
+    started
+}
+
+/// Whether a word is `NAME=VALUE` to env(1) and sudo(8), which take names that a shell does not.
+fn sets_variable(text: &str) -> bool {
+    let name = text.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && !name.starts_with('-') && !name.contains(['/', ' '])
+}
+
+/// What a variable with this value makes programs run. Empty if nothing is known of it.
+pub(crate) fn of_variable(
+    table: &ProgramTable,
+    name: &str,
+    value: &str,
+    at: usize,
+) -> Vec<InnerCommand> {
+    match table.variable(name) {
+        Some(setting) => of_value(table, name, name, setting, value, at),
+        None => Vec::new(),
+    }
+}
+
+/// What a setting of a program makes it run.
+fn of_setting(
+    table: &ProgramTable,
+    program: &str,
+    key: &str,
+    value: &str,
+    at: usize,
+) -> Vec<InnerCommand> {
+    let row = table.row(program);
+    let found = row.and_then(|row| setting(&row.settings, key, Case::Ignored));
+    match found {
+        Some(setting) => of_value(table, program, key, setting, value, at),
+        None => Vec::new(),
+    }
+}
+
+fn of_value(
+    table: &ProgramTable,
+    program: &str,
+    key: &str,
+    setting: &Setting,
+    value: &str,
+    at: usize,
+) -> Vec<InnerCommand> {
+    let value = value.trim();
+    let off = matches!(
+        value,
+        "" | "false" | "no" | "0" | "off" | "none" | "/dev/null"
+    );
+    if off {
+        return Vec::new();
+    }
+    match setting {
+        Setting::Line => line(table, value, at),
+        Setting::Alias => match value.strip_prefix('!') {
+            Some(script) => vec![InnerCommand::line((at, script))],
+            None => vec![InnerCommand::line((at, &format!("{program} {value}")))],
+        },
+        Setting::Text => expanded_text(value, at),
+        Setting::Function => vec![InnerCommand::line((at, &format!("f {value}")))],
+        Setting::File if is_own_file(value) => {
+            let danger = format!("{key} makes programs load code from {value}");
+            vec![InnerCommand::Dangerous(danger)]
+        }
+        // The name of the file is expanded first.
+        Setting::File if value.contains(['$', '`']) => expanded_text(value, at),
+        Setting::Directories if value.split(':').any(is_open_directory) => {
+            vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
+        }
+        Setting::File | Setting::Directories => Vec::new(),
+        Setting::Options(program) => {
+            let span = Span { start: 0, end: 0 };
+            let mut words = vec![Word::literal(program, span)];
+            for raw in value.split_whitespace() {
+                let nothing = ShellState::default();
+                let scope = Scope::of(&nothing);
+                words.extend(expand(raw, span, scope, &mut Choices::default()));
+            }
+            vec![InnerCommand::Argv(words)]
+        }
+        Setting::Danger(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
+    }
+}
+
+/// A text that is expanded as in double quotes.
+fn expanded_text(value: &str, at: usize) -> Vec<InnerCommand> {
+    let text = value.replace('"', "\\\"");
+    vec![InnerCommand::line((at, &format!(": \"{text}\"")))]
+}
+
+/// A command line in a setting. It runs later, so what nobody knows is not safe there.
+fn line(table: &ProgramTable, value: &str, at: usize) -> Vec<InnerCommand> {
+    let value = value.trim_start_matches(['!', '|']).trim();
+    let mut started = vec![InnerCommand::line((at, value))];
+    let mut words = value
+        .split_whitespace()
+        .skip_while(|word| is_assignment(word));
+    let name = base_name(words.next().unwrap_or_default().trim_matches(['"', '\'']));
+    let is_word = !value.contains(char::is_whitespace);
+    let is_shell = table
+        .row(name)
+        .is_some_and(|row| row.takes == Some(Takes::Shell));
+    let is_plain = (is_word || !is_shell)
+        && !value.contains([';', '&', '|', '`', '\n', '>'])
+        && !value.contains("$(");
+    if !(is_plain && (name.starts_with('$') || table.is_harmless_value(name))) {
+        started.push(InnerCommand::Unknown(UNLISTED_VALUE));
+    }
+    started
+}
+
+/// Whether a file is neither the system's nor found by its name alone.
+fn is_own_file(value: &str) -> bool {
+    let of_system = ["/usr/", "/lib/", "/lib64/", "/opt/", "/nix/"];
+    value.contains('/') && !of_system.iter().any(|tree| value.starts_with(tree))
+}
+
+fn is_open_directory(directory: &str) -> bool {
+    let open = ["/tmp", "/var/tmp", "/dev/shm"];
+    let below = |tree: &str| {
+        directory
+            .strip_prefix(tree)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    open.into_iter().any(below) && !directory.contains(UNKNOWN)
+}
+
+/// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`.
+pub(super) fn verb_program(program: &str, args: &[Word]) -> Vec<InnerCommand> {
+    let Some(verb) = program.strip_prefix("git-").filter(|verb| !verb.is_empty()) else {
+        return Vec::new();
+    };
+    let span = args
+        .first()
+        .map_or(Span { start: 0, end: 0 }, |word| word.span);
+    let mut words = vec![Word::literal("git", span), Word::literal(verb, span)];
+    words.extend_from_slice(args);
+    vec![InnerCommand::Argv(words)]
+}
