@@ -94,11 +94,11 @@ pub struct Sandbox {
     pub writable: Vec<Vec<u8>>,
     /// What is read-only although it lies beneath a writable path; it, and the directories above
     /// it up to the writable one, can neither be renamed nor removed. One that is not beneath a
-    /// writable path is read-only anyway and costs nothing. See [`IfAbsent`] for absent ones.
+    /// writable path is read-only anyway and costs nothing. A writable path beneath it stays
+    /// writable. See [`IfAbsent`] for absent ones.
     pub protected: Vec<ProtectedPath>,
     /// What can be neither read nor listed: an empty read-only directory (or file) is in its
-    /// place. An absent one is skipped, and visible if it is made later. Hidden wins over protected,
-    /// and protected over writable.
+    /// place. An absent one is skipped, and visible if it is made later. Hidden wins over protected.
     pub hidden: Vec<Vec<u8>>,
     /// What stays visible, read-only, beneath a hidden path, such as one socket of a runtime
     /// directory. An absent one is skipped.
