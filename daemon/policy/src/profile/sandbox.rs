@@ -64,7 +64,7 @@ pub struct SandboxSpec {
     pub protected: Vec<PathBuf>,
     /// Further paths that cannot be seen.
     pub hidden: Vec<PathBuf>,
-    /// Directories that workspaces lie in. Empty: a workspace may be anywhere.
+    /// Directories that workspaces lie below. Empty: a workspace may be anywhere.
     pub workspaces: Vec<PathBuf>,
     /// Whether there is a network.
     pub network: bool,
@@ -160,7 +160,8 @@ impl SandboxSpec {
         let workspace = &host.workspace;
         if !self.workspaces.is_empty() {
             let named = self.workspaces.iter().map(|path| host.place(path));
-            return named.into_iter().any(|above| workspace.starts_with(above));
+            let is_below = |above: PathBuf| *workspace != above && workspace.starts_with(above);
+            return named.into_iter().any(is_below);
         }
         let in_home = workspace.strip_prefix(&host.home).ok();
         let hides = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");

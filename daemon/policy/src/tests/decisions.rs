@@ -391,8 +391,12 @@ fn what_is_a_workspace_and_what_is_not() {
     }
     let named = "workspaces = ['~/src', '/etc/x']";
     assert!(is_writable(named, "/home/u/src/deep"));
-    assert!(is_writable(named, "/etc/x"));
+    assert!(is_writable(named, "/etc/x/y"));
     assert!(!is_writable(named, "/srv/x"));
+    // Below them, and not at them: what holds workspaces is none.
+    assert!(!is_writable(named, "/home/u/src"));
+    assert!(!is_writable(named, "/etc/x"));
+    assert!(!is_writable(named, "/home/u/srcs"));
     let protected = walls("protected = ['Makefile', '~/bin']", "/home/u/src/x").protected;
     for path in [
         "/home/u/src/x/.git/hooks",
