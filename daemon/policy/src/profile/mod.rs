@@ -12,6 +12,7 @@ pub(crate) mod protected_paths;
 pub(crate) mod quantity;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_access;
+mod secret_files;
 pub(crate) mod spec;
 
 use environment::EnvRules;

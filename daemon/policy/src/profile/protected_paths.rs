@@ -103,38 +103,6 @@ pub(super) const PROTECTED_IN_HOME: [(&str, &str); 31] = [
     (".config/zed", "the same"),
 ];
 
-/// Files of the home directory that give rights elsewhere to their reader. The settings of npm
-/// and cargo stay readable, because the tools need them. Where they hold tokens, add them.
-pub(super) const SECRETS_IN_HOME: [(&str, &str); 27] = [
-    (".ssh", "keys"),
-    (".gnupg", "keys"),
-    (".aws", "Amazon"),
-    (".azure", "Microsoft"),
-    (".config/gcloud", "Google"),
-    (".oci", "Oracle"),
-    (".kube", "clusters"),
-    (".netrc", "passwords by host"),
-    (".authinfo", "the same"),
-    (".git-credentials", "passwords by host"),
-    (".config/git/credentials", "the same"),
-    (".config/gh", "GitHub"),
-    (".config/hub", "GitHub"),
-    (".config/glab-cli", "GitLab"),
-    (".docker/config.json", "registries"),
-    (".config/containers/auth.json", "registries"),
-    (".cargo/credentials.toml", "crates.io"),
-    (".pypirc", "PyPI"),
-    (".terraform.d/credentials.tfrc.json", "Terraform"),
-    (".vault-token", "Vault"),
-    (".config/rclone", "storage"),
-    (".password-store", "pass"),
-    (".local/share/keyrings", "the desktop's passwords"),
-    (".mozilla", "a browser's cookies and passwords"),
-    (".config/google-chrome", "the same"),
-    (".config/chromium", "the same"),
-    (".config/BraveSoftware", "the same"),
-];
-
 /// Sockets whose other end may do what the sandbox may not. The user's whole runtime directory is hidden
 /// for the same reason: through D-Bus the user's systemd runs anything.
 pub(super) const ESCAPE_SOCKETS: [(&str, &str); 3] = [

@@ -8,9 +8,10 @@ use serde::Deserialize;
 
 use super::host_paths::HostPaths;
 use super::protected_paths::{
-    ESCAPE_SOCKETS, MissingPath, PROTECTED_IN_HOME, PROTECTED_IN_WORKSPACE, SECRETS_IN_HOME,
+    ESCAPE_SOCKETS, MissingPath, PROTECTED_IN_HOME, PROTECTED_IN_WORKSPACE,
 };
 use super::sandbox_access::{SandboxAccess, SandboxBuilder, TemporaryFiles};
+use super::secret_files::SECRETS_IN_HOME;
 
 /// The directory of the daemon's socket, below the runtime directory.
 const SOCKET_DIRECTORY: &str = "termd";
