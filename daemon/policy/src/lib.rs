@@ -37,7 +37,9 @@ pub use profile::limits::LimitsSpec;
 pub use profile::protected_paths::MissingPath;
 pub use profile::quantity::{ByteSize, Percent, TimeSpan};
 pub use profile::sandbox::SandboxKind;
-pub use profile::sandbox_access::{SandboxAccess, SandboxBuilder, TemporaryFiles};
+pub use profile::sandbox_access::{
+    COMMIT_DIRECTORIES, GitAccess, SandboxAccess, SandboxBuilder, TemporaryFiles,
+};
 pub use profile::spec::MIN_TERMINAL_QUOTA_BYTES;
 pub use request::{Completeness, Invocation, Request};
 pub use shell::quote::command_text;

@@ -5,6 +5,7 @@
 
 pub(crate) mod environment;
 pub(crate) mod error;
+mod escape_sockets;
 pub(crate) mod host_paths;
 pub(crate) mod limits;
 pub(crate) mod name;

@@ -6,15 +6,19 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::escape_sockets::ESCAPE_SOCKETS;
 use super::host_paths::HostPaths;
 use super::protected_paths::{
-    ESCAPE_SOCKETS, MissingPath, PROTECTED_IN_HOME, PROTECTED_IN_WORKSPACE,
+    MissingPath, PROTECTED_EVERYWHERE, PROTECTED_IN_HOME, PROTECTED_IN_WORKSPACE,
 };
-use super::sandbox_access::{SandboxAccess, SandboxBuilder, TemporaryFiles};
+use super::sandbox_access::{GitAccess, SandboxAccess, SandboxBuilder, TemporaryFiles};
 use super::secret_files::SECRETS_IN_HOME;
 
 /// The directory of the daemon's socket, below the runtime directory.
 const SOCKET_DIRECTORY: &str = "termd";
+
+/// The name by which git finds a repository.
+const GIT_DIRECTORY: &str = ".git";
 
 /// Directories of the system, which are never a workspace.
 const NO_WORKSPACES: [&str; 12] = [
@@ -67,6 +71,8 @@ pub struct SandboxSpec {
     pub hidden: Vec<PathBuf>,
     /// Directories that workspaces lie below. Empty: a workspace may be anywhere.
     pub workspaces: Vec<PathBuf>,
+    /// What may be written of repositories.
+    pub git: GitAccess,
     /// Whether there is a network.
     pub network: bool,
     /// Whether the daemon's own socket may be used.
@@ -88,6 +94,12 @@ impl SandboxSpec {
             protected: Vec::new(),
             hidden: Vec::new(),
             workspaces: Vec::new(),
+            git: match kind {
+                SandboxKind::Workspace => GitAccess::Read,
+                SandboxKind::None | SandboxKind::ReadOnly | SandboxKind::NoNetwork => {
+                    GitAccess::Write
+                }
+            },
             network: kind != SandboxKind::NoNetwork,
             daemon_socket: false,
             best_effort: false,
@@ -117,14 +129,21 @@ impl SandboxSpec {
         writable.extend(self.writable.iter().map(absolute));
         let mut protected: Vec<(PathBuf, MissingPath)> =
             vec![(host.daemon_config.clone(), MissingPath::Ignore)];
-        let mut hidden: Vec<PathBuf> = ESCAPE_SOCKETS.iter().map(|(path, _)| path.into()).collect();
+        let (mut hidden, hidden_prefixes) = escape_sockets(host);
+        let mut protected_names = Vec::new();
         let mut visible: Vec<PathBuf> = host.ssh_agent.iter().cloned().collect();
         if let Some(runtime_dir) = &host.runtime_dir {
             hidden.push(runtime_dir.clone());
             let socket = runtime_dir.join(SOCKET_DIRECTORY);
             visible.extend(self.daemon_socket.then_some(socket));
         }
+        if self.git != GitAccess::Write {
+            // A repository that is made here is obeyed by the git of whoever works here.
+            let git_directory = host.workspace.join(GIT_DIRECTORY);
+            protected.push((git_directory, MissingPath::CreateDirectory));
+        }
         if self.kind == SandboxKind::Workspace {
+            protected_names.extend(PROTECTED_EVERYWHERE.iter().map(|(name, _)| *name));
             let in_workspace = PROTECTED_IN_WORKSPACE.iter().map(|(path, absent, _)| {
                 let absent = if host.is_repository {
                     *absent
@@ -144,7 +163,10 @@ impl SandboxSpec {
         Some(SandboxAccess {
             writable,
             protected,
+            protected_names,
+            git: self.git,
             hidden,
+            hidden_prefixes,
             visible,
             network: self.network,
             daemon_socket: self.daemon_socket,
@@ -179,4 +201,26 @@ impl SandboxSpec {
         let is_the_systems = is_the_systems && in_home.is_none() && !is_in_memory;
         !holds_home && !is_of_a_program && !is_the_systems
     }
+}
+
+/// The paths of [`ESCAPE_SOCKETS`] on this host, and the beginnings of paths.
+fn escape_sockets(host: &HostPaths) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let usual = TEMPORARY.map(PathBuf::from);
+    let mut paths = Vec::new();
+    let mut prefixes = Vec::new();
+    for (path, _) in ESCAPE_SOCKETS {
+        let (path, is_prefix) = match path.strip_suffix('*') {
+            Some(prefix) => (Path::new(prefix), true),
+            None => (Path::new(*path), false),
+        };
+        let list = if is_prefix { &mut prefixes } else { &mut paths };
+        match path.strip_prefix(TEMPORARY[0]) {
+            Ok(below) => {
+                let directories = usual.iter().chain(&host.temporary);
+                list.extend(directories.map(|directory| directory.join(below)));
+            }
+            Err(_) => list.push(host.place(path)),
+        }
+    }
+    (paths, prefixes)
 }

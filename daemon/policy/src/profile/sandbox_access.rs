@@ -25,6 +25,24 @@ pub enum SandboxBuilder {
     Bubblewrap,
 }
 
+/// What of git's repositories in writable places may be written. The stricter value is the greater
+/// one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GitAccess {
+    /// Everything. No profile asks for it: it is what other sandboxes than `workspace` allow.
+    #[serde(skip)]
+    Write,
+    /// What holds commits: [`COMMIT_DIRECTORIES`]. The rest as in [`GitAccess::Read`].
+    Commit,
+    /// Nothing that git obeys may: each git directory, what leads there, and what its settings and its
+    /// index name.
+    Read,
+}
+
+/// The directories of a repository that a commit and its branch are written to.
+pub const COMMIT_DIRECTORIES: [&str; 3] = ["objects", "refs", "logs"];
+
 /// What a sandboxed command may access. Paths are absolute; links in them are not resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxAccess {
@@ -32,8 +50,14 @@ pub struct SandboxAccess {
     pub writable: Vec<PathBuf>,
     /// Paths that may not be written, though a directory above may.
     pub protected: Vec<(PathBuf, MissingPath)>,
+    /// Names of files that may not be written in any directory of a writable place.
+    pub protected_names: Vec<&'static str>,
+    /// What may be written of repositories.
+    pub git: GitAccess,
     /// Paths that cannot be seen.
     pub hidden: Vec<PathBuf>,
+    /// The beginnings of further paths that cannot be seen. The directory is whole, the last name is not.
+    pub hidden_prefixes: Vec<PathBuf>,
     /// Paths that can be seen, though a directory above cannot.
     pub visible: Vec<PathBuf>,
     /// Whether there is a network.
@@ -67,7 +91,10 @@ impl SandboxAccess {
         Self {
             writable,
             protected: [self.protected, other.protected].concat(),
+            protected_names: [self.protected_names, other.protected_names].concat(),
+            git: self.git.max(other.git),
             hidden: [self.hidden, other.hidden].concat(),
+            hidden_prefixes: [self.hidden_prefixes, other.hidden_prefixes].concat(),
             visible: self
                 .visible
                 .into_iter()
@@ -84,10 +111,16 @@ impl SandboxAccess {
 
     /// Each path once. Of a protected path the stricter entry stays.
     fn without_duplicates(mut self) -> Self {
-        for paths in [&mut self.writable, &mut self.hidden] {
+        for paths in [
+            &mut self.writable,
+            &mut self.hidden,
+            &mut self.hidden_prefixes,
+        ] {
             paths.sort();
             paths.dedup();
         }
+        self.protected_names.sort_unstable();
+        self.protected_names.dedup();
         self.protected.sort();
         self.protected.reverse();
         self.protected.dedup_by(|later, kept| later.0 == kept.0);

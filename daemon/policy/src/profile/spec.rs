@@ -10,7 +10,7 @@ use super::host_paths::is_placeable;
 use super::limits::LimitsSpec;
 use super::quantity::{ByteSize, TimeSpan};
 use super::sandbox::{SandboxKind, SandboxSpec, TEMPORARY};
-use super::sandbox_access::{SandboxBuilder, TemporaryFiles};
+use super::sandbox_access::{GitAccess, SandboxBuilder, TemporaryFiles};
 
 /// The shortest idle timeout. A shorter one would end a terminal that somebody is about to use.
 const MIN_IDLE: TimeSpan = TimeSpan::SECOND;
@@ -61,6 +61,7 @@ struct WrittenProfile {
     protected: Option<Vec<ConfigPath>>,
     hidden: Option<Vec<ConfigPath>>,
     workspaces: Option<Vec<ConfigPath>>,
+    git: Option<GitAccess>,
     network: Option<bool>,
     daemon_socket: Option<bool>,
     best_effort: Option<bool>,
@@ -79,6 +80,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
             ("protected", written.protected.is_some()),
             ("hidden", written.hidden.is_some()),
             ("workspaces", written.workspaces.is_some()),
+            ("git", written.git.is_some()),
             ("network", written.network.is_some()),
             ("daemon_socket", written.daemon_socket.is_some()),
             ("best_effort", written.best_effort.is_some()),
@@ -97,7 +99,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
                 return Err(ProfileError::Network);
             }
             for (key, given) in needing.into_iter().filter(|(_, given)| *given) {
-                if given && matches!(key, "writable" | "workspaces" | "private_tmp") {
+                if given && matches!(key, "writable" | "workspaces" | "git" | "private_tmp") {
                     return Err(ProfileError::NoEffect(key));
                 }
             }
@@ -127,6 +129,7 @@ impl TryFrom<WrittenProfile> for ProfileSpec {
                 protected: paths("protected", written.protected)?,
                 hidden: paths("hidden", written.hidden)?,
                 workspaces: paths("workspaces", written.workspaces)?,
+                git: written.git.unwrap_or(plain.git),
                 network: written.network.unwrap_or(plain.network),
                 daemon_socket: written.daemon_socket.unwrap_or(plain.daemon_socket),
                 best_effort: written.best_effort.unwrap_or(plain.best_effort),

@@ -8,8 +8,8 @@ use termd_proto::terminal::Front;
 use super::properties::Noise;
 use super::rules::rules;
 use crate::{
-    ByteSize, CompiledGate, Completeness, Decision, HostPaths, Invocation, Policy, Request,
-    SandboxAccess, SandboxBuilder, SandboxKind, TimeSpan,
+    ByteSize, CompiledGate, Completeness, Decision, GitAccess, HostPaths, Invocation, MissingPath,
+    Policy, Request, SandboxAccess, SandboxBuilder, SandboxKind, TimeSpan,
 };
 
 fn decide(policy: &Policy, line: &str, gate: &CompiledGate) -> Decision {
@@ -399,7 +399,7 @@ fn what_is_a_workspace_and_what_is_not() {
     assert!(!is_writable(named, "/home/u/srcs"));
     let protected = walls("protected = ['Makefile', '~/bin']", "/home/u/src/x").protected;
     for path in [
-        "/home/u/src/x/.git/hooks",
+        "/home/u/src/x/.git",
         "/home/u/src/x/Makefile",
         "/home/u/bin",
     ] {
@@ -410,4 +410,46 @@ fn what_is_a_workspace_and_what_is_not() {
             "{path}"
         );
     }
+}
+
+#[test]
+fn what_may_be_written_of_repositories() {
+    let access = |profile: &str| {
+        let toml = format!("[fronts.mcp]\nprofile = 'p'\n[profiles.p]\n{profile}");
+        let policy = rules(&toml).ok()?;
+        let profile = decide(&policy, "ls", &CompiledGate::default()).profile;
+        profile.sandbox_access(&places())
+    };
+    for (profile, expected) in [
+        ("sandbox = 'workspace'", Some(GitAccess::Read)),
+        ("sandbox = 'workspace'\ngit = 'read'", Some(GitAccess::Read)),
+        (
+            "sandbox = 'workspace'\ngit = 'commit'",
+            Some(GitAccess::Commit),
+        ),
+        ("sandbox = 'read-only'", Some(GitAccess::Write)),
+        ("sandbox = 'read-only'\ngit = 'read'", Some(GitAccess::Read)),
+        ("sandbox = 'no-network'", Some(GitAccess::Write)),
+        ("sandbox = 'no-network'\ngit = 'read'", None),
+        ("sandbox = 'workspace'\ngit = 'write'", None),
+        ("git = 'read'", None),
+    ] {
+        let access = access(profile);
+        assert_eq!(
+            access.as_ref().map(|access| access.git),
+            expected,
+            "{profile}"
+        );
+        let git = (
+            PathBuf::from("/home/u/src/x/.git"),
+            MissingPath::CreateDirectory,
+        );
+        let holds = access.is_some_and(|access| access.protected.contains(&git));
+        let is_held = expected.is_some_and(|git| git != GitAccess::Write);
+        assert_eq!(holds, is_held, "{profile}");
+    }
+    let [read, commit] = ["read", "commit"]
+        .map(|git| access(&format!("sandbox = 'workspace'\ngit = '{git}'")).unwrap());
+    assert_eq!(commit.clone().merge(read).git, GitAccess::Read);
+    assert_eq!(commit.clone().merge(commit).git, GitAccess::Commit);
 }

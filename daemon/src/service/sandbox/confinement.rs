@@ -2,43 +2,53 @@
 //!
 //! Paths are resolved here, because the keeper takes none with a link in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsString;
+use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
 
-use super::directories::NeededDirectory;
+use super::directories::NeededPath;
+use super::git::is_git_directory;
 use super::link_resolver::{Destination, FileKind, LinkResolver};
 use super::places::{places, real_path};
+use super::protected_finder::found_in_writable;
+use super::tree_search::TreeSearchError;
 use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::confinement::{
     Access, Builder, Confinement, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
     ProtectedPath, Sandbox, Temporary,
 };
 use termd_policy::{
-    ByteSize, LimitsSpec, MissingPath, Profile, SandboxAccess, SandboxBuilder, TemporaryFiles,
-    TimeSpan,
+    ByteSize, COMMIT_DIRECTORIES, GitAccess, HostPaths, LimitsSpec, MissingPath, Profile,
+    SandboxAccess, SandboxBuilder, TemporaryFiles, TimeSpan,
 };
 
 /// A confinement, and the directories that the keeper creates for it.
 #[derive(Debug, Default)]
 pub(super) struct NewConfinement {
     pub(super) confinement: Confinement,
-    /// Directories that are protected, and created where they are absent.
-    pub(super) creatable: Vec<NeededDirectory>,
+    /// What is created where it is absent, so that it is protected.
+    pub(super) creatable: Vec<NeededPath>,
     /// The workspace, without links. `None` where there is no sandbox.
     pub(super) workspace: Option<PathBuf>,
 }
 
 /// Why the sandbox of some profiles cannot be asked for.
 #[derive(Debug, thiserror::Error)]
-enum SandboxError {
+pub(super) enum SandboxError {
     #[error("{}: {cause}", path.display())]
     Directory { path: PathBuf, cause: io::Error },
     #[error("the writable path {}: {cause}", path.display())]
     WritablePath { path: PathBuf, cause: io::Error },
-    #[error("they name more than {MAX_SANDBOX_PATHS} paths together")]
+    #[error(
+        "they protect, hide or let be written more than {MAX_SANDBOX_PATHS} paths; each repository \
+         below the workspace is one: start in a directory below it"
+    )]
     TooManyPaths,
+    #[error("the search for repositories: {0}")]
+    Search(#[from] TreeSearchError),
 }
 
 /// What the keeper is to hold a command to.
@@ -67,7 +77,8 @@ pub(super) fn confinement(
         failed(SandboxError::Directory { path, cause })
     })?;
     let walls = profile.sandbox_access(&places);
-    let sandbox = walls.map(|walls| sandbox(&mut links, &walls)).transpose();
+    let sandbox = walls.map(|walls| sandbox(&mut links, walls, &places));
+    let sandbox = sandbox.transpose();
     let (sandbox, creatable) = sandbox.map_err(failed)?.unzip();
     Ok(NewConfinement {
         confinement: Confinement { limits, sandbox },
@@ -89,17 +100,15 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
 
 fn sandbox(
     links: &mut LinkResolver,
-    walls: &SandboxAccess,
-) -> Result<(Sandbox, Vec<NeededDirectory>), SandboxError> {
-    let writable = writable_paths(links, walls)?;
-    let protected = guarded_paths(links, walls, &writable);
-    let is_created = |guarded: &&GuardedPath| guarded.if_absent == IfAbsent::MakeDirectory;
-    let creatable = protected.iter().filter(is_created);
-    let creatable = creatable.map(|guarded| NeededDirectory {
-        path: guarded.path.clone(),
-        exists: guarded.exists,
-    });
-    let creatable = creatable.collect();
+    mut walls: SandboxAccess,
+    places: &HostPaths,
+) -> Result<(Sandbox, Vec<NeededPath>), SandboxError> {
+    leave_out_absent(&mut walls, &places.home);
+    let walls = with_found(links, walls, places)?;
+    let writable = writable_paths(links, &walls)?;
+    let protected = guarded_paths(links, &walls, &writable);
+    let creatable = protected.iter().flat_map(GuardedPath::needed).collect();
+    let writable = open_for_commits(links, walls.git, writable, &protected);
     // What is absent cannot be hidden, and need not be shown.
     let mut existing = |paths: &[PathBuf]| {
         let real = paths.iter().filter_map(|path| links.real_path(path));
@@ -147,6 +156,68 @@ fn sandbox(
     Ok((sandbox, creatable))
 }
 
+/// What a sandbox lets a command access, with everything to protect and to hide that is found on this
+/// host.
+pub(super) fn with_found(
+    links: &mut LinkResolver,
+    mut walls: SandboxAccess,
+    places: &HostPaths,
+) -> Result<SandboxAccess, SandboxError> {
+    let writable = writable_paths(links, &walls)?;
+    for found in found_in_writable(&walls, &writable, places)? {
+        if !walls.protected.contains(&found) {
+            walls.protected.push(found);
+        }
+    }
+    walls.hidden.extend(named_by_prefix(&walls.hidden_prefixes));
+    Ok(walls)
+}
+
+/// Leaves out what cannot be in the home, because the home does not have the first of its names. One
+/// look at the home is for two hundred paths.
+fn leave_out_absent(walls: &mut SandboxAccess, home: &Path) {
+    let Ok(entries) = fs::read_dir(home) else {
+        return;
+    };
+    let names: HashSet<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let may_exist = |path: &Path| match path.strip_prefix(home) {
+        Ok(below) => match below.components().next() {
+            Some(Component::Normal(first)) => names.contains(first),
+            _ => true,
+        },
+        Err(_) => true,
+    };
+    walls.hidden.retain(|path| may_exist(path));
+    walls
+        .protected
+        .retain(|(path, missing)| *missing != MissingPath::Ignore || may_exist(path));
+}
+
+/// The paths that exist and begin so.
+fn named_by_prefix(prefixes: &[PathBuf]) -> Vec<PathBuf> {
+    let mut directories: Vec<(&Path, Vec<OsString>)> = Vec::new();
+    let mut found = Vec::new();
+    for prefix in prefixes {
+        let (Some(directory), Some(beginning)) = (prefix.parent(), prefix.file_name()) else {
+            continue;
+        };
+        let known = directories
+            .iter()
+            .position(|(known, _)| *known == directory);
+        let known = known.unwrap_or_else(|| {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            let names = entries.map(|entry| entry.file_name()).collect();
+            directories.push((directory, names));
+            directories.len() - 1
+        });
+        let names = directories.get(known).map(|(_, names)| names.as_slice());
+        let begins = |name: &&OsString| name.as_bytes().starts_with(beginning.as_bytes());
+        let named = names.unwrap_or_default().iter().filter(begins);
+        found.extend(named.map(|name| directory.join(name)));
+    }
+    found
+}
+
 fn writable_paths(
     links: &mut LinkResolver,
     walls: &SandboxAccess,
@@ -182,12 +253,67 @@ fn guarded_paths(
     protected
 }
 
+/// The writable paths as the keeper gets them. There a writable path beneath a protected one stays
+/// writable, which only the directories of commits are to be: those of a repository in a writable
+/// place, as they lie there. What a link or a file leads to may have been named by a command.
+fn open_for_commits(
+    links: &mut LinkResolver,
+    git: GitAccess,
+    mut writable: Vec<PathBuf>,
+    protected: &[GuardedPath],
+) -> Vec<PathBuf> {
+    let is_protected = |path: &PathBuf| {
+        let holds = |guarded: &GuardedPath| {
+            guarded.path != *path
+                && guarded.if_absent != IfAbsent::PinLink
+                && path.starts_with(&guarded.path)
+        };
+        protected.iter().any(holds)
+    };
+    writable.retain(|path| !is_protected(path));
+    match git {
+        GitAccess::Write | GitAccess::Read => return writable,
+        GitAccess::Commit => {}
+    }
+    let repositories = protected.iter().map(|guarded| guarded.path.as_path());
+    for repository in repositories.filter(|path| is_git_directory(path)) {
+        for name in COMMIT_DIRECTORIES {
+            let path = repository.join(name);
+            let resolved = links.resolve(&path);
+            let is_there =
+                resolved.destination == Destination::Exists(path.clone(), FileKind::Directory);
+            if is_there && !writable.contains(&path) {
+                writable.push(path);
+            }
+        }
+    }
+    writable
+}
+
 /// A path that is protected.
 #[derive(Debug, PartialEq, Eq)]
 struct GuardedPath {
     path: PathBuf,
     if_absent: IfAbsent,
     exists: bool,
+    /// The absent directories above it.
+    above: Vec<PathBuf>,
+}
+
+impl GuardedPath {
+    /// What the keeper creates for it, the topmost first.
+    fn needed(&self) -> impl Iterator<Item = NeededPath> {
+        let is_created = match self.if_absent {
+            IfAbsent::MakeDirectory | IfAbsent::MakeFile => Some(&self.path),
+            IfAbsent::Leave | IfAbsent::PinLink => None,
+        };
+        let needed = |path: &PathBuf, exists| NeededPath {
+            path: path.clone(),
+            exists,
+        };
+        let above = self.above.iter().map(move |path| needed(path, false));
+        above.chain(is_created.map(|path| needed(path, self.exists)))
+    }
 }
 
 /// What has to be guarded for a path to stay as it is: where the path leads, and each link on the
@@ -198,21 +324,65 @@ fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<Gu
         path,
         if_absent,
         exists,
+        above: Vec::new(),
     };
+    let last_link = resolved.links.last().cloned();
     let on_the_way = resolved.links.into_iter();
     let mut guarded: Vec<_> = on_the_way
         .map(|link| guard(link, IfAbsent::PinLink, true))
         .collect();
-    match (resolved.destination, absent) {
-        // A directory that exists may be gone when the command starts.
-        (Destination::Exists(place, FileKind::Directory), MissingPath::CreateDirectory) => {
+    let created = match absent {
+        MissingPath::Ignore => None,
+        MissingPath::CreateDirectory => Some(IfAbsent::MakeDirectory),
+        MissingPath::CreateFile => Some(IfAbsent::MakeFile),
+    };
+    match (resolved.destination, created) {
+        // What exists may be gone when the command starts.
+        (Destination::Exists(place, FileKind::Directory), Some(IfAbsent::MakeDirectory)) => {
             guarded.push(guard(place, IfAbsent::MakeDirectory, true));
         }
         (Destination::Exists(place, _), _) => guarded.push(guard(place, IfAbsent::Leave, true)),
-        (Destination::Absent(place), MissingPath::CreateDirectory) => {
-            guarded.push(guard(place, IfAbsent::MakeDirectory, false));
+        (Destination::Absent(place), Some(created)) => guarded.push(guard(place, created, false)),
+        (Destination::Unknown, Some(created)) => {
+            let led_to = last_link.and_then(|link| target(&link));
+            let absent = deep_absent(links, path);
+            let absent = absent.or_else(|| deep_absent(links, &led_to?));
+            if let Some((place, above)) = absent {
+                guarded.push(GuardedPath {
+                    above,
+                    ..guard(place, created, false)
+                });
+            }
         }
-        (Destination::Absent(_), MissingPath::Ignore) | (Destination::Unknown, _) => {}
+        (Destination::Absent(_) | Destination::Unknown, None) => {}
     }
     guarded
+}
+
+/// Where a link leads.
+fn target(link: &Path) -> Option<PathBuf> {
+    let target = fs::read_link(link).ok()?;
+    Some(link.parent()?.join(target))
+}
+
+/// A path of which more than the last name is absent, and the absent directories above it. `None`
+/// where something else is wrong with it.
+fn deep_absent(links: &mut LinkResolver, path: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+    let mut ancestors = path.ancestors().skip(1);
+    let (topmost, place) =
+        ancestors.find_map(|above| match links.resolve(above).destination {
+            Destination::Absent(place) => Some(Some((above, place))),
+            Destination::Exists(..) => Some(None),
+            Destination::Unknown => None,
+        })??;
+    let mut place = place;
+    let mut above = Vec::new();
+    for part in path.strip_prefix(topmost).ok()?.components() {
+        let Component::Normal(name) = part else {
+            return None;
+        };
+        above.push(place.clone());
+        place.push(name);
+    }
+    Some((place, above))
 }

@@ -8,19 +8,21 @@
 //!
 //! Everything here blocks, and is called off the runtime's threads.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use termd_proto::TerminalId;
 
 use super::directory_list::DirectoryList;
 use super::mounts::mounted_elsewhere;
 
-/// A directory that a terminal needs, and that is created where it is absent.
+/// A directory or an empty file that a terminal needs, and that is created where it is absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NeededDirectory {
+pub(super) struct NeededPath {
     pub(super) path: PathBuf,
     /// Whether it was there a moment ago.
     pub(super) exists: bool,
@@ -69,8 +71,9 @@ impl SandboxDirectories {
         // A process that outlived its daemon may still see some of them protected. The next start
         // looks again.
         let in_use = mounted_elsewhere(&left);
-        let (stay, gone): (Vec<_>, Vec<_>) =
+        let (stay, mut gone): (Vec<_>, Vec<_>) =
             left.into_iter().partition(|path| in_use.contains(path));
+        gone.sort_by_key(|path| depth_first(path));
         for path in gone {
             remove_or_leave(&path);
         }
@@ -83,13 +86,13 @@ impl SandboxDirectories {
         &self,
         id: &TerminalId,
         find: impl FnOnce() -> Result<T, E>,
-        needed: impl FnOnce(&T) -> &[NeededDirectory],
+        needed: impl FnOnce(&T) -> &[NeededPath],
     ) -> Result<(T, Vec<PathBuf>), E> {
         let mut users = self.users();
         let found = find()?;
         let mut claimed = Vec::new();
         let before = users.len();
-        for NeededDirectory { path, exists } in needed(&found) {
+        for NeededPath { path, exists } in needed(&found) {
             if !exists || users.contains_key(path) {
                 users.entry(path.clone()).or_default().insert(id.clone());
                 claimed.push(path.clone());
@@ -128,6 +131,7 @@ impl SandboxDirectories {
             return Remaining::Nothing;
         }
         let in_use = mounted_elsewhere(&own);
+        own.sort_by_key(|path| depth_first(path));
         for path in own.iter().filter(|path| !in_use.contains(*path)) {
             users.remove(path);
             remove_or_leave(path);
@@ -149,6 +153,11 @@ impl SandboxDirectories {
     }
 }
 
+/// The order of removal: what is below a directory goes before it.
+fn depth_first(path: &Path) -> Reverse<usize> {
+    Reverse(path.components().count())
+}
+
 /// Removes a directory, unless it holds something by now or was removed: both are somebody's wish.
 fn remove_or_leave(path: &Path) {
     if let Err(error) = remove_empty(path) {
@@ -156,15 +165,23 @@ fn remove_or_leave(path: &Path) {
     }
 }
 
-/// Removes a directory where it is empty. No link is followed on the way to it.
+/// Removes a directory or a file where it is empty. No link is followed on the way to it.
 fn remove_empty(path: &Path) -> rustix::io::Result<()> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(rustix::io::Errno::INVAL);
+        return Err(Errno::INVAL);
     };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let links = ResolveFlags::NO_SYMLINKS;
     let above = rustix::fs::openat2(CWD, above, flags, Mode::empty(), links)?;
-    rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)
+    match rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR) {
+        Err(Errno::NOTDIR) => {}
+        removed => return removed,
+    }
+    let found = rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_size != 0 {
+        return Err(Errno::NOTEMPTY);
+    }
+    rustix::fs::unlinkat(&above, name, AtFlags::empty())
 }
 
 #[cfg(test)]

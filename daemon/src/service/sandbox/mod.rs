@@ -6,11 +6,14 @@
 mod confinement;
 mod directories;
 mod directory_list;
+mod git;
 mod info;
 mod lease;
 mod link_resolver;
 mod mounts;
 mod places;
+mod protected_finder;
+mod tree_search;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +21,7 @@ use std::sync::Arc;
 use termd_proto::TerminalId;
 use termd_proto::policy::ExplainedSandbox;
 
-use self::confinement::confinement;
+use self::confinement::{confinement, with_found};
 use self::directories::SandboxDirectories;
 use self::directory_list::is_plain;
 use self::lease::release_after_exit;
@@ -101,9 +104,12 @@ impl Sandboxes {
 
     /// What a profile's sandbox would be for a command that starts in this directory. Blocks.
     pub(crate) fn explain(&self, profile: &Profile, cwd: &Path) -> Option<ExplainedSandbox> {
-        let places = places(&mut LinkResolver::default(), cwd, &self.config_dir);
+        let mut links = LinkResolver::default();
         // Of a directory that is absent only the paths are not known.
-        let walls = profile.sandbox_access(&places.unwrap_or_default())?;
+        let places = places(&mut links, cwd, &self.config_dir).unwrap_or_default();
+        let walls = profile.sandbox_access(&places)?;
+        let found = with_found(&mut links, walls.clone(), &places);
+        let walls = found.unwrap_or(walls);
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         let kinds = profile.kinds().into_iter();
         let protected = walls.protected.iter();

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::git;
 use super::link_resolver::LinkResolver;
 use termd_policy::HostPaths;
 
@@ -22,7 +23,7 @@ pub(super) fn places(
     let repository = cwd
         .ancestors()
         .take_while(|above| !home.starts_with(above))
-        .find(|above| above.join(".git").exists());
+        .find(|above| git::is_work_tree(above) || git::is_git_directory(above));
     let variable = |name| env::var_os(name).map(PathBuf::from);
     let absolute = |path: &PathBuf| path.is_absolute();
     let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
@@ -36,15 +37,23 @@ pub(super) fn places(
             Some(_) | None => {}
         }
     }
+    let runtime_dir = variable("XDG_RUNTIME_DIR").filter(absolute);
     Ok(HostPaths {
-        is_repository: repository.is_some_and(|root| root.join(".git").is_dir()),
+        is_repository: repository.is_some_and(git::is_work_tree),
         workspace: repository.unwrap_or(&cwd).to_owned(),
         home,
         temporary,
         ssh_agent: variable("SSH_AUTH_SOCK").filter(absolute),
-        runtime_dir: variable("XDG_RUNTIME_DIR").filter(absolute),
+        runtime_dir: Some(runtime_dir.unwrap_or_else(usual_runtime_dir)),
         daemon_config: config_dir.to_owned(),
     })
+}
+
+/// Where systemd has a user's runtime directory (`pam_systemd(8)`). The sockets are there also where the
+/// daemon's environment does not say so.
+fn usual_runtime_dir() -> PathBuf {
+    let user = rustix::process::getuid().as_raw();
+    PathBuf::from(format!("/run/user/{user}"))
 }
 
 /// A path without a link in it.

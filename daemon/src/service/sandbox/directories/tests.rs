@@ -15,7 +15,7 @@ fn list(state_dir: &Path) -> Vec<PathBuf> {
 
 /// Claims these for a terminal, which then creates them as the keeper does.
 fn start(directories: &SandboxDirectories, number: u64, paths: &[PathBuf]) -> Vec<PathBuf> {
-    let needed = paths.iter().map(|path| NeededDirectory {
+    let needed = paths.iter().map(|path| NeededPath {
         path: path.clone(),
         exists: path.exists(),
     });

@@ -1,0 +1,230 @@
+//! Paths in git's configuration (git-config(1), "CONFIGURATION FILE" and "Includes").
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use termd_policy::MissingPath;
+
+use super::{MAX_CONFIG_BYTES, read};
+
+/// Most files that include each other, as many as git follows.
+const MAX_DEPTH: usize = 10;
+/// Most files that are read for one repository.
+const MAX_FILES: usize = 64;
+
+/// Configuration files, and the paths that they name.
+///
+/// `core.hooksPath`, `init.templateDir` and included files are taken whether they exist or not. Of every other value each
+/// word with a slash that leads to a file is taken, whatever its key: `core.fsmonitor`,
+/// `filter.NAME.clean`, `diff.NAME.textconv`, and keys that later versions of git add.
+pub(super) struct ConfigFiles<'a> {
+    top: &'a Path,
+    home: &'a Path,
+    files: usize,
+    named: Vec<(PathBuf, MissingPath)>,
+}
+
+impl<'a> ConfigFiles<'a> {
+    /// Relative paths of programs start at `top`.
+    pub(super) fn new(top: &'a Path, home: &'a Path) -> Self {
+        Self {
+            top,
+            home,
+            files: 0,
+            named: Vec::new(),
+        }
+    }
+
+    /// Reads a file and what it includes.
+    pub(super) fn read(&mut self, file: &Path) {
+        self.read_nested(file, 0);
+    }
+
+    pub(super) fn into_named_paths(self) -> Vec<(PathBuf, MissingPath)> {
+        self.named
+    }
+
+    fn read_nested(&mut self, file: &Path, depth: usize) {
+        if depth > MAX_DEPTH || self.files >= MAX_FILES {
+            return;
+        }
+        let Some(bytes) = read(file, MAX_CONFIG_BYTES) else {
+            return;
+        };
+        self.files += 1;
+        for entry in entries(&bytes) {
+            let is = |section: &[u8], key: &[u8]| {
+                entry.section.eq_ignore_ascii_case(section) && entry.key.eq_ignore_ascii_case(key)
+            };
+            if is(b"core", b"hooksPath") || is(b"init", b"templateDir") {
+                let path = self.place(&entry.value, self.top);
+                self.add(path, MissingPath::CreateDirectory);
+            } else if is(b"include", b"path") || is(b"includeIf", b"path") {
+                let path = self.place(&entry.value, file.parent().unwrap_or(self.top));
+                self.add(path.clone(), MissingPath::CreateFile);
+                self.read_nested(&path, depth + 1);
+            } else {
+                let words = entry.value.split(|byte| b" \t\"'!;|&()".contains(byte));
+                for word in words.filter(|word| word.contains(&b'/')) {
+                    let path = self.place(word, self.top);
+                    if path.is_file() {
+                        self.add(path, MissingPath::Ignore);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value that leads to the work tree itself, such as an empty one, would protect all of it.
+    fn add(&mut self, path: PathBuf, missing: MissingPath) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if !self.top.starts_with(&real) {
+            self.named.push((path, missing));
+        }
+    }
+
+    /// A value as a path.
+    fn place(&self, value: &[u8], directory: &Path) -> PathBuf {
+        match value.strip_prefix(b"~/") {
+            Some(below) => self.home.join(OsStr::from_bytes(below)),
+            None => directory.join(OsStr::from_bytes(value)),
+        }
+    }
+}
+
+/// A value, with the section (without its subsection) and the key.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    section: Vec<u8>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// The values of a file. What git would refuse is skipped.
+pub(super) fn entries(text: &[u8]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut section = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        rest = rest.trim_ascii_start();
+        match rest.first() {
+            Some(b'[') => {
+                let (name, after) = section_name(rest.get(1..).unwrap_or_default());
+                section = name;
+                rest = after;
+            }
+            Some(b'#' | b';') | None => rest = behind_line(rest),
+            Some(_) => {
+                let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+                let end = rest.iter().position(|byte| !is_name(byte));
+                let (key, after) = rest.split_at(end.unwrap_or(rest.len()));
+                let blanks = after
+                    .iter()
+                    .take_while(|byte| b" \t".contains(byte))
+                    .count();
+                let after = after.get(blanks..).unwrap_or_default();
+                let Some(after) = after.strip_prefix(b"=").filter(|_| !key.is_empty()) else {
+                    rest = behind_line(after);
+                    continue;
+                };
+                let (value, after) = value(after);
+                rest = after;
+                entries.push(Entry {
+                    section: section.clone(),
+                    key: key.to_owned(),
+                    value,
+                });
+            }
+        }
+    }
+    entries
+}
+
+fn behind_line(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|&byte| byte == b'\n');
+    end.map_or(&[], |end| text.get(end + 1..).unwrap_or_default())
+}
+
+/// The name of a section behind its bracket, without the subsection, and what follows.
+fn section_name(text: &[u8]) -> (Vec<u8>, &[u8]) {
+    let end = text.iter().position(|byte| b" \t.]\"\n".contains(byte));
+    let name = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    let mut is_quoted = false;
+    let mut bytes = text.iter().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'"' => is_quoted = !is_quoted,
+            b']' if !is_quoted => {
+                return (name.to_owned(), text.get(at + 1..).unwrap_or_default());
+            }
+            b'\n' => return (name.to_owned(), text.get(at..).unwrap_or_default()),
+            _ => {}
+        }
+    }
+    (name.to_owned(), &[])
+}
+
+/// A value behind its `=`, without quotes and comments, and what follows.
+fn value(text: &[u8]) -> (Vec<u8>, &[u8]) {
+    let mut value = Vec::new();
+    let mut is_quoted = false;
+    let mut bytes = text.iter().enumerate().peekable();
+    while let Some((at, &byte)) = bytes.next() {
+        match byte {
+            b'\n' => {
+                return (trimmed(&value), text.get(at + 1..).unwrap_or_default());
+            }
+            b'\\' => match bytes.next() {
+                Some((_, b'\n')) | None => {}
+                Some((_, b'\r')) => drop(bytes.next_if(|(_, next)| **next == b'\n')),
+                Some((_, b't')) => value.push(b'\t'),
+                Some((_, b'n')) => value.push(b'\n'),
+                Some((_, &other)) => value.push(other),
+            },
+            b'"' => is_quoted = !is_quoted,
+            b'#' | b';' if !is_quoted => {
+                return (
+                    trimmed(&value),
+                    behind_line(text.get(at..).unwrap_or_default()),
+                );
+            }
+            _ => value.push(byte),
+        }
+    }
+    (trimmed(&value), &[])
+}
+
+fn trimmed(value: &[u8]) -> Vec<u8> {
+    value.trim_ascii().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_git_reads_them() {
+        let text = b"; a comment\n[core]\n\thooksPath = \"my hooks\" # more\n  bare\n\
+            [includeIf \"gitdir:~/a]\\\"b\"] path=../x\n[Core] FSMonitor = a\\\n/b\n\
+            [filter \"x\"] clean = './t/c.sh' %f; no\n[a.b]key=1\n[broken\nlast = \\\"";
+        let read: Vec<_> = entries(text)
+            .into_iter()
+            .map(|entry| {
+                let text = |bytes| String::from_utf8(bytes).unwrap();
+                (text(entry.section), text(entry.key), text(entry.value))
+            })
+            .collect();
+        let expected = [
+            ("core", "hooksPath", "my hooks"),
+            ("includeIf", "path", "../x"),
+            ("Core", "FSMonitor", "a/b"),
+            ("filter", "clean", "'./t/c.sh' %f"),
+            ("a", "key", "1"),
+            ("broken", "last", "\""),
+        ]
+        .map(|(section, key, value)| (section.to_owned(), key.to_owned(), value.to_owned()));
+        assert_eq!(read, expected);
+    }
+}

@@ -1,0 +1,66 @@
+//! Finds what a sandbox protects wherever it lies in a writable place.
+
+use std::path::{Component, Path, PathBuf};
+
+use termd_policy::{GitAccess, HostPaths, MissingPath, SandboxAccess};
+
+use super::git::{self, UserConfig};
+use super::tree_search::{TreeSearch, TreeSearchError};
+
+/// The repositories in writable places with everything that git obeys of them, and files that are
+/// protected by their name. Searches every directory, so it blocks.
+pub(super) fn found_in_writable(
+    walls: &SandboxAccess,
+    writable: &[PathBuf],
+    places: &HostPaths,
+) -> Result<Vec<(PathBuf, MissingPath)>, TreeSearchError> {
+    match walls.git {
+        GitAccess::Write => return Ok(Vec::new()),
+        GitAccess::Commit | GitAccess::Read => {}
+    }
+    let mut search = TreeSearch::default();
+    let mut tops: Vec<&Path> = Vec::new();
+    // They are sorted: what is above comes first.
+    for path in writable.iter().filter(|path| is_searched(path, places)) {
+        if !tops.iter().any(|above| path.starts_with(above)) {
+            search.search(path, &walls.protected_names)?;
+            tops.push(path);
+        }
+    }
+    let user = UserConfig::new(&places.home);
+    // A repository that is made at the top is obeyed by the git of whoever works there.
+    let dot_git = |top: &&Path| (top.join(git::DOT_GIT), MissingPath::CreateDirectory);
+    let mut found: Vec<_> = tops.iter().map(dot_git).collect();
+    for top in &search.work_trees {
+        found.extend(git::work_tree_paths(top, &user, &places.home));
+    }
+    for directory in &search.git_directories {
+        found.extend(git::git_directory_paths(
+            directory,
+            directory,
+            &user,
+            &places.home,
+        ));
+    }
+    let others = search.files.into_iter().chain(search.unreadable);
+    found.extend(others.map(|path| (path, MissingPath::Ignore)));
+    found.retain(|(path, _)| is_nameable(path));
+    Ok(found)
+}
+
+/// Whether a writable place is searched. Those for temporary files are everybody's, and the hidden
+/// ones of the home (`~/.cache`, `~/.cargo`) are the programs' whose repositories they hold.
+fn is_searched(path: &Path, places: &HostPaths) -> bool {
+    let below_home = path.strip_prefix(&places.home).ok();
+    let first = below_home.and_then(|below| below.components().next());
+    let hides = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
+    path == places.workspace
+        || (path != Path::new("/")
+            && !places.temporary.iter().any(|temporary| temporary == path)
+            && !first.is_some_and(hides))
+}
+
+/// Whether a path can be one of a sandbox. What names it may have been written by a command.
+fn is_nameable(path: &Path) -> bool {
+    path.is_absolute() && !path.as_os_str().as_encoded_bytes().contains(&0)
+}
