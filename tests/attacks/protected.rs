@@ -1,5 +1,436 @@
 //! A command in a workspace leaves nothing that somebody outside runs later.
 
+mod hidden;
+mod settings;
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+use termd_test_support::{Home, TestDaemon, sh, skip};
+
 use crate::Attack;
 
-pub(crate) const ATTACKS: &[Attack] = &[];
+pub(crate) const ATTACKS: &[Attack] = &[
+    ("git_commondir_is_not_left", commondir),
+    ("git_config_worktree_is_not_left", config_worktree),
+    ("git_of_a_submodule_is_not_replaced", submodule),
+    ("git_of_an_absent_submodule_is_not_made", absent_submodule),
+    ("git_of_a_linked_worktree_is_not_replaced", linked_worktree),
+    ("git_below_a_workspace_is_not_written", nested),
+    ("git_of_a_bare_repository_is_not_written", bare),
+    ("git_elsewhere_in_the_workspace_is_not_written", separate),
+    ("git_in_an_unreadable_directory_is_not_written", unreadable),
+    ("git_of_a_workspace_is_not_made", new_repository),
+    ("git_hooks_in_the_tree_are_not_written", hooks_in_tree),
+    ("git_settings_in_the_tree_are_not_written", settings_in_tree),
+    ("git_index_and_refs_are_not_written", index_and_refs),
+    ("git_commits_where_a_profile_lets_it", commits),
+    ("git_opens_nothing_that_a_command_named", opened_by_a_link),
+    ("directories_of_workspaces_are_no_workspace", workspaces),
+    (
+        "settings_that_run_unasked_are_not_written",
+        settings::are_not_written,
+    ),
+    ("sockets_that_act_outside_are_not_reached", hidden::sockets),
+    (
+        "credentials_and_histories_are_not_read",
+        hidden::credentials,
+    ),
+];
+
+/// An attack: what is there, what the command does in the sandbox, and what its user does outside.
+/// All are lines of a shell in the user's home; `cwd` is below the home.
+struct Case {
+    before: &'static str,
+    cwd: &'static str,
+    inside: &'static str,
+    outside: &'static str,
+}
+
+/// Lines that every shell of an attack starts with. `$EVIL` makes the file `ran` in the home, which
+/// only somebody outside can do: the sandbox does not see the home.
+const PRELUDE: &str = "export GIT_CONFIG_NOSYSTEM=1 EVIL=\"touch $HOME/ran; false\"
+    git() { command git -c init.defaultBranch=main -c user.name=n -c user.email=n@e \
+        -c protocol.file.allow=always \"$@\"; }
+    make_repository() { git init -q $1 && echo text > $1/file && git -C $1 add file && \
+        git -C $1 commit -qm first; }\n";
+
+/// A daemon whose commands are in a workspace sandbox. `None` where the kernel supports no sandbox.
+fn sandboxed(profile: &str) -> Option<TestDaemon> {
+    let home = Home::create();
+    home.configure(&format!(
+        "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'boxed'\n[policy.profiles.boxed]\n\
+         sandbox = 'workspace'\n{profile}"
+    ));
+    fs::create_dir(home.user_home().join("plain")).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let params = json!({ "command": "/bin/true", "cwd": daemon.user_home().join("plain") });
+    match daemon.client().request("session.create", &params) {
+        Ok(_) => Some(daemon),
+        Err(error) => {
+            skip("a sandbox", format!("this kernel holds none: {error:?}"));
+            None
+        }
+    }
+}
+
+/// Runs lines in a sandbox: what they print, or why they were not run.
+fn inside(daemon: &TestDaemon, cwd: &str, script: &str) -> String {
+    let mut client = daemon.client();
+    let mut params = sh(&format!("{PRELUDE}{script}"));
+    params["cwd"] = json!(fs::canonicalize(daemon.user_home().join(cwd)).unwrap());
+    match client.request("session.create", &params) {
+        Ok(info) => {
+            let output = client.transcript(info["id"].as_str().unwrap());
+            String::from_utf8_lossy(&output).into_owned()
+        }
+        Err(error) => format!("refused: {error:?}"),
+    }
+}
+
+/// Runs lines as the user does, outside: what they print.
+fn outside(daemon: &TestDaemon, script: &str) -> String {
+    let mut command: Command = daemon.command("/bin/sh");
+    command.args(["-c", &format!("{PRELUDE}{script}")]);
+    let output = command.output().unwrap();
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+/// What the sandbox of an attack may write of repositories.
+const PROFILES: [&str; 2] = [
+    "private_tmp = true\n",
+    "private_tmp = true\ngit = 'commit'\n",
+];
+
+/// Fails where the user runs what the command has left. Twice: the second command starts in what
+/// the first one left.
+#[track_caller]
+fn is_held(case: &Case) {
+    for profile in PROFILES {
+        let Some(daemon) = sandboxed(profile) else {
+            return;
+        };
+        is_held_by(&daemon, case);
+    }
+}
+
+#[track_caller]
+fn is_held_by(daemon: &TestDaemon, case: &Case) {
+    let ran = daemon.user_home().join("ran");
+    let before = outside(daemon, &format!("set -e\n{}\necho set up", case.before));
+    assert!(!ran.exists() && before.ends_with("set up\n"), "{before}");
+    let mut said = String::new();
+    for _ in 0..2 {
+        said += &inside(daemon, case.cwd, case.inside);
+    }
+    assert!(!ran.exists(), "the command itself is outside: {said}");
+    let after = outside(daemon, case.outside);
+    assert!(!ran.exists(), "inside: {said}\noutside: {after}");
+    // The same outside is what would have been run: the attack is one.
+    outside(daemon, &format!("cd {} || exit\n{}", case.cwd, case.inside));
+    let after = outside(daemon, case.outside);
+    assert!(ran.exists(), "this attack does nothing: {after}");
+}
+
+fn commondir() {
+    for inside in [
+        "cp -r .git evil; git config -f evil/config core.fsmonitor \"$EVIL\"; \
+         echo ../evil > .git/commondir",
+        "cp -r .git evil; printf '#!/bin/sh\\n%s' \"$EVIL\" > evil/hooks/pre-commit; \
+         chmod +x evil/hooks/pre-commit; echo ../evil > .git/commondir",
+    ] {
+        is_held(&Case {
+            before: "make_repository work",
+            cwd: "work",
+            inside,
+            outside: "cd work; git status; git commit --allow-empty -m x",
+        });
+    }
+}
+
+fn config_worktree() {
+    is_held(&Case {
+        before: "make_repository work; git -C work config extensions.worktreeConfig true",
+        cwd: "work",
+        inside: "git config -f .git/config.worktree core.fsmonitor \"$EVIL\"",
+        outside: "git -C work status",
+    });
+}
+
+fn submodule() {
+    is_held(&Case {
+        before: "make_repository other; make_repository work; cd work; \
+                 git submodule add -q $HOME/other sm; git commit -qm sm",
+        cwd: "work",
+        inside: "rm -rf sm/.git; git init -q sm; git -C sm commit -q --allow-empty -m x; \
+                 git -C sm config core.fsmonitor \"$EVIL\"; echo x > sm/file",
+        outside: "git -C work status",
+    });
+}
+
+/// A submodule that was never fetched is an empty directory, or none.
+fn absent_submodule() {
+    for before in [
+        "make_repository work; cd work; git update-index --add \
+         --cacheinfo 160000,$(git rev-parse HEAD),deep/sm; mkdir -p deep/sm",
+        "make_repository work; cd work; git update-index --add \
+         --cacheinfo 160000,$(git rev-parse HEAD),deep/sm",
+        "make_repository work; cd work; git update-index --index-version 4; git update-index --add \
+         --cacheinfo 160000,$(git rev-parse HEAD),sm; git update-index --split-index",
+        "git init -q --object-format=sha256 work; cd work; git commit -q --allow-empty -m x; \
+         git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sm",
+    ] {
+        is_held(&Case {
+            before,
+            cwd: "work",
+            inside: "for sm in sm deep/sm; do mkdir -p $sm; git init -q $sm; \
+                     git -C $sm config core.fsmonitor \"$EVIL\"; \
+                     git -C $sm commit -q --allow-empty -m x; echo x > $sm/file; done",
+            outside: "git -C work status",
+        });
+    }
+}
+
+fn linked_worktree() {
+    is_held(&Case {
+        before: "make_repository main; git -C main worktree add -q $HOME/work",
+        cwd: "work",
+        inside: "rm .git; git init -q .; git config core.fsmonitor \"$EVIL\"",
+        outside: "git -C work status",
+    });
+}
+
+fn nested() {
+    for (cwd, before) in [
+        (
+            "src",
+            "mkdir src; make_repository src/a; make_repository src/deep/er/b",
+        ),
+        (
+            "src",
+            "make_repository src; make_repository src/a; make_repository src/deep/er/b",
+        ),
+    ] {
+        is_held(&Case {
+            before,
+            cwd,
+            inside: "for r in a deep/er/b; do \
+                     printf '#!/bin/sh\\n%s' \"$EVIL\" > $r/.git/hooks/pre-commit; \
+                     chmod +x $r/.git/hooks/pre-commit; \
+                     git -C $r config core.fsmonitor \"$EVIL\"; done",
+            outside: "for r in a deep/er/b; do git -C src/$r commit --allow-empty -m x; done",
+        });
+    }
+}
+
+fn bare() {
+    for cwd in ["src/bare.git", "src", "src/bare.git/hooks"] {
+        is_held(&Case {
+            before: "mkdir src; git init -q --bare src/bare.git; make_repository work",
+            cwd,
+            inside: "for r in bare.git . ..; do \
+                     printf '#!/bin/sh\\n%s' \"$EVIL\" > $r/hooks/post-receive; \
+                     chmod +x $r/hooks/post-receive; done",
+            outside: "git -C work push -q $HOME/src/bare.git HEAD:new$$",
+        });
+    }
+}
+
+/// The git directory has another name, and lies in the workspace.
+fn separate() {
+    is_held(&Case {
+        before: "mkdir -p src/tree; git init -q --separate-git-dir=src/data src/work; cd src/work; \
+                 git commit -q --allow-empty -m x; git worktree add -q $HOME/src/tree/linked",
+        cwd: "src",
+        inside: "git config -f data/config core.fsmonitor \"$EVIL\"; \
+                 echo ../evil > data/commondir; cp -r data evil; \
+                 git config -f evil/config core.fsmonitor \"$EVIL\"",
+        outside: "git -C src/work status; git -C src/tree/linked status",
+    });
+}
+
+/// The first command makes a directory unreadable, the second one writes in it.
+fn unreadable() {
+    is_held(&Case {
+        before: "make_repository src/a; chmod 300 src",
+        cwd: "src",
+        inside: "chmod 700 . a; git -C a config core.fsmonitor \"$EVIL\"; chmod 300 .",
+        outside: "git -C src/a status; chmod 700 src",
+    });
+    is_held(&Case {
+        before: "make_repository src; make_repository src/deep/a; chmod 300 src/deep",
+        cwd: "src",
+        inside: "chmod 700 deep; git -C deep/a config core.fsmonitor \"$EVIL\"",
+        outside: "git -C src/deep/a status; chmod 700 src/deep",
+    });
+}
+
+fn new_repository() {
+    for before in [
+        "mkdir work",
+        "git init -q .; mkdir work; echo x > work/x; git add work",
+    ] {
+        is_held(&Case {
+            before,
+            cwd: "work",
+            inside: "git init -q .; git config core.fsmonitor \"$EVIL\"",
+            outside: "cd work; git status",
+        });
+    }
+}
+
+fn hooks_in_tree() {
+    for before in [
+        "make_repository work; mkdir -p work/my/hooks; git -C work config core.hooksPath my/hooks",
+        "make_repository work; git -C work config core.hooksPath my/hooks",
+        "make_repository work; git config --global core.hooksPath my/hooks",
+        "make_repository work; git -C work config include.path ../my/settings; \
+         mkdir -p work/my; git config -f work/my/settings core.hooksPath my/hooks",
+        "make_repository work; mkdir -p work/my/hooks; ln -sfn ../my/hooks work/.git/hooks2; \
+         rm -r work/.git/hooks; mv work/.git/hooks2 work/.git/hooks",
+        "make_repository work; mkdir -p work/my/hooks work/.git/hooks; \
+         echo exit > work/my/hooks/pre-commit; chmod +x work/my/hooks/pre-commit; \
+         ln -s ../../my/hooks/pre-commit work/.git/hooks/pre-commit",
+        "make_repository work; mkdir -p work/my work/.git/hooks; \
+         ln -s ../../my/hooks/pre-commit work/.git/hooks/pre-commit",
+    ] {
+        is_held(&Case {
+            before,
+            cwd: "work",
+            inside: "mkdir -p my/hooks; printf '#!/bin/sh\\n%s' \"$EVIL\" > my/hooks/pre-commit; \
+                     chmod +x my/hooks/pre-commit",
+            outside: "cd work; git commit --allow-empty -m x",
+        });
+    }
+}
+
+/// Files of the work tree that the repository's own settings name.
+fn settings_in_tree() {
+    for before in [
+        "make_repository work; git -C work config include.path ../.gitsettings; \
+         touch work/.gitsettings",
+        "make_repository work; git -C work config include.path ../.gitsettings",
+        "make_repository work; git -C work config includeIf.gitdir:~/.path \
+         $HOME/work/.gitsettings; touch work/.gitsettings",
+    ] {
+        is_held(&Case {
+            before,
+            cwd: "work",
+            inside: "git config -f .gitsettings core.fsmonitor \"$EVIL\"",
+            outside: "git -C work status",
+        });
+    }
+    is_held(&Case {
+        before: "make_repository work; mkdir work/tools; echo 'false' > work/tools/monitor; \
+                 chmod +x work/tools/monitor; git -C work config core.fsmonitor tools/monitor",
+        cwd: "work",
+        inside: "mv tools gone; mkdir tools; printf '#!/bin/sh\\n%s' \"$EVIL\" > tools/monitor; \
+                 chmod +x tools/monitor",
+        outside: "git -C work status",
+    });
+}
+
+/// What the index names is entered by `git status`.
+fn index_and_refs() {
+    is_held(&Case {
+        before: "make_repository work",
+        cwd: "work",
+        inside: "git init -q sm; git -C sm commit -q --allow-empty -m x; \
+                 git -C sm config core.fsmonitor \"$EVIL\"; git add sm; git commit -qm x",
+        outside: "git -C work status",
+    });
+    // Without the index of the repository, onto its branch.
+    is_held(&Case {
+        before: "make_repository work",
+        cwd: "work",
+        inside: "git init -q sm; git -C sm commit -q --allow-empty -m x; \
+                 git -C sm config core.fsmonitor \"$EVIL\"; export GIT_INDEX_FILE=$PWD/index; \
+                 git read-tree HEAD; \
+                 git update-index --add --cacheinfo 160000,$(git -C sm rev-parse HEAD),sm; \
+                 c=$(git commit-tree -p HEAD -m x $(git write-tree)); \
+                 git update-ref refs/heads/main $c; cp index .git/index",
+        outside: "cd work; git status; git diff; git diff --cached; git log -p; git stash list",
+    });
+    is_held(&Case {
+        before: "make_repository work",
+        cwd: "work",
+        inside: "cp -r .git evil; git config -f evil/config core.fsmonitor \"$EVIL\"; \
+                 mv .git/refs .git/gone; mv .git/objects .git/away; rm -rf .git/HEAD; \
+                 rm -rf .git; mv evil .git",
+        outside: "git -C work status",
+    });
+}
+
+/// A profile opens objects, refs and logs. The command has its index and its HEAD in a directory of its
+/// own.
+fn commits() {
+    for builder in ["termd", "bubblewrap"] {
+        let profile = format!("git = 'commit'\nprivate_tmp = true\nbuilder = '{builder}'\n");
+        if let Some(daemon) = sandboxed(&profile) {
+            commits_reach_the_repository(&daemon);
+        }
+    }
+}
+
+fn commits_reach_the_repository(daemon: &TestDaemon) {
+    outside(
+        daemon,
+        "make_repository work; mkdir -p work/deep; make_repository work/deep/other",
+    );
+    let script = "for top in $PWD $PWD/deep/other; do cd $top; own=$(mktemp -d); \
+        echo $top/.git > $own/commondir; cp .git/HEAD .git/index $own; \
+        (export GIT_DIR=$own GIT_WORK_TREE=$top; git switch -qc agent; echo more >> file; \
+        git add file; git commit -qm second); (echo x > .git/new) 2>&1; done";
+    let said = inside(daemon, "work", script);
+    assert_eq!(said.matches("cannot create .git/new").count(), 2, "{said}");
+    for top in ["work", "work/deep/other"] {
+        let seen = outside(
+            daemon,
+            &format!("cd {top}; git log --format=%s agent; git status -s"),
+        );
+        assert!(
+            seen.starts_with("second\nfirst\n M file\n"),
+            "{seen}\n{said}"
+        );
+    }
+}
+
+/// What a command has made is not opened: it may lead anywhere.
+fn opened_by_a_link() {
+    let Some(daemon) = sandboxed("git = 'commit'\nprivate_tmp = true\n") else {
+        return;
+    };
+    outside(
+        &daemon,
+        "make_repository work; make_repository other; mkdir -p victim/objects",
+    );
+    let home = daemon.user_home();
+    let home = fs::canonicalize(home).unwrap();
+    let at = |name: &str| home.join(name).display().to_string();
+    let script = format!(
+        "mkdir a b b/refs c; echo 'gitdir: {other}' > a/.git; cp .git/HEAD b; \
+         ln -s {victim} b/objects; echo {other} > c/commondir; cp .git/HEAD c; \
+         (echo x > {victim}/new) 2>&1; (echo x > {other}/objects/new) 2>&1",
+        other = at("other/.git"),
+        victim = at("victim/objects"),
+    );
+    for _ in 0..2 {
+        inside(&daemon, "work", &script);
+    }
+    for name in ["other/.git/objects/new", "victim/objects/new"] {
+        assert!(!home.join(name).exists(), "{name}");
+    }
+}
+
+/// The directory above the workspaces is none.
+fn workspaces() {
+    let Some(daemon) = sandboxed("workspaces = ['~/src']\n") else {
+        return;
+    };
+    outside(&daemon, "mkdir -p src/a");
+    for (cwd, expected) in [("src", "kept"), ("src/a", "written"), ("plain", "kept")] {
+        let script = "(echo x > new) 2>/dev/null && echo written || echo kept";
+        assert_eq!(inside(&daemon, cwd, script).trim(), expected, "{cwd}");
+    }
+}

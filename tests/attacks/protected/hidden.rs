@@ -1,0 +1,120 @@
+//! What a sandbox hides: sockets whose other end acts outside, and credentials.
+
+use std::fs;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+
+use super::{inside, outside, sandboxed};
+
+/// Sockets whose other end acts outside, below the home.
+const SOCKETS: &[&str] = &[
+    ".docker/desktop/docker.sock",
+    ".docker/run/docker.sock",
+    ".colima/default/docker.sock",
+    ".rd/docker.sock",
+    ".lima/default/ha.sock",
+    ".orbstack/run/docker.sock",
+    ".local/share/containers/podman/machine/podman.sock",
+    ".emacs.d/server/server",
+    ".screen/1.x",
+    ".cache/watchman/sock",
+    ".local/state/watchman/u-state/sock",
+    ".local/share/wezterm/gui-sock-1",
+];
+
+/// The same in a directory for temporary files: the beginning of a directory's name.
+const TEMPORARY_SOCKETS: &[&str] = &["tmux-", "emacs", "dbus-", "ssh-", "nvim.", "zellij-"];
+
+pub(super) fn sockets() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(&daemon, "mkdir work");
+    let home = fs::canonicalize(daemon.user_home()).unwrap();
+    let mut paths: Vec<PathBuf> = SOCKETS.iter().map(|path| home.join(path)).collect();
+    let directory = |prefix: &&str| {
+        let directory = tempfile::Builder::new().prefix(prefix).tempdir_in("/tmp");
+        directory.unwrap()
+    };
+    let temporary: Vec<_> = TEMPORARY_SOCKETS.iter().map(directory).collect();
+    paths.extend(temporary.iter().map(|directory| directory.path().join("s")));
+    // One that is not hidden shows that the others would be reached.
+    paths.push(home.join("work/s"));
+    let listen = |path: &PathBuf| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        UnixListener::bind(path).unwrap()
+    };
+    let _listeners: Vec<UnixListener> = paths.iter().map(listen).collect();
+    let connect = |path: &PathBuf| {
+        format!(
+            "import socket\ntry: socket.socket(socket.AF_UNIX).connect('{0}'); print('reached {0}')\n\
+             except OSError: pass\n",
+            path.display()
+        )
+    };
+    let program = paths.iter().map(connect).collect::<Vec<_>>().concat();
+    fs::write(home.join("work/connect.py"), program).unwrap();
+    let reached = inside(&daemon, "work", "python3 connect.py");
+    let expected = format!("reached {}\r\n", home.join("work/s").display());
+    assert_eq!(reached, expected);
+}
+
+/// Files of the home that give rights elsewhere, or hold what a person has typed.
+const SECRETS: &[&str] = &[
+    ".ssh/id_ed25519",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".config/sops/age/keys.txt",
+    ".config/op/config",
+    ".local/share/kwalletd/kdewallet.kwl",
+    ".thunderbird/profiles.ini",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gem/credentials",
+    ".kaggle/kaggle.json",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+    ".databrickscfg",
+    ".bitcoin/wallet.dat",
+    ".ethereum/keystore/x",
+    ".electrum/wallets/x",
+    ".s3cfg",
+    ".boto",
+    ".config/doctl/config.yaml",
+    ".fly/config.yml",
+    ".vault-token",
+    ".composer/auth.json",
+    ".nuget/NuGet/NuGet.Config",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".local/share/opencode/auth.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".config/pypoetry/auth.toml",
+    ".pulumi/credentials.json",
+    ".msmtprc",
+    ".config/rclone/rclone.conf",
+];
+
+pub(super) fn credentials() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(&daemon, "mkdir work");
+    let home = fs::canonicalize(daemon.user_home()).unwrap();
+    for secret in SECRETS.iter().copied().chain(["seen"]) {
+        let path = home.join(secret);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("the secret of {secret}\n")).unwrap();
+    }
+    let files: Vec<String> = (SECRETS.iter().copied().chain(["seen"]))
+        .map(|secret| home.join(secret).display().to_string())
+        .collect();
+    let read = inside(
+        &daemon,
+        "work",
+        &format!("cat {} 2>/dev/null", files.join(" ")),
+    );
+    assert_eq!(read, "the secret of seen\r\n");
+}
