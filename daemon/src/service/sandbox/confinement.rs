@@ -35,6 +35,14 @@ pub(super) struct NewConfinement {
     pub(super) workspace: Option<PathBuf>,
 }
 
+/// What sandboxes let a command access, with everything to protect and to hide that was found.
+#[derive(Debug)]
+pub(super) struct SearchedAccess {
+    walls: SandboxAccess,
+    /// The workspace, without links.
+    workspace: PathBuf,
+}
+
 /// Why the sandbox of some profiles cannot be asked for.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SandboxError {
@@ -51,40 +59,57 @@ pub(super) enum SandboxError {
     Search(#[from] TreeSearchError),
 }
 
-/// What the keeper is to hold a command to.
-pub(super) fn confinement(
+/// What a profile's sandboxes let a command access, with what is found on this host. `None` without a
+/// sandbox. Searches the writable places, which takes long where they hold many directories.
+pub(super) fn searched_access(
     profile: &Profile,
     cwd: &Path,
     config_dir: &Path,
+) -> Result<Option<SearchedAccess>, TerminalError> {
+    if profile.sandboxes.is_empty() {
+        return Ok(None);
+    }
+    let mut links = LinkResolver::default();
+    let places = places(&mut links, cwd, config_dir).map_err(|cause| {
+        let path = cwd.to_owned();
+        unconfinable(profile, &SandboxError::Directory { path, cause })
+    })?;
+    let Some(mut walls) = profile.sandbox_access(&places) else {
+        return Ok(None);
+    };
+    leave_out_absent(&mut walls, &places.home);
+    let found = with_found(&mut links, walls, &places);
+    let walls = found.map_err(|error| unconfinable(profile, &error))?;
+    let workspace = places.workspace;
+    Ok(Some(SearchedAccess { walls, workspace }))
+}
+
+/// What the keeper is to hold a command to.
+pub(super) fn confinement(
+    profile: &Profile,
+    access: Option<SearchedAccess>,
 ) -> Result<NewConfinement, TerminalError> {
     let limits = process_limits(&profile.limits);
-    if profile.sandboxes.is_empty() {
-        let sandbox = None;
-        return Ok(NewConfinement {
-            confinement: Confinement { limits, sandbox },
-            creatable: Vec::new(),
-            workspace: None,
-        });
-    }
-    let failed = |error: SandboxError| TerminalError::Unconfinable {
-        profiles: profile.names.join(", "),
-        problem: error.to_string(),
-    };
-    let mut links = LinkResolver::default();
-    let places = places(&mut links, cwd, config_dir);
-    let places = places.map_err(|cause| {
-        let path = cwd.to_owned();
-        failed(SandboxError::Directory { path, cause })
-    })?;
-    let walls = profile.sandbox_access(&places);
-    let sandbox = walls.map(|walls| sandbox(&mut links, walls, &places));
+    let (walls, workspace) = access
+        .map(|access| (access.walls, access.workspace))
+        .unzip();
+    let sandbox = walls.map(|walls| sandbox(&mut LinkResolver::default(), &walls));
     let sandbox = sandbox.transpose();
-    let (sandbox, creatable) = sandbox.map_err(failed)?.unzip();
+    let (sandbox, creatable) = sandbox
+        .map_err(|error| unconfinable(profile, &error))?
+        .unzip();
     Ok(NewConfinement {
         confinement: Confinement { limits, sandbox },
         creatable: creatable.unwrap_or_default(),
-        workspace: Some(places.workspace),
+        workspace,
     })
+}
+
+fn unconfinable(profile: &Profile, error: &SandboxError) -> TerminalError {
+    TerminalError::Unconfinable {
+        profiles: profile.names.join(", "),
+        problem: error.to_string(),
+    }
 }
 
 fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
@@ -100,13 +125,10 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
 
 fn sandbox(
     links: &mut LinkResolver,
-    mut walls: SandboxAccess,
-    places: &HostPaths,
+    walls: &SandboxAccess,
 ) -> Result<(Sandbox, Vec<NeededPath>), SandboxError> {
-    leave_out_absent(&mut walls, &places.home);
-    let walls = with_found(links, walls, places)?;
-    let writable = writable_paths(links, &walls)?;
-    let protected = guarded_paths(links, &walls, &writable);
+    let writable = writable_paths(links, walls)?;
+    let protected = guarded_paths(links, walls, &writable);
     let creatable = protected.iter().flat_map(GuardedPath::needed).collect();
     let writable = open_for_commits(links, walls.git, writable, &protected);
     // What is absent cannot be hidden, and need not be shown.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use termd_proto::TerminalId;
 use termd_proto::policy::ExplainedSandbox;
 
-use self::confinement::{confinement, with_found};
+use self::confinement::{confinement, searched_access, with_found};
 use self::directories::SandboxDirectories;
 use self::directory_list::is_plain;
 use self::lease::release_after_exit;
@@ -59,13 +59,16 @@ impl Sandboxes {
         profile: &Profile,
         cwd: &Path,
     ) -> Result<SandboxLease, TerminalError> {
-        let find = || confinement(profile, cwd, &self.config_dir);
-        let (found, paths) = if profile.sandboxes.is_empty() {
-            // Nothing is looked for in the file system. The lock, which another command may hold
-            // while it looks, is not needed.
-            (find()?, Vec::new())
-        } else {
+        // The search may take long. No other command waits for it.
+        let access = searched_access(profile, cwd, &self.config_dir)?;
+        let is_sandboxed = access.is_some();
+        let find = || confinement(profile, access);
+        let (found, paths) = if is_sandboxed {
             self.directories.claim(id, find, |found| &found.creatable)?
+        } else {
+            // No path is looked at. The lock, which another command may hold while it looks, is not
+            // needed.
+            (find()?, Vec::new())
         };
         Ok(SandboxLease {
             confinement: found.confinement,
