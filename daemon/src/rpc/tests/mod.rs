@@ -134,7 +134,7 @@ impl Waits {
             Ok(())
         });
         api.subscription(self, |waits, Numbers(params), sink| async move {
-            let events = params[0].as_u64().unwrap_or(200);
+            let events = params["events"].as_u64().unwrap_or(200);
             Ok(async move {
                 for number in 0..events {
                     waits.made.fetch_add(1, Ordering::SeqCst);

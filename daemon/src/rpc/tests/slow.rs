@@ -27,7 +27,9 @@ async fn no_event_is_lost_by_one_that_reads_them_late() {
     const EVENTS: u64 = 5000;
     let server = TestServer::start();
     let mut client = server.connect().await;
-    client.call_with(1, "subscribe", &json!([EVENTS])).await;
+    client
+        .call_with(1, "subscribe", &json!({ "events": EVENTS }))
+        .await;
     server.until_nothing_is_made().await;
     // It can still call: its answer comes after the events that are on their way.
     client.call("\"alive\"", "echo").await;
