@@ -9,7 +9,10 @@ use termd_client::Link;
 use termd_client::escape::escaped;
 use termd_client::refusal::{approval_of, kind_of};
 use termd_proto::ErrorKind;
-use termd_proto::approval::{AnswerApproval, ApprovalId, ApprovalInfo, Decision, WaitForApproval};
+use termd_proto::approval::{
+    AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
+};
+use termd_proto::daemon::GetDaemonInfo;
 use tokio::sync::mpsc;
 
 use crate::output;
@@ -17,6 +20,9 @@ use crate::output;
 /// A line that comes faster than this after a question answers the question before it, if that one
 /// was still open.
 const READING_TIME: Duration = Duration::from_millis(200);
+
+/// How long one call waits for an answer elsewhere, in milliseconds: less than the call's deadline.
+const WAIT_MS: u64 = 60_000;
 
 /// Whether a person has agreed to the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,25 +49,77 @@ pub(crate) fn is_asked_for(refusal: Option<&ErrorObjectOwned>) -> bool {
     refusal.and_then(kind_of) == Some(ErrorKind::ConfirmationRequired)
 }
 
-/// Whether this refusal is the gate's question, and the person at the tty agrees, once or always.
-pub(crate) async fn is_agreed(link: &Link, refusal: Option<&ErrorObjectOwned>) -> bool {
+/// What the person says to a question of the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// Nobody is asked, or the person does not agree.
+    No,
+    /// The daemon knows that a person agrees: the same call may be made again.
+    Approved,
+    /// The daemon keeps no question of it, such as of a secret: `confirmed` says that a person agrees.
+    ByWord,
+}
+
+/// Asks the person at the tty where a refusal is the gate's question, and tells the daemon the answer.
+/// Another person may answer first, which withdraws the question here. An agent's process asks nobody.
+pub(crate) async fn agreement(link: &Link, refusal: Option<&ErrorObjectOwned>) -> Agreement {
     let Some(refusal) = refusal.filter(|refusal| is_asked_for(Some(refusal))) else {
-        return false;
+        return Agreement::No;
     };
+    if !can_ask_at_tty() || is_agents(link).await {
+        return Agreement::No;
+    }
     let Some(mut person) = Person::at_the_tty() else {
-        return false;
+        return Agreement::No;
     };
     let question = format!("{}. Run it anyway?", escaped(refusal.message()));
-    let id = approval_of(refusal);
-    let asked = match &id {
-        Some(id) => look_at(link, id).await,
-        None => None,
+    let Some(id) = approval_of(refusal) else {
+        return match person.replies(&question, Offer::Once).await {
+            Reply::Once | Reply::Always => Agreement::ByWord,
+            Reply::No => Agreement::No,
+        };
     };
+    let asked = look_at(link, &id).await;
     let offer = asked.as_ref().map_or(Offer::Once, Offer::of);
-    match (person.replies(&question, offer).await, id) {
-        (Reply::Once, _) => true,
-        (Reply::Always, Some(id)) => agree_always(link, id).await,
-        (Reply::Always | Reply::No, _) => false,
+    tokio::select! {
+        reply = person.replies(&question, offer) => {
+            let decision = match reply {
+                Reply::Once => Decision::Approve,
+                Reply::Always => Decision::Always,
+                Reply::No => Decision::Deny,
+            };
+            answer(link, id, decision).await
+        }
+        state = state_once_answered(link, &id) => {
+            // The cursor is still behind the question.
+            output::note_below(&format!("answered elsewhere: {}", state.as_str()));
+            if state == ApprovalState::Approved {
+                Agreement::Approved
+            } else {
+                Agreement::No
+            }
+        }
+    }
+}
+
+/// Whether this process belongs to an agent, as the daemon sees it.
+pub(crate) async fn is_agents(link: &Link) -> bool {
+    let info = link.repeat(&GetDaemonInfo {}).await;
+    info.is_ok_and(|info| info.agent)
+}
+
+/// The state of a question once it is answered. Waits for ever where the daemon does not know it.
+async fn state_once_answered(link: &Link, id: &ApprovalId) -> ApprovalState {
+    loop {
+        let wait = WaitForApproval {
+            id: id.clone(),
+            timeout_ms: Some(WAIT_MS),
+        };
+        match link.repeat(&wait).await.map(|info| info.state) {
+            Ok(ApprovalState::Pending) => {}
+            Ok(state) => return state,
+            Err(_) => std::future::pending().await,
+        }
     }
 }
 
@@ -74,24 +132,27 @@ async fn look_at(link: &Link, id: &ApprovalId) -> Option<ApprovalInfo> {
     link.repeat(&look).await.ok()
 }
 
-/// Answers "always". A refusal of that is printed, and means no.
-async fn agree_always(link: &Link, id: ApprovalId) -> bool {
+/// Tells the daemon the person's answer. Where it is not taken, the reason is printed, and the answer
+/// is no.
+async fn answer(link: &Link, id: ApprovalId, decision: Decision) -> Agreement {
     let answered = link
         .once(&AnswerApproval {
-            id: id.clone(),
-            decision: Decision::Always,
+            id,
+            decision,
+            way: Some(AnswerWay::Prompt),
         })
         .await;
     match answered {
-        Ok(info) => {
-            if let Some(why) = &info.only_once {
+        Ok(info) if info.state == ApprovalState::Approved => {
+            if let (Decision::Always, Some(why)) = (decision, &info.only_once) {
                 output::note(&format!("it runs once: {}", escaped(why)));
             }
-            true
+            Agreement::Approved
         }
+        Ok(_) => Agreement::No,
         Err(error) => {
             output::note(&error.to_string());
-            false
+            Agreement::No
         }
     }
 }
@@ -122,6 +183,10 @@ impl Offer {
     }
 }
 
+fn can_ask_at_tty() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// A person's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
@@ -150,7 +215,7 @@ struct Line {
 impl Person {
     /// The person at the tty; `None` without a tty.
     pub(crate) fn at_the_tty() -> Option<Self> {
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        if !can_ask_at_tty() {
             return None;
         }
         let (wanted, wants) = std::sync::mpsc::channel();

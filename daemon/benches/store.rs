@@ -190,6 +190,8 @@ fn owner() -> Owner {
         exe: Some("/usr/bin/agent".to_owned()),
         session: Some("sess_1".to_owned()),
         client: Some("bench".to_owned()),
+        agent: None,
+        terminal: None,
     }
 }
 

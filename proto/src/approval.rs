@@ -1,10 +1,10 @@
 //! `approval.*`: what the gate wants a person to agree to.
 //!
 //! A call that the gate answers with `confirmation_required` leaves a question, named in
-//! `data.approval`. The first answer counts: the front that asked (by the same call
-//! with `confirmed`), or a person through `approval.answer`. An approval lets the same caller do the
-//! same thing once: the same command in the same directory, or typed into the same terminal. A
-//! question without an answer in time is denied.
+//! `data.approval`. The first answer counts, from the person of the front that asked or from another
+//! one, by `approval.answer`. An approval lets the same caller do the same thing once: the same
+//! command in the same directory and environment, or typed into the same terminal. After a denial the
+//! same call is refused for ten minutes. A question without an answer in time expires.
 
 use std::fmt;
 use std::str::FromStr;
@@ -119,6 +119,10 @@ pub struct ApprovalInfo {
     pub command: String,
     /// Where; of a typed line behind a `cd` of the same call, each place that it may be in.
     pub cwd: String,
+    /// Variables that it would be given, by name and value, without secrets; at most 64, and of each
+    /// value 256 bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
     /// Into which terminal it would be typed; absent: it would be a new one.
     pub terminal: Option<TerminalId>,
     /// The program that reads it there, where that is known.
@@ -135,6 +139,9 @@ pub struct ApprovalInfo {
     pub expires_at_ms: i64,
     /// Who answered; absent: no person.
     pub answered_by: Option<Owner>,
+    /// By which way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_way: Option<AnswerWay>,
     /// When.
     pub answered_at_ms: Option<i64>,
     /// Why it can only be approved once and not for always, in one line; absent: it can.
@@ -168,6 +175,36 @@ pub enum Decision {
     Deny,
 }
 
+/// How a person has answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerWay {
+    /// By `approval.answer`, such as `termctl approve`.
+    #[default]
+    Command,
+    /// At a prompt of the `termctl` that asked.
+    Prompt,
+    /// By a button of a notification.
+    Notification,
+    /// By the elicitation of the MCP client that asked.
+    Elicitation,
+    /// By `session/request_permission` of the ACP client that asked.
+    Permission,
+}
+
+impl AnswerWay {
+    /// The words for it in audit records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "termctl approve",
+            Self::Prompt => "a prompt",
+            Self::Notification => "a notification",
+            Self::Elicitation => "elicitation",
+            Self::Permission => "request_permission",
+        }
+    }
+}
+
 /// Params of `approval.list`: the questions. With `after`, waits until something has changed since
 /// that `seq`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,14 +225,17 @@ pub struct WaitForApproval {
 }
 
 /// Params of `approval.answer`: answers a question. The first answer holds; a later one is an error
-/// that says so. A process in an agent's terminal may not answer, and only the front `cli` may
-/// answer for always.
+/// that says so. An agent's process may not answer; only the front `cli` may answer for always; and
+/// a process answers its own question only by a way that asks its person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerApproval {
     /// The question.
     pub id: ApprovalId,
     /// The answer.
     pub decision: Decision,
+    /// How the person has answered; absent: [`AnswerWay::Command`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way: Option<AnswerWay>,
 }
 
 #[cfg(test)]

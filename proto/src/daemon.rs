@@ -42,6 +42,9 @@ pub struct DaemonInfo {
     /// The same of approved.toml, beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_fault: Option<String>,
+    /// Whether the connection counts as an agent's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agent: bool,
 }
 
 /// Answer to `daemon.stats`.
@@ -75,6 +78,13 @@ pub struct Hello {
     pub cwd: Option<String>,
     /// How it wants to be treated.
     pub settings: Option<ClientSettings>,
+    /// The process of the agent that it serves: its own or its parent's. What that process has
+    /// started counts as the agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_pid: Option<i32>,
+    /// Whether it can ask its person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks: bool,
 }
 
 /// Params of `daemon.info`: which daemon this is.

@@ -78,7 +78,8 @@ pub enum ErrorKind {
     /// The terminal has no input: its command runs on pipes.
     NoInput,
     /// The gate asks first; `data.verdict`, `data.reason`, `data.command`, `data.span`, and
-    /// `data.approval`, the question that somebody may answer.
+    /// `data.approval`, the question that somebody may answer. `data.needs_person`: only a person can
+    /// agree, and `confirmed` does not count.
     ConfirmationRequired,
     /// A rule of config.toml forbids it; `data.rule`, `data.reason`.
     Denied,
@@ -89,8 +90,11 @@ pub enum ErrorKind {
     ApprovalNotFound,
     /// Somebody else has answered it; `data.state`.
     ApprovalAnswered,
-    /// Who asks for it cannot answer it: an agent's terminal, or an agent's front for always.
+    /// Who asks for it cannot answer it: an agent's process, a front whose person was not asked, or the
+    /// process that has asked.
     ApproverRefused,
+    /// An agent may not use a terminal that it has not opened (`policy.foreign_terminals`).
+    ForeignTerminal,
     /// It cannot be approved for always: approved.toml cannot be written. The question waits on.
     AlwaysRefused,
     /// A line is longer than a canonical tty takes; `data.limit` in bytes.

@@ -72,6 +72,9 @@ pub async fn serve(options: Options, start: StartPolicy) -> Result<AgentExitCode
         client: "acp".to_owned(),
         front: Front::Acp,
         settings: None,
+        // The agent is the proxy's child.
+        agent_pid: i32::try_from(std::process::id()).ok(),
+        asks: true,
         // A wait for an exit takes as long as the command.
         call_deadline: methods::MAX_CALL,
     };

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 use termd_client::approval::{Resolution, deny, wait_for_resolution};
 use termd_client::escape::escaped;
-use termd_proto::approval::ApprovalId;
+use termd_proto::approval::{AnswerWay, ApprovalId};
 use tokio::sync::oneshot;
 
 use crate::client_requests::Answer;
@@ -112,7 +112,8 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
             .filter(|_| answer == Answer::Withdrawn)
             .unwrap_or_else(|| Verdict::of(&answer));
         if verdict == Verdict::Rejected {
-            deny(&shared.pool, question.approval.as_ref()).await;
+            let way = AnswerWay::Permission;
+            deny(&shared.pool, question.approval.as_ref(), way).await;
         }
         let closed = closing(&question.session, &tool_call, verdict);
         // The client may be gone.

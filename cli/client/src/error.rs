@@ -10,7 +10,7 @@ use termd_proto::ErrorKind;
 use thiserror::Error;
 
 use crate::escape::escaped;
-use crate::refusal::{approval_of, kind_of};
+use crate::refusal::{approval_of, kind_of, needs_person};
 
 /// Why a call has no answer.
 #[derive(Debug, Error)]
@@ -172,11 +172,16 @@ fn message_of(error: &ErrorObjectOwned) -> String {
                 "{message}: termd is older than termctl; `systemctl --user reload termd` or restart it"
             )
         }
-        Some(ErrorKind::ConfirmationRequired) => match approval_of(error) {
-            Some(id) => format!(
+        Some(ErrorKind::ConfirmationRequired) => match (approval_of(error), needs_person(error)) {
+            (Some(id), false) => format!(
                 "{message} (--confirmed runs it all the same; or `termctl approve {id}`, and again)"
             ),
-            None => format!("{message} (--confirmed runs it all the same)"),
+            (Some(id), true) => format!(
+                "{message} (a person has to agree, by `termctl approve {id}` in a terminal of their \
+                 own; then run it again)"
+            ),
+            (None, false) => format!("{message} (--confirmed runs it all the same)"),
+            (None, true) => format!("{message} (a person has to agree)"),
         },
         _ => message,
     }

@@ -52,6 +52,10 @@ pub struct Introduction {
     pub front: Front,
     /// How the client wants the daemon to treat its calls.
     pub settings: Option<ClientSettings>,
+    /// The process of the agent that the client serves: its own or its parent's.
+    pub agent_pid: Option<i32>,
+    /// Whether the client can ask its person.
+    pub asks: bool,
     /// How long one call may take.
     pub call_deadline: Duration,
 }
@@ -63,6 +67,8 @@ impl Default for Introduction {
             client: "termctl".to_owned(),
             front: Front::Cli,
             settings: None,
+            agent_pid: None,
+            asks: false,
             call_deadline: CALL_DEADLINE,
         }
     }
@@ -371,6 +377,8 @@ async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> 
         client,
         front,
         settings,
+        agent_pid,
+        asks,
         ..
     } = introduction.clone();
     let saying = Arc::clone(&rpc);
@@ -382,6 +390,8 @@ async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> 
         front: Some(front),
         cwd,
         settings,
+        agent_pid,
+        asks,
     };
     let mut hello = Box::pin(async move {
         // A daemon that does not know hello still answers calls.

@@ -81,6 +81,12 @@ impl Pool {
         name.trim().clone_into(&mut introduction.client);
     }
 
+    /// Says on connections from now on whether this client can ask its person.
+    pub fn set_asks(&self, asks: bool) {
+        let introduction = self.introduction.lock();
+        introduction.unwrap_or_else(PoisonError::into_inner).asks = asks;
+    }
+
     /// Connects, so that the first call finds a connection. That call reports a failure.
     pub async fn connect(&self) {
         let _ = self.link().await;

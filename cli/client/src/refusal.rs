@@ -11,6 +11,11 @@ pub fn approval_of(error: &ErrorObjectOwned) -> Option<ApprovalId> {
     member(error, "approval")
 }
 
+/// Whether only a person can agree to what was refused.
+pub fn needs_person(error: &ErrorObjectOwned) -> bool {
+    member(error, "needs_person").unwrap_or(false)
+}
+
 /// The kind in an error's data.
 pub fn kind_of(error: &ErrorObjectOwned) -> Option<ErrorKind> {
     member(error, "kind")

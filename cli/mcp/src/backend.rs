@@ -35,6 +35,9 @@ impl Backend {
             client: "mcp".to_owned(),
             front: Front::Mcp,
             settings: Some(settings.to_daemon()),
+            // The agent starts its MCP servers itself.
+            agent_pid: i32::try_from(std::os::unix::process::parent_id()).ok(),
+            asks: false,
             call_deadline: MAX_TIMEOUT + MARGIN,
         };
         Self {
@@ -49,10 +52,11 @@ impl Backend {
         &self.pool
     }
 
-    /// Sets the client's name. Only the first name counts.
-    pub(crate) fn introduce(&self, name: &str, version: &str) {
+    /// Sets the client's name, and whether it can ask its user. Only the first call counts.
+    pub(crate) fn introduce(&self, name: &str, version: &str, asks: bool) {
         if self.introduced.set(()).is_ok() {
             self.pool.introduce_as(&format!("{name} {version}"));
+            self.pool.set_asks(asks);
         }
     }
 

@@ -14,8 +14,8 @@
 //!   may not (it starts or types something), by `wait_for` for what takes long. Errors turn into
 //!   `ToolError` by `?`.
 //! - A call that the daemon's gate stops fails with `ToolError::Gate`. The server then asks the
-//!   person by elicitation, where the client has that, and runs the tool again with
-//!   `confirmed: true`, or answers `requires_confirmation`. So whatever a tool does before the gated
+//!   person by elicitation, where the client has that, answers the daemon's question and runs the
+//!   tool again, or answers `requires_confirmation`. So whatever a tool does before the gated
 //!   call must be harmless when it is done twice.
 //! - A wait goes through `Progress::during`. A cancelled call's future is dropped, which sends
 //!   `$/cancel_request` to the daemon. Terminals stay.

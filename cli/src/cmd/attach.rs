@@ -26,7 +26,7 @@ use crate::attach::detach::DetachMatcher;
 use crate::attach::queries::QueryFilter;
 use crate::attach::residue::Residue;
 use crate::attach::tty::{self, RawTty};
-use crate::confirm::Consent;
+use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::input::{has_ended, read_stdin, send_bytes};
@@ -75,7 +75,9 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
     let mut residue = Residue::default();
     let raw_tty = RawTty::enter()?;
     let mut pump = Pump::start()?;
-    let ending = Session::new(&link, &info, &args)?
+    // The keys of a person have agreed. Those of an agent are what an agent types.
+    let consent = Consent::of_flag(!is_agents(&link).await);
+    let ending = Session::new(&link, &info, &args, consent)?
         .serve(&mut pump, &mut residue)
         .await;
     // A tty that takes no output any more only gets its modes back.
@@ -136,6 +138,7 @@ struct Session<'a> {
     id: TerminalRef,
     read_only: bool,
     resizes: bool,
+    consent: Consent,
     matcher: DetachMatcher,
     typed: mpsc::Receiver<Vec<u8>>,
     window: Signal,
@@ -143,12 +146,18 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(link: &'a Link, info: &TerminalInfo, args: &AttachArgs) -> Result<Self, CliError> {
+    fn new(
+        link: &'a Link,
+        info: &TerminalInfo,
+        args: &AttachArgs,
+        consent: Consent,
+    ) -> Result<Self, CliError> {
         Ok(Self {
             link,
             id: TerminalRef::from(&info.id),
             read_only: args.read_only,
             resizes: !args.read_only && !args.no_resize && info.state == TerminalState::Running,
+            consent,
             matcher: DetachMatcher::new(args.detach_key),
             typed: read_stdin()?,
             window: signals::catch(SignalKind::window_change())?,
@@ -158,7 +167,7 @@ impl<'a> Session<'a> {
 
     /// Serves until the person leaves or the command has ended.
     async fn serve(mut self, pump: &mut Pump, residue: &mut Residue) -> Result<Ending, CliError> {
-        let (link, id) = (self.link, self.id.clone());
+        let (link, id, consent) = (self.link, self.id.clone(), self.consent);
         if self.resizes {
             // First, so that the first picture has the right size.
             resize_to_window(link, &id).await?;
@@ -166,14 +175,19 @@ impl<'a> Session<'a> {
         let shown = show_output(link, &id, pump, residue);
         tokio::pin!(shown);
         let mut pending: Vec<u8> = Vec::new();
-        let sending = send_pending(link, &id, Vec::new());
+        let sending = send_pending(link, &id, Vec::new(), consent);
         let resizing = resize_to_window(link, &id);
         tokio::pin!(sending, resizing);
         let mut is_sending = false;
         let mut is_resizing = false;
         loop {
             if !is_sending && !pending.is_empty() {
-                sending.set(send_pending(link, &id, std::mem::take(&mut pending)));
+                sending.set(send_pending(
+                    link,
+                    &id,
+                    std::mem::take(&mut pending),
+                    consent,
+                ));
                 is_sending = true;
             }
             tokio::select! {
@@ -198,7 +212,7 @@ impl<'a> Session<'a> {
                             if pending.is_empty() {
                                 return Ok(());
                             }
-                            send_pending(link, &id, pending).await
+                            send_pending(link, &id, pending, consent).await
                         };
                         if let Ok(sent) = timeout(LAST_SEND, rest).await {
                             sent?;
@@ -332,8 +346,13 @@ async fn redraw(
 }
 
 /// Sends input. A command that has ended gets none, which is no error.
-async fn send_pending(link: &Link, id: &TerminalRef, bytes: Vec<u8>) -> Result<(), CliError> {
-    match send_bytes(link, id, &bytes, Consent::Given).await {
+async fn send_pending(
+    link: &Link,
+    id: &TerminalRef,
+    bytes: Vec<u8>,
+    consent: Consent,
+) -> Result<(), CliError> {
+    match send_bytes(link, id, &bytes, consent).await {
         // The person sees whether the input arrived, and types it again if not. If termctl sent a
         // line twice, it might run twice.
         Ok(_) | Err(CliError::Client(ClientError::InDoubt)) => Ok(()),

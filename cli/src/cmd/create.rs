@@ -10,7 +10,7 @@ use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo};
 use super::Context;
 use crate::args::{CreateArgs, StartArgs};
 use crate::attach::tty::stdout_size;
-use crate::confirm::is_agreed;
+use crate::confirm::{Agreement, agreement};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -41,15 +41,20 @@ pub(super) async fn create(
     link: &Link,
     request: CreateTerminal,
 ) -> Result<TerminalInfo, ClientError> {
-    match link.once(&request).await {
-        Err(error) if is_agreed(link, error.refusal()).await => {
+    let refused = match link.once(&request).await {
+        Err(error) => error,
+        created => return created,
+    };
+    match agreement(link, refused.refusal()).await {
+        Agreement::No => Err(refused),
+        Agreement::Approved => link.once(&request).await,
+        Agreement::ByWord => {
             let confirmed = CreateTerminal {
                 confirmed: true,
                 ..request
             };
             link.once(&confirmed).await
         }
-        created => created,
     }
 }
 

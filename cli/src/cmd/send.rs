@@ -7,7 +7,7 @@ use termd_proto::terminal::SendResult;
 
 use super::Context;
 use crate::args::SendArgs;
-use crate::confirm::{Consent, is_agreed};
+use crate::confirm::{Agreement, Consent, agreement};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::input::{read_stdin, send_bytes, sent_before, type_input};
@@ -118,11 +118,14 @@ async fn type_or_ask(
     input: &TypedInput,
     consent: Consent,
 ) -> Result<SendResult, ClientError> {
-    match type_input(link, id, input, consent).await {
-        Err(error) if is_agreed(link, error.refusal()).await => {
-            type_input(link, id, input, Consent::Given).await
-        }
-        typed => typed,
+    let refused = match type_input(link, id, input, consent).await {
+        Err(error) => error,
+        typed => return typed,
+    };
+    match agreement(link, refused.refusal()).await {
+        Agreement::No => Err(refused),
+        Agreement::Approved => type_input(link, id, input, consent).await,
+        Agreement::ByWord => type_input(link, id, input, Consent::Given).await,
     }
 }
 

@@ -162,6 +162,8 @@ fn record() -> AuditEntry {
             exe: Some("/usr/bin/agent".to_owned()),
             session: None,
             client: Some("bench".to_owned()),
+            agent: None,
+            terminal: None,
         },
         terminal: None,
         detail,

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod danger;
+mod environment_hash;
 mod fit;
 mod glob;
 mod inspect;
@@ -19,6 +20,7 @@ mod tests;
 mod typed;
 mod word_list;
 
+pub use environment_hash::env_sha256;
 pub use inspect::cwd::PossibleCwd;
 pub use inspect::gate::{CompiledGate, PatternError};
 pub use policy::always_rule::AlwaysRule;
@@ -26,7 +28,7 @@ pub use policy::approved::{Approved, ApprovedSpec};
 pub use policy::decision::Decision;
 pub use policy::error::PolicyError;
 pub use policy::only_once::OnlyOnceReason;
-pub use policy::spec::PolicySpec;
+pub use policy::spec::{ConfirmedSpec, ForeignTerminals, PolicySpec};
 pub use policy::toml_string::quoted_toml;
 pub use policy::{Policy, RuleSource};
 pub use profile::Profile;

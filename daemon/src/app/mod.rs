@@ -25,7 +25,7 @@ use crate::rpc::{
     FileHandler, InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler,
     SocketStats, serve,
 };
-use crate::service::{Registry, TerminalTasks};
+use crate::service::{Descent, Registry, TerminalTasks};
 use crate::shell::ShellFiles;
 use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store, StoreError, own_actor};
 use crate::terminal::TerminalError;
@@ -122,9 +122,11 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
+    let registry = Arc::clone(&services.base.registry);
     let serve_options = ServeOptions {
         stats,
         events: Some(services.base.events.clone()),
+        descent: Some(Arc::new(Descent::new(registry))),
         ..ServeOptions::default()
     };
     let serving = tokio::spawn(serve(
@@ -278,6 +280,7 @@ fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: Con
         ender: Arc::clone(ender),
         binding: binding.clone(),
         attachments: services.attachments.clone(),
+        gate: Arc::clone(&gate.gate),
         input: Arc::clone(input),
         screens: screens.clone(),
         events: base.events.clone(),
@@ -315,6 +318,7 @@ fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: Con
         &paths.socket,
         &paths.database(),
         faults,
+        gate.approvals.clone(),
     );
     let mut api = Api::default();
     acp.register(&mut api);

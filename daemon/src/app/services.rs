@@ -73,7 +73,7 @@ impl Base {
 /// What judges commands.
 #[derive(Debug)]
 pub(super) struct GateServices {
-    gate: Arc<Gate>,
+    pub(super) gate: Arc<Gate>,
     pub(super) policy: Arc<PolicyInForce>,
     pub(super) approvals: Approvals,
     pub(super) approver: Arc<Approver>,
@@ -93,7 +93,6 @@ impl GateServices {
         );
         let approver = Approver::new(
             approvals.clone(),
-            Arc::clone(&base.registry),
             rules,
             base.audit.clone(),
             base.stopping.clone(),

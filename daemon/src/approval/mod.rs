@@ -3,22 +3,27 @@
 //! `QuestionTable` decides and is pure. [`Approvals`] shares it, and wakes those who wait.
 //!
 //! **Promises:** a question is answered once. An approval is used once, by the caller that asked, for
-//! the command, directory and terminal of the question. A question without an answer in time is denied.
-//! Questions are in memory: a server that takes over asks again.
+//! the command, environment, directory and terminal of the question. A denial holds for ten minutes,
+//! whatever the caller says. Questions are in memory: a server that takes over asks again.
 
+mod people;
 mod question_table;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision};
+use termd_proto::approval::{
+    AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
+};
 use termd_proto::terminal::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::clock::Moment;
+use people::People;
 use question_table::QuestionTable;
 
+pub use people::{PersonInReach, Reach};
 pub use question_table::{Always, Doubt, NotAnswered, Standing, Subject};
 
 /// The questions of this server. Cheap to clone.
@@ -33,6 +38,7 @@ struct Inner {
     table: Mutex<QuestionTable>,
     /// Counts changes.
     changes: watch::Sender<u64>,
+    people: Arc<People>,
 }
 
 impl Approvals {
@@ -42,6 +48,7 @@ impl Approvals {
             inner: Arc::new(Inner {
                 table: Mutex::new(QuestionTable::new(answer_within)),
                 changes: watch::Sender::new(0),
+                people: Arc::default(),
             }),
         }
     }
@@ -57,9 +64,25 @@ impl Approvals {
         self.change(|table, now| table.ask(subject, asked_by, doubt, id, now))
     }
 
-    /// The front that asked says that its person agrees. A question that waits is answered by that.
-    pub fn confirm(&self, subject: &Subject, by: &Owner) {
-        self.change(|table, now| table.confirm(subject, by, now));
+    /// The caller's own word is the answer. A question that waits is answered by that. Returns a
+    /// person's denial, which is stronger.
+    pub fn confirm(&self, subject: &Subject, by: &Owner) -> Result<(), ApprovalInfo> {
+        self.change(|table, now| table.confirm(subject, by, now))
+    }
+
+    /// Counts a connection as one through which a person can be asked, until the value is dropped.
+    pub fn join(&self, reach: Reach) -> PersonInReach {
+        self.inner.people.join(reach)
+    }
+
+    /// Whether somebody watches the questions, or has answered one in the last ten minutes.
+    pub fn is_watched(&self) -> bool {
+        self.inner.people.has(Reach::Watch) || self.table().has_answers()
+    }
+
+    /// Whether a front is connected that asks its own person.
+    pub fn has_asking_front(&self) -> bool {
+        self.inner.people.has(Reach::Front)
     }
 
     /// Takes an answer. The first answer holds.
@@ -67,7 +90,7 @@ impl Approvals {
         &self,
         id: &ApprovalId,
         decision: Decision,
-        by: &Owner,
+        by: (&Owner, AnswerWay),
     ) -> Result<ApprovalInfo, NotAnswered> {
         self.change(|table, now| table.answer(id, decision, by, now))
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use termd_proto::TerminalId;
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
@@ -13,10 +13,11 @@ use crate::clock::Moment;
 
 /// How long an approval waits for the caller to come back.
 const USE_WITHIN: Duration = Duration::from_mins(10);
-/// How long a question that is over is still listed, and a denial still answered.
+/// How long a question that is over is still listed, and a denial holds.
 const KEPT_FOR: Duration = Duration::from_mins(10);
-/// Most questions, including those that are over. At the bound the oldest that is over is dropped.
-/// Where none is over, no question is asked, and the command does not run.
+/// Most questions, including those that are over. At the bound the oldest that was used or has expired
+/// is dropped. A denial is not: it would be forgotten by asking more. Where none can be dropped, no
+/// question is asked, and the command does not run.
 const MAX_QUESTIONS: usize = 256;
 /// How much of a command is shown, in bytes.
 const MAX_SHOWN_BYTES: usize = 4_096;
@@ -32,6 +33,8 @@ pub struct Subject {
     pub client: Option<String>,
     /// The ACP session that asks.
     pub session: Option<String>,
+    /// The process of the agent that asks, through whatever front: its pid and its start.
+    pub agent: Option<(i32, u64)>,
     /// The terminal that is typed into; `None` for a new one.
     pub terminal: Option<TerminalId>,
     /// The program that reads what is typed.
@@ -40,6 +43,25 @@ pub struct Subject {
     pub cwd: String,
     /// The whole command.
     pub command: String,
+    /// SHA-256, in hexadecimal, of the variables that the request sets; `None`: it sets none.
+    pub env_sha256: Option<String>,
+}
+
+impl Subject {
+    /// Whether a denial of this holds for the other subject. An agent that calls itself by another
+    /// name, or comes through another front, asks for the same thing.
+    fn is_denied_with(&self, other: &Self) -> bool {
+        let act = |subject: &Self| {
+            (
+                subject.terminal.clone(),
+                subject.program.clone(),
+                subject.cwd.clone(),
+                subject.command.clone(),
+                subject.env_sha256.clone(),
+            )
+        };
+        self == other || (self.agent.is_some() && other.agent.is_some() && act(self) == act(other))
+    }
 }
 
 /// What the gate says of a command.
@@ -51,6 +73,8 @@ pub struct Doubt {
     pub reason: Option<String>,
     /// Whether a person may agree to it for always.
     pub always: Always,
+    /// The variables that the request sets, as a question shows them.
+    pub env: Vec<(String, String)>,
 }
 
 /// Whether a person may agree to a command for always.
@@ -92,16 +116,6 @@ struct Question {
     rule: Option<String>,
     /// When the state ends by itself.
     until: Instant,
-    denial: Denial,
-}
-
-/// Whether the caller knows of a denial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Denial {
-    /// The caller gets the denial when it asks again.
-    Unknown,
-    /// The caller has got the denial, or denied the question itself. It may ask anew.
-    Known,
 }
 
 /// The questions, oldest first.
@@ -129,30 +143,22 @@ impl QuestionTable {
         id: ApprovalId,
         now: Moment,
     ) -> Standing {
-        let known = self
-            .questions
-            .iter_mut()
-            .rev()
-            .find(|question| question.subject == subject && question.counts());
-        if let Some(question) = known {
-            return match question.info.state {
-                ApprovalState::Approved => {
-                    question.end(ApprovalState::Used, now);
-                    Standing::Granted(question.info.clone())
-                }
-                ApprovalState::Denied => {
-                    question.denial = Denial::Known;
-                    Standing::Denied(question.info.clone())
-                }
-                _ => Standing::Asked(question.info.clone()),
-            };
+        if let Some(denial) = self.denial_of(&subject) {
+            return Standing::Denied(denial);
+        }
+        if let Some(question) = self.open_question(&subject) {
+            if question.info.state == ApprovalState::Approved {
+                question.end(ApprovalState::Used, now);
+                return Standing::Granted(question.info.clone());
+            }
+            return Standing::Asked(question.info.clone());
         }
         if self.questions.len() >= MAX_QUESTIONS {
-            let over = self.questions.iter().position(Question::is_over);
-            let Some(over) = over else {
+            let done = self.questions.iter().position(Question::is_done);
+            let Some(done) = done else {
                 return Standing::Full;
             };
-            self.questions.remove(over);
+            self.questions.remove(done);
         }
         let (rule, only_once) = match doubt.always {
             Always::ByRule(rule) => (Some(rule), None),
@@ -163,6 +169,7 @@ impl QuestionTable {
             state: ApprovalState::Pending,
             command: shown(&subject.command),
             cwd: subject.cwd.clone(),
+            env: doubt.env,
             terminal: subject.terminal.clone(),
             program: subject.program.clone(),
             asked_by: asked_by.clone(),
@@ -171,6 +178,7 @@ impl QuestionTable {
             asked_at_ms: now.ms,
             expires_at_ms: later(now.ms, self.answer_within),
             answered_by: None,
+            answered_way: None,
             answered_at_ms: None,
             only_once,
             rule_at: None,
@@ -180,29 +188,51 @@ impl QuestionTable {
             info: info.clone(),
             rule,
             until: now.at + self.answer_within,
-            denial: Denial::Unknown,
         });
         Standing::Asked(info)
     }
 
-    /// The front that asked says that its person agrees, and runs the command. A question that waits
-    /// is answered by that. Returns the question, where there was one.
+    /// The caller's own word is the answer, and the command runs. A question that waits is answered by
+    /// that. Returns a person's denial, which is stronger.
     pub(super) fn confirm(
         &mut self,
         subject: &Subject,
         by: &Owner,
         now: Moment,
-    ) -> Option<ApprovalInfo> {
-        let question = self.questions.iter_mut().rev().find(|question| {
-            let state = question.info.state;
-            question.subject == *subject
-                && matches!(state, ApprovalState::Pending | ApprovalState::Approved)
-        })?;
-        if question.info.state == ApprovalState::Pending {
-            question.answered(by, now);
+    ) -> Result<(), ApprovalInfo> {
+        if let Some(denial) = self.denial_of(subject) {
+            return Err(denial);
         }
-        question.end(ApprovalState::Used, now);
-        Some(question.info.clone())
+        if let Some(question) = self.open_question(subject) {
+            if question.info.state == ApprovalState::Pending {
+                question.answered(by, None, now);
+            }
+            question.end(ApprovalState::Used, now);
+        }
+        Ok(())
+    }
+
+    /// The denial that holds for a subject.
+    fn denial_of(&self, subject: &Subject) -> Option<ApprovalInfo> {
+        let mut denials = self.questions.iter().rev().filter(|question| {
+            question.info.state == ApprovalState::Denied && question.subject.is_denied_with(subject)
+        });
+        denials.next().map(|question| question.info.clone())
+    }
+
+    /// The question about a subject that waits, or is approved.
+    fn open_question(&mut self, subject: &Subject) -> Option<&mut Question> {
+        let mut questions = self.questions.iter_mut().rev();
+        questions.find(|question| question.subject == *subject && !question.is_over())
+    }
+
+    /// Whether a person has answered a question a short while ago.
+    pub(super) fn has_answers(&self) -> bool {
+        let mut infos = self.questions.iter().map(|question| &question.info);
+        infos.any(|info| {
+            let by = info.answered_by.as_ref();
+            by.is_some_and(|by| by.agent().is_none())
+        })
     }
 
     /// Takes an answer. The first answer holds.
@@ -210,7 +240,7 @@ impl QuestionTable {
         &mut self,
         id: &ApprovalId,
         decision: Decision,
-        by: &Owner,
+        (by, way): (&Owner, AnswerWay),
         now: Moment,
     ) -> Result<ApprovalInfo, NotAnswered> {
         let question = self
@@ -221,20 +251,14 @@ impl QuestionTable {
         if question.info.state != ApprovalState::Pending {
             return Err(NotAnswered::Over(Box::new(question.info.clone())));
         }
-        question.answered(by, now);
+        question.answered(by, Some(way), now);
         match decision {
             Decision::Approve | Decision::Always => {
                 question.info.state = ApprovalState::Approved;
                 question.until = now.at + USE_WITHIN;
                 question.info.expires_at_ms = later(now.ms, USE_WITHIN);
             }
-            Decision::Deny => {
-                let asker = &question.info.asked_by;
-                if (by.front, &by.client) == (asker.front, &asker.client) {
-                    question.denial = Denial::Known;
-                }
-                question.end(ApprovalState::Denied, now);
-            }
+            Decision::Deny => question.end(ApprovalState::Denied, now),
         }
         Ok(question.info.clone())
     }
@@ -292,15 +316,6 @@ impl QuestionTable {
 }
 
 impl Question {
-    /// Whether the question still decides about its subject.
-    fn counts(&self) -> bool {
-        match self.info.state {
-            ApprovalState::Pending | ApprovalState::Approved => true,
-            ApprovalState::Denied => self.denial == Denial::Unknown,
-            ApprovalState::Used | ApprovalState::Expired => false,
-        }
-    }
-
     fn is_over(&self) -> bool {
         matches!(
             self.info.state,
@@ -308,8 +323,17 @@ impl Question {
         )
     }
 
-    fn answered(&mut self, by: &Owner, now: Moment) {
+    /// Whether nobody needs the question any more.
+    fn is_done(&self) -> bool {
+        matches!(
+            self.info.state,
+            ApprovalState::Used | ApprovalState::Expired
+        )
+    }
+
+    fn answered(&mut self, by: &Owner, way: Option<AnswerWay>, now: Moment) {
         self.info.answered_by = Some(by.clone());
+        self.info.answered_way = way;
         self.info.answered_at_ms = Some(now.ms);
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Must not know: bytes, lines, calls.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use termd_proto::daemon::ClientSettings;
 use termd_proto::terminal::Front;
@@ -14,6 +14,8 @@ use super::backlog::{Backlog, Turn};
 use super::limits::{MAX_CLIENT_NAME_BYTES, MAX_CWD_BYTES};
 use super::peer::Peer;
 use super::peer_quota::PeerQuota;
+use crate::approval::{Approvals, PersonInReach, Reach};
+use crate::service::{Descent, Placement, ServedAgent};
 use termd_policy::{CompiledGate, PatternError};
 
 /// A connection's number, unique among the connections of this server process.
@@ -31,6 +33,8 @@ pub struct Introduction {
     pub cwd: Option<String>,
     /// How it wants to be treated.
     pub settings: ClientSettings,
+    /// Whether it can ask its person.
+    pub asks: bool,
 }
 
 /// Why an introduction was not taken.
@@ -62,6 +66,16 @@ pub struct ConnectionContext {
     introduction: Mutex<Arc<Introduction>>,
     /// The introduction's settings for the gate, compiled once.
     gate: Mutex<Arc<CompiledGate>>,
+    /// Says whose the peer is; `None` in tests: every peer is a person's.
+    descent: Option<Arc<Descent>>,
+    /// Whose the peer was when the connection began. It may have lost its parents since.
+    placement: OnceLock<Placement>,
+    /// The process of the agent that the client serves.
+    served: Mutex<Option<ServedAgent>>,
+    /// Whether the client has ever said that it is an agent's front.
+    was_agents_front: AtomicBool,
+    /// The ways to a person that the connection is.
+    reach: Mutex<Vec<PersonInReach>>,
     /// Whether the peer reads what is sent to it.
     pub(super) backlog: Backlog,
     /// What its peer has of the socket.
@@ -85,6 +99,11 @@ impl ConnectionContext {
             counters: ConnectionCounters::default(),
             introduction: Mutex::default(),
             gate: Mutex::default(),
+            descent: None,
+            placement: OnceLock::new(),
+            served: Mutex::default(),
+            was_agents_front: AtomicBool::new(false),
+            reach: Mutex::default(),
             backlog: Backlog::default(),
             quota: Arc::default(),
         }
@@ -94,6 +113,60 @@ impl ConnectionContext {
     pub(super) fn with_quota(self, quota: &Arc<PeerQuota>) -> Self {
         let quota = Arc::clone(quota);
         Self { quota, ..self }
+    }
+
+    /// The same, with what says whose the peer is.
+    pub(super) fn with_descent(self, descent: Option<Arc<Descent>>) -> Self {
+        Self { descent, ..self }
+    }
+
+    /// Whose the peer is, or the process of the agent that it serves.
+    pub(super) fn placement(&self) -> Placement {
+        if let Some(served) = self.served() {
+            return served.placement;
+        }
+        let placement = self.placement.get_or_init(|| {
+            let descent = self.descent.as_ref();
+            descent.map_or_else(Placement::default, |descent| descent.place(self.peer.pid))
+        });
+        placement.clone()
+    }
+
+    pub(super) fn served(&self) -> Option<ServedAgent> {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        served.clone()
+    }
+
+    /// Notes the process of the agent that the client says it serves. Any other process than its own
+    /// and its parent is not believed.
+    pub(super) fn serve(&self, front: Option<Front>, agent_pid: Option<i32>, client: Option<&str>) {
+        let is_agents = matches!(front, Some(Front::Acp | Front::Mcp));
+        if is_agents {
+            self.was_agents_front.store(true, Ordering::Release);
+        }
+        if let (true, Some(descent), Some(pid), Some(named)) =
+            (is_agents, &self.descent, self.peer.pid, agent_pid)
+        {
+            let served = descent.serve(
+                pid,
+                named,
+                front.unwrap_or(Front::Mcp),
+                client.map(str::to_owned),
+            );
+            *self.served.lock().unwrap_or_else(PoisonError::into_inner) = served;
+        }
+    }
+
+    pub(super) fn was_agents_front(&self) -> bool {
+        self.was_agents_front.load(Ordering::Acquire)
+    }
+
+    /// Counts the connection as a way to a person until it ends, once for each kind of way.
+    pub(super) fn reach(&self, approvals: &Approvals, reach: Reach) {
+        let mut ways = self.reach.lock().unwrap_or_else(PoisonError::into_inner);
+        if ways.iter().all(|way| way.reach() != reach) {
+            ways.push(approvals.join(reach));
+        }
     }
 
     /// Waits until an answer about this many bytes of output may be made: long ones one after the
@@ -131,7 +204,10 @@ impl ConnectionContext {
                 return Err(IntroductionError::TooLong { field, limit });
             }
         }
-        let compiled = CompiledGate::compile(&introduction.settings.gate)?;
+        let mut settings = introduction.settings.gate.clone();
+        // An agent's process does not switch off the gate for itself.
+        settings.enabled |= self.placement().agent.is_some();
+        let compiled = CompiledGate::compile(&settings)?;
         *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(compiled);
         let mut current = self
             .introduction

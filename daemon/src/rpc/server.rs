@@ -27,6 +27,7 @@ use super::limits::{
 };
 use super::peer::{Admission, Peer, admit};
 use super::peer_quota::{PeerQuotas, Seat};
+use crate::service::Descent;
 
 /// The options of [`serve`].
 #[derive(Debug, Clone)]
@@ -39,6 +40,8 @@ pub struct ServeOptions {
     pub stats: Arc<SocketStats>,
     /// The receiver of each limit that a peer has reached.
     pub events: Option<broadcast::Sender<TerminalEvent>>,
+    /// Says whose a peer is; `None`: every peer is a person's.
+    pub descent: Option<Arc<Descent>>,
 }
 
 impl Default for ServeOptions {
@@ -48,6 +51,7 @@ impl Default for ServeOptions {
             connections_max: MAX_CONNECTIONS,
             stats: Arc::default(),
             events: None,
+            descent: None,
         }
     }
 }
@@ -140,11 +144,15 @@ impl Server {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         tracing::debug!(connection = id.0, pid = peer.pid, "connection opened");
-        let context = ConnectionContext::new(id, peer).with_quota(&seat.quota);
+        let context = ConnectionContext::new(id, peer)
+            .with_quota(&seat.quota)
+            .with_descent(self.options.descent.clone());
         let context = Arc::new(context);
         let (api, shutdown) = (Arc::clone(&self.api), self.shutdown.clone());
         self.connections.spawn(async move {
             let _seat = seat;
+            // Before the peer can end or lose its parents.
+            context.placement();
             let counted = Arc::clone(&context);
             let end = serve_connection(stream, context, api, shutdown).await;
             let (requests, errors) = (counted.counters.requests(), counted.counters.errors());

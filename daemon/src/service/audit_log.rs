@@ -1,8 +1,8 @@
 //! The way of a record into the audit chain.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use termd_proto::TerminalId;
-use termd_proto::terminal::Owner;
+use termd_proto::terminal::{Front, Owner};
 
 use crate::clock::now_ms;
 use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store};
@@ -26,8 +26,15 @@ impl AuditLog {
         outcome: AuditOutcome,
         actor: &Owner,
         terminal: Option<&TerminalId>,
-        detail: Map<String, Value>,
+        mut detail: Map<String, Value>,
     ) -> Result<(), TerminalError> {
+        // A front of an agent's says so itself.
+        if let (Front::Cli, Some(agent)) = (actor.front, &actor.agent) {
+            detail.insert("agent".to_owned(), json!(agent));
+        }
+        if let Some(works_in) = &actor.terminal {
+            detail.insert("works_in".to_owned(), works_in.as_str().into());
+        }
         let entry = AuditEntry {
             at_ms: now_ms(),
             action,

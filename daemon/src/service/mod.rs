@@ -7,6 +7,7 @@ mod attachments;
 mod audit_log;
 mod catalog;
 mod create;
+mod descent;
 mod disk;
 mod ending;
 mod files;
@@ -24,6 +25,7 @@ pub(crate) use self::attachments::Attachments;
 pub(crate) use self::audit_log::AuditLog;
 pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{CreateRequest, Creator, Preflight, Starter, checked_size};
+pub use self::descent::{Descent, Placement, ServedAgent};
 pub(crate) use self::disk::Disk;
 pub(crate) use self::ending::{
     ConnectionBinding, Ender, IdleTimer, LimitRecorder, LimitWatch, Retirement, TreeEnd,
@@ -33,7 +35,8 @@ pub(crate) use self::files::{
     ContentSource, FileClient, FileOperator, Files, NewFile, OwnDirectories,
 };
 pub(crate) use self::gate::{
-    ApprovedRules, Approver, Explainer, Gate, PolicyInForce, Typist, decide,
+    Answerer, ApprovedRules, Approver, Asker, Explainer, Gate, PolicyInForce, Typist, decide,
+    is_own,
 };
 pub(crate) use self::input::{InputRecorder, InputSender};
 pub(crate) use self::registry::Registry;

@@ -91,6 +91,8 @@ impl FromRow<'_, SqliteRow> for TerminalRow {
                 exe: row.try_get("owner_exe")?,
                 session: row.try_get("session")?,
                 client: row.try_get("client")?,
+                agent: None,
+                terminal: None,
             },
             created_at_ms: row.try_get("created_at_ms")?,
             exited_at_ms: row.try_get("exited_at_ms")?,

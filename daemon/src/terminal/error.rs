@@ -1,5 +1,6 @@
 //! Why a request on terminals fails.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use termd_proto::approval::{ApprovalId, ApprovalInfo};
@@ -23,6 +24,8 @@ use termd_keeper::protocol::message::SpawnFailure;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub judgement: Judgement,
+    /// Whether only a person can agree, and the caller's `confirmed` does not count.
+    pub needs_person: bool,
     /// The refused command, cut where it is long; `None` for a secret.
     pub command: Option<String>,
     /// The question that a person may answer, or has answered; `None` where none can be asked.
@@ -47,6 +50,24 @@ impl Refusal {
             .reason
             .as_deref()
             .unwrap_or("a rule of config.toml asks for it")
+    }
+}
+
+/// Where an agent's process works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentsPlace {
+    /// In this terminal.
+    Terminal(TerminalId),
+    /// Outside termd's terminals, or in none that is known.
+    Elsewhere,
+}
+
+impl fmt::Display for AgentsPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Terminal(id) => write!(f, "what runs in {id}, an agent's terminal,"),
+            Self::Elsewhere => f.write_str("a process that an agent has started"),
+        }
     }
 }
 
@@ -199,17 +220,30 @@ pub enum TerminalError {
     Denied(Box<Refusal>),
     #[error(transparent)]
     File(#[from] FileError),
+    /// An agent may not use a terminal that it has not opened; nothing was done.
+    #[error(
+        "terminal {0} is not this agent's, and config.toml lets an agent use no other \
+         (policy.foreign_terminals)"
+    )]
+    ForeignTerminal(TerminalId),
     #[error("no question {0}: it was never asked, or is long over")]
     NoQuestion(ApprovalId),
     /// The question was answered, or is too old.
     #[error("question {} is {} already", .0.id, .0.state.as_str())]
     QuestionOver(Box<ApprovalInfo>),
-    /// The answer comes from a terminal that an agent has started.
+    /// The answer comes from an agent's process.
     #[error(
-        "what runs in {0}, an agent's terminal, may not answer questions: answer from a terminal of \
-         your own"
+        "{0} may not answer questions: answer from a terminal that no agent has opened or typed into"
     )]
-    ApproverRefused(TerminalId),
+    ApproverRefused(AgentsPlace),
+    /// A front answers for nobody but its own person.
+    #[error("the front {} answers only what it has asked its own person: answer with termctl", .0.as_str())]
+    NotItsQuestion(Front),
+    /// A process answers what it has asked itself.
+    #[error(
+        "what asks does not answer itself: answer with termctl approve, or at the prompt of termctl"
+    )]
+    OwnQuestion,
     /// An agent's front may not agree to anything for always.
     #[error("the front {} may not agree for always: answer with termctl", .0.as_str())]
     NotForAlways(Front),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::TypedLines;
-use termd_proto::terminal::{Stdio, TerminalInfo, TerminalState};
+use termd_proto::terminal::{Agent, Stdio, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -17,6 +17,7 @@ use super::input::input_audit::InputAudit;
 use super::input::tty::LineDiscipline;
 use super::input::typed_log::TypedLog;
 use super::lifecycle::activity::Activity;
+use super::lifecycle::agents::TerminalAgents;
 use super::lifecycle::connections::Connections;
 use super::lifecycle::idle_timeout::IdleTimeout;
 use super::lifecycle::presence::{Presence, Watch};
@@ -41,6 +42,7 @@ pub struct Terminal {
     pub screen: Screen,
     pub(crate) activity: Activity,
     pub(crate) connections: Connections,
+    pub(crate) agents: TerminalAgents,
     pub(crate) input_budget: InputBudget,
     pub(crate) typed: TypedLog,
     /// Lines that are being typed, for the gate. The lock is held while a line is judged, so that
@@ -84,6 +86,7 @@ impl Terminal {
             screen,
             activity: Activity::new(Moment::now()),
             connections: Connections::default(),
+            agents: TerminalAgents::default(),
             input_budget: InputBudget::default(),
             typed: TypedLog::default(),
             typed_lines: tokio::sync::Mutex::default(),
@@ -105,6 +108,11 @@ impl Terminal {
 
     pub fn id(&self) -> &TerminalId {
         &self.record.id
+    }
+
+    /// The agent whose processes work in the terminal: that which opened it, or has typed into it.
+    pub(crate) fn agent(&self) -> Option<Agent> {
+        self.record.owner.agent().or_else(|| self.agents.typist())
     }
 
     pub fn progress(&self) -> Progress {

@@ -21,6 +21,57 @@ pub struct Owner {
     pub session: Option<String>,
     /// The client's name, as it introduced itself.
     pub client: Option<String>,
+    /// The agent that the process belongs to. Absent: it is a person's, as far as can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
+    /// The terminal that the process worked in when it connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalId>,
+}
+
+/// An agent, by the process from which all of its processes descend.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// The front that the agent uses.
+    pub front: Front,
+    /// The name of its client, as the client introduced itself.
+    pub client: Option<String>,
+    /// The process id.
+    pub pid: i32,
+    /// The start of the process, in clock ticks since boot (`proc_pid_stat(5)`, field 22). The pid
+    /// alone may come to mean another process.
+    pub started: u64,
+}
+
+impl Agent {
+    /// Whether both are the same process.
+    pub fn is_same_process(&self, other: &Self) -> bool {
+        (self.pid, self.started) == (other.pid, other.started)
+    }
+}
+
+impl Owner {
+    /// The agent that the process belongs to. A record of an older server names only the front.
+    pub fn agent(&self) -> Option<Agent> {
+        let is_agents_front = matches!(self.front, Front::Acp | Front::Mcp);
+        self.agent.clone().or_else(|| {
+            is_agents_front.then(|| Agent {
+                front: self.front,
+                client: self.client.clone(),
+                pid: self.pid,
+                started: 0,
+            })
+        })
+    }
+
+    /// The front and the client's name that policies judge by: those of the agent, through whatever
+    /// front its process comes.
+    pub fn judged_as(&self) -> (Front, Option<&str>) {
+        match &self.agent {
+            Some(agent) => (agent.front, agent.client.as_deref()),
+            None => (self.front, self.client.as_deref()),
+        }
+    }
 }
 
 /// Where a terminal is in its life.

@@ -8,10 +8,12 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
+use termd_client::approval::{Resolution, approve};
 use termd_client::escape::{command_line, escaped};
 use termd_client::refusal::approval_of;
 use termd_client::{BadAnswer, ClientError};
 use termd_proto::acp::CreateTerminalResponse;
+use termd_proto::approval::AnswerWay;
 use termd_proto::{TerminalId, code};
 use tokio::sync::oneshot;
 
@@ -28,6 +30,9 @@ use crate::terminals::allowed_commands::AllowedCommand;
 use crate::terminals::table::Reservation;
 use crate::terminals::terminal::Terminal;
 use crate::wire::message::Members;
+
+/// Most questions of the gate about one create.
+const MAX_QUESTIONS: usize = 4;
 
 /// The params that the method has.
 const PARAMS: [&str; 7] = [
@@ -118,11 +123,11 @@ impl CreateCall {
     }
 
     /// The params for the daemon. `confirmed` is never taken from the agent.
-    fn to_daemon(&self, confirmed: bool) -> Result<Params, ErrorObjectOwned> {
+    fn to_daemon(&self) -> Result<Params, ErrorObjectOwned> {
         let mut params = self.params.clone();
         in_object(&mut params, "_meta", |meta| {
             in_object(meta, "termd", |termd| {
-                termd.insert("confirmed".to_owned(), json!(confirmed));
+                termd.insert("confirmed".to_owned(), json!(false));
                 termd.insert("close_on_disconnect".to_owned(), json!(true));
             });
         });
@@ -186,43 +191,56 @@ impl CreateCall {
 
     /// Creates the terminal, after asking the person where the gate says confirm.
     pub(super) async fn answer(mut self, shared: &Arc<Shared>) -> Answer {
-        let allowed = &shared.terminals.allowed;
-        if allowed.contains(&self.command()) {
-            return self.created(shared, true).await?;
-        }
-        let refusal = match self.created(shared, false).await {
+        let mut refusal = match self.created(shared).await {
             Ok(created) => return created,
-            Err(refusal) if refusal.code() == code::CONFIRMATION_REQUIRED => refusal,
-            Err(refusal) => return Err(refusal),
+            Err(refusal) => refusal,
         };
-        let (line, reason) = (self.line(), reason(&refusal));
-        match permission::ask(shared, self.question(&refusal)).await {
-            Verdict::AllowedOnce => {}
-            Verdict::Approved => return self.created(shared, false).await?,
-            Verdict::AllowedAlways => allowed.add(self.command()),
-            Verdict::Rejected => {
-                return Err(rpc_errors::rejected(
-                    &line,
-                    &reason,
-                    "the person rejected it",
-                ));
+        for _ in 0..MAX_QUESTIONS {
+            if refusal.code() != code::CONFIRMATION_REQUIRED {
+                return Err(refusal);
             }
-            Verdict::Cancelled => {
-                let how = "the question to the person was cancelled";
-                return Err(rpc_errors::rejected(&line, &reason, how));
-            }
-            Verdict::CannotAsk => return Err(rpc_errors::cannot_ask(&refusal)),
+            self.agree(shared, &refusal).await?;
+            refusal = match self.created(shared).await {
+                Ok(created) => return created,
+                Err(refusal) => refusal,
+            };
         }
-        self.created(shared, true).await?
+        Err(refusal)
+    }
+
+    /// Has the person agree to what the gate asks. An answer of the client's person is the daemon's
+    /// answer too, unless another one came first.
+    async fn agree(
+        &self,
+        shared: &Arc<Shared>,
+        refusal: &ErrorObjectOwned,
+    ) -> Result<(), ErrorObjectOwned> {
+        let allowed = &shared.terminals.allowed;
+        let (line, reason) = (self.line(), reason(refusal));
+        let rejected = |how: &str| Err(rpc_errors::rejected(&line, &reason, how));
+        let Some(id) = approval_of(refusal) else {
+            return Err(rpc_errors::cannot_ask(refusal));
+        };
+        if !allowed.contains(&self.command()) {
+            match permission::ask(shared, self.question(refusal)).await {
+                Verdict::AllowedOnce => {}
+                Verdict::Approved => return Ok(()),
+                Verdict::AllowedAlways => allowed.add(self.command()),
+                Verdict::Rejected => return rejected("the person rejected it"),
+                Verdict::Cancelled => return rejected("the question to the person was cancelled"),
+                Verdict::CannotAsk => return Err(rpc_errors::cannot_ask(refusal)),
+            }
+        }
+        match approve(&shared.pool, &id, AnswerWay::Permission).await {
+            Ok(Resolution::Approved) => Ok(()),
+            Ok(Resolution::Denied) => rejected("it was rejected through termd"),
+            Err(error) => Err(rpc_errors::of_daemon(error)),
+        }
     }
 
     /// Calls the daemon once. After an outer `Err` the call may be made again.
-    async fn created(
-        &mut self,
-        shared: &Arc<Shared>,
-        confirmed: bool,
-    ) -> Result<Answer, ErrorObjectOwned> {
-        let params = self.to_daemon(confirmed)?;
+    async fn created(&mut self, shared: &Arc<Shared>) -> Result<Answer, ErrorObjectOwned> {
+        let params = self.to_daemon()?;
         let attempt = Attempt {
             session: self.session.clone(),
             line: self.line(),

@@ -4,14 +4,16 @@
 use std::collections::BTreeMap;
 
 use rmcp::model::{
-    CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction,
-    ElicitationSchema, InputRequest, InputRequiredResult, ProtocolVersion, ServerRequest,
+    BooleanSchema, CallToolRequestParams, ClientCapabilities, ClientResult, ElicitRequest,
+    ElicitRequestParams, ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult,
+    PrimitiveSchemaDefinition, ProtocolVersion, ServerRequest,
 };
 use rmcp::model::{CancelledNotificationParam, RequestId};
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::Value;
 use termd_client::Pool;
-use termd_client::approval::{Resolution, deny, wait_for_resolution};
+use termd_client::approval::{Resolution, approve, deny, wait_for_resolution};
+use termd_proto::approval::{AnswerWay, ApprovalId};
 
 use crate::tool::GateQuestion;
 
@@ -23,22 +25,61 @@ const MAX_SHOWN_CHARS: usize = 1_000;
 /// The outcome of the question.
 #[derive(Debug)]
 pub(crate) enum Consent {
-    /// The person agreed.
-    Agreed,
-    /// Somebody agreed through termd. The command runs when the call is tried again.
+    /// A person agreed, here or through termd. The command runs when the call is tried again.
     Approved,
     /// The person did not agree.
     Declined,
-    /// The client has no way to ask.
+    /// The client has no way to ask, or is not believed.
     Cannot,
     /// The client asks, and calls again with what the person said.
     Later(Box<InputRequiredResult>),
 }
 
+/// What the client's person has said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reply {
+    Yes,
+    No,
+    /// The client cannot ask after all.
+    NotAsked,
+}
+
 /// The person's answer, where this is the second call after [`Consent::Later`].
-pub(crate) fn answered(request: &CallToolRequestParams) -> Option<bool> {
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) agreed: bool,
+    /// The question, by the state that the client sends back.
+    question: Option<String>,
+}
+
+impl Said {
+    /// Whether the answer is to this question, and not to one about another call.
+    pub(crate) fn is_about(&self, question: &GateQuestion) -> bool {
+        let asked = question.approval.as_ref().map(ApprovalId::as_str);
+        asked.is_some() && self.question.as_deref() == asked
+    }
+}
+
+/// Reads the person's answer.
+pub(crate) fn answered(request: &CallToolRequestParams) -> Option<Said> {
     let response = request.input_responses.as_ref()?.get(QUESTION)?;
-    Some(response.get("action").and_then(Value::as_str) == Some("accept"))
+    let is_accepted = response.get("action").and_then(Value::as_str) == Some("accept");
+    Some(Said {
+        agreed: is_accepted && has_yes(response.get("content")),
+        question: request.request_state.clone(),
+    })
+}
+
+/// Whether a form's content says yes. Some clients accept a form by themselves that asks for nothing.
+fn has_yes(content: Option<&Value>) -> bool {
+    content.and_then(|content| content.get(QUESTION)) == Some(&Value::Bool(true))
+}
+
+/// Whether a client can show a form to its user.
+pub(crate) fn can_ask(capabilities: Option<&ClientCapabilities>) -> bool {
+    let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation.as_ref());
+    // An empty object means forms.
+    elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
 }
 
 /// Asks until somebody answers, here or through termd. An answer here holds there too.
@@ -47,37 +88,54 @@ pub(crate) async fn ask(
     pool: &Pool,
     context: &RequestContext<RoleServer>,
 ) -> Consent {
-    let consent = tokio::select! {
-        consent = ask_client(question, context) => consent,
+    if question.approval.is_none() || !can_ask(context.client_capabilities().as_ref()) {
+        return Consent::Cannot;
+    }
+    let stateless = context
+        .protocol_version()
+        .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    if stateless {
+        return later(question);
+    }
+    let reply = tokio::select! {
+        reply = ask_client(question, context) => reply,
         said = wait_for_resolution(pool, question.approval.as_ref()) => return match said {
             Resolution::Approved => Consent::Approved,
             Resolution::Denied => Consent::Declined,
         },
     };
-    if matches!(consent, Consent::Declined) {
-        deny(pool, question.approval.as_ref()).await;
+    match reply {
+        Reply::NotAsked => Consent::Cannot,
+        reply => settle(question, reply == Reply::Yes, pool).await,
     }
-    consent
 }
 
-async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Consent {
-    let can = context
-        .client_capabilities()
-        .and_then(|capabilities| capabilities.elicitation)
-        // An empty object means forms.
-        .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
-    if !can {
-        return Consent::Cannot;
+/// Tells termd what the client's person has said.
+pub(crate) async fn settle(question: &GateQuestion, agreed: bool, pool: &Pool) -> Consent {
+    let way = AnswerWay::Elicitation;
+    let Some(id) = question.approval.as_ref().filter(|_| agreed) else {
+        deny(pool, question.approval.as_ref(), way).await;
+        return Consent::Declined;
+    };
+    match approve(pool, id, way).await {
+        Ok(Resolution::Approved) => Consent::Approved,
+        Ok(Resolution::Denied) => Consent::Declined,
+        Err(_) => Consent::Cannot,
     }
+}
+
+fn later(question: &GateQuestion) -> Consent {
+    let mut requests = BTreeMap::new();
+    requests.insert(
+        QUESTION.to_owned(),
+        InputRequest::Elicitation(request(question)),
+    );
+    let state = question.approval.as_ref().map(ToString::to_string);
+    Consent::Later(Box::new(InputRequiredResult::new(Some(requests), state)))
+}
+
+async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Reply {
     let request = request(question);
-    let stateless = context
-        .protocol_version()
-        .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    if stateless {
-        let mut requests = BTreeMap::new();
-        requests.insert(QUESTION.to_owned(), InputRequest::Elicitation(request));
-        return Consent::Later(Box::new(InputRequiredResult::from_input_requests(requests)));
-    }
     let mut withdrawn = Withdrawn(None);
     let sent = context
         .peer
@@ -95,12 +153,16 @@ async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer
     };
     withdrawn.0 = None;
     match answered {
-        Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept => {
-            Consent::Agreed
+        Ok(ClientResult::ElicitResult(result)) => {
+            let is_accepted = result.action == ElicitationAction::Accept;
+            if is_accepted && has_yes(result.content.as_ref()) {
+                Reply::Yes
+            } else {
+                Reply::No
+            }
         }
-        Ok(ClientResult::ElicitResult(_)) => Consent::Declined,
         // The client announced elicitation, and cannot do it.
-        Ok(_) | Err(_) => Consent::Cannot,
+        Ok(_) | Err(_) => Reply::NotAsked,
     }
 }
 
@@ -131,6 +193,14 @@ fn request(question: &GateQuestion) -> ElicitRequest {
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: format!("Run this? {}\n\n{shown}", question.reason),
-        requested_schema: ElicitationSchema::new(BTreeMap::new()),
+        requested_schema: ElicitationSchema::new(BTreeMap::from([(
+            QUESTION.to_owned(),
+            PrimitiveSchemaDefinition::Boolean(
+                BooleanSchema::new()
+                    .title("Run it")
+                    .description("Without this nothing is run."),
+            ),
+        )]))
+        .with_required(vec![QUESTION.to_owned()]),
     })
 }

@@ -18,7 +18,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Map, Value};
-use termd_client::approval;
 
 pub(crate) use stdio::Stdio;
 
@@ -28,6 +27,9 @@ use crate::tools::{Offer, Registry};
 use crate::toolset::Toolset;
 use confirm::Consent;
 use subscriptions::Subscriptions;
+
+/// Most questions of the gate about one call: about its terminal, and about each line that it types.
+const MAX_QUESTIONS: usize = 4;
 
 /// The instructions for a model.
 const INSTRUCTIONS: &str = "Terminals that outlive this connection: shells, REPLs, ssh, databases, \
@@ -63,7 +65,9 @@ impl Server {
     /// Takes the client's name from the first message that has it.
     fn meet(&self, context: &RequestContext<RoleServer>) {
         if let Some(client) = context.client_info() {
-            self.shared.backend.introduce(&client.name, &client.version);
+            let asks = confirm::can_ask(context.client_capabilities().as_ref());
+            let backend = &self.shared.backend;
+            backend.introduce(&client.name, &client.version, asks);
         }
     }
 
@@ -71,15 +75,13 @@ impl Server {
         &self,
         tool: &Tool,
         arguments: Option<Map<String, Value>>,
-        confirmed: bool,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
         let call = Call {
             shared: Arc::clone(&self.shared),
             progress: Progress::new(context.peer.clone(), context.meta.get_progress_token()),
         };
-        tool.call(call, arguments.unwrap_or_default(), confirmed)
-            .await
+        tool.call(call, arguments.unwrap_or_default(), false).await
     }
 
     async fn answer(
@@ -88,28 +90,30 @@ impl Server {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
-        let said = confirm::answered(&request);
+        let mut said = confirm::answered(&request);
         let arguments = request.arguments;
-        let first = self
-            .run(tool, arguments.clone(), said == Some(true), context)
-            .await;
-        let outcome = match first {
-            Err(ToolError::Gate(question)) if said.is_none() => {
-                match confirm::ask(&question, self.shared.backend.pool(), context).await {
-                    Consent::Agreed => self.run(tool, arguments, true, context).await,
-                    Consent::Approved => self.run(tool, arguments, false, context).await,
-                    Consent::Later(required) => return CallToolResponse::InputRequired(*required),
-                    Consent::Declined => Err(ToolError::declined(&question)),
-                    Consent::Cannot => Err(ToolError::Gate(question)),
+        let pool = self.shared.backend.pool();
+        let mut outcome = self.run(tool, arguments.clone(), context).await;
+        for _ in 0..MAX_QUESTIONS {
+            let question = match outcome {
+                Err(ToolError::Gate(question)) => question,
+                _ => break,
+            };
+            let said = said.take().filter(|said| said.is_about(&question));
+            let consent = match said {
+                Some(said) => confirm::settle(&question, said.agreed, pool).await,
+                None => confirm::ask(&question, pool, context).await,
+            };
+            outcome = match consent {
+                Consent::Approved => self.run(tool, arguments.clone(), context).await,
+                Consent::Later(required) => return CallToolResponse::InputRequired(*required),
+                Consent::Declined => Err(ToolError::declined(&question)),
+                Consent::Cannot => {
+                    outcome = Err(ToolError::Gate(question));
+                    break;
                 }
-            }
-            Err(ToolError::Gate(question)) => {
-                let pool = self.shared.backend.pool();
-                approval::deny(pool, question.approval.as_ref()).await;
-                Err(ToolError::declined(&question))
-            }
-            outcome => outcome,
-        };
+            };
+        }
         let answer = outcome.unwrap_or_else(|failure| error(&failure));
         CallToolResponse::Complete(answer.into_mcp())
     }
@@ -141,7 +145,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let client = &request.client_info;
-        self.shared.backend.introduce(&client.name, &client.version);
+        let asks = confirm::can_ask(Some(&request.capabilities));
+        let backend = &self.shared.backend;
+        backend.introduce(&client.name, &client.version, asks);
         let shared = Arc::clone(&self.shared);
         tokio::spawn(async move { shared.backend.pool().connect().await });
         context.peer.set_peer_info(request.clone());

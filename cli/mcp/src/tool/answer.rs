@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use termd_client::ClientError;
-use termd_client::refusal::{approval_of, kind_of};
+use termd_client::refusal::{approval_of, kind_of, needs_person};
 use termd_picture::PictureError;
 use termd_proto::ErrorKind;
 use termd_proto::approval::ApprovalId;
@@ -55,6 +55,8 @@ pub(crate) struct GateQuestion {
     pub(crate) reason: String,
     /// The question that somebody may answer elsewhere. `None`: the daemon keeps no question.
     pub(crate) approval: Option<ApprovalId>,
+    /// Whether only a person can agree, and `confirmed` does not count.
+    pub(crate) needs_person: bool,
 }
 
 impl GateQuestion {
@@ -70,13 +72,25 @@ impl GateQuestion {
     }
 
     fn how_to_agree(&self) -> String {
-        let confirmed = "Nothing was run. If the user agrees to it, send the same call again with \
-                         confirmed=true.";
-        match &self.approval {
-            Some(id) => format!(
-                "{confirmed} Or the user runs `termctl approve {id}`: then send it again as it was."
+        match (&self.approval, self.needs_person) {
+            (Some(id), true) => format!(
+                "Nothing was run. The user has to agree: ask the user to run `termctl approve {id}` \
+                 in a terminal of their own, then send the same call again. confirmed=true does not \
+                 count here."
             ),
-            None => confirmed.to_owned(),
+            (Some(id), false) => format!(
+                "Nothing was run. If the user agrees to it, send the same call again with \
+                 confirmed=true. Or the user runs `termctl approve {id}`: then send it again as it \
+                 was."
+            ),
+            (None, true) => {
+                "Nothing was run. Too many questions wait for the user: ask the user to \
+                             answer them (`termctl approvals`), then send the call again."
+                    .to_owned()
+            }
+            (None, false) => "Nothing was run. If the user agrees to it, send the same call again \
+                              with confirmed=true."
+                .to_owned(),
         }
     }
 }
@@ -173,13 +187,14 @@ impl From<ClientError> for ToolError {
                     command: text("command").unwrap_or_default(),
                     reason: text("reason").unwrap_or_else(|| refusal.message().to_owned()),
                     approval: approval_of(refusal),
+                    needs_person: needs_person(refusal),
                 });
             }
             Some(ErrorKind::InvalidParams | ErrorKind::LabelTaken) => "validation_error",
             Some(ErrorKind::TerminalNotFound | ErrorKind::TerminalAmbiguous) => "not_found",
             Some(ErrorKind::TerminalExited) => "session_dead",
             Some(ErrorKind::SpawnFailed) => "spawn_error",
-            Some(ErrorKind::Denied | ErrorKind::Rejected) => "denied",
+            Some(ErrorKind::Denied | ErrorKind::Rejected | ErrorKind::ForeignTerminal) => "denied",
             Some(ErrorKind::CanonicalLimit | ErrorKind::NoSecretAwaited | ErrorKind::NoInput) => {
                 "input_refused"
             }

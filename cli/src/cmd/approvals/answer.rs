@@ -37,6 +37,7 @@ async fn answer(
             .once(&AnswerApproval {
                 id: id.clone(),
                 decision,
+                way: None,
             })
             .await?;
         if context.json {

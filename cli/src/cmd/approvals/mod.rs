@@ -10,7 +10,7 @@ use termd_client::timestamp::utc;
 use termd_proto::approval::ApprovalInfo;
 
 pub(super) use self::answer::{approve, deny};
-use self::question::{asker, is_open, list};
+use self::question::{asker, is_open, list, variables};
 use super::Context;
 use crate::args::ApprovalsArgs;
 use crate::error::CliError;
@@ -43,13 +43,18 @@ fn render(approvals: &[ApprovalInfo]) -> String {
             Some(terminal) => terminal.to_string(),
             None => info.cwd.clone(),
         };
+        let command = if info.env.is_empty() {
+            info.command.clone()
+        } else {
+            format!("{} {}", variables(info), info.command)
+        };
         table.row([
             info.id.as_str(),
             info.state.as_str(),
             &utc(info.asked_at_ms),
             asker(info),
             &place,
-            &info.command,
+            &command,
             info.reason.as_deref().unwrap_or("a rule asks for it"),
         ]);
     }

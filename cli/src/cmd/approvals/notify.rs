@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use termd_client::escape::escaped;
 use termd_client::{ClientError, Link};
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use tokio::signal::unix::{Signal, SignalKind};
 
-use super::question::{self, asker, line, list};
+use super::question::{self, asker, line, list, variables};
 use crate::cmd::Context;
 use crate::desktop::{Desktop, Event, Notification, Shown};
 use crate::error::CliError;
@@ -167,7 +167,7 @@ async fn answer(
     id: &ApprovalId,
     decision: Decision,
 ) -> Result<(), CliError> {
-    match question::answer(link, id, decision).await {
+    match question::answer(link, id, decision, AnswerWay::Notification).await {
         Ok(Some(info)) if context.json => output::print_json(&info),
         Ok(Some(info)) => output::print(format!("{}\n", line(&info)).as_bytes()),
         // The list shows the answer that came before this one.
@@ -189,6 +189,12 @@ fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
         Some(terminal) => format!("typed in {terminal}"),
         None => format!("in {}", shortened(&escaped(&info.cwd), MAX_TEXT_CHARS)),
     });
+    if !info.env.is_empty() {
+        lines.push(shortened(
+            &format!("with {}", variables(info)),
+            MAX_TEXT_CHARS,
+        ));
+    }
     if let Some(reason) = &info.reason {
         lines.push(shortened(&escaped(reason), MAX_TEXT_CHARS));
     }
@@ -245,6 +251,7 @@ mod tests {
             state: ApprovalState::Pending,
             command: command.to_owned(),
             cwd: "/here".to_owned(),
+            env: Vec::new(),
             terminal: None,
             program: None,
             asked_by: Owner {
@@ -254,12 +261,15 @@ mod tests {
                 exe: None,
                 session: None,
                 client: Some("an\nagent".to_owned()),
+                agent: None,
+                terminal: None,
             },
             verdict: Verdict::Dangerous,
             reason: Some("it\u{1b}[2J is".to_owned()),
             asked_at_ms: 0,
             expires_at_ms: 1,
             answered_by: None,
+            answered_way: None,
             answered_at_ms: None,
             only_once: only_once.map(str::to_owned),
             rule_at: None,

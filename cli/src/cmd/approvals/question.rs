@@ -7,7 +7,8 @@ use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
-    AnswerApproval, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision, ListApprovals,
+    AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
+    ListApprovals,
 };
 
 /// How long one call waits for a change, in milliseconds: less than the call's own deadline.
@@ -24,9 +25,14 @@ pub(super) async fn answer(
     link: &Link,
     id: &ApprovalId,
     decision: Decision,
+    way: AnswerWay,
 ) -> Result<Option<ApprovalInfo>, ClientError> {
-    let id = id.clone();
-    match link.once(&AnswerApproval { id, decision }).await {
+    let answer = AnswerApproval {
+        id: id.clone(),
+        decision,
+        way: Some(way),
+    };
+    match link.once(&answer).await {
         Err(ClientError::Refused(refusal))
             if kind_of(&refusal) == Some(ErrorKind::ApprovalAnswered) =>
         {
@@ -47,6 +53,13 @@ pub(super) fn asker(info: &ApprovalInfo) -> &str {
     client.unwrap_or(info.asked_by.front.as_str())
 }
 
+/// The variables that a command would be given, in one line.
+pub(super) fn variables(info: &ApprovalInfo) -> String {
+    let pairs = info.env.iter();
+    let pairs = pairs.map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
 /// A question in one line.
 pub(super) fn line(info: &ApprovalInfo) -> String {
     let place = match &info.terminal {
@@ -60,6 +73,10 @@ pub(super) fn line(info: &ApprovalInfo) -> String {
         escaped(&info.command),
         escaped(asker(info))
     );
+    if !info.env.is_empty() {
+        // Writing to a string does not fail.
+        let _ = write!(line, " with {}", variables(info));
+    }
     if let Some(reason) = &info.reason {
         line.push_str(": ");
         line.push_str(&escaped(reason));

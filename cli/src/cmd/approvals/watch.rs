@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use termd_client::{ClientError, Link};
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval};
+use termd_proto::approval::{
+    AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
+};
 
 use super::question::{WATCH_MS, answer, is_open, line, list};
 use crate::args::ApprovalsArgs;
@@ -58,7 +60,7 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
             return answered;
         }
     };
-    match answer(link, &info.id, decision).await {
+    match answer(link, &info.id, decision, AnswerWay::Prompt).await {
         // The question stays open for another front.
         Err(error @ ClientError::Refused(_)) => {
             output::note(&error.to_string());

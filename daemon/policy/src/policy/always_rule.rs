@@ -8,6 +8,7 @@ use super::approved::MAX_COMMAND_BYTES;
 use super::decision::Decision;
 use super::only_once::OnlyOnceReason;
 use super::toml_string::quoted_toml;
+use crate::environment_hash::env_sha256;
 use crate::request::Request;
 use crate::rules::exact_command::ExactCommand;
 use crate::shell::quote::command_text;
@@ -20,6 +21,7 @@ pub struct AlwaysRule {
     uid: Option<u32>,
     cwd: String,
     command: ExactCommand,
+    env_sha256: Option<String>,
 }
 
 impl AlwaysRule {
@@ -42,6 +44,7 @@ impl AlwaysRule {
             uid: request.uid,
             cwd: real_cwd.ok_or(OnlyOnceReason::Directory)?.to_owned(),
             command: request.invocation.into(),
+            env_sha256: env_sha256(request.env),
         };
         let bytes = match &rule.command {
             ExactCommand::Line(line) => line.len(),
@@ -79,6 +82,9 @@ impl AlwaysRule {
             }
         };
         let _ = writeln!(text, "command = {command}");
+        if let Some(hash) = &self.env_sha256 {
+            let _ = writeln!(text, "env_sha256 = {}", quoted_toml(hash));
+        }
         text
     }
 }

@@ -9,6 +9,7 @@ use termd_proto::policy::Effect;
 use toml::Spanned;
 
 use super::error::PolicyError;
+use crate::environment_hash::env_sha256;
 use crate::request::Request;
 use crate::rules::rule::Rule;
 use crate::rules::rule_set::MAX_RULES;
@@ -75,6 +76,7 @@ impl Approved {
 
     /// The first rule for a request: its number and its line, both from 1.
     pub(super) fn rule_for(&self, request: &Request<'_>, real_cwd: &str) -> Option<(usize, usize)> {
+        let env = env_sha256(request.env);
         let is_for = |spec: &RuleSpec| {
             let command = spec.command.as_ref();
             let by_front = spec.front.as_ref();
@@ -84,6 +86,7 @@ impl Approved {
                 && by_client.is_none_or(|client| request.client == Some(client.as_str()))
                 && spec.uid.is_none_or(|uid| request.uid == Some(uid))
                 && spec.cwd.as_ref().is_none_or(|cwd| cwd.0 == real_cwd)
+                && spec.env_sha256 == env
         };
         let mut numbered = self.rules.iter().zip(1..);
         let (rule, number) = numbered.find(|(rule, _)| is_for(&rule.spec))?;

@@ -40,7 +40,7 @@ use decision::Decision;
 use error::PolicyError;
 use only_once::OnlyOnceReason;
 use outcome::{DecidedBy, Outcome, judgement, strictness};
-use spec::{FrontSpec, PolicySpec, Unlisted};
+use spec::{ConfirmedSpec, ForeignTerminals, FrontSpec, PolicySpec, Unlisted};
 
 /// Profiles of a configuration.
 const MAX_PROFILES: usize = 256;
@@ -55,6 +55,7 @@ pub struct Policy {
     cli: FrontSpec,
     programs: Programs,
     unlisted: Unlisted,
+    foreign_terminals: ForeignTerminals,
     /// The commands that are approved for always.
     approved: Approved,
 }
@@ -131,6 +132,7 @@ impl Policy {
             cli: spec.fronts.cli.clone(),
             programs: Programs::with(&spec.programs),
             unlisted: spec.unlisted,
+            foreign_terminals: spec.foreign_terminals,
             approved: Approved::default(),
         })
     }
@@ -266,6 +268,22 @@ impl Policy {
         let mut policy = self.clone();
         policy.approved = approved;
         policy
+    }
+
+    /// When the `confirmed` of an agent counts that comes through this front.
+    pub fn confirmed(&self, front: Front) -> ConfirmedSpec {
+        self.front(front).confirmed
+    }
+
+    /// Whether an agent may use a terminal that is not its own.
+    pub fn foreign_terminals(&self) -> ForeignTerminals {
+        self.foreign_terminals
+    }
+
+    /// The profile of this front's commands to which no rule gives another one.
+    pub fn profile_of(&self, front: Front) -> Option<&str> {
+        let profile = self.front(front).profile.as_ref();
+        profile.map(|name| name.get_ref().as_str())
     }
 
     /// The approvals for always.
@@ -405,6 +423,9 @@ fn default_secrets(front: Front) -> SecretVariables {
 fn fault(rule: &RuleSpec) -> Option<String> {
     if rule.effect.is_none() && rule.profile.is_none() {
         return Some("it needs an `effect` or a `profile`".to_owned());
+    }
+    if rule.env_sha256.is_some() {
+        return Some("`env_sha256` belongs in approved.toml".to_owned());
     }
     let lists = [
         ("has", rule.has.len()),

@@ -26,6 +26,8 @@ pub struct PolicySpec {
     pub programs: BTreeMap<String, ProgramRow>,
     /// What is done about commands that nothing is known of.
     pub unlisted: Unlisted,
+    /// Whether an agent may use a terminal that is not its own.
+    pub foreign_terminals: ForeignTerminals,
 }
 
 /// What is done about commands that nothing is known of.
@@ -37,6 +39,32 @@ pub enum Unlisted {
     Allow,
     /// They are asked about.
     Ask,
+}
+
+/// Whether an agent may type into, resize, signal and close a terminal that is not its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ForeignTerminals {
+    /// A person is asked, once for each agent and terminal.
+    #[default]
+    Ask,
+    /// It may.
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+/// When the `confirmed` of an agent counts. It never does after a person's denial.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfirmedSpec {
+    /// Where no person could be asked.
+    #[default]
+    Alone,
+    /// Never.
+    Never,
+    /// Always.
+    Always,
 }
 
 /// What holds for each kind of client where no rule says more.
@@ -61,4 +89,6 @@ pub struct FrontSpec {
     pub unlisted: Option<Unlisted>,
     /// The environment of all commands of these clients.
     pub env: EnvSpec,
+    /// When the `confirmed` of an agent counts that comes through this front.
+    pub confirmed: ConfirmedSpec,
 }

@@ -40,4 +40,6 @@ pub struct RuleSpec {
     pub client: Option<Glob>,
     /// The user who asks.
     pub uid: Option<u32>,
+    /// SHA-256 of the variables that the request sets; absent: it sets none. Only in approved.toml.
+    pub env_sha256: Option<String>,
 }

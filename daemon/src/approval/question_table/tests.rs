@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use termd_proto::approval::{ApprovalId, ApprovalState, Decision};
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalState, Decision};
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
@@ -21,6 +21,8 @@ fn owner(client: &str) -> Owner {
         exe: None,
         session: None,
         client: Some(client.to_owned()),
+        agent: None,
+        terminal: None,
     }
 }
 
@@ -30,10 +32,12 @@ fn subject(command: &str) -> Subject {
         uid: 1000,
         client: Some("an agent".to_owned()),
         session: None,
+        agent: Some((1, 2)),
         terminal: None,
         program: None,
         cwd: "/project".to_owned(),
         command: command.to_owned(),
+        env_sha256: None,
     }
 }
 
@@ -67,6 +71,7 @@ impl Story {
             verdict: Verdict::Dangerous,
             reason: Some("it is".to_owned()),
             always: Always::ByRule("a rule".to_owned()),
+            env: Vec::new(),
         };
         let id = ApprovalId::from_random(self.ids);
         let now = self.moment();
@@ -83,7 +88,13 @@ impl Story {
 
     fn answer(&mut self, id: &ApprovalId, decision: Decision) -> Result<(), NotAnswered> {
         let now = self.moment();
-        let answered = self.table.answer(id, decision, &owner("a person"), now);
+        let by = Owner {
+            front: Front::Cli,
+            ..owner("a person")
+        };
+        let answered = self
+            .table
+            .answer(id, decision, (&by, AnswerWay::Command), now);
         answered.map(|_| ())
     }
 
@@ -129,6 +140,10 @@ fn an_approval_is_used_once_and_only_for_what_was_asked() {
             terminal: Some("term_aaaaaaaaaaaa".parse().unwrap()),
             ..subject("rm -r a")
         },
+        Subject {
+            env_sha256: Some("00".to_owned()),
+            ..subject("rm -r a")
+        },
         subject("rm -r a "),
         subject("rm -r /"),
     ];
@@ -143,8 +158,8 @@ fn an_approval_is_used_once_and_only_for_what_was_asked() {
         panic!("it was approved");
     };
     assert_eq!(
-        (info.state, info.answered_by),
-        (ApprovalState::Used, Some(owner("a person")))
+        (info.state, info.answered_by.unwrap().client.as_deref()),
+        (ApprovalState::Used, Some("a person"))
     );
     assert_ne!(story.asked(subject("rm -r a")), id, "used up: asked anew");
 }
@@ -196,29 +211,58 @@ fn what_nobody_answers_or_uses_is_over_in_time() {
 }
 
 #[test]
-fn a_denial_is_told_once_and_not_for_ever() {
+fn a_denial_holds_for_ten_minutes_each_time() {
     let mut story = Story::begin();
     let id = story.asked(subject("x"));
     story.answer(&id, Decision::Deny).unwrap();
-    story.pass(Duration::from_mins(9));
-    assert!(matches!(story.ask(subject("x")), Standing::Denied(_)));
-    let id = story.asked(subject("x"));
-    story.answer(&id, Decision::Deny).unwrap();
-    story.pass(Duration::from_mins(10));
+    for _ in 0..9 {
+        story.pass(Duration::from_mins(1));
+        assert!(matches!(story.ask(subject("x")), Standing::Denied(_)));
+        let now = story.moment();
+        let confirmed = story.table.confirm(&subject("x"), &owner("an agent"), now);
+        assert_eq!(confirmed.unwrap_err().id, id);
+    }
+    story.pass(Duration::from_mins(1));
     assert!(matches!(story.ask(subject("x")), Standing::Asked(_)));
 }
 
 #[test]
-fn who_asked_knows_what_its_own_person_has_denied() {
+fn a_denial_holds_under_another_name_and_front_of_an_agent() {
     let mut story = Story::begin();
     let id = story.asked(subject("x"));
-    let now = story.moment();
-    let itself = owner("an agent");
-    story
-        .table
-        .answer(&id, Decision::Deny, &itself, now)
-        .unwrap();
-    assert_ne!(story.asked(subject("x")), id);
+    story.answer(&id, Decision::Deny).unwrap();
+    let others = [
+        Subject {
+            client: Some("another agent".to_owned()),
+            ..subject("x")
+        },
+        Subject {
+            front: Front::Cli,
+            client: None,
+            ..subject("x")
+        },
+        Subject {
+            agent: Some((3, 4)),
+            ..subject("x")
+        },
+        Subject {
+            session: Some("another".to_owned()),
+            ..subject("x")
+        },
+    ];
+    for other in others {
+        let now = story.moment();
+        assert!(matches!(story.ask(other.clone()), Standing::Denied(_)));
+        let confirmed = story.table.confirm(&other, &owner("an agent"), now);
+        assert!(confirmed.is_err(), "{other:?}");
+    }
+    // A person may still do the same thing.
+    let persons = Subject {
+        front: Front::Cli,
+        agent: None,
+        ..subject("x")
+    };
+    assert!(matches!(story.ask(persons), Standing::Asked(_)));
 }
 
 #[test]
@@ -226,15 +270,13 @@ fn the_front_that_asked_may_answer_by_confirming() {
     let mut story = Story::begin();
     let id = story.asked(subject("x"));
     let now = story.moment();
-    let info = story
-        .table
-        .confirm(&subject("x"), &owner("an agent"), now)
-        .unwrap();
-    assert_eq!((info.id, info.state), (id.clone(), ApprovalState::Used));
+    let itself = owner("an agent");
+    assert_eq!(story.table.confirm(&subject("x"), &itself, now), Ok(()));
     assert_eq!(
-        story.table.confirm(&subject("x"), &owner("an agent"), now),
-        None
+        story.table.get(&id).map(|info| info.state),
+        Some(ApprovalState::Used)
     );
+    assert!(!story.table.has_answers(), "no person has answered");
     assert!(matches!(
         story.answer(&id, Decision::Deny),
         Err(NotAnswered::Over(_))
@@ -248,7 +290,12 @@ fn questions_are_bounded_and_at_the_bound_nothing_is_let_through() {
         .map(|number| story.asked(subject(&number.to_string())))
         .collect();
     assert_eq!(story.ask(subject("one more")), Standing::Full);
+    // A denial is not forgotten for a question more.
     story.answer(&ids[7], Decision::Deny).unwrap();
+    assert_eq!(story.ask(subject("one more")), Standing::Full);
+    assert!(matches!(story.ask(subject("7")), Standing::Denied(_)));
+    story.answer(&ids[8], Decision::Approve).unwrap();
+    assert!(matches!(story.ask(subject("8")), Standing::Granted(_)));
     assert!(matches!(story.ask(subject("one more")), Standing::Asked(_)));
     assert_eq!(story.ask(subject("another")), Standing::Full);
     assert_eq!(story.table.list().len(), MAX_QUESTIONS);

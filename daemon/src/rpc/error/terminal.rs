@@ -91,9 +91,11 @@ impl From<TerminalError> for RpcError {
             TerminalError::QuestionOver(info) => {
                 of(code::WRONG_STATE, ErrorKind::ApprovalAnswered).with("state", json!(info.state))
             }
-            TerminalError::ApproverRefused(_) | TerminalError::NotForAlways(_) => {
-                of(code::DENIED, ErrorKind::ApproverRefused)
-            }
+            TerminalError::ApproverRefused(_)
+            | TerminalError::NotItsQuestion(_)
+            | TerminalError::OwnQuestion
+            | TerminalError::NotForAlways(_) => of(code::DENIED, ErrorKind::ApproverRefused),
+            TerminalError::ForeignTerminal(_) => of(code::DENIED, ErrorKind::ForeignTerminal),
             TerminalError::NotWritten(_) => of(code::WRONG_STATE, ErrorKind::AlwaysRefused),
             TerminalError::Audit(cause) => {
                 tracing::error!(%cause, "an audit record could not be written");
@@ -117,6 +119,9 @@ impl RpcError {
             .with("reason", json!(judgement.reason))
             .with("command", json!(refusal.command))
             .with("span", json!(judgement.span));
+        if refusal.needs_person {
+            error = error.with("needs_person", true);
+        }
         if let Some(rule) = judgement.rule {
             error = error.with("rule", rule);
         }

@@ -17,7 +17,7 @@ use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::params;
-use crate::service::{ConnectionBinding, Creator, Ender, Registry};
+use crate::service::{ConnectionBinding, Creator, Ender, Registry, is_own};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
 use crate::terminal::read::raw_tail::{Tail, raw_tail};
@@ -49,14 +49,23 @@ impl AcpHandler {
         api.method(&handler, Self::release);
     }
 
-    /// The terminal, if it is this session's and not released.
-    fn terminal(&self, session: &str, id: &str) -> Result<Arc<Terminal>, RpcError> {
+    /// The terminal, if it is this session's of this agent, and not released.
+    fn terminal(
+        &self,
+        context: &ConnectionContext,
+        session: &str,
+        id: &str,
+    ) -> Result<Arc<Terminal>, RpcError> {
+        let caller = context.acp_owner(session);
         id.parse::<TerminalId>()
             .ok()
             .and_then(|id| self.registry.open(&id))
             .filter(|terminal| {
                 let owner = &terminal.record.owner;
-                owner.front == Front::Acp && owner.session.as_deref() == Some(session)
+                // A session's name is what its client says, and no proof.
+                let is_sessions =
+                    owner.front == Front::Acp && owner.session.as_deref() == Some(session);
+                is_sessions && is_own(terminal, &caller)
             })
             .ok_or_else(|| RpcError::terminal_not_found(id))
     }
@@ -121,7 +130,7 @@ impl AcpHandler {
             terminal_id,
             meta,
         } = params;
-        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let terminal = self.terminal(&context, &session_id, &terminal_id)?;
         terminal.touch();
         let limit = terminal.record.output_byte_limit;
         let _turn = context.turn(limit.min(terminal.end().0)).await;
@@ -150,14 +159,14 @@ impl AcpHandler {
     async fn wait_for_exit(
         self: Arc<Self>,
         params: WaitForTerminalExitRequest,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitForTerminalExitResponse> {
         let WaitForTerminalExitRequest {
             session_id,
             terminal_id,
             meta,
         } = params;
-        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let terminal = self.terminal(&context, &session_id, &terminal_id)?;
         let exit = terminal.wait_for_exit().await?;
         let mut meta = given(meta);
         if let Some(cause) = terminal.progress().end_cause {
@@ -181,7 +190,7 @@ impl AcpHandler {
             terminal_id,
             meta,
         } = params;
-        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let terminal = self.terminal(&context, &session_id, &terminal_id)?;
         let actor = context.acp_owner(&session_id);
         let ender = Arc::clone(&self.ender);
         let killed = tokio::spawn(async move { ender.kill(&terminal, &actor).await });
@@ -199,7 +208,7 @@ impl AcpHandler {
             terminal_id,
             meta,
         } = params;
-        let terminal = self.terminal(&session_id, &terminal_id)?;
+        let terminal = self.terminal(&context, &session_id, &terminal_id)?;
         let actor = context.acp_owner(&session_id);
         let ender = Arc::clone(&self.ender);
         let released = tokio::spawn(async move { ender.release(&terminal, &actor).await });

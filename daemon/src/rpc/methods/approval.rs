@@ -9,11 +9,11 @@ use termd_proto::approval::{
 use termd_proto::terminal::MAX_WAIT_MS;
 use tokio::time::Instant;
 
-use crate::approval::Approvals;
+use crate::approval::{Approvals, Reach};
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::Approver;
+use crate::service::{Answerer, Approver};
 use crate::terminal::TerminalError;
 
 /// How long `approval.wait` waits where nothing is said.
@@ -47,9 +47,12 @@ impl ApprovalHandler {
     async fn list(
         self: Arc<Self>,
         params: ListApprovals,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<ApprovalList> {
         let ListApprovals { after, wait_ms } = params;
+        if after.is_some() && context.native_owner().agent.is_none() {
+            context.reach(&self.approvals, Reach::Watch);
+        }
         let deadline = deadline("wait_ms", wait_ms.unwrap_or(0))?;
         Ok(self.approvals.list(after, deadline).await)
     }
@@ -70,8 +73,12 @@ impl ApprovalHandler {
         params: AnswerApproval,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<ApprovalInfo> {
-        let AnswerApproval { id, decision } = params;
-        let by = context.native_owner();
+        let AnswerApproval { id, decision, way } = params;
+        let by = Answerer {
+            owner: context.native_owner(),
+            way: way.unwrap_or_default(),
+            speaks_for_person: context.speaks_for_person(),
+        };
         let approver = Arc::clone(&self.approver);
         // In a task of its own: what is recorded is then done, also for a client that goes away.
         let answered = tokio::spawn(async move { approver.answer(&id, decision, &by).await });

@@ -8,6 +8,7 @@ use termd_proto::daemon::{
 };
 use termd_proto::terminal::Front;
 
+use crate::approval::{Approvals, Reach};
 use crate::clock::now_ms;
 use crate::rpc::api::Api;
 use crate::rpc::context::{ConnectionContext, Introduction};
@@ -29,6 +30,7 @@ pub struct ConfigFaults {
 #[derive(Debug)]
 pub struct DaemonHandler {
     catalog: Catalog,
+    approvals: Approvals,
     store: Store,
     sockets: Arc<SocketStats>,
     info: DaemonInfo,
@@ -43,6 +45,7 @@ impl DaemonHandler {
         socket: &Path,
         database: &Path,
         faults: ConfigFaults,
+        approvals: Approvals,
     ) -> Self {
         let pid =
             |pid: Option<rustix::process::Pid>| pid.map_or(0, |pid| pid.as_raw_nonzero().get());
@@ -56,9 +59,11 @@ impl DaemonHandler {
             database: database.to_string_lossy().into_owned(),
             config_fault: faults.config,
             approved_fault: faults.approved,
+            agent: false,
         };
         Self {
             catalog,
+            approvals,
             store,
             sockets,
             info,
@@ -69,8 +74,8 @@ impl DaemonHandler {
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
         api.sync_method(&handler, Self::hello);
-        api.sync_method(&handler, |handler, GetDaemonInfo {}, _| {
-            Ok(handler.info.clone())
+        api.sync_method(&handler, |handler, GetDaemonInfo {}, context| {
+            Ok(handler.info_for(context))
         });
         api.sync_method(
             &handler,
@@ -86,6 +91,8 @@ impl DaemonHandler {
             front,
             cwd,
             settings,
+            agent_pid,
+            asks,
         } = params;
         if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
             return Err(RpcError::invalid_params("cwd", "must be an absolute path"));
@@ -93,14 +100,26 @@ impl DaemonHandler {
         if front == Some(Front::Daemon) {
             return Err(RpcError::invalid_params("front", "must be acp, mcp or cli"));
         }
+        context.serve(front, agent_pid, client.as_deref());
         let introduction = Introduction {
             client,
             front,
             cwd,
             settings: settings.unwrap_or_default(),
+            asks,
         };
         context.set_introduction(introduction)?;
-        Ok(self.info.clone())
+        if asks && context.speaks_for_person() {
+            context.reach(&self.approvals, Reach::Front);
+        }
+        Ok(self.info_for(context))
+    }
+
+    fn info_for(&self, context: &ConnectionContext) -> DaemonInfo {
+        DaemonInfo {
+            agent: context.native_owner().agent.is_some(),
+            ..self.info.clone()
+        }
     }
 
     fn stats(&self) -> DaemonStats {

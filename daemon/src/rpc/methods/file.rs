@@ -32,7 +32,10 @@ impl FileHandler {
         params: WriteFile,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<WrittenFile> {
-        let terminal = self.catalog.find(&params.id).await?;
+        let terminal = self
+            .catalog
+            .find_for(&params.id, &context.native_owner())
+            .await?;
         let content = content(&params)?;
         let client = client(params.confirmed, &context);
         let file = NewFile {
@@ -52,7 +55,10 @@ impl FileHandler {
         params: SearchFile,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<FoundFile> {
-        let terminal = self.catalog.find(&params.id).await?;
+        let terminal = self
+            .catalog
+            .find_for(&params.id, &context.native_owner())
+            .await?;
         let client = client(params.confirmed, &context);
         let files = Arc::clone(&self.files);
         let found = tokio::spawn(async move {
@@ -70,6 +76,7 @@ fn client(confirmed: Option<bool>, context: &ConnectionContext) -> FileClient {
         owner: context.native_owner(),
         gate: context.gate(),
         confirmed: confirmed.unwrap_or_default(),
+        asks: context.introduction().asks,
     }
 }
 

@@ -23,8 +23,8 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
-    Attachments, Catalog, ConnectionBinding, Creator, Ender, InputSender, Screens, Typist,
-    checked_size, wait_result,
+    Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InputSender, Screens,
+    Typist, checked_size, wait_result,
 };
 use crate::terminal::read::options::ReadOptions;
 use crate::terminal::read::read;
@@ -50,6 +50,7 @@ pub struct SessionHandler {
     pub(crate) ender: Arc<Ender>,
     pub(crate) binding: ConnectionBinding,
     pub(crate) attachments: Attachments,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) input: Arc<InputSender>,
     pub(crate) screens: Screens,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
@@ -77,6 +78,22 @@ impl SessionHandler {
     async fn find(&self, id: &TerminalRef) -> Result<Arc<Terminal>, TerminalError> {
         self.catalog.find(id).await
     }
+
+    /// The terminal, for a caller that changes something about it.
+    async fn find_to_use(
+        &self,
+        id: &TerminalRef,
+        context: &ConnectionContext,
+    ) -> Result<Arc<Terminal>, TerminalError> {
+        let terminal = self.find(id).await?;
+        let asker = Asker {
+            owner: &context.native_owner(),
+            confirmed: false,
+            asks: context.introduction().asks,
+        };
+        self.gate.check_use(&terminal, asker).await?;
+        Ok(terminal)
+    }
 }
 
 impl SessionHandler {
@@ -99,7 +116,7 @@ impl SessionHandler {
         params: HoldTerminal,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
-        let terminal = self.find(&params.id).await?;
+        let terminal = self.find_to_use(&params.id, &context).await?;
         let ended = context.closed.clone().cancelled_owned();
         self.binding
             .bind_to_connection(&terminal, context.native_owner(), ended);
@@ -180,6 +197,7 @@ impl SessionHandler {
             connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or_default(),
+            asks: context.introduction().asks,
         };
         let sent = self.input.send(&terminal, bytes, &typist, longest);
         Ok(sent.await?)
@@ -188,11 +206,11 @@ impl SessionHandler {
     async fn resize(
         self: Arc<Self>,
         params: ResizeTerminal,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
         let ResizeTerminal { id, cols, rows } = params;
-        let terminal = self.find(&id).await?;
         let size: Size = checked_size(Some(cols), Some(rows))?;
+        let terminal = self.find_to_use(&id, &context).await?;
         self.screens.resize(&terminal, size).await;
         Ok(())
     }
@@ -203,7 +221,7 @@ impl SessionHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitResult> {
         let KillTerminal { id, signal } = params;
-        let terminal = self.find(&id).await?;
+        let terminal = self.find_to_use(&id, &context).await?;
         let actor = context.native_owner();
         let ender = Arc::clone(&self.ender);
         let killed = tokio::spawn(async move {
@@ -267,7 +285,7 @@ impl SessionHandler {
                 "may be 10,000 at the most",
             ));
         }
-        let terminal = self.find(&id).await?;
+        let terminal = self.find_to_use(&id, &context).await?;
         let actor = context.native_owner();
         let ender = Arc::clone(&self.ender);
         let eof = eof_ms.map(Duration::from_millis);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use termd_proto::TerminalId;
 
 use super::request::CreateRequest;
-use crate::service::gate::{Gate, NewCommand, Ruling};
+use crate::service::gate::{Asker, Gate, NewCommand, Ruling};
 use crate::service::sandbox::{SandboxLease, Sandboxes};
 use crate::terminal::error::TerminalError;
 use crate::terminal::lifecycle::launch::{Launch, LaunchError};
@@ -79,12 +79,16 @@ impl Preflight {
             Err(error) => return Ok(Finding::NotFound(error)),
         };
         let (ruling, profile) = self.gate.judge_creation(&NewCommand {
-            owner: &request.owner,
+            asker: Asker {
+                owner: &request.owner,
+                confirmed: request.options.confirmed,
+                asks: request.asks,
+            },
             line: request.shell_line(&launch),
             argv: &launch.argv,
             cwd: &launch.cwd,
+            env: &request.variables(),
             gate: &request.gate,
-            confirmed: request.options.confirmed,
         })?;
         let mut detail = Map::new();
         if let Some(program) = launch.argv.first() {

@@ -21,7 +21,7 @@ use self::operator::Done;
 use self::paths::{absolute, lossy};
 use super::audit_log::AuditLog;
 use super::disk::Disk;
-use super::gate::{Gate, NewCommand, PolicyInForce};
+use super::gate::{Asker, Gate, NewCommand, PolicyInForce};
 use super::random::random_bits;
 use super::sandbox::{SandboxLease, Sandboxes};
 use crate::store::{AuditAction, AuditOutcome};
@@ -56,6 +56,8 @@ pub(crate) struct FileClient {
     pub(crate) gate: Arc<CompiledGate>,
     /// Whether the caller says that a person has agreed.
     pub(crate) confirmed: bool,
+    /// Whether the client can ask its person.
+    pub(crate) asks: bool,
 }
 
 /// A file that is to be written.
@@ -321,7 +323,7 @@ impl Files {
         };
         let held_to = terminal.record.held_to.as_ref();
         let names = held_to.map_or(&[][..], |held_to| &held_to.profiles);
-        let front = terminal.record.owner.front;
+        let (front, _) = terminal.record.owner.judged_as();
         let own = self.policy.get().profile_named(names, front);
         let own =
             own.ok_or_else(|| unconfinable(names, "config.toml has no such profile any more"))?;
@@ -347,12 +349,16 @@ impl FileClient {
     /// A command of this client, to be judged.
     fn command<'a>(&'a self, line: &'a str, cwd: &'a Path) -> NewCommand<'a> {
         NewCommand {
-            owner: &self.owner,
+            asker: Asker {
+                owner: &self.owner,
+                confirmed: self.confirmed,
+                asks: self.asks,
+            },
             line: Some(line),
             argv: &[],
             cwd,
+            env: &[],
             gate: &self.gate,
-            confirmed: self.confirmed,
         }
     }
 }

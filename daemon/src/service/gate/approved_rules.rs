@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use termd_proto::approval::ApprovalInfo;
-use termd_proto::terminal::{Front, Owner};
+use termd_proto::terminal::Owner;
 
 use super::policy_in_force::{PolicyInForce, real_directory};
 use crate::approval::Always;
@@ -18,13 +18,10 @@ use crate::terminal::error::TerminalError;
 use termd_policy::quoted_toml as quoted;
 use termd_policy::{AlwaysRule, Decision, OnlyOnceReason, Request};
 
-/// Checks that this caller may agree for always: an agent's front may not.
-pub(super) fn check_author(by: &Owner) -> Result<(), TerminalError> {
-    match by.front {
-        Front::Cli => Ok(()),
-        front => Err(TerminalError::NotForAlways(front)),
-    }
-}
+/// Most variables that a question shows.
+const MAX_SHOWN_VARIABLES: usize = 64;
+/// How much of a variable's value a question shows, in bytes.
+const MAX_SHOWN_VALUE_BYTES: usize = 256;
 
 /// Writes rules.
 #[derive(Debug)]
@@ -61,6 +58,23 @@ impl ApprovedRules {
             Ok(rule) => Always::ByRule(rule.to_toml()),
             Err(reason) => Always::No(reason.to_string()),
         }
+    }
+
+    /// Variables as a question shows them: without secrets, and not all of a long value.
+    pub(super) fn shown_env(&self, env: &[(String, String)]) -> Vec<(String, String)> {
+        let shown = env.iter().take(MAX_SHOWN_VARIABLES);
+        let shown = shown.map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+        let redacted = self.place.redactor.map(shown.collect());
+        let pairs = redacted.into_iter().map(|(name, value)| {
+            let value = value.as_str().unwrap_or_default();
+            let end = value.floor_char_boundary(MAX_SHOWN_VALUE_BYTES);
+            let cut = if end < value.len() { "…" } else { "" };
+            (
+                name,
+                format!("{}{cut}", value.get(..end).unwrap_or_default()),
+            )
+        });
+        pairs.collect()
     }
 
     /// Writes another approved.toml with this rule beside the one in force.

@@ -3,25 +3,31 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalState, Decision};
-use termd_proto::terminal::Owner;
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::terminal::{Front, Owner};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::approved_rules::{ApprovedRules, check_author};
-use super::descent::terminal_of;
+use super::approved_rules::ApprovedRules;
 use crate::approval::{Approvals, NotAnswered};
 use crate::config::Draft;
 use crate::service::audit_log::AuditLog;
-use crate::service::registry::Registry;
 use crate::store::{AuditAction, AuditOutcome, own_actor};
-use crate::terminal::error::TerminalError;
+use crate::terminal::error::{AgentsPlace, TerminalError};
+
+/// Who answers, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Answerer {
+    pub(crate) owner: Owner,
+    pub(crate) way: AnswerWay,
+    /// Whether what the client says of its person can be believed.
+    pub(crate) speaks_for_person: bool,
+}
 
 /// Takes answers.
 #[derive(Debug)]
 pub(crate) struct Approver {
     approvals: Approvals,
-    registry: Arc<Registry>,
     rules: Arc<ApprovedRules>,
     audit: AuditLog,
     stopping: CancellationToken,
@@ -32,14 +38,12 @@ pub(crate) struct Approver {
 impl Approver {
     pub(crate) fn new(
         approvals: Approvals,
-        registry: Arc<Registry>,
         rules: Arc<ApprovedRules>,
         audit: AuditLog,
         stopping: CancellationToken,
     ) -> Self {
         Self {
             approvals,
-            registry,
             rules,
             audit,
             stopping,
@@ -52,17 +56,23 @@ impl Approver {
         &self,
         id: &ApprovalId,
         decision: Decision,
-        by: &Owner,
+        answerer: &Answerer,
     ) -> Result<ApprovalInfo, TerminalError> {
+        let by = &answerer.owner;
         let info = self.approvals.get(id);
         let info = info.ok_or_else(|| TerminalError::NoQuestion(id.clone()))?;
         if info.state != ApprovalState::Pending {
             return Err(TerminalError::QuestionOver(Box::new(info)));
         }
-        if let Some(terminal) = terminal_of(by.pid, &self.registry.running_of_agents()) {
-            let outcome = AuditOutcome::ApproverRefused(terminal.clone());
-            self.record(outcome, &info, by).await?;
-            return Err(TerminalError::ApproverRefused(terminal));
+        if let Err(refusal) = check_answerer(answerer, decision, &info) {
+            let outcome = match &refusal {
+                TerminalError::ApproverRefused(AgentsPlace::Terminal(terminal)) => {
+                    AuditOutcome::ApproverRefused(terminal.clone())
+                }
+                _ => AuditOutcome::AnswerRefused,
+            };
+            self.record(outcome, &info, answerer).await?;
+            return Err(refusal);
         }
         let _turn = self.turn.lock().await;
         let rule = self.approvals.rule_of(&info.id);
@@ -75,12 +85,12 @@ impl Approver {
             (Decision::Always, Some(_)) => AuditOutcome::ApprovedForAlways,
             (Decision::Approve | Decision::Always, _) => AuditOutcome::Approved,
         };
-        self.record(outcome, &info, by).await?;
-        match self.approvals.answer(id, decision, by) {
+        self.record(outcome, &info, answerer).await?;
+        match self.approvals.answer(id, decision, (by, answerer.way)) {
             Ok(info) => Ok(self.enforce(draft, rule.as_deref(), info, by).await),
             Err(error) => {
                 // Another answer came first while this one was being recorded.
-                self.record(AuditOutcome::TooLate, &info, by).await?;
+                self.record(AuditOutcome::TooLate, &info, answerer).await?;
                 Err(match error {
                     NotAnswered::NotFound => TerminalError::NoQuestion(id.clone()),
                     NotAnswered::Over(info) => TerminalError::QuestionOver(info),
@@ -96,7 +106,6 @@ impl Approver {
         info: &ApprovalInfo,
         by: &Owner,
     ) -> Result<Option<Draft>, TerminalError> {
-        check_author(by)?;
         match rule {
             Some(rule) => self.rules.draft(&rule, info, by).await.map(Some),
             None => Ok(None),
@@ -133,7 +142,9 @@ impl Approver {
                     None => AuditOutcome::NotAnswered,
                     Some(_) => AuditOutcome::NotUsed,
                 };
-                if let Err(error) = self.record(outcome, &info, &own_actor()).await {
+                let by = own_actor();
+                let recorded = self.record_by(&by, outcome, &info, Map::new()).await;
+                if let Err(error) = recorded {
                     tracing::warn!(approval = %info.id, %error, "an expired question is not recorded");
                 }
             }
@@ -144,10 +155,22 @@ impl Approver {
         &self,
         outcome: AuditOutcome,
         info: &ApprovalInfo,
+        by: &Answerer,
+    ) -> Result<(), TerminalError> {
+        let way = ("way".to_owned(), Value::from(by.way.as_str()));
+        self.record_by(&by.owner, outcome, info, Map::from_iter([way]))
+            .await
+    }
+
+    async fn record_by(
+        &self,
         by: &Owner,
+        outcome: AuditOutcome,
+        info: &ApprovalInfo,
+        mut detail: Map<String, Value>,
     ) -> Result<(), TerminalError> {
         let text = |text: &str| Value::from(text);
-        let detail = Map::from_iter([
+        detail.extend([
             ("approval".to_owned(), text(info.id.as_str())),
             ("command".to_owned(), text(&info.command)),
             ("cwd".to_owned(), text(&info.cwd)),
@@ -159,3 +182,39 @@ impl Approver {
             .await
     }
 }
+
+/// Checks that a caller may give this answer.
+///
+/// A front of an agent's answers what it has asked itself, as its person has said, and nothing else.
+/// Another process of an agent's answers nothing. A person's process answers what another one asks;
+/// its own question only at the prompt that it shows.
+fn check_answerer(
+    answerer: &Answerer,
+    decision: Decision,
+    info: &ApprovalInfo,
+) -> Result<(), TerminalError> {
+    let (by, asker) = (&answerer.owner, &info.asked_by);
+    let is_own = (by.front, by.pid) == (asker.front, asker.pid);
+    let has_asked = matches!(answerer.way, AnswerWay::Elicitation | AnswerWay::Permission)
+        && answerer.speaks_for_person;
+    let is_agents_front = matches!(by.front, Front::Acp | Front::Mcp);
+    match &by.agent {
+        Some(_) if is_agents_front && decision == Decision::Always => {
+            Err(TerminalError::NotForAlways(by.front))
+        }
+        Some(_) if is_agents_front && is_own && (has_asked || decision == Decision::Deny) => Ok(()),
+        Some(_) if is_agents_front => Err(TerminalError::NotItsQuestion(by.front)),
+        Some(_) => {
+            let place = by.terminal.clone();
+            let place = place.map_or(AgentsPlace::Elsewhere, AgentsPlace::Terminal);
+            Err(TerminalError::ApproverRefused(place))
+        }
+        None if is_own && decision != Decision::Deny && answerer.way != AnswerWay::Prompt => {
+            Err(TerminalError::OwnQuestion)
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

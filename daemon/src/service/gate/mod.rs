@@ -2,10 +2,11 @@
 
 mod approved_rules;
 mod approver;
-mod descent;
+mod asker;
 mod explainer;
 mod policy_in_force;
 mod ruling;
+mod terminal_use;
 mod typist;
 
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use serde_json::json;
 use termd_proto::approval::ApprovalId;
 use termd_proto::policy::{Effect, Judgement, Verdict};
-use termd_proto::terminal::{Confinement, Owner};
+use termd_proto::terminal::{Confinement, Front, Owner};
 
 use self::policy_in_force::judge_apart;
 use self::ruling::Consent;
@@ -28,14 +29,16 @@ use crate::terminal::input::Secrecy;
 use crate::terminal::input::foreground::foreground_process;
 use termd_policy::{
     CompiledGate, Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile,
-    Request, TypedLine, TypedLines, command_text, program,
+    Request, TypedLine, TypedLines, command_text, env_sha256, program,
 };
 
 pub(crate) use self::approved_rules::ApprovedRules;
-pub(crate) use self::approver::Approver;
+pub(crate) use self::approver::{Answerer, Approver};
+pub(crate) use self::asker::Asker;
 pub(crate) use self::explainer::Explainer;
 pub(crate) use self::policy_in_force::{PolicyInForce, decide};
 pub(crate) use self::ruling::Ruling;
+pub(crate) use self::terminal_use::is_own;
 pub(crate) use self::typist::Typist;
 
 /// How much of a command an error or a record shows, in bytes.
@@ -53,15 +56,15 @@ pub(crate) struct Gate {
 /// What a new terminal would run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewCommand<'a> {
-    pub(crate) owner: &'a Owner,
+    pub(crate) asker: Asker<'a>,
     /// The shell line as it was given, where a shell of ours is put before it.
     pub(crate) line: Option<&'a str>,
     pub(crate) argv: &'a [String],
     pub(crate) cwd: &'a Path,
+    /// The variables that the request sets, sorted.
+    pub(crate) env: &'a [(String, String)],
     /// What the connection has set for the gate.
     pub(crate) gate: &'a CompiledGate,
-    /// Whether the caller says that a person has agreed.
-    pub(crate) confirmed: bool,
 }
 
 impl Gate {
@@ -84,17 +87,18 @@ impl Gate {
         &self,
         command: &NewCommand<'_>,
     ) -> Result<(Ruling, Profile), TerminalError> {
-        let (owner, cwd) = (command.owner, command.cwd.to_string_lossy());
+        let (owner, cwd) = (command.asker.owner, command.cwd.to_string_lossy());
+        let (front, client) = owner.judged_as();
         let request = Request {
             invocation: command
                 .line
                 .map_or(Invocation::Argv(command.argv), Invocation::Line),
             program: None,
-            front: owner.front,
-            client: owner.client.as_deref(),
+            front,
+            client,
             uid: Some(owner.uid),
             cwd: Some(&cwd),
-            env: &[],
+            env: command.env,
         };
         let text = match command.line {
             Some(line) => line.to_owned(),
@@ -106,35 +110,32 @@ impl Gate {
             Completeness::Whole,
             command.gate,
         );
-        let subject = subject(owner, &cwd, &text);
+        let subject = Subject {
+            env_sha256: env_sha256(command.env),
+            ..subject(owner, &cwd, &text)
+        };
         let judgement = decision.judgement.clone();
-        let consent = if command.confirmed {
-            self.confirm(&judgement, &subject, owner)
-        } else {
-            let always = || self.rules.offer(&decision, &request);
-            self.consent(&judgement, subject, owner, always)?
-        };
-        let ruling = Ruling {
-            consent,
-            judgement,
-            command: Some(shown(&text)),
-        };
+        let always = || self.rules.offer(&decision, &request);
+        let env = self.rules.shown_env(command.env);
+        let consent = self.consent(&judgement, subject, command.asker, env, always)?;
+        let ruling = self.ruling(judgement, Some(shown(&text)), consent, command.asker);
         Ok((ruling, decision.profile))
     }
 
     /// The profile that a new terminal would run this under, if it may run. Asks nobody.
     pub(crate) fn profile_of(&self, command: &NewCommand<'_>) -> Profile {
         let cwd = command.cwd.to_string_lossy();
+        let (front, client) = command.asker.owner.judged_as();
         let request = Request {
             invocation: command
                 .line
                 .map_or(Invocation::Argv(command.argv), Invocation::Line),
             program: None,
-            front: command.owner.front,
-            client: command.owner.client.as_deref(),
-            uid: Some(command.owner.uid),
+            front,
+            client,
+            uid: Some(command.asker.owner.uid),
             cwd: Some(&cwd),
-            env: &[],
+            env: command.env,
         };
         let policy = self.policy.get();
         decide(&policy, &request, Completeness::Whole, command.gate).profile
@@ -183,25 +184,18 @@ impl Gate {
             let cwd = std::mem::replace(&mut whereabouts, next_cwd).describe();
             let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
             let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
+            let asker = typist.asker();
             let ruling = if is_secret || is_hidden {
-                rule_on_secret(judgement, typist)
+                self.rule_on_secret(judgement, asker)
             } else {
                 let subject = Subject {
                     terminal: Some(terminal.id().clone()),
                     program: program.map(str::to_owned),
                     ..subject(typist.actor, &cwd, &line.text)
                 };
-                let consent = if typist.confirmed {
-                    self.confirm(&judgement, &subject, typist.actor)
-                } else {
-                    let always = || Always::No(only_once.to_string());
-                    self.consent(&judgement, subject, typist.actor, always)?
-                };
-                Ruling {
-                    judgement,
-                    command: Some(shown(&line.text)),
-                    consent,
-                }
+                let always = || Always::No(only_once.to_string());
+                let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
+                self.ruling(judgement, Some(shown(&line.text)), consent, asker)
             };
             self.record_line(terminal, typist, program, &ruling).await?;
             if !ruling.allows() {
@@ -234,37 +228,83 @@ impl Gate {
             .await
     }
 
-    /// The caller says that a person has agreed. A question that waits is answered by that.
-    fn confirm(&self, judgement: &Judgement, subject: &Subject, asker: &Owner) -> Consent {
-        if judgement.effect == Effect::Confirm {
-            self.approvals.confirm(subject, asker);
-        }
-        Consent::Confirmed
-    }
-
-    /// Whether a person has agreed to what the gate wants agreed to. A question is asked where not.
+    /// Whether somebody has agreed to what the gate wants agreed to: the caller itself, where its word
+    /// counts, or a person. A question is asked where nobody has. A person's denial is stronger than
+    /// any word of the caller's.
     fn consent(
         &self,
         judgement: &Judgement,
         subject: Subject,
-        asker: &Owner,
+        asker: Asker<'_>,
+        env: Vec<(String, String)>,
         always: impl FnOnce() -> Always,
     ) -> Result<Consent, TerminalError> {
         if judgement.effect != Effect::Confirm {
             return Ok(Consent::None);
         }
+        if asker.confirmed && self.is_word_enough(judgement, asker) {
+            return Ok(match self.approvals.confirm(&subject, asker.owner) {
+                Ok(()) if asker.is_agent() => Consent::ByModel,
+                Ok(()) => Consent::ByPerson,
+                Err(denial) => Consent::Denied(denial),
+            });
+        }
         let doubt = Doubt {
             verdict: judgement.verdict,
             reason: judgement.reason.clone(),
             always: always(),
+            env,
         };
         let id = ApprovalId::from_random(random_bits()?);
-        Ok(match self.approvals.ask(subject, asker, doubt, id) {
+        Ok(match self.approvals.ask(subject, asker.owner, doubt, id) {
             Standing::Granted(info) => Consent::Approved(info),
             Standing::Asked(info) => Consent::Pending(info),
             Standing::Denied(info) => Consent::Denied(info),
             Standing::Full => Consent::None,
         })
+    }
+
+    fn is_word_enough(&self, judgement: &Judgement, asker: Asker<'_>) -> bool {
+        asker.is_word_enough(judgement, &self.policy.get(), &self.approvals)
+    }
+
+    fn ruling(
+        &self,
+        judgement: Judgement,
+        command: Option<String>,
+        consent: Consent,
+        asker: Asker<'_>,
+    ) -> Ruling {
+        // An agent's `termctl` names no way round the person.
+        let is_agents_cli = asker.is_agent() && asker.owner.front == Front::Cli;
+        Ruling {
+            needs_person: is_agents_cli || !self.is_word_enough(&judgement, asker),
+            judgement,
+            command,
+            consent,
+        }
+    }
+
+    /// A ruling that tells nothing of a secret. A password that cannot be read as shell is hard to
+    /// guess, and no doubt about what runs.
+    fn rule_on_secret(&self, mut judgement: Judgement, asker: Asker<'_>) -> Ruling {
+        judgement.reason = None;
+        judgement.span = None;
+        if judgement.verdict == Verdict::Dangerous {
+            let reason = "what is typed as a secret would run here as a command";
+            judgement.reason = Some(reason.to_owned());
+        } else if judgement.effect != Effect::Deny {
+            judgement.verdict = Verdict::Safe;
+            judgement.effect = Effect::Allow;
+            judgement.rule = None;
+            judgement.approved = None;
+        }
+        let consent = match (asker.confirmed, asker.is_agent()) {
+            (true, false) => Consent::ByPerson,
+            (true, true) if self.is_word_enough(&judgement, asker) => Consent::ByModel,
+            _ => Consent::None,
+        };
+        self.ruling(judgement, None, consent, asker)
     }
 
     fn decide_line(
@@ -274,11 +314,12 @@ impl Gate {
         typist: &Typist<'_>,
         start: &PossibleCwd,
     ) -> Decision {
+        let (front, client) = typist.actor.judged_as();
         let request = Request {
             invocation: Invocation::Line(&line.text),
             program,
-            front: typist.actor.front,
-            client: typist.actor.client.as_deref(),
+            front,
+            client,
             uid: Some(typist.actor.uid),
             cwd: None,
             env: &[],
@@ -301,10 +342,12 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         uid: asker.uid,
         client: asker.client.clone(),
         session: asker.session.clone(),
+        agent: asker.agent().map(|agent| (agent.pid, agent.started)),
         terminal: None,
         program: None,
         cwd: cwd.to_owned(),
         command: command.to_owned(),
+        env_sha256: None,
     }
 }
 
@@ -315,36 +358,12 @@ fn under_its_profile(decision: Decision, held_to: Option<&Confinement>) -> Judge
     let missing = decision.profiles_by_rule.iter().find(|name| !has(name));
     let mut judgement = decision.judgement;
     if let Some(name) = missing.filter(|name| name.as_str() != "none")
-        && judgement.effect == Effect::Allow
+        && judgement.effect != Effect::Deny
     {
         judgement.effect = Effect::Confirm;
+        judgement.needs_person = true;
         let reason = format!("a rule wants it under the profile {name}, and this terminal is not");
         judgement.reason.get_or_insert(reason);
     }
     judgement
-}
-
-/// A ruling that tells nothing of a secret. A password that cannot be read as shell is hard to guess,
-/// and no doubt about what runs.
-fn rule_on_secret(mut judgement: Judgement, typist: &Typist<'_>) -> Ruling {
-    judgement.reason = None;
-    judgement.span = None;
-    if judgement.verdict == Verdict::Dangerous {
-        let reason = "what is typed as a secret would run here as a command";
-        judgement.reason = Some(reason.to_owned());
-    } else if judgement.effect != Effect::Deny {
-        judgement.verdict = Verdict::Safe;
-        judgement.effect = Effect::Allow;
-        judgement.rule = None;
-        judgement.approved = None;
-    }
-    Ruling {
-        judgement,
-        command: None,
-        consent: if typist.confirmed {
-            Consent::Confirmed
-        } else {
-            Consent::None
-        },
-    }
 }

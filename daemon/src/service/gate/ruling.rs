@@ -14,15 +14,19 @@ pub(crate) struct Ruling {
     /// The command as errors and records show it; `None` for a secret.
     pub(super) command: Option<String>,
     pub(super) consent: Consent,
+    /// Whether only a person can agree, and the caller's `confirmed` would not count.
+    pub(super) needs_person: bool,
 }
 
-/// Whether a person has agreed.
+/// Who has agreed.
 #[derive(Debug)]
 pub(super) enum Consent {
-    /// No person was asked: there is nothing to agree to, or the table of questions is full.
+    /// Nobody was asked: there is nothing to agree to, or the table of questions is full.
     None,
-    /// The caller says that a person has agreed.
-    Confirmed,
+    /// A person has, by the caller's `confirmed`.
+    ByPerson,
+    /// Nobody but the model, by `confirmed`.
+    ByModel,
     /// A person has approved it, and the approval is used up now.
     Approved(ApprovalInfo),
     /// A question waits for an answer.
@@ -33,13 +37,26 @@ pub(super) enum Consent {
 
 impl Consent {
     fn is_given(&self) -> bool {
-        matches!(self, Self::Confirmed | Self::Approved(_))
+        matches!(self, Self::ByPerson | Self::ByModel | Self::Approved(_))
     }
 
     fn approval(&self) -> Option<&ApprovalInfo> {
         match self {
-            Self::None | Self::Confirmed => None,
+            Self::None | Self::ByPerson | Self::ByModel => None,
             Self::Approved(info) | Self::Pending(info) | Self::Denied(info) => Some(info),
+        }
+    }
+
+    /// Who has agreed, and how, as records say it.
+    fn agreed_by(&self) -> Option<String> {
+        match self {
+            Self::ByModel => Some("the model's word".to_owned()),
+            Self::ByPerson => Some("a person, by confirmed".to_owned()),
+            Self::Approved(info) => {
+                let way = info.answered_way.unwrap_or_default();
+                Some(format!("a person, by {}", way.as_str()))
+            }
+            Self::None | Self::Pending(_) | Self::Denied(_) => None,
         }
     }
 }
@@ -77,6 +94,9 @@ impl Ruling {
         if !self.is_plain() {
             detail.insert("confirmed".to_owned(), self.consent.is_given().into());
         }
+        if let Some(agreed_by) = self.consent.agreed_by() {
+            detail.insert("agreed_by".to_owned(), agreed_by.into());
+        }
         if let Some(approval) = self.consent.approval() {
             detail.insert("approval".to_owned(), approval.id.as_str().into());
         }
@@ -105,6 +125,7 @@ impl Ruling {
         let is_rejected = matches!(self.consent, Consent::Denied(_));
         let refusal = Box::new(Refusal {
             judgement: self.judgement,
+            needs_person: self.needs_person,
             command: self.command,
             approval: self.consent.approval().cloned(),
         });

@@ -3,6 +3,8 @@
 use termd_policy::CompiledGate;
 use termd_proto::terminal::Owner;
 
+use super::asker::Asker;
+
 /// Who types.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Typist<'a> {
@@ -14,4 +16,16 @@ pub(crate) struct Typist<'a> {
     pub(crate) gate: &'a CompiledGate,
     /// Whether the caller says that a person has agreed to what is typed.
     pub(crate) confirmed: bool,
+    /// Whether its front can ask its person.
+    pub(crate) asks: bool,
+}
+
+impl<'a> Typist<'a> {
+    pub(crate) fn asker(&self) -> Asker<'a> {
+        Asker {
+            owner: self.actor,
+            confirmed: self.confirmed,
+            asks: self.asks,
+        }
+    }
 }

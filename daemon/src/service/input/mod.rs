@@ -8,7 +8,7 @@ use std::time::Duration;
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
 
-use super::gate::{Gate, Typist};
+use super::gate::{Gate, Typist, is_own};
 use super::screens::Screens;
 use crate::clock::now_ms;
 use crate::terminal::error::TerminalError;
@@ -99,6 +99,7 @@ impl InputSender {
         max: Duration,
     ) -> Result<SendResult, TerminalError> {
         let (actor, connection) = (typist.actor, typist.connection);
+        self.gate.check_use(terminal, typist.asker()).await?;
         let mut typed = terminal.typed_lines.lock().await;
         let next = self
             .gate
@@ -108,6 +109,11 @@ impl InputSender {
             .record_typist(terminal, actor, connection)
             .await?;
         self.recorder.catch_up(terminal).await?;
+        if let Some(agent) = actor.agent()
+            && !is_own(terminal, actor)
+        {
+            terminal.agents.note_typist(&agent);
+        }
         let copy = bytes.clone();
         let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
         let queued = queue_input(terminal, bytes, care).await?;

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use termd_proto::terminal::{Front, Owner, TerminalState};
+use termd_proto::terminal::{Agent, Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
 
 use crate::config::MaxRunning;
@@ -73,6 +73,8 @@ impl Index {
 #[derive(Debug)]
 pub(super) struct Starting {
     pub(super) client: ClientKey,
+    /// The agent that wants it.
+    pub(super) agent: Option<Agent>,
     /// The root process, known before it executes the command.
     pub(super) pid: Option<i32>,
     /// How the command ended, where it ended before its terminal was listed.

@@ -7,7 +7,7 @@ mod stored;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{Front, Owner, TerminalState};
+use termd_proto::terminal::{Agent, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -30,6 +30,16 @@ pub(crate) struct Registry {
     events: broadcast::Sender<TerminalEvent>,
     /// Cancelled when the daemon stops or is replaced: no terminal is created from then on.
     stopping: CancellationToken,
+}
+
+/// A terminal whose command runs.
+#[derive(Debug)]
+pub(crate) struct RunningTerminal {
+    pub(crate) id: TerminalId,
+    /// The root process, once there is one.
+    pub(crate) root: Option<i32>,
+    /// The agent whose processes work in it.
+    pub(crate) agent: Option<Agent>,
 }
 
 impl Registry {
@@ -85,6 +95,7 @@ impl Registry {
         index.running += 1;
         let starting = Starting {
             client,
+            agent: owner.agent(),
             pid: None,
             reaped: None,
         };
@@ -193,20 +204,22 @@ impl Registry {
         self.index().by_id.values().cloned().collect()
     }
 
-    /// The running terminals that agents have started, each with its root process where that is
-    /// known. Terminals that are not listed yet are among them.
-    pub(crate) fn running_of_agents(&self) -> Vec<(Option<i32>, TerminalId)> {
-        let is_agents = |front| matches!(front, Front::Acp | Front::Mcp);
+    /// The running terminals. Those that are not listed yet are among them.
+    pub(crate) fn running_terminals(&self) -> Vec<RunningTerminal> {
         let index = self.index();
         let listed = index.by_id.values();
         let listed = listed
-            .filter(|terminal| is_agents(terminal.record.owner.front))
             .filter(|terminal| terminal.state() == TerminalState::Running)
-            .map(|terminal| (Some(terminal.record.pid), terminal.id().clone()));
-        let starting = index.starting.iter();
-        let starting = starting
-            .filter(|(_, starting)| is_agents(starting.client.front))
-            .map(|(id, starting)| (starting.pid, id.clone()));
+            .map(|terminal| RunningTerminal {
+                id: terminal.id().clone(),
+                root: Some(terminal.record.pid),
+                agent: terminal.agent(),
+            });
+        let starting = index.starting.iter().map(|(id, starting)| RunningTerminal {
+            id: id.clone(),
+            root: starting.pid,
+            agent: starting.agent.clone(),
+        });
         listed.chain(starting).collect()
     }
 

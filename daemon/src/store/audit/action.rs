@@ -48,6 +48,8 @@ pub enum AuditAction {
     TerminalSignal,
     /// How much was typed, summed over a second.
     TerminalTyped,
+    /// An agent wants to use a terminal that it has not opened, or one without its front's profile.
+    TerminalUse,
     /// A word for tests of filters, which termd never writes.
     #[cfg(test)]
     Other(&'static str),
@@ -79,6 +81,7 @@ impl AuditAction {
             Self::TerminalRelease => "terminal.release",
             Self::TerminalSignal => "terminal.signal",
             Self::TerminalTyped => "terminal.typed",
+            Self::TerminalUse => "terminal.use",
             #[cfg(test)]
             Self::Other(word) => word,
         }

@@ -112,6 +112,8 @@ impl AuditRow {
                 exe: self.exe,
                 session: self.session,
                 client: self.client,
+                agent: None,
+                terminal: None,
             },
             terminal: terminal.transpose().map_err(decode_error)?,
             detail: from_json(&self.detail)?,

@@ -66,5 +66,7 @@ pub fn own_actor() -> Owner {
         exe: None,
         session: None,
         client: None,
+        agent: None,
+        terminal: None,
     }
 }

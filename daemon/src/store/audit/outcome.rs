@@ -28,8 +28,10 @@ pub enum AuditOutcome {
     Rejected,
     /// It was not confirmed.
     NotConfirmed,
-    /// The person who answered works in this terminal of an agent.
+    /// Who answered works in this terminal of an agent.
     ApproverRefused(TerminalId),
+    /// Who answered may not answer this question.
+    AnswerRefused,
     /// A person approved it once.
     Approved,
     /// A person approved it for always.
@@ -51,6 +53,7 @@ impl fmt::Display for AuditOutcome {
             Self::NotDone(reason) => return write!(f, "not done: {reason}"),
             Self::RefusedBecause(reason) => return write!(f, "refused: {reason}"),
             Self::ApproverRefused(id) => return write!(f, "refused: works in {id}"),
+            Self::AnswerRefused => "refused: may not answer this",
             Self::Ok => "ok",
             Self::InPart => "in part",
             Self::Lost => "lost",

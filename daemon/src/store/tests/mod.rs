@@ -96,6 +96,8 @@ fn owner() -> Owner {
         exe: Some("/usr/bin/agent".to_owned()),
         session: Some("sess_1".to_owned()),
         client: Some("zed".to_owned()),
+        agent: None,
+        terminal: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod actor;
+pub(crate) mod agents;
 mod audit;
 pub(crate) mod connections;
 pub(crate) mod exit_limit;

@@ -35,7 +35,8 @@ impl Timeout {
 #[schemars(extend("default" = 200))]
 pub(crate) struct MaxLines(#[schemars(range(min = 10, max = 10_000))] pub(crate) u64);
 
-/// The user has agreed to it though it is dangerous
+/// The user was asked about this very call and has agreed. It counts only where termd cannot ask the
+/// user, and never after a no; it is recorded as the model's word
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]

@@ -25,7 +25,8 @@ pub(super) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))]
 #[schemars(extend("default" = true))]
 pub(super) struct StripAnsi(pub(super) bool);
 
-/// The user has agreed to run it though it is dangerous
+/// The user was asked about this very call and has agreed. It counts only where termd cannot ask the
+/// user, and never after a no; it is recorded as the model's word
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]

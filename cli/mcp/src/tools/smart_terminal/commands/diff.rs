@@ -13,9 +13,7 @@ use termd_proto::policy::{CheckPolicy, Effect as GateEffect};
 use termd_proto::terminal::{Front, TerminalInfo};
 
 use super::command::{CommandRequest, CommandResult, execute};
-use crate::tool::{
-    Call, Effect, Facts, Field, GateQuestion, Handler, Outcome, Tool, ToolAnswer, ToolError,
-};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
 use crate::tools::smart_terminal::params::{Confirmed, MaxLines, SessionName, Timeout};
 use crate::tools::smart_terminal::results::{self, bad};
 use crate::tools::smart_terminal::sessions::session::alive;
@@ -58,10 +56,8 @@ pub(crate) fn tool() -> Tool {
 
 async fn diff(call: Call, arguments: Arguments) -> Outcome {
     let info = alive(&call, &arguments.session_id.0).await?;
-    if !arguments.confirmed.0 {
-        // Judged before the first runs, because the whole call is repeated once somebody has agreed.
-        judge(&call, &info, &arguments.command_b).await?;
-    }
+    // Judged before the first runs: the whole call is repeated once somebody has agreed.
+    judge(&call, &info, &arguments.command_b).await?;
     let request = |command| CommandRequest {
         command,
         timeout: arguments.timeout.to_duration(),
@@ -152,11 +148,13 @@ async fn judge(call: &Call, info: &TerminalInfo, command: &str) -> Result<(), To
         .unwrap_or_else(|| "it looks dangerous".to_owned());
     match judged.effect {
         GateEffect::Allow => Ok(()),
-        GateEffect::Confirm => Err(ToolError::Gate(GateQuestion {
-            approval: None,
-            command: command.to_owned(),
-            reason,
-        })),
+        GateEffect::Confirm => Err(ToolError::Failed {
+            kind: "denied",
+            message: format!(
+                "commandB needs a confirmation ({reason}), and the first command would run again \
+                 after it: run both with terminal_exec; nothing was run"
+            ),
+        }),
         GateEffect::Deny => Err(ToolError::Failed {
             kind: "denied",
             message: format!("commandB is not allowed: {reason}; nothing was run"),

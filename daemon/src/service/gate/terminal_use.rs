@@ -1,0 +1,107 @@
+//! Whether an agent may use a terminal: type into it, resize, signal and close it.
+
+use termd_policy::ForeignTerminals;
+use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::terminal::{Front, Owner};
+
+use super::asker::Asker;
+use super::ruling::Consent;
+use super::{Gate, subject};
+use crate::approval::{Always, Subject};
+use crate::store::AuditAction;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+
+impl Gate {
+    /// Checks that the caller may use a terminal. An agent may use those that it has opened itself, as
+    /// far as they are held to the profile of its front. About another one a person is asked, once
+    /// for each agent and terminal, and no word of the agent's is enough.
+    pub(crate) async fn check_use(
+        &self,
+        terminal: &Terminal,
+        asker: Asker<'_>,
+    ) -> Result<(), TerminalError> {
+        let Some(agent) = asker.owner.agent() else {
+            return Ok(());
+        };
+        if terminal.agents.is_allowed(&agent) {
+            return Ok(());
+        }
+        let policy = self.policy.get();
+        let (front, _) = asker.owner.judged_as();
+        let profile = policy.profile_of(front);
+        let missing = profile.filter(|profile| !is_held_to(terminal, profile));
+        let foreign = (!is_own(terminal, asker.owner)).then(|| policy.foreign_terminals());
+        let effect = match (foreign, missing) {
+            (Some(ForeignTerminals::Deny), _) => Effect::Deny,
+            (Some(ForeignTerminals::Ask), _) | (_, Some(_)) => Effect::Confirm,
+            (Some(ForeignTerminals::Allow) | None, None) => return Ok(()),
+        };
+        let judgement = Judgement {
+            verdict: Verdict::Unknown,
+            reason: Some(reason(terminal, foreign.is_some(), missing, front)),
+            span: None,
+            effect,
+            rule: None,
+            approved: None,
+            needs_person: true,
+        };
+        let command = format!("use the terminal {}", terminal.id());
+        let subject = Subject {
+            terminal: Some(terminal.id().clone()),
+            ..subject(asker.owner, &terminal.record.cwd, &command)
+        };
+        let always = || Always::No("it holds until the terminal closes".to_owned());
+        let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
+        if matches!(consent, Consent::Approved(_)) {
+            terminal.agents.allow(&agent);
+        }
+        let ruling = self.ruling(judgement, Some(command), consent, asker);
+        let (action, outcome) = (AuditAction::TerminalUse, ruling.outcome());
+        let id = Some(terminal.id());
+        self.audit
+            .record(action, outcome, asker.owner, id, ruling.detail())
+            .await?;
+        if ruling.allows() {
+            return Ok(());
+        }
+        Err(match effect {
+            Effect::Deny => TerminalError::ForeignTerminal(terminal.id().clone()),
+            _ => ruling.into_error(),
+        })
+    }
+}
+
+/// Whether the caller is the agent that has opened the terminal.
+pub(crate) fn is_own(terminal: &Terminal, caller: &Owner) -> bool {
+    let opened_by = terminal.record.owner.agent();
+    let agents = opened_by.zip(caller.agent());
+    agents.is_some_and(|(opened_by, agent)| opened_by.is_same_process(&agent))
+}
+
+fn is_held_to(terminal: &Terminal, profile: &str) -> bool {
+    let held_to = terminal.record.held_to.as_ref();
+    held_to.is_some_and(|held_to| held_to.profiles.iter().any(|name| name == profile))
+}
+
+fn reason(terminal: &Terminal, is_foreign: bool, missing: Option<&str>, front: Front) -> String {
+    let mut reasons = Vec::new();
+    if is_foreign {
+        let owner = &terminal.record.owner;
+        let opener = match (&owner.agent(), owner.client.as_deref()) {
+            (None, _) => "a person",
+            (Some(_), Some(client)) => client,
+            (Some(_), None) => "another agent",
+        };
+        reasons.push(format!(
+            "{opener} has opened this terminal, and not this agent"
+        ));
+    }
+    if let Some(profile) = missing {
+        let front = front.as_str();
+        reasons.push(format!(
+            "it is not held to {profile}, the profile of the front {front}"
+        ));
+    }
+    reasons.join("; ")
+}
