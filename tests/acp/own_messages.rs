@@ -152,8 +152,6 @@ fn questions_and_what_becomes_of_them() {
     let daemon = TestDaemon::start();
     let mut proxy = AcpProxy::start(&daemon, &[], &json!({}));
     proxy.session(SESSION, Path::new("/"));
-    let victim = daemon.path("victim");
-    let dangerous = json!({ "sessionId": SESSION, "command": "rm", "args": ["-rf", victim] });
     let outcomes = [
         Some(json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } })),
         Some(json!({ "outcome": { "outcome": "selected", "optionId": "reject_once" } })),
@@ -161,7 +159,9 @@ fn questions_and_what_becomes_of_them() {
         // The question is cancelled.
         None,
     ];
-    for outcome in outcomes {
+    for (at, outcome) in outcomes.into_iter().enumerate() {
+        let victim = daemon.path(format!("victim{at}"));
+        let dangerous = json!({ "sessionId": SESSION, "command": "rm", "args": ["-rf", victim] });
         let request = proxy.agent.request("terminal/create", &dangerous);
         let question = proxy.client.wait("the question", |line| {
             line["method"] == "session/request_permission"

@@ -8,6 +8,9 @@ mod agents;
 mod consent;
 mod environment;
 mod files;
+#[path = "../mcp/client.rs"]
+#[allow(dead_code)]
+mod mcp_client;
 mod protected;
 mod record;
 mod rules;

@@ -63,7 +63,7 @@ fn a_client_with_elicitation_is_asked_by_it() {
         );
         let mut result = json!({ "action": action });
         if ran {
-            result["content"] = json!({});
+            result["content"] = json!({ "confirm": true });
         }
         client.send_line(
             &json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string(),
@@ -151,7 +151,9 @@ fn a_stateless_client_is_asked_for_input_and_calls_again() {
         let requests = result["inputRequests"].as_object().unwrap();
         let (key, _) = requests.iter().next().unwrap();
         let mut again = call.clone();
-        again["inputResponses"] = json!({ key: { "action": action } });
+        let content = json!({ "confirm": ran });
+        again["inputResponses"] = json!({ key: { "action": action, "content": content } });
+        again["requestState"] = result["requestState"].clone();
         let answer = client.ask("tools/call", &again)["result"].clone();
         assert_eq!(answer["isError"], !ran, "{answer}");
     }

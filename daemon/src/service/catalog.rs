@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use termd_proto::terminal::{ListScope, TerminalInfo, TerminalPage, TerminalState};
+use termd_proto::terminal::{ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
 use termd_proto::{Label, TerminalId, TerminalRef};
 
 use super::registry::{Registry, stored_terminal};
@@ -63,6 +63,24 @@ impl Catalog {
         }
         let row = self.store.terminal(&id).await?.ok_or_else(not_found)?;
         Ok(stored_terminal(&row, &self.store))
+    }
+
+    /// The same, for a caller. To an agent the beginning of an id names only a terminal of its own:
+    /// one letter is no choice of somebody else's terminal.
+    pub(crate) async fn find_for(
+        &self,
+        reference: &TerminalRef,
+        caller: &Owner,
+    ) -> Result<Arc<Terminal>, TerminalError> {
+        let terminal = self.find(reference).await?;
+        let name = reference.0.as_str();
+        let label = terminal.record.label.as_ref().map(Label::as_str);
+        let is_whole = terminal.id().as_str() == name || label == Some(name);
+        if is_whole || caller.agent().is_none() || terminal.is_opened_by(caller) {
+            Ok(terminal)
+        } else {
+            Err(TerminalError::NotFound(reference.0.clone()))
+        }
     }
 
     fn find_listed(&self, reference: &TerminalRef) -> Result<Option<Arc<Terminal>>, TerminalError> {

@@ -36,7 +36,6 @@ pub(crate) use self::files::{
 };
 pub(crate) use self::gate::{
     Answerer, ApprovedRules, Approver, Asker, Explainer, Gate, PolicyInForce, Typist, decide,
-    is_own,
 };
 pub(crate) use self::input::{InputRecorder, InputSender};
 pub(crate) use self::registry::Registry;

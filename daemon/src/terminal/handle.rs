@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::TypedLines;
-use termd_proto::terminal::{Agent, Stdio, TerminalInfo, TerminalState};
+use termd_proto::terminal::{Agent, Owner, Stdio, TerminalInfo, TerminalState};
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -113,6 +113,20 @@ impl Terminal {
     /// The agent whose processes work in the terminal: that which opened it, or has typed into it.
     pub(crate) fn agent(&self) -> Option<Agent> {
         self.record.owner.agent().or_else(|| self.agents.typist())
+    }
+
+    /// Whether the caller is the agent that has opened the terminal.
+    pub(crate) fn is_opened_by(&self, caller: &Owner) -> bool {
+        let opened_by = &self.record.owner;
+        match (&opened_by.agent, &caller.agent) {
+            (Some(opened_by), Some(agent)) => opened_by.is_same_process(agent),
+            // The database does not know agents, and has ended terminals alone.
+            (None, Some(_)) => {
+                let client = |owner: &Owner| (owner.front, owner.pid, owner.client.clone());
+                opened_by.agent().is_some() && client(opened_by) == client(caller)
+            }
+            (_, None) => false,
+        }
     }
 
     pub fn progress(&self) -> Progress {

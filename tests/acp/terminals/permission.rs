@@ -146,9 +146,7 @@ fn always_is_this_command_in_this_session() {
 fn what_is_not_allowed_does_not_run() {
     let daemon = TestDaemon::start();
     let mut proxy = AcpProxy::with_session(&daemon, &[]);
-    let (victim, params) = dangerous(&daemon, "victim");
-    let line = format!("rm -f {}", victim.display());
-    for (answer, reason) in [
+    for (at, (answer, reason)) in [
         (outcome("reject_once"), "the person rejected it"),
         (outcome("nonsense"), "the person rejected it"),
         (json!({}), "the person rejected it"),
@@ -156,7 +154,13 @@ fn what_is_not_allowed_does_not_run() {
             json!({ "outcome": { "outcome": "cancelled" } }),
             "cancelled",
         ),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // A rejection holds for ten minutes, so that each command is another one.
+        let (victim, params) = dangerous(&daemon, &format!("victim{at}"));
+        let line = format!("rm -f {}", victim.display());
         let create = proxy.agent.request("terminal/create", &params);
         let request = question(&mut proxy);
         proxy.client.answer(&request, &answer);
@@ -171,8 +175,11 @@ fn what_is_not_allowed_does_not_run() {
         assert_tool_call_ends(&mut proxy, &request, "failed");
         // A late answer and a second answer are ignored.
         proxy.client.answer(&request, &outcome("allow_once"));
+        assert!(victim.exists());
     }
     // A client that cannot ask gets the gate's error.
+    let (victim, params) = dangerous(&daemon, "victim");
+    let line = format!("rm -f {}", victim.display());
     let create = proxy.agent.request("terminal/create", &params);
     let request = question(&mut proxy);
     proxy
@@ -198,11 +205,11 @@ fn what_is_not_allowed_does_not_run() {
 fn an_agent_does_not_confirm_itself() {
     let daemon = TestDaemon::start();
     let mut proxy = AcpProxy::with_session(&daemon, &[]);
-    let (victim, params) = dangerous(&daemon, "victim");
-    for meta in [
-        json!({ "termd": { "confirmed": true } }),
-        json!({ "termd": { "confirmed": "yes" } }),
+    for (name, meta) in [
+        ("first", json!({ "termd": { "confirmed": true } })),
+        ("second", json!({ "termd": { "confirmed": "yes" } })),
     ] {
+        let (victim, params) = dangerous(&daemon, name);
         let params = merged(&params, &json!({ "_meta": meta }));
         let create = proxy.agent.request("terminal/create", &params);
         let request = question(&mut proxy);
@@ -211,8 +218,8 @@ fn an_agent_does_not_confirm_itself() {
             RpcError::of(&proxy.agent.answer_to(create)).kind(),
             "rejected"
         );
+        assert!(victim.exists());
     }
-    assert!(victim.exists());
 }
 
 #[test]

@@ -165,11 +165,12 @@ fn always_reports_where_it_can_only_approve_once() {
 
 #[test]
 fn the_first_answer_wins() {
-    let daemon = TestDaemon::start();
     for (first, late, state) in [
         ("approve", "deny", "approved"),
         ("deny", "approve", "denied"),
     ] {
+        // A denial holds for ten minutes.
+        let daemon = TestDaemon::start();
         let (mut agent, params, id) = question(&daemon);
         ok(&daemon, &[first, &id]);
         let output = termctl(&daemon, &[late, &id]);
@@ -183,6 +184,7 @@ fn the_first_answer_wins() {
         assert_eq!(ran.is_ok(), first == "approve", "{ran:?}");
     }
     // Of several answers at once one counts, and the call ends as that one says.
+    let daemon = TestDaemon::start();
     let (mut agent, params, id) = question(&daemon);
     let answers: Vec<_> = ["approve", "deny", "approve", "deny"]
         .map(|verb| {

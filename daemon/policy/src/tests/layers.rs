@@ -5,7 +5,14 @@ use std::path::Path;
 
 /// From the ground up. Folders of one layer do not know each other.
 const LAYERS: [&[&str]; 7] = [
-    &["fit", "glob", "path", "request", "word_list"],
+    &[
+        "environment_hash",
+        "fit",
+        "glob",
+        "path",
+        "request",
+        "word_list",
+    ],
     &["pattern", "secrets", "shell"],
     &["profile", "program"],
     &["danger"],

@@ -17,7 +17,7 @@ use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::params;
-use crate::service::{ConnectionBinding, Creator, Ender, Registry, is_own};
+use crate::service::{ConnectionBinding, Creator, Ender, Registry};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
 use crate::terminal::read::raw_tail::{Tail, raw_tail};
@@ -65,7 +65,7 @@ impl AcpHandler {
                 // A session's name is what its client says, and no proof.
                 let is_sessions =
                     owner.front == Front::Acp && owner.session.as_deref() == Some(session);
-                is_sessions && is_own(terminal, &caller)
+                is_sessions && terminal.is_opened_by(&caller)
             })
             .ok_or_else(|| RpcError::terminal_not_found(id))
     }

@@ -63,9 +63,10 @@ impl InteractHandler {
             timeout_ms,
         } = params;
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
-        let terminal = self.catalog.find(&id).await?;
+        let owner = context.native_owner();
+        let terminal = self.catalog.find_for(&id, &owner).await?;
         let typist = Typist {
-            actor: &context.native_owner(),
+            actor: &owner,
             connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or(false),

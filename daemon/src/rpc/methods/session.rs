@@ -85,9 +85,10 @@ impl SessionHandler {
         id: &TerminalRef,
         context: &ConnectionContext,
     ) -> Result<Arc<Terminal>, TerminalError> {
-        let terminal = self.find(id).await?;
+        let owner = context.native_owner();
+        let terminal = self.catalog.find_for(id, &owner).await?;
         let asker = Asker {
-            owner: &context.native_owner(),
+            owner: &owner,
             confirmed: false,
             asks: context.introduction().asks,
         };
@@ -143,9 +144,10 @@ impl SessionHandler {
     async fn show(
         self: Arc<Self>,
         params: ShowTerminal,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<TerminalInfo> {
-        let terminal = self.find(&params.id).await?;
+        let owner = context.native_owner();
+        let terminal = self.catalog.find_for(&params.id, &owner).await?;
         Ok(self.catalog.info(&terminal).await?)
     }
 
@@ -191,9 +193,10 @@ impl SessionHandler {
             ));
         }
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_SEND_MS)))?;
-        let terminal = self.find(&id).await?;
+        let owner = context.native_owner();
+        let terminal = self.catalog.find_for(&id, &owner).await?;
         let typist = Typist {
-            actor: &context.native_owner(),
+            actor: &owner,
             connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or_default(),

@@ -38,7 +38,6 @@ pub(crate) use self::asker::Asker;
 pub(crate) use self::explainer::Explainer;
 pub(crate) use self::policy_in_force::{PolicyInForce, decide};
 pub(crate) use self::ruling::Ruling;
-pub(crate) use self::terminal_use::is_own;
 pub(crate) use self::typist::Typist;
 
 /// How much of a command an error or a record shows, in bytes.

@@ -2,7 +2,7 @@
 
 use termd_policy::ForeignTerminals;
 use termd_proto::policy::{Effect, Judgement, Verdict};
-use termd_proto::terminal::{Front, Owner};
+use termd_proto::terminal::Front;
 
 use super::asker::Asker;
 use super::ruling::Consent;
@@ -31,7 +31,7 @@ impl Gate {
         let (front, _) = asker.owner.judged_as();
         let profile = policy.profile_of(front);
         let missing = profile.filter(|profile| !is_held_to(terminal, profile));
-        let foreign = (!is_own(terminal, asker.owner)).then(|| policy.foreign_terminals());
+        let foreign = (!terminal.is_opened_by(asker.owner)).then(|| policy.foreign_terminals());
         let effect = match (foreign, missing) {
             (Some(ForeignTerminals::Deny), _) => Effect::Deny,
             (Some(ForeignTerminals::Ask), _) | (_, Some(_)) => Effect::Confirm,
@@ -70,13 +70,6 @@ impl Gate {
             _ => ruling.into_error(),
         })
     }
-}
-
-/// Whether the caller is the agent that has opened the terminal.
-pub(crate) fn is_own(terminal: &Terminal, caller: &Owner) -> bool {
-    let opened_by = terminal.record.owner.agent();
-    let agents = opened_by.zip(caller.agent());
-    agents.is_some_and(|(opened_by, agent)| opened_by.is_same_process(&agent))
 }
 
 fn is_held_to(terminal: &Terminal, profile: &str) -> bool {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
 
-use super::gate::{Gate, Typist, is_own};
+use super::gate::{Gate, Typist};
 use super::screens::Screens;
 use crate::clock::now_ms;
 use crate::terminal::error::TerminalError;
@@ -110,7 +110,7 @@ impl InputSender {
             .await?;
         self.recorder.catch_up(terminal).await?;
         if let Some(agent) = actor.agent()
-            && !is_own(terminal, actor)
+            && !terminal.is_opened_by(actor)
         {
             terminal.agents.note_typist(&agent);
         }
