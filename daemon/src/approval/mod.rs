@@ -66,7 +66,7 @@ impl Approvals {
 
     /// The caller's own word is the answer. A question that waits is answered by that. Returns a
     /// person's denial, which is stronger.
-    pub fn confirm(&self, subject: &Subject, by: &Owner) -> Result<(), ApprovalInfo> {
+    pub fn confirm(&self, subject: &Subject, by: &Owner) -> Result<(), Box<ApprovalInfo>> {
         self.change(|table, now| table.confirm(subject, by, now))
     }
 

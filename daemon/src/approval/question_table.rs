@@ -199,9 +199,9 @@ impl QuestionTable {
         subject: &Subject,
         by: &Owner,
         now: Moment,
-    ) -> Result<(), ApprovalInfo> {
+    ) -> Result<(), Box<ApprovalInfo>> {
         if let Some(denial) = self.denial_of(subject) {
-            return Err(denial);
+            return Err(Box::new(denial));
         }
         if let Some(question) = self.open_question(subject) {
             if question.info.state == ApprovalState::Pending {

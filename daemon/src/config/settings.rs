@@ -331,6 +331,14 @@ mod tests {
                 "[limits]\nterminals_of_front = 4097",
                 "limits.terminals_of_front must be 1",
             ),
+            (
+                "[policy]\nforeign_terminals = \"some\"",
+                "c.toml:2:21: unknown variant",
+            ),
+            (
+                "[policy.fronts.mcp]\nconfirmed = \"yes\"",
+                "c.toml:2:13: unknown variant",
+            ),
             ("kil_grace_ms = 1", "c.toml:1:1: unknown field"),
             ("kill_grace_ms = \"x\"", "c.toml:1:17: invalid type"),
             ("# käse\n\n[limits]\n 'ä' = 1", "c.toml:4:2: unknown field"),

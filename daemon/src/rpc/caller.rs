@@ -31,7 +31,9 @@ impl ConnectionContext {
             pid: self.peer.pid.unwrap_or(0),
             exe: self.peer.exe().map(str::to_owned),
             session,
-            agent: self.agent(front, client.as_deref(), &placement),
+            agent: self
+                .agent(front, client.as_deref(), &placement)
+                .map(Box::new),
             terminal: placement.terminal,
             client,
         }

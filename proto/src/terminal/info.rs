@@ -23,7 +23,7 @@ pub struct Owner {
     pub client: Option<String>,
     /// The agent that the process belongs to. Absent: it is a person's, as far as can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<Agent>,
+    pub agent: Option<Box<Agent>>,
     /// The terminal that the process worked in when it connected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<TerminalId>,
@@ -54,7 +54,7 @@ impl Owner {
     /// The agent that the process belongs to. A record of an older server names only the front.
     pub fn agent(&self) -> Option<Agent> {
         let is_agents_front = matches!(self.front, Front::Acp | Front::Mcp);
-        self.agent.clone().or_else(|| {
+        self.agent.as_deref().cloned().or_else(|| {
             is_agents_front.then(|| Agent {
                 front: self.front,
                 client: self.client.clone(),

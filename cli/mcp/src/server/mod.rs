@@ -95,9 +95,8 @@ impl Server {
         let pool = self.shared.backend.pool();
         let mut outcome = self.run(tool, arguments.clone(), context).await;
         for _ in 0..MAX_QUESTIONS {
-            let question = match outcome {
-                Err(ToolError::Gate(question)) => question,
-                _ => break,
+            let Err(ToolError::Gate(question)) = outcome else {
+                break;
             };
             let said = said.take().filter(|said| said.is_about(&question));
             let consent = match said {

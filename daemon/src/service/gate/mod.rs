@@ -245,7 +245,7 @@ impl Gate {
             return Ok(match self.approvals.confirm(&subject, asker.owner) {
                 Ok(()) if asker.is_agent() => Consent::ByModel,
                 Ok(()) => Consent::ByPerson,
-                Err(denial) => Consent::Denied(denial),
+                Err(denial) => Consent::Denied(*denial),
             });
         }
         let doubt = Doubt {

@@ -22,7 +22,7 @@ fn owner(front: Front, pid: i32, agent: Option<Agent>) -> Owner {
         exe: None,
         session: None,
         client: None,
-        agent,
+        agent: agent.map(Box::new),
         terminal: None,
     }
 }
