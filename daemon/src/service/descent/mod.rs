@@ -108,11 +108,17 @@ impl Descent {
         name: Option<String>,
     ) -> Option<ServedAgent> {
         let own = Lineage::of(client, self.keeper)?;
-        let is_near = named == client
-            || own
+        let is_parent = || {
+            let is_first = own
                 .parents
                 .first()
                 .is_some_and(|parent| parent.pid == named);
+            // A child of pid 1 may be the user's service manager, which has started all of a person's
+            // processes, and adopts whose parents have ended.
+            let has_parents = |lineage: Lineage| !lineage.parents.is_empty();
+            is_first && Lineage::of(named, self.keeper).is_some_and(has_parents)
+        };
+        let is_near = named == client || is_parent();
         let process = is_near.then(|| ProcessId::of(named))??;
         let agent = Agent {
             front,
