@@ -64,6 +64,22 @@ pub struct DaemonStats {
     pub server_rss_bytes: u64,
     /// Size of the database with its write-ahead log, in bytes.
     pub database_bytes: u64,
+    /// Processes that terminals have left behind and that no terminal is known for. They end with the
+    /// daemon.
+    #[serde(default)]
+    pub orphan_count: u64,
+    /// The first of them, by pid; at most 64.
+    #[serde(default)]
+    pub orphans: Vec<Orphan>,
+}
+
+/// A process that no terminal is known for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Orphan {
+    /// Its pid.
+    pub pid: i32,
+    /// Its name (`proc_pid_comm(5)`), at most 15 bytes, as the process chose it.
+    pub name: String,
 }
 
 /// Params of `daemon.hello`: a client introduces itself. Said again, it replaces what was said

@@ -151,6 +151,10 @@ fn attack_kernel(name: &str, first: &str, second: &str) -> io::Result<()> {
             call(libc::SYS_setns, [fd, 0, 0, 0])
         }
         "chroot" => call(libc::SYS_chroot, [at, 0, 0, 0]),
+        // Without IPC_CREAT: what another has made.
+        "shmget" => call(libc::SYS_shmget, [number(), 0, 0, 0]),
+        "semget" => call(libc::SYS_semget, [number(), 0, 0, 0]),
+        "msgget" => call(libc::SYS_msgget, [number(), 0, 0, 0]),
         "keyctl" => call(libc::SYS_keyctl, [0, -3, 0, 0]),
         "bpf" => call(libc::SYS_bpf, [0, 0, 0, 0]),
         "userfaultfd" => call(libc::SYS_userfaultfd, [1, 0, 0, 0]),

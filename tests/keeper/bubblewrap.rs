@@ -11,6 +11,8 @@ use crate::{confine, confine_limits, confine_links, confine_outside, confined_wo
 thread_local! {
     /// Who builds the sandboxes that a test asks for, where it does not say so itself.
     static BUILDER: Cell<Option<&'static str>> = const { Cell::new(None) };
+    /// Whose processes they see, likewise.
+    static PROCESSES: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
 /// Runs a test with its sandboxes built by this one.
@@ -26,12 +28,29 @@ fn with_builder(builder: &'static str, test: fn()) {
     test();
 }
 
-/// A request as it is sent, with who builds its sandbox.
+/// Runs a test with sandboxes that have PID and IPC namespaces.
+pub(crate) fn with_private_processes(test: fn()) {
+    struct Back;
+    impl Drop for Back {
+        fn drop(&mut self) {
+            PROCESSES.set(None);
+        }
+    }
+    PROCESSES.set(Some("private"));
+    let _back = Back;
+    test();
+}
+
+/// A request as it is sent, with who builds its sandbox, and whose processes are seen in it.
 pub(crate) fn built(request: &Value) -> Value {
     let mut request = request.clone();
     let sandbox = request.pointer_mut("/confinement/sandbox");
-    if let (Some(builder), Some(Value::Object(sandbox))) = (BUILDER.get(), sandbox) {
-        sandbox.entry("builder").or_insert(json!(builder));
+    if let Some(Value::Object(sandbox)) = sandbox {
+        for (name, value) in [("builder", BUILDER.get()), ("processes", PROCESSES.get())] {
+            if let Some(value) = value {
+                sandbox.entry(name).or_insert(json!(value));
+            }
+        }
     }
     request
 }

@@ -15,6 +15,8 @@ mod confine_partly;
 mod confined_work;
 mod exec_gate;
 mod ground;
+mod orphans;
+mod pid_namespace;
 mod pipes;
 mod replacing;
 mod server;
@@ -56,6 +58,9 @@ fn main() -> ExitCode {
         confine_outside::TESTS,
         confine_partly::TESTS,
         confined_work::TESTS,
+        orphans::TESTS,
+        pid_namespace::AGAIN,
+        pid_namespace::TESTS,
         bubblewrap::CROSSINGS,
         bubblewrap_own::TESTS,
         bubblewrap_lies::TESTS,

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use termd::keeper_client::{Connected, KeeperClient, KeeperError};
 use termd_keeper::inherited_fds;
 use termd_keeper::protocol::confinement::{
-    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, ProtectedPath,
-    Sandbox, Temporary,
+    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, ProcessLimits, Processes,
+    ProtectedPath, Sandbox, Temporary,
 };
 use termd_keeper::protocol::message::{
     EndTree, ExecRelease, KeeperEvent, PausePoint, ProcessId, SpawnRequest, Spawned, TerminalFds,
@@ -129,6 +129,16 @@ impl Server {
         Ok(())
     }
 
+    /// Their names, after their number.
+    async fn orphans(&self) -> Value {
+        let orphans = self.keeper.orphans().await.unwrap().unwrap();
+        let names = orphans.listed.iter();
+        let names = names.map(|orphan| String::from_utf8_lossy(&orphan.name).into_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        json!([orphans.count, names])
+    }
+
     async fn answer(&mut self, request: &Value) -> Value {
         let id: Option<TerminalId> = request["id"].as_str().map(|id| id.parse().unwrap());
         let id = id.as_ref();
@@ -169,6 +179,7 @@ impl Server {
                 let notes = bytes(&request["text"]);
                 self.keeper.set_notes(id.unwrap(), notes).await
             }
+            "orphans" => return self.orphans().await,
             "release" => self.keeper.release_fds(id.unwrap()).await,
             "forget" => self.keeper.forget(id.unwrap()).await,
             other => panic!("no such op: {other}"),
@@ -343,6 +354,10 @@ fn sandbox(spec: &Value) -> Sandbox {
         temporary: match spec["private_tmp"].as_bool() {
             Some(true) => Temporary::Private,
             _ => Temporary::Shared,
+        },
+        processes: match spec["processes"].as_str() {
+            Some("private") => Processes::Private,
+            _ => Processes::Shared,
         },
         builder: match spec["builder"].as_str() {
             Some("bubblewrap") => Builder::Bubblewrap,

@@ -146,8 +146,28 @@ impl TestKeeper {
         Self::start_in(Home::of(user))
     }
 
+    /// Starts one that this shell script executes as `$0`.
+    pub(crate) fn start_after(script: &str) -> Self {
+        let home = Home::new();
+        let keeper = home.command("foreground");
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(keeper.get_program());
+        for (name, value) in keeper.get_envs() {
+            command.env(name, value.unwrap());
+        }
+        Self::start_by(home, command)
+    }
+
     fn start_in(home: Home) -> Self {
-        let child = home.command("foreground").stderr(Stdio::inherit()).spawn();
+        let command = home.command("foreground");
+        Self::start_by(home, command)
+    }
+
+    fn start_by(home: Home, mut command: Command) -> Self {
+        let child = command
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn();
         let keeper = Self {
             home,
             child: child.unwrap(),

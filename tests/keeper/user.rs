@@ -12,6 +12,8 @@ pub(crate) enum User {
     Nobody,
     /// Whoever runs the tests, in a user namespace that may have no others in it.
     Cramped,
+    /// Root, with a part of `/proc` covered, as in a container.
+    WithoutAllOfProc,
     /// Root, with this script in bubblewrap's place; with `/dev/null` there where it is empty.
     WithABwrap(&'static str),
     /// Another ordinary user, with a bubblewrap that is setuid: it can map no `nobody`, whose number it
@@ -65,6 +67,13 @@ impl User {
                 "-c",
                 "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\"",
             ],
+            Self::WithoutAllOfProc => &[
+                "unshare",
+                "--mount",
+                "sh",
+                "-c",
+                "mount -t tmpfs none /proc/fs; exec \"$0\"",
+            ],
             Self::WithABwrap(_) => &["unshare", "--mount", "sh", "-c", WITH_A_BWRAP],
             Self::WithASetuidBwrap => &["unshare", "--mount", "sh", "-c", WITH_A_SETUID_BWRAP],
         };
@@ -81,7 +90,7 @@ impl User {
         let id = match self {
             Self::Nobody => NOBODYS_ID,
             Self::WithASetuidBwrap => ANOTHERS_ID,
-            Self::Me | Self::Cramped | Self::WithABwrap(_) => return,
+            Self::Me | Self::Cramped | Self::WithoutAllOfProc | Self::WithABwrap(_) => return,
         };
         std::os::unix::fs::lchown(path, Some(id), Some(id)).unwrap();
     }

@@ -4,11 +4,13 @@ use termd_client::escape::{command_line, escaped};
 use termd_client::timestamp::utc;
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
+use termd_proto::daemon::GetDaemonStats;
 use termd_proto::terminal::{
     CloseCause, Confinement, EndCause, Gap, ScopeLimits, ShowTerminal, TerminalInfo,
 };
 
 use super::Context;
+use super::status::orphans;
 use crate::args::ShowArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -22,6 +24,10 @@ pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, Cl
         output::print_json(&info)?;
     } else {
         output::print(render(&info).as_bytes())?;
+        let stats = link.repeat(&GetDaemonStats {}).await?;
+        if let Some(orphans) = orphans(&stats) {
+            output::print(facts_as_lines(&[("orphans", orphans)]).as_bytes())?;
+        }
     }
     Ok(ExitCode::OK)
 }

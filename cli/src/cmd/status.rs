@@ -4,7 +4,7 @@ use serde_json::json;
 use termd_client::escape::escaped;
 use termd_client::timestamp::utc;
 use termd_client::{Link, StartPolicy};
-use termd_proto::daemon::{GetDaemonInfo, GetDaemonStats};
+use termd_proto::daemon::{DaemonStats, GetDaemonInfo, GetDaemonStats, Orphan};
 
 use super::Context;
 use crate::error::CliError;
@@ -59,6 +59,9 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
         ),
     ];
     output::print(facts_as_lines(&facts).as_bytes())?;
+    if let Some(orphans) = orphans(&stats) {
+        output::print(facts_as_lines(&[("orphans", orphans)]).as_bytes())?;
+    }
     let faults = [
         ("config.toml", &info.config_fault),
         ("approved.toml", &info.approved_fault),
@@ -70,4 +73,55 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
         }
     }
     Ok(ExitCode::OK)
+}
+
+/// How many of the orphans are named.
+const MAX_NAMED: usize = 8;
+
+/// The processes that no terminal is known for, if there are any.
+pub(super) fn orphans(stats: &DaemonStats) -> Option<String> {
+    if stats.orphan_count == 0 {
+        return None;
+    }
+    let named = stats.orphans.iter().take(MAX_NAMED);
+    let named = named.map(|Orphan { pid, name }| format!("{pid} {}", escaped(name)));
+    let named: Vec<String> = named.collect();
+    let rest = stats.orphan_count.saturating_sub(named.len() as u64);
+    let mut text = named.join(", ");
+    if rest > 0 {
+        text += &format!(" and {rest} more");
+    }
+    Some(format!(
+        "{text} (of no terminal that is known; they end with termd)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orphans_are_named_and_counted() {
+        let orphan = |pid| Orphan {
+            pid,
+            name: "sl\u{1b}eep".to_owned(),
+        };
+        let mut stats = DaemonStats {
+            terminals_running: 0,
+            terminals_exited: 0,
+            connections: 0,
+            spool_bytes: 0,
+            unstored_bytes: 0,
+            server_rss_bytes: 0,
+            database_bytes: 0,
+            orphan_count: 0,
+            orphans: Vec::new(),
+        };
+        assert_eq!(orphans(&stats), None);
+        stats.orphan_count = 12;
+        stats.orphans = (1..=12).map(orphan).collect();
+        let text = orphans(&stats).unwrap();
+        assert!(text.starts_with("1 sl\\x1beep, 2 "), "{text}");
+        assert!(text.contains("8 sl\\x1beep and 4 more ("), "{text}");
+    }
 }

@@ -43,6 +43,8 @@ enum Stage {
     Serving,
     /// The terminals are being ended. A server that dies meanwhile is replaced as ever.
     EndingTerminals,
+    /// The terminals have ended. Processes that belong to none of them are being ended.
+    EndingOrphans,
     /// All terminals have ended and a server stores the rest. The keeper leaves without it then.
     Finishing { give_up_at: Instant },
 }
@@ -157,7 +159,7 @@ impl Keeper {
     fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let give_up_at = match self.stage {
             Stage::Finishing { give_up_at } => Some(give_up_at),
-            Stage::Serving | Stage::EndingTerminals => None,
+            Stage::Serving | Stage::EndingTerminals | Stage::EndingOrphans => None,
         };
         [
             self.server.deadline(now),
@@ -308,6 +310,10 @@ impl Keeper {
     fn progress_shutdown(&mut self, now: Instant) {
         match self.stage {
             Stage::EndingTerminals if self.terminals.is_idle() => {
+                self.stage = Stage::EndingOrphans;
+                self.terminals.end_orphans(now);
+            }
+            Stage::EndingOrphans if self.terminals.is_idle() => {
                 self.stage = Stage::Finishing {
                     give_up_at: now + FINISH_LIMIT,
                 };

@@ -8,6 +8,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use termd_proto::TerminalId;
 
+use crate::process_tree::TreeId;
 use crate::protocol::message::ProcessId;
 
 /// Events taken from the kernel at once.
@@ -26,7 +27,7 @@ pub(crate) enum Source {
     /// The error pipe of a start.
     Start(TerminalId),
     /// The pidfd of a process in a tree that is being ended.
-    Process(TerminalId, ProcessId),
+    Process(TreeId, ProcessId),
 }
 
 /// The number of a source. Numbers are never reused: an event for a source that was removed in the

@@ -118,7 +118,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     startup.run(inventory).await?;
 
     let stats = Arc::<SocketStats>::default();
-    let api = api(&services, &stats, &paths, faults);
+    let api = api(&services, &stats, &paths, faults, &keeper);
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
@@ -256,7 +256,13 @@ async fn listen_to_keeper(
     Ending::Orphaned
 }
 
-fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: ConfigFaults) -> Api {
+fn api(
+    services: &Services,
+    stats: &Arc<SocketStats>,
+    paths: &Paths,
+    faults: ConfigFaults,
+    keeper: &KeeperClient,
+) -> Api {
     let Services {
         base,
         gate,
@@ -314,6 +320,7 @@ fn api(services: &Services, stats: &Arc<SocketStats>, paths: &Paths, faults: Con
     let daemon = DaemonHandler::new(
         catalog.clone(),
         store.clone(),
+        keeper.clone(),
         Arc::clone(stats),
         &paths.socket,
         &paths.database(),

@@ -20,11 +20,13 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
 use termd_keeper::protocol::channel::{self, ChannelError, Packet, Received};
-use termd_keeper::protocol::confinement::{Builder, Confinement};
+use termd_keeper::protocol::confinement::{
+    Builder, Confinement, MissingRestriction, Processes, Restriction,
+};
 use termd_keeper::protocol::message::{
     EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT,
-    LEVEL_FILES, LEVEL_PIPES, MAX_TERMINALS, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds,
-    ToKeeper, ToServer,
+    LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES, MAX_TERMINALS, Orphans,
+    PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
 };
 
 pub use self::error::KeeperError;
@@ -124,6 +126,27 @@ impl KeeperClient {
         Ok(())
     }
 
+    /// Takes out of a confinement what an older keeper would refuse as damaged and did not do when it
+    /// was started either. Returns what is missing then.
+    pub fn remove_unsupported(
+        &self,
+        confinement: &mut Confinement,
+    ) -> impl Iterator<Item = MissingRestriction> + use<> {
+        let sandbox = confinement.sandbox.as_mut();
+        let unsupported = sandbox.filter(|sandbox| {
+            sandbox.processes == Processes::Private && self.level < LEVEL_PRIVATE_PROCESSES
+        });
+        let missing: &[Restriction] = match unsupported {
+            Some(sandbox) => {
+                sandbox.processes = Processes::Shared;
+                &[Restriction::PidNamespace, Restriction::IpcNamespace]
+            }
+            None => &[],
+        };
+        let errno = nix::libc::ENOSYS;
+        (missing.iter()).map(move |&restriction| MissingRestriction { restriction, errno })
+    }
+
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
     /// Dropping the future does not undo the start: the terminal stays.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
@@ -203,6 +226,17 @@ impl KeeperClient {
     /// running one is hung up, as by closing a window.
     pub async fn forget(&self, id: &TerminalId) -> Result<(), KeeperError> {
         self.done(ToKeeper::Forget { id: id.clone() }).await
+    }
+
+    /// The processes that belong to no terminal; `None` from a keeper that cannot list them.
+    pub async fn orphans(&self) -> Result<Option<Orphans>, KeeperError> {
+        if self.level < LEVEL_ORPHANS {
+            return Ok(None);
+        }
+        match self.request(ToKeeper::ListOrphans).await?.0 {
+            ToServer::Orphans(orphans) => Ok(Some(orphans)),
+            _ => Err(KeeperError::Protocol("not an answer to this request")),
+        }
     }
 
     /// Tells the keeper that this server serves.

@@ -6,7 +6,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tokio::time::timeout;
 
 use super::*;
-use termd_keeper::protocol::confinement::{Access, Enforcement, ProcessLimits, Sandbox, Temporary};
+use termd_keeper::protocol::confinement::{
+    Access, Enforcement, ProcessLimits, Processes, Sandbox, Temporary,
+};
 use termd_keeper::protocol::message::{LEVEL_PAUSE_BEFORE_EXEC, PausePoint};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -201,6 +203,7 @@ async fn a_keeper_below_the_level_is_not_asked_for_bubblewrap() {
             daemon_socket: Access::Denied,
             enforcement: Enforcement::Required,
             temporary: Temporary::Shared,
+            processes: Processes::Private,
             builder,
         }),
         ..Confinement::default()
@@ -211,4 +214,15 @@ async fn a_keeper_below_the_level_is_not_asked_for_bubblewrap() {
         matches!(refused, Err(KeeperError::TooOld(_))),
         "{refused:?}"
     );
+    let mut confinement = built_by(Builder::Termd);
+    let missing = client.remove_unsupported(&mut confinement);
+    let names = missing.map(|missing| missing.restriction.name());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["pid_namespace", "ipc_namespace"]
+    );
+    let sandbox = confinement.sandbox.as_ref();
+    assert!(sandbox.is_some_and(|sandbox| sandbox.processes == Processes::Shared));
+    assert_eq!(client.remove_unsupported(&mut confinement).count(), 0);
+    assert!(matches!(client.orphans().await, Ok(None)));
 }

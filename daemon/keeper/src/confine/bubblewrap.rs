@@ -119,6 +119,12 @@ impl Arguments {
         arguments
     }
 
+    /// Adds an IPC namespace. Not a PID namespace: its init would be bubblewrap's, and would turn the
+    /// command's death by a signal into a number.
+    pub(super) fn unshare_ipc(&mut self) {
+        self.words(&["--unshare-ipc"]);
+    }
+
     fn word(&mut self, word: &[u8]) {
         self.text.extend_from_slice(word);
         self.text.push(0);

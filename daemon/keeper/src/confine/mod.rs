@@ -4,7 +4,8 @@
 //! restrictions in the child. It promises that a command runs with every restriction that was
 //! requested, or not at all, or (best effort) with a report of each one that is missing.
 //!
-//! Each restriction needs those before it, so the order is: no new privileges, namespaces, mounts
+//! Each restriction needs those before it, so the order is: no new privileges, namespaces (after which
+//! another process may go on as the command, inside of a PID namespace), mounts
 //! ([`build`]), no capabilities, Landlock (which forbids further mounts), limits, and last the filter
 //! of system calls, which would refuse what the others need. bubblewrap can build namespaces and
 //! mounts instead; [`verify`] then looks at each of them from inside.
@@ -24,6 +25,7 @@ mod limits;
 mod mount_ops;
 mod mounts;
 mod own_dirs;
+mod pid_namespace;
 mod places;
 mod plan;
 mod privileges;
@@ -37,5 +39,5 @@ mod verify;
 pub(crate) use self::bubblewrap::{Arguments as BubblewrapArguments, find as find_bubblewrap};
 pub(crate) use self::daemon_dirs::DaemonDirs;
 pub(crate) use self::plan::Plan;
-pub(crate) use self::sandbox::MountBuilder;
+pub(crate) use self::sandbox::{MountBuilder, PidNamespace};
 pub(crate) use self::snapshot::Snapshot;

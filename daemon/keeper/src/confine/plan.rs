@@ -9,9 +9,11 @@ use super::bubblewrap::Arguments;
 use super::daemon_dirs::DaemonDirs;
 use super::limits::{self, Limits};
 use super::privileges;
-use super::sandbox::{MountBuilder, SandboxPlan, requested};
+use super::sandbox::{MountBuilder, PidNamespace, SandboxPlan, requested};
 use super::snapshot::Snapshot;
-use crate::protocol::confinement::{Builder, Confinement, Enforced, Enforcement, Restriction};
+use crate::protocol::confinement::{
+    Builder, Confinement, Enforced, Enforcement, Processes, Restriction,
+};
 use crate::protocol::message::{SpawnFailure, SpawnStep};
 
 /// A checked spec.
@@ -78,7 +80,10 @@ impl Plan {
             return Ok(None);
         };
         let snapshot = sandbox.snapshot(report_missing)?;
-        let arguments = Arguments::new(sandbox.places(), &snapshot, first_empty_file);
+        let mut arguments = Arguments::new(sandbox.places(), &snapshot, first_empty_file);
+        if sandbox.processes() == Processes::Private {
+            arguments.unshare_ipc();
+        }
         Ok(Some((snapshot, arguments)))
     }
 
@@ -92,6 +97,22 @@ impl Plan {
             return Ok(MountBuilder::Unavailable(errno));
         }
         Err(SpawnStep::Confine(Restriction::Bubblewrap).failed(errno))
+    }
+
+    /// Whether the command may become another process than the one that enters the namespaces.
+    pub(crate) fn may_enter_pid_namespace(&self) -> bool {
+        self.enforced.active.contains(&Restriction::PidNamespace)
+    }
+
+    /// Enters the sandbox's namespaces, before [`apply`](Self::apply). In the child.
+    pub(crate) fn enter_namespaces(
+        &mut self,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<PidNamespace, SpawnFailure> {
+        match &mut self.sandbox {
+            None => Ok(PidNamespace::Shared),
+            Some(sandbox) => sandbox.enter_namespaces(report_missing),
+        }
     }
 
     /// Applies all restrictions and changes to the directory. In the child; its 0 is the command's.

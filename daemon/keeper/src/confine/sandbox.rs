@@ -1,6 +1,7 @@
 //! A sandbox as planned, and its restrictions in their order.
 
 use rustix::io::Errno;
+use rustix::thread::UnshareFlags;
 
 use super::attempts::Attempts;
 use super::daemon_dirs::DaemonDirs;
@@ -8,9 +9,9 @@ use super::places::Places;
 use super::privileges::{self, Identity};
 use super::seccomp::{Filters, Tracing};
 use super::snapshot::Snapshot;
-use super::{build, landlock, verify};
+use super::{build, kernel, landlock, pid_namespace, verify};
 use crate::protocol::confinement::{
-    Access, Builder, Enforcement, RESTRICTIONS, Restriction, Sandbox, Temporary,
+    Access, Builder, Enforcement, Processes, RESTRICTIONS, Restriction, Sandbox, Temporary,
 };
 use crate::protocol::message::{SpawnFailure, SpawnStep};
 
@@ -23,10 +24,19 @@ const MOUNTED: [Restriction; 5] = [
     Restriction::Temporary,
 ];
 
+/// Whether the children of a process that has entered namespaces are in another PID namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PidNamespace {
+    /// The same.
+    Shared,
+    /// A new one, which the next child begins as its init.
+    New,
+}
+
 /// Who has built the namespaces and mounts that a process finds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MountBuilder<'a> {
-    /// None yet: this process builds them.
+    /// None yet: this process builds mounts in the namespaces that it has entered.
     ThisProcess,
     /// bubblewrap, for the places of this snapshot.
     Bubblewrap(&'a Snapshot),
@@ -40,7 +50,11 @@ pub(super) struct SandboxPlan {
     enforcement: Enforcement,
     network: Access,
     builder: Builder,
+    processes: Processes,
     places: Places,
+    /// Whether this process is in namespaces that it has made; `None` before it has tried.
+    has_namespaces: Option<bool>,
+    pid_namespace: PidNamespace,
     identity: Identity,
     filters: Option<&'static Filters>,
 }
@@ -58,7 +72,10 @@ impl SandboxPlan {
             enforcement: sandbox.enforcement,
             network: sandbox.network,
             builder: sandbox.builder,
+            processes: sandbox.processes,
             places,
+            has_namespaces: None,
+            pid_namespace: PidNamespace::Shared,
             identity: Identity::current(),
             filters: Filters::get(sandbox.network),
         })
@@ -70,6 +87,10 @@ impl SandboxPlan {
 
     pub(super) fn enforcement(&self) -> Enforcement {
         self.enforcement
+    }
+
+    pub(super) fn processes(&self) -> Processes {
+        self.processes
     }
 
     pub(super) fn places(&self) -> &Places {
@@ -96,37 +117,92 @@ impl SandboxPlan {
         })
     }
 
-    /// Privileges, namespaces and mounts.
+    /// Opens the writable places, gives up privileges, and enters the namespaces.
+    pub(super) fn enter_namespaces(
+        &mut self,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<PidNamespace, SpawnFailure> {
+        self.give_up_privileges(report_missing)?;
+        self.has_namespaces = Some(false);
+        let attempts = self.attempts(report_missing);
+        let entered = self.identity.enter_namespaces();
+        if attempts.check(Restriction::Namespaces, entered)?.is_none() {
+            let errno = entered.err().unwrap_or(Errno::PERM);
+            attempts.report_all(&MOUNTED, errno);
+            attempts.report_all(
+                &[Restriction::PidNamespace, Restriction::IpcNamespace],
+                errno,
+            );
+            return Ok(PidNamespace::Shared);
+        }
+        self.has_namespaces = Some(true);
+        self.identity.confines_tracing = true;
+        if self.processes == Processes::Private {
+            attempts.check(
+                Restriction::IpcNamespace,
+                kernel::unshare(UnshareFlags::NEWIPC),
+            )?;
+            let entered = pid_namespace::enter(self.enforcement);
+            if attempts
+                .check(Restriction::PidNamespace, entered)?
+                .is_some()
+            {
+                self.pid_namespace = PidNamespace::New;
+            }
+        }
+        Ok(self.pid_namespace)
+    }
+
+    fn give_up_privileges(
+        &mut self,
+        report_missing: &dyn Fn(Restriction, Errno),
+    ) -> Result<(), SpawnFailure> {
+        // A writable place has to be there, whatever the kernel supports. It is opened outside of the
+        // namespaces, to be compared with what its path leads to inside.
+        self.places
+            .open_writable()
+            .map_err(|errno| SpawnStep::Confine(Restriction::Writes).failed(errno))?;
+        let attempts = self.attempts(report_missing);
+        attempts.check(Restriction::NoNewPrivileges, privileges::no_new())?;
+        Ok(())
+    }
+
+    /// Mounts; behind bubblewrap also what [`enter_namespaces`](Self::enter_namespaces) does.
     pub(super) fn apply_mounts(
         &mut self,
         mounts: MountBuilder<'_>,
         report_missing: &dyn Fn(Restriction, Errno),
     ) -> Result<(), SpawnFailure> {
         let attempts = self.attempts(report_missing);
-        // A writable place has to be there, whatever the kernel supports.
-        self.places
-            .open_writable()
-            .map_err(|errno| SpawnStep::Confine(Restriction::Writes).failed(errno))?;
-        attempts.check(Restriction::NoNewPrivileges, privileges::no_new())?;
         match mounts {
-            MountBuilder::ThisProcess => {
-                let entered = self.identity.enter_namespaces();
-                if attempts.check(Restriction::Namespaces, entered)?.is_none() {
-                    attempts.report_all(&MOUNTED, entered.err().unwrap_or(Errno::PERM));
-                    return Ok(());
+            MountBuilder::ThisProcess => match self.has_namespaces {
+                None => Err(SpawnStep::Confine(Restriction::Namespaces).failed(Errno::INVAL)),
+                Some(false) => Ok(()),
+                Some(true) => {
+                    if self.pid_namespace == PidNamespace::New {
+                        attempts.check(Restriction::PidNamespace, pid_namespace::mount_proc())?;
+                    }
+                    build::mounts(&mut self.places, attempts)
                 }
-                self.identity.confines_tracing = true;
-                build::mounts(&mut self.places, attempts)
-            }
+            },
             MountBuilder::Bubblewrap(snapshot) => {
+                self.give_up_privileges(report_missing)?;
+                let attempts = self.attempts(report_missing);
                 let entered =
                     attempts.check(Restriction::Namespaces, verify::namespaces(snapshot))?;
                 self.identity.confines_tracing = entered.is_some();
+                if self.processes == Processes::Private {
+                    let entered = verify::own_ipc_namespace(snapshot);
+                    attempts.check(Restriction::IpcNamespace, entered)?;
+                }
                 verify::mounts(&mut self.places, snapshot, attempts)
             }
             MountBuilder::Unavailable(errno) => {
+                self.give_up_privileges(report_missing)?;
+                let attempts = self.attempts(report_missing);
                 attempts.report_all(&[Restriction::Bubblewrap, Restriction::Namespaces], errno);
                 attempts.report_all(&MOUNTED, errno);
+                attempts.report_all(&[Restriction::IpcNamespace], errno);
                 Ok(())
             }
         }
@@ -198,6 +274,7 @@ pub(super) fn requested(sandbox: &Sandbox) -> impl Iterator<Item = Restriction> 
     let protects = !sandbox.protected.is_empty();
     let has_own_temporary = sandbox.temporary == Temporary::Private;
     let uses_bubblewrap = sandbox.builder == Builder::Bubblewrap;
+    let has_own_processes = sandbox.processes == Processes::Private;
     RESTRICTIONS
         .into_iter()
         .filter(move |restriction| match restriction {
@@ -211,6 +288,8 @@ pub(super) fn requested(sandbox: &Sandbox) -> impl Iterator<Item = Restriction> 
             Restriction::Protected => protects,
             Restriction::Temporary => has_own_temporary,
             Restriction::Bubblewrap => uses_bubblewrap,
+            Restriction::PidNamespace => has_own_processes && !uses_bubblewrap,
+            Restriction::IpcNamespace => has_own_processes,
             Restriction::NoNewPrivileges
             | Restriction::Namespaces
             | Restriction::Devices

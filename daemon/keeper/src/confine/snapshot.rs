@@ -44,6 +44,8 @@ impl Node {
 pub(crate) struct Snapshot {
     /// The user namespace of this process.
     pub(super) user_namespace: Option<Node>,
+    /// Its IPC namespace.
+    pub(super) ipc_namespace: Option<Node>,
     /// The host's pseudo-terminals.
     pub(super) terminals: Option<Node>,
     pub(super) writable: Vec<Option<Node>>,
@@ -59,8 +61,17 @@ pub(crate) struct Snapshot {
 
 /// This process's user namespace.
 pub(super) fn user_namespace() -> Result<Node, Errno> {
+    namespace(c"/proc/self/ns/user")
+}
+
+/// This process's IPC namespace.
+pub(super) fn ipc_namespace() -> Result<Node, Errno> {
+    namespace(c"/proc/self/ns/ipc")
+}
+
+fn namespace(link: &CStr) -> Result<Node, Errno> {
     // It is a magic link, which `resolve` refuses. No other process could have made it.
-    let entry = rustix::fs::stat(c"/proc/self/ns/user")?;
+    let entry = rustix::fs::stat(link)?;
     Ok(Node {
         device: entry.st_dev,
         inode: entry.st_ino,
@@ -81,6 +92,8 @@ impl Snapshot {
             Err(errno) => on_failure((restriction, errno)).map(|()| None),
         };
         snapshot.user_namespace = or_failure(Restriction::Namespaces, user_namespace().map(Some))?;
+        // Without it nothing can be compared, and `verify` fails where it has to.
+        snapshot.ipc_namespace = ipc_namespace().ok();
         snapshot.terminals = or_failure(Restriction::Devices, Node::at(c"/dev/pts").map(Some))?;
         for (path, _) in places.writable() {
             let found = or_failure(Restriction::Writes, Node::at(path).map(Some))?;
@@ -134,7 +147,7 @@ impl Snapshot {
     /// For [`Snapshot::from_bytes`].
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let singles = [self.user_namespace, self.terminals];
+        let singles = [self.user_namespace, self.ipc_namespace, self.terminals];
         for list in [&singles[..], &self.writable, &self.guards, &self.covers] {
             bytes.extend_from_slice(&(list.len() as u64).to_le_bytes());
             for node in list {
@@ -170,7 +183,7 @@ impl Snapshot {
             }
         }
         let [singles, writable, guards, covers] = lists;
-        let &[user_namespace, terminals] = singles.as_slice() else {
+        let &[user_namespace, ipc_namespace, terminals] = singles.as_slice() else {
             return None;
         };
         let mut temporary = Vec::new();
@@ -181,6 +194,7 @@ impl Snapshot {
         }
         Some(Self {
             user_namespace,
+            ipc_namespace,
             terminals,
             writable,
             guards,

@@ -13,7 +13,7 @@ use super::attempts::Attempts;
 use super::bubblewrap::needed_pins;
 use super::places::{Devices, Places};
 use super::resolve::resolve;
-use super::snapshot::{Node, Snapshot, user_namespace};
+use super::snapshot::{Node, Snapshot, ipc_namespace, user_namespace};
 use crate::protocol::confinement::{Restriction, Temporary};
 use crate::protocol::message::SpawnFailure;
 
@@ -49,6 +49,12 @@ pub(super) fn mounts(
 pub(super) fn namespaces(snapshot: &Snapshot) -> Result<(), Errno> {
     let outside = snapshot.user_namespace.ok_or(Errno::NOENT)?;
     ensure(user_namespace()? != outside, Errno::PERM)
+}
+
+/// An IPC namespace of its own.
+pub(super) fn own_ipc_namespace(snapshot: &Snapshot) -> Result<(), Errno> {
+    let outside = snapshot.ipc_namespace.ok_or(Errno::NOENT)?;
+    ensure(ipc_namespace()? != outside, Errno::PERM)
 }
 
 /// A `/dev` of its own, with terminals of its own.

@@ -28,8 +28,11 @@ impl Inventory {
         self.0.insert(id, terminal);
     }
 
-    pub(crate) fn remove(&mut self, id: &TerminalId) -> Option<Terminal> {
-        self.0.remove(id)
+    /// Removes a terminal and ends what is in its PID namespace.
+    pub(crate) fn remove(&mut self, id: &TerminalId) {
+        if let Some(terminal) = self.0.remove(id) {
+            terminal.end_namespace();
+        }
     }
 
     pub(crate) fn get_mut(&mut self, id: &TerminalId) -> Option<&mut Terminal> {
@@ -62,6 +65,15 @@ impl Inventory {
         Some(id.clone())
     }
 
+    /// The terminals whose commands another process than the root may become.
+    pub(crate) fn awaiting_announcement(&self) -> Vec<TerminalId> {
+        let waiting = self.0.iter().filter(|(_, terminal)| {
+            let start = terminal.start();
+            start.is_some_and(|start| start.pending.awaits_announcement())
+        });
+        waiting.map(|(id, _)| id.clone()).collect()
+    }
+
     /// What a scan of processes needs to know.
     pub(crate) fn trees(&self) -> Vec<Tree<'_>> {
         self.0
@@ -70,9 +82,15 @@ impl Inventory {
             .collect()
     }
 
-    /// Drops terminals that are over, unless their trees are being ended.
+    /// Drops terminals that are over, unless their trees are being ended, and ends what is in their
+    /// PID namespaces.
     pub(crate) fn sweep(&mut self, is_ending: impl Fn(&TerminalId) -> bool) {
-        self.0
-            .retain(|id, terminal| !terminal.is_over() || is_ending(id));
+        self.0.retain(|id, terminal| {
+            let is_over = terminal.is_over() && !is_ending(id);
+            if is_over {
+                terminal.end_namespace();
+            }
+            !is_over
+        });
     }
 }

@@ -4,12 +4,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nix::libc::{SIGCHLD, SIGKILL};
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use crate::launch::{Launched, PendingStart, Progress};
 use crate::poll::Token;
-use crate::process_tree::{Identity, RequestNumber, Tree};
+use crate::process_tree::{Identity, RequestNumber, Tree, signal_process};
 use crate::protocol::confinement::Enforced;
 use crate::protocol::message::{ProcessId, SpawnRequest, TerminalFds, WaitStatus};
 
@@ -28,10 +29,14 @@ pub(crate) struct Start {
 pub(crate) struct Terminal {
     /// The process of its command; reaped once there is a status.
     root: ProcessId,
+    /// The init of its PID namespace, where it has one. It may have ended.
+    init: Option<ProcessId>,
     status: Option<WaitStatus>,
     /// Its descriptors, until a server releases them.
     fds: Option<TerminalFds>,
     stdio: Stdio,
+    /// Its tty or pipes, as the links in `/proc/PID/fd` say it.
+    stdio_links: Vec<PathBuf>,
     /// The device number of its PTY, where it has one.
     tty: Option<u32>,
     /// The processor time that each of its processes may use, where there is a limit.
@@ -53,7 +58,9 @@ impl Terminal {
         let cpu_seconds = request.confinement.limits.cpu_seconds;
         let terminal = Self {
             root: launched.root,
+            init: None,
             status: None,
+            stdio_links: stdio_links(&launched.fds, launched.tty),
             fds: Some(launched.fds),
             stdio: request.stdio,
             tty: launched.tty,
@@ -101,6 +108,10 @@ impl Terminal {
         self.start = Some(start);
     }
 
+    pub(crate) fn start(&self) -> Option<&Start> {
+        self.start.as_ref()
+    }
+
     pub(crate) fn start_mut(&mut self) -> Option<&mut Start> {
         self.start.as_mut()
     }
@@ -111,6 +122,7 @@ impl Terminal {
             return Progress::Pending;
         };
         let progress = start.pending.poll(&mut self.root, &mut self.enforced);
+        self.init = start.pending.init();
         if let Progress::Executed(status) = progress {
             self.status = self.status.or(status);
         }
@@ -162,6 +174,17 @@ impl Terminal {
     /// The root was reaped.
     pub(crate) fn set_status(&mut self, status: WaitStatus) {
         self.status = Some(status);
+        if let Some(init) = self.init {
+            // The command is no child of its init, which looks now whether anything else is left.
+            signal_process(init, SIGCHLD);
+        }
+    }
+
+    /// Ends everything in its PID namespace, where it has one. The terminal is being dropped.
+    pub(crate) fn end_namespace(&self) {
+        if let Some(init) = self.init {
+            signal_process(init, SIGKILL);
+        }
     }
 
     pub(crate) fn tree<'a>(&'a self, id: &'a TerminalId) -> Tree<'a> {
@@ -169,13 +192,35 @@ impl Terminal {
             identity: Identity {
                 id,
                 root: self.root,
+                init: self.init,
                 // Once the master is closed, the kernel reuses the tty's number.
                 tty: self.tty.filter(|_| self.fds.is_some()),
             },
             cgroup: self.cgroup.as_deref(),
             unreaped_root: self.unreaped_root(),
+            // The kernel reuses the names once they are closed.
+            stdio: (self.fds.as_ref()).map_or(&[], |_| self.stdio_links.as_slice()),
         }
     }
+}
+
+fn stdio_links(fds: &TerminalFds, tty: Option<u32>) -> Vec<PathBuf> {
+    match fds {
+        TerminalFds::Pty { .. } => tty.map(tty_link).into_iter().collect(),
+        TerminalFds::Pipes { stdout, stderr, .. } => {
+            let entries = [stdout, stderr].into_iter().map(rustix::fs::fstat);
+            entries
+                .filter_map(|entry| Some(format!("pipe:[{}]", entry.ok()?.st_ino).into()))
+                .collect()
+        }
+    }
+}
+
+/// The name of a pseudo-terminal: their majors are 136 to 143 with 256 minors each
+/// (Documentation/admin-guide/devices.txt), and a devpts numbers them on in minors of 20 bits.
+fn tty_link(device: u32) -> PathBuf {
+    let minor = (device & 0xff) | ((device >> 12) & 0x000f_ff00);
+    format!("/dev/pts/{minor}").into()
 }
 
 impl AsFd for Start {

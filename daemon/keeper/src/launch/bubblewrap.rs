@@ -199,7 +199,7 @@ fn leave_bubblewrap(command: &Command) -> Result<(), SpawnFailure> {
     // Until now this process ended with bubblewrap. From now on the keeper knows it and ends it.
     rustix::process::set_parent_process_death_signal(None).map_err(|errno| STEP.failed(errno))?;
     command.lead_session()?;
-    report_command_pid();
+    report_command_pid(rustix::process::getpid().as_raw_pid());
     exec_gate::wait_at(HANDOVER_GATE, MAX_EXEC_PAUSE).map_err(|errno| STEP.failed(errno))?;
     restore_fds().map_err(|errno| STEP.failed(errno))
 }

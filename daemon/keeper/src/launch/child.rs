@@ -11,9 +11,10 @@ use super::bubblewrap::{self, LauncherInput};
 use super::child_fds::{BUILDER_STDERR, CONTENT, EXEC_GATE, FIRST_FREE, HANDOVER_GATE};
 use super::command::Command;
 use super::command_process::BuilderFds;
-use super::error_pipe::{self, exit_with};
+use super::error_pipe::{self, exit_with, report_missing};
+use super::pid_namespace;
 use super::stdio::ChildStdio;
-use crate::confine::{MountBuilder, Plan};
+use crate::confine::{MountBuilder, PidNamespace, Plan};
 use crate::protocol::confinement::Builder;
 use crate::protocol::message::{PausePoint, SpawnFailure, SpawnStep};
 use crate::sys;
@@ -51,13 +52,21 @@ impl Child<'_> {
     }
 
     /// Everything before the confinement. Does not return when bubblewrap is executed.
-    fn prepare(&self) -> Result<MountBuilder<'static>, SpawnFailure> {
+    fn prepare(&mut self) -> Result<MountBuilder<'static>, SpawnFailure> {
         self.place_fds()
             .map_err(|errno| SpawnStep::Session.failed(errno))?;
         match self.plan.builder() {
             Builder::Termd => {
-                self.command.lead_session()?;
+                // Another process may become the command. The terminal is for its session.
+                rustix::process::setsid().map_err(|errno| SpawnStep::Session.failed(errno))?;
                 self.command.wait_at_gate(PausePoint::BeforeConfinement)?;
+                match self.plan.enter_namespaces(&report_missing)? {
+                    PidNamespace::Shared => self.command.take_terminal()?,
+                    PidNamespace::New => {
+                        pid_namespace::fork_command()?;
+                        self.command.lead_session()?;
+                    }
+                }
                 Ok(MountBuilder::ThisProcess)
             }
             Builder::Bubblewrap => {

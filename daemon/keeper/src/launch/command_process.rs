@@ -3,10 +3,13 @@
 //! Usually it is the forked child. Where bubblewrap builds the sandbox, the child executes
 //! bubblewrap and a process behind it becomes the command. When that process has announced itself,
 //! the keeper kills bubblewrap and releases the process once bubblewrap is reaped. As subreaper the
-//! keeper is then its parent and reaps it itself.
+//! keeper is then its parent and reaps it itself. In a PID namespace the child forks the command as
+//! another child of the keeper, and exits.
 //!
 //! ```text
 //! Forked
+//! BeforePidNamespace ─ announced ─▶ Forked
+//!                    ─ reaped ─▶ BeforePidNamespace, ended ─ announced ─▶ Forked
 //! BehindBubblewrap ─ announced ─▶ BubblewrapKilled ─ reaped ─▶ Forked
 //!                  ─ reaped ─▶ BehindBubblewrap, ended ─ announced ─▶ Forked
 //! ```
@@ -18,6 +21,7 @@ use rustix::io::Errno;
 use super::child_fds::FIRST_FREE;
 use super::exec_gate::ExecGate;
 use super::stdio::outward_pipe;
+use crate::confine::Plan;
 use crate::process_tree::read_process;
 use crate::protocol::confinement::{Builder, Enforced, Restriction};
 use crate::protocol::message::{ProcessId, SpawnFailure, SpawnStep, WaitStatus};
@@ -31,6 +35,11 @@ const MAX_BUILDER_STDERR: usize = 4096;
 pub(super) enum CommandProcess {
     /// The root.
     Forked,
+    /// A child of the keeper that the root forks. It has not announced itself yet.
+    BeforePidNamespace {
+        /// The root's end, once it is reaped.
+        ended: Option<WaitStatus>,
+    },
     /// A process behind the root, which is bubblewrap. It has not announced itself yet.
     BehindBubblewrap {
         /// The gate at which it will wait.
@@ -51,10 +60,17 @@ pub(super) struct BuilderFds {
 }
 
 impl CommandProcess {
-    pub(super) fn new(builder: Builder) -> Result<(Self, Option<BuilderFds>), SpawnFailure> {
-        if builder == Builder::Termd {
-            return Ok((Self::Forked, None));
+    pub(super) fn new(plan: &Plan) -> Result<(Self, Option<BuilderFds>), SpawnFailure> {
+        match plan.builder() {
+            Builder::Termd if plan.may_enter_pid_namespace() => {
+                Ok((Self::BeforePidNamespace { ended: None }, None))
+            }
+            Builder::Termd => Ok((Self::Forked, None)),
+            Builder::Bubblewrap => Self::behind_bubblewrap(),
         }
+    }
+
+    fn behind_bubblewrap() -> Result<(Self, Option<BuilderFds>), SpawnFailure> {
         let (gate, handover_gate) = ExecGate::closed()?;
         let (stderr, child_stderr) = outward_pipe()?;
         let child_stderr = rustix::io::fcntl_dupfd_cloexec(child_stderr, FIRST_FREE)
@@ -71,13 +87,19 @@ impl CommandProcess {
         Ok((command, Some(fds)))
     }
 
-    /// A process announces that it becomes the command. `root` is bubblewrap. Returns the new root,
-    /// unless the process is not a descendant of bubblewrap (ESRCH).
+    /// A process announces that it becomes the command. Returns the new root, unless the process is
+    /// no other child of the keeper nor one of bubblewrap, which is `root` then (ESRCH).
     pub(super) fn announced(
         &mut self,
         root: ProcessId,
         pid: i32,
     ) -> Result<ProcessId, SpawnFailure> {
+        if let Self::BeforePidNamespace { .. } = self {
+            let unrelated = SpawnStep::Confine(Restriction::PidNamespace).failed(Errno::SRCH);
+            let command = child_of_keeper(pid).filter(|&command| command != root);
+            *self = Self::Forked;
+            return command.ok_or(unrelated);
+        }
         let unrelated = SpawnStep::Confine(Restriction::Bubblewrap).failed(Errno::SRCH);
         let Self::BehindBubblewrap { gate, ended, .. } = self else {
             return Err(unrelated);
@@ -108,10 +130,18 @@ impl CommandProcess {
         matches!(self, Self::BehindBubblewrap { .. })
     }
 
-    /// The root was reaped. Whether it was bubblewrap and not the command.
+    /// Whether another process than the root may become the command.
+    pub(super) fn awaits_announcement(&self) -> bool {
+        matches!(
+            self,
+            Self::BehindBubblewrap { .. } | Self::BeforePidNamespace { .. }
+        )
+    }
+
+    /// The root was reaped. Whether it was not the command.
     pub(super) fn root_reaped(&mut self, status: WaitStatus) -> bool {
         match self {
-            Self::BehindBubblewrap { ended, .. } => {
+            Self::BehindBubblewrap { ended, .. } | Self::BeforePidNamespace { ended } => {
                 *ended = Some(status);
                 true
             }
@@ -134,26 +164,31 @@ impl CommandProcess {
 
     /// Whether the root's pid still is its own.
     pub(super) fn has_unreaped_root(&self) -> bool {
-        !matches!(self, Self::BehindBubblewrap { ended: Some(_), .. })
+        !matches!(
+            self,
+            Self::BehindBubblewrap { ended: Some(_), .. }
+                | Self::BeforePidNamespace { ended: Some(_) }
+        )
     }
 
-    /// The error pipe has ended: the command was executed, or bubblewrap ended without a process
-    /// behind it. Returns the root's status where it was the command, runs without bubblewrap by
+    /// The error pipe has ended: the command was executed, or the root ended without another process
+    /// that becomes the command. Returns the root's status where the root was the command after all, by
     /// best effort, and has ended already.
     pub(super) fn executed(
         &mut self,
         enforced: &Enforced,
     ) -> Result<Option<WaitStatus>, SpawnFailure> {
-        let Self::BehindBubblewrap { ended, .. } = self else {
-            return Ok(None);
+        let (restriction, ended) = match self {
+            Self::BehindBubblewrap { ended, .. } => (Restriction::Bubblewrap, *ended),
+            Self::BeforePidNamespace { ended } => (Restriction::PidNamespace, *ended),
+            Self::Forked | Self::BubblewrapKilled { .. } => return Ok(None),
         };
         let mut missing = enforced.missing.iter();
-        if missing.any(|missing| missing.restriction == Restriction::Bubblewrap) {
-            let ended = *ended;
+        if missing.any(|missing| missing.restriction == restriction) {
             *self = Self::Forked;
             return Ok(ended);
         }
-        Err(SpawnStep::Confine(Restriction::Bubblewrap).failed(Errno::CANCELED))
+        Err(SpawnStep::Confine(restriction).failed(Errno::CANCELED))
     }
 
     /// bubblewrap's error message, if it wrote one.
@@ -168,6 +203,13 @@ impl CommandProcess {
     }
 }
 
+/// This process, where it is a child of the keeper.
+pub(super) fn child_of_keeper(pid: i32) -> Option<ProcessId> {
+    let keeper = rustix::process::getpid().as_raw_pid();
+    let process = read_process(pid)?;
+    (process.parent == keeper).then_some(process.id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,7 +218,7 @@ mod tests {
     const ENDED: WaitStatus = WaitStatus::Exited(1);
 
     fn builder() -> CommandProcess {
-        CommandProcess::new(Builder::Bubblewrap).unwrap().0
+        CommandProcess::behind_bubblewrap().unwrap().0
     }
 
     #[test]
@@ -188,6 +230,23 @@ mod tests {
         let failure = command.executed(&Enforced::default()).unwrap_err();
         assert_eq!(failure.step, SpawnStep::Confine(Restriction::Bubblewrap));
         assert!(!CommandProcess::Forked.root_reaped(ENDED));
+    }
+
+    #[test]
+    fn who_enters_a_pid_namespace_is_not_the_command() {
+        let mut command = CommandProcess::BeforePidNamespace { ended: None };
+        assert!(command.awaits_announcement());
+        assert!(command.root_reaped(WaitStatus::Exited(0)));
+        assert!(!command.has_unreaped_root());
+        let failure = command.executed(&Enforced::default()).unwrap_err();
+        assert_eq!(failure.step, SpawnStep::Confine(Restriction::PidNamespace));
+        // This process is a child of the test's parent, and not of the test.
+        let ourselves = rustix::process::getpid().as_raw_pid();
+        let root = ProcessId {
+            pid: i32::MAX,
+            start_time: 1,
+        };
+        assert!(command.announced(root, ourselves).is_err());
     }
 
     /// By best effort the child that was to become bubblewrap became the command.

@@ -17,6 +17,8 @@ const MISSING: u8 = 128;
 /// This number is neither a step nor a restriction. The report's errno is the pid of the process
 /// behind bubblewrap that becomes the command.
 const COMMAND_PID: u8 = 63;
+/// This number announces, with the pid, the init of the command's PID namespace.
+const INIT_PID: u8 = 62;
 const REPORT_BYTES: usize = 5;
 
 /// What an error pipe says.
@@ -26,8 +28,10 @@ pub(super) enum Report {
     Pending,
     /// execve(2) succeeded.
     Executed,
-    /// This process, behind the forked one, becomes the command, and waits.
+    /// This process, and not the forked one, becomes the command.
     CommandPid(i32),
+    /// This process is the init of the command's PID namespace.
+    InitPid(i32),
     /// A step failed; the child has exited or is about to.
     Failed(SpawnFailure),
 }
@@ -44,6 +48,9 @@ pub(super) fn read(error_pipe: &OwnedFd, enforced: &mut Enforced) -> Report {
                 let value = i32::from_le_bytes(value);
                 if number == COMMAND_PID {
                     return Report::CommandPid(value);
+                }
+                if number == INIT_PID {
+                    return Report::InitPid(value);
                 }
                 match number.checked_sub(MISSING).map(Restriction::from_number) {
                     Some(Some(restriction)) => enforced.mark_missing(restriction, value),
@@ -75,9 +82,14 @@ pub(super) fn report_missing(restriction: Restriction, errno: Errno) {
     write(MISSING + restriction.number(), errno.raw_os_error());
 }
 
-/// Reports that this process becomes the command.
-pub(super) fn report_command_pid() {
-    write(COMMAND_PID, rustix::process::getpid().as_raw_pid());
+/// Reports that the process with this pid, as the keeper sees it, becomes the command.
+pub(super) fn report_command_pid(pid: i32) {
+    write(COMMAND_PID, pid);
+}
+
+/// Reports the pid of the init of the command's PID namespace, as the keeper sees it.
+pub(super) fn report_init_pid(pid: i32) {
+    write(INIT_PID, pid);
 }
 
 /// Reports the step that failed, and exits.

@@ -69,7 +69,7 @@ impl Launcher {
         };
         let plan = Plan::new(&request.confinement, &self.dirs, tty)?;
         let enforced = plan.enforced().clone();
-        let (command_process, builder_fds) = CommandProcess::new(plan.builder())?;
+        let (command_process, builder_fds) = CommandProcess::new(&plan)?;
         let mut forked = Child {
             command,
             stdio: child,

@@ -1,7 +1,8 @@
 //! Starting a terminal's command: descriptors, fork, confinement, exec.
 //!
 //! The [`Launcher`] forks a `child`, which confines itself and executes the `command`, or first
-//! executes `bubblewrap`, behind which a second process does the same. An `error_pipe` reports each
+//! executes `bubblewrap`, behind which a second process does the same, or goes on as another process in
+//! a `pid_namespace`, whose first process is an `init`. An `error_pipe` reports each
 //! failed step to the keeper, which follows it in a [`PendingStart`].
 
 mod bubblewrap;
@@ -11,8 +12,10 @@ mod command;
 mod command_process;
 mod error_pipe;
 mod exec_gate;
+mod init;
 mod launcher;
 mod pending_start;
+mod pid_namespace;
 mod stdio;
 
 pub use self::bubblewrap::run_launcher_if_requested;

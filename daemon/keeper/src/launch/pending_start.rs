@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::command_process::CommandProcess;
+use super::command_process::{self, CommandProcess};
 use super::error_pipe::{self, Report};
 use super::exec_gate::ExecGate;
 use crate::protocol::confinement::Enforced;
@@ -25,6 +25,7 @@ pub(crate) struct PendingStart {
     error_pipe: OwnedFd,
     gate: ExecGate,
     command: CommandProcess,
+    init: Option<ProcessId>,
 }
 
 impl PendingStart {
@@ -33,16 +34,20 @@ impl PendingStart {
             error_pipe,
             gate,
             command,
+            init: None,
         }
     }
 
-    /// Reads what the child has reported. `root` changes when a process behind bubblewrap becomes
-    /// the command.
+    /// Reads what the child has reported. `root` changes when another process becomes the command.
     pub(crate) fn poll(&mut self, root: &mut ProcessId, enforced: &mut Enforced) -> Progress {
         loop {
             return match error_pipe::read(&self.error_pipe, enforced) {
                 Report::Pending => Progress::Pending,
                 Report::Failed(failure) => Progress::Failed(failure),
+                Report::InitPid(pid) => {
+                    self.init = command_process::child_of_keeper(pid);
+                    continue;
+                }
                 Report::CommandPid(pid) => match self.command.announced(*root, pid) {
                     Ok(command) => {
                         *root = command;
@@ -72,9 +77,19 @@ impl PendingStart {
         self.gate.cancel();
     }
 
-    /// Whether the root is bubblewrap, and may yet turn out to be the command.
+    /// The init of the command's PID namespace, once it is reported.
+    pub(crate) fn init(&self) -> Option<ProcessId> {
+        self.init
+    }
+
+    /// Whether a process behind bubblewrap, which is the root, may become the command.
     pub(crate) fn is_behind_bubblewrap(&self) -> bool {
         self.command.is_behind_bubblewrap()
+    }
+
+    /// Whether another process than the root may become the command.
+    pub(crate) fn awaits_announcement(&self) -> bool {
+        self.command.awaits_announcement()
     }
 
     /// Whether the root is a child of the keeper that was not reaped, unless the terminal has its
@@ -83,7 +98,7 @@ impl PendingStart {
         self.command.has_unreaped_root()
     }
 
-    /// The root was reaped. Whether it was bubblewrap and not the command.
+    /// The root was reaped. Whether it was not the command.
     pub(crate) fn root_reaped(&mut self, status: WaitStatus) -> bool {
         self.command.root_reaped(status)
     }

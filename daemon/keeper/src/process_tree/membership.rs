@@ -7,7 +7,9 @@
 //!    terminal of ours is another daemon's, and no evidence;
 //! 4. its controlling tty is the terminal's. A tty is only a number, and a sandbox or a container
 //!    with a devpts of its own counts from 0 again, so the mark goes first;
-//! 5. its parent belongs to the terminal.
+//! 5. an earlier scan of the same kill found it there, or it has the terminal's tty or pipes open;
+//! 6. its parent belongs to the terminal, or it is the init of the terminal's PID namespace or a child
+//!    of it, which adopts the namespace's orphans.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,6 +30,8 @@ pub(crate) struct Process {
     pub(crate) ended: bool,
     /// The id in its `TERMD_TERMINAL`.
     pub(crate) mark: Option<TerminalId>,
+    /// The terminal that an earlier scan found it in, or whose tty or pipes it has open.
+    pub(crate) lesser_evidence: Option<TerminalId>,
 }
 
 /// What identifies a terminal's processes.
@@ -35,6 +39,8 @@ pub(crate) struct Process {
 pub(crate) struct Identity<'a> {
     pub(crate) id: &'a TerminalId,
     pub(crate) root: ProcessId,
+    /// The init of its PID namespace, where it has one.
+    pub(crate) init: Option<ProcessId>,
     /// Its tty's device number, while the keeper holds the master: later the number is reused.
     pub(crate) tty: Option<u32>,
 }
@@ -44,16 +50,28 @@ pub(crate) fn encode_device(major: u32, minor: u32) -> u32 {
     (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)
 }
 
-/// The processes below the keeper, without the server and its descendants. A process whose parent is
-/// missing counts: the parent ended while the snapshot was taken.
+/// Who is below the keeper and belongs to no terminal; with their descendants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Excluded<'a> {
+    /// The server's pid.
+    pub(crate) server: Option<i32>,
+    /// The children that the keeper had when it was executed. They are not termd's.
+    pub(crate) inherited: &'a [ProcessId],
+}
+
+/// The processes below the keeper, without the excluded ones and their descendants. A process whose
+/// parent is missing counts: the parent ended while the snapshot was taken.
 pub(crate) fn descendants(
     all: BTreeMap<i32, Process>,
     keeper: i32,
-    server: Option<i32>,
+    excluded: Excluded<'_>,
 ) -> Vec<Process> {
     // The keeper is last: as pid 1 of a container it replaces init.
     let mut verdicts = HashMap::from([(0, false), (1, false), (keeper, true)]);
-    verdicts.extend(server.map(|server| (server, false)));
+    verdicts.extend(excluded.server.map(|server| (server, false)));
+    let inherited = excluded.inherited.iter();
+    let inherited = inherited.filter(|id| all.get(&id.pid).is_some_and(|there| there.id == **id));
+    verdicts.extend(inherited.map(|id| (id.pid, false)));
     for &pid in all.keys() {
         let mut path = Vec::new();
         let mut at = pid;
@@ -110,6 +128,7 @@ struct Evidence<'a> {
     ttys: HashMap<u32, usize>,
     marks: HashMap<&'a TerminalId, usize>,
     starts: HashMap<i32, u64>,
+    inits: HashMap<ProcessId, usize>,
 }
 
 impl<'a> Evidence<'a> {
@@ -136,14 +155,21 @@ impl<'a> Evidence<'a> {
                 .iter()
                 .map(|process| (process.id.pid, process.id.start_time))
                 .collect(),
+            inits: terminals
+                .iter()
+                .enumerate()
+                .filter_map(|(index, terminal)| Some((terminal.init?, index)))
+                .collect(),
         }
     }
 
     fn of(&self, process: &Process) -> Option<usize> {
         self.as_root(process)
+            .or_else(|| self.inits.get(&process.id).copied())
             .or_else(|| self.by_session(process))
             .or_else(|| self.marks.get(process.mark.as_ref()?).copied())
             .or_else(|| self.ttys.get(&process.tty?).copied())
+            .or_else(|| self.marks.get(process.lesser_evidence.as_ref()?).copied())
     }
 
     fn as_root(&self, process: &Process) -> Option<usize> {

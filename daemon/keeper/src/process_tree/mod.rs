@@ -10,8 +10,8 @@ mod scan;
 mod tree_kill;
 mod tree_killer;
 
-pub(crate) use self::membership::{Identity, encode_device};
-pub(crate) use self::procfs::{cpu_time, read_process, start_time};
+pub(crate) use self::membership::{Excluded, Identity, encode_device};
+pub(crate) use self::procfs::{cpu_time, name, own_children, read_process, start_time};
 pub(crate) use self::scan::RootGroup;
-pub(crate) use self::scan::{Scan, Tree, signal_process};
+pub(crate) use self::scan::{Scan, Tree, TreeId, signal_process};
 pub(crate) use self::tree_killer::{RequestNumber, TreeKiller};

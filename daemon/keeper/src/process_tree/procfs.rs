@@ -2,28 +2,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use termd_proto::TerminalId;
 
-use super::membership::{Process, descendants};
+use super::membership::{Excluded, Process, descendants};
 use crate::protocol::message::{ProcessId, TERMINAL_VARIABLE};
 
 /// A stat line has 52 numbers and a name of at most 64 bytes.
 const MAX_STAT: u64 = 2048;
 /// The number of the first field after the name, which is the state.
 const FIRST_FIELD: usize = 3;
-/// An environment is read in pieces of this size; the kernel bounds a variable to 128 KiB.
-const ENVIRON_BUFFER: usize = 8 * 1024;
-const MAX_VARIABLE: u64 = 256 * 1024;
+/// How much of an environment is read. The mark is the first variable of what the keeper executes.
+const ENVIRON_BYTES: usize = 256 * 1024;
+/// How often an empty environment is read again. In the middle of execve(2), which takes below a
+/// millisecond, the kernel shows none; one read takes about 10 us.
+const EXECVE_READS: usize = 200;
+/// The most descriptors of one process that are looked at.
+const MAX_DESCRIPTORS: usize = 4096;
 /// The most that is read of `cgroup.procs`: a hundred thousand pids.
 const MAX_PROCS: u64 = 1 << 20;
 
-/// Every process below the keeper with its mark, without the server and its descendants.
-pub(crate) fn snapshot(keeper: i32, server: Option<i32>) -> Vec<Process> {
+/// Every process below the keeper with its mark, without the excluded ones.
+pub(crate) fn snapshot(keeper: i32, excluded: Excluded<'_>) -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -31,11 +35,37 @@ pub(crate) fn snapshot(keeper: i32, server: Option<i32>) -> Vec<Process> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter_map(|pid| Some((pid, read_process(pid)?)))
         .collect();
-    let mut below = descendants(all, keeper, server);
-    for process in &mut below {
-        process.mark = read_mark(process.id.pid);
+    let mut below = descendants(all, keeper, excluded);
+    let mut buffer = vec![0; ENVIRON_BYTES];
+    for process in below.iter_mut().filter(|process| !process.ended) {
+        process.mark = read_mark(process.id.pid, &mut buffer);
     }
     below
+}
+
+/// The children of this process, which has one thread; none where the kernel does not list them
+/// (`CONFIG_PROC_CHILDREN`).
+pub(crate) fn own_children() -> Vec<ProcessId> {
+    let listed = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    let pids = listed
+        .split_ascii_whitespace()
+        .filter_map(|pid| pid.parse().ok());
+    pids.filter_map(|pid| Some(read_process(pid)?.id)).collect()
+}
+
+/// A process's name (`proc_pid_comm(5)`).
+pub(crate) fn name(pid: i32) -> Option<Vec<u8>> {
+    let mut name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(name)
+}
+
+/// What a process has open, as the links of `proc_pid_fd(5)` say it. No file is touched: its server
+/// may not answer.
+pub(crate) fn open_files(pid: i32) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    let entries = entries.into_iter().flatten().take(MAX_DESCRIPTORS);
+    entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
 }
 
 /// One process, without its mark.
@@ -105,34 +135,35 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
         // A process whose first thread has ended looks like a zombie while other threads run.
         ended: matches!(field(3)?, "Z" | "X" | "x") && threads <= 1,
         mark: None,
+        lesser_evidence: None,
     })
 }
 
-fn read_mark(pid: i32) -> Option<TerminalId> {
-    let file = File::open(format!("/proc/{pid}/environ")).ok()?;
-    find_mark(BufReader::with_capacity(ENVIRON_BUFFER, file))
-}
-
-fn find_mark(mut environ: impl BufRead) -> Option<TerminalId> {
-    let mut variable = Vec::new();
-    loop {
-        variable.clear();
-        let read = environ
-            .by_ref()
-            .take(MAX_VARIABLE)
-            .read_until(0, &mut variable)
-            .ok()?;
-        if read == 0 {
-            return None;
-        }
-        let value = variable
-            .strip_prefix(TERMINAL_VARIABLE.as_bytes())
-            .and_then(|rest| rest.strip_prefix(b"="));
-        if let Some(value) = value {
-            let value = value.strip_suffix(b"\0").unwrap_or(value);
-            return TerminalId::from_str(std::str::from_utf8(value).ok()?).ok();
+fn read_mark(pid: i32, buffer: &mut [u8]) -> Option<TerminalId> {
+    for _ in 0..EXECVE_READS {
+        // One read(2): a second one finds nothing where execve(2) has replaced the environment.
+        let mut file = File::open(format!("/proc/{pid}/environ")).ok()?;
+        let length = file.read(buffer).ok()?;
+        let is_executing = length == 0 && has_executable(pid);
+        if !is_executing {
+            return find_mark(buffer.get(..length)?);
         }
     }
+    None
+}
+
+/// Whether a process executes a program: a zombie and a kernel thread do not.
+fn has_executable(pid: i32) -> bool {
+    std::fs::read_link(format!("/proc/{pid}/exe")).is_ok()
+}
+
+fn find_mark(environ: &[u8]) -> Option<TerminalId> {
+    let mut variables = environ.split(|byte| *byte == 0);
+    let value = variables.find_map(|variable| {
+        let rest = variable.strip_prefix(TERMINAL_VARIABLE.as_bytes())?;
+        rest.strip_prefix(b"=")
+    })?;
+    TerminalId::from_str(std::str::from_utf8(value).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -157,6 +188,7 @@ mod tests {
                 tty: Some(34820),
                 ended: false,
                 mark: None,
+                lesser_evidence: None,
             };
             assert_eq!(process, expected, "{name}");
         }
@@ -188,8 +220,7 @@ mod tests {
             format!("TERMD_TERMINAL={id}\0A=b\0"),
             format!("A=b\0{long}\0TERMD_TERMINAL={id}"),
         ] {
-            let reader = BufReader::with_capacity(64, environ.as_bytes());
-            assert_eq!(find_mark(reader), Some(id.clone()));
+            assert_eq!(find_mark(environ.as_bytes()), Some(id.clone()));
         }
         for environ in [
             "",

@@ -1,13 +1,14 @@
 //! One look at all processes below the keeper, and signals to those of a terminal.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags};
 use termd_proto::TerminalId;
 
-use super::membership::{Identity, Process, owners};
+use super::membership::{self, Excluded, Identity, Process};
 use super::procfs;
 use crate::protocol::message::ProcessId;
 use crate::sys::{self, Unreaped};
@@ -20,6 +21,17 @@ pub(crate) struct Tree<'a> {
     pub(crate) cgroup: Option<&'a Path>,
     /// The root's pid, while no other process can have it.
     pub(crate) unreaped_root: Option<i32>,
+    /// Its tty or pipes, as the links in `/proc/PID/fd` say it; none once they are released.
+    pub(crate) stdio: &'a [PathBuf],
+}
+
+/// The processes that are ended together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TreeId {
+    /// A terminal's.
+    Terminal(TerminalId),
+    /// Those that belong to no terminal that the keeper can tell.
+    Orphans,
 }
 
 /// Which processes get a signal beside the targets.
@@ -40,12 +52,22 @@ pub(crate) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Reads `/proc`. `server` and its descendants are left out.
-    pub(crate) fn new(trees: &'a [Tree<'a>], server: Option<i32>) -> Self {
+    /// Reads `/proc`. `known` has the terminals of processes that an earlier scan found.
+    pub(crate) fn new(
+        trees: &'a [Tree<'a>],
+        excluded: Excluded<'_>,
+        known: &HashMap<ProcessId, TerminalId>,
+    ) -> Self {
         let keeper = rustix::process::getpid().as_raw_pid();
-        let processes = procfs::snapshot(keeper, server);
+        let mut processes = procfs::snapshot(keeper, excluded);
+        for process in &mut processes {
+            process.lesser_evidence = known.get(&process.id).cloned();
+        }
         let identities: Vec<_> = trees.iter().map(|tree| tree.identity.clone()).collect();
-        let mut owners = owners(&processes, &identities);
+        let mut owners = membership::owners(&processes, &identities);
+        if find_by_stdio(&mut processes, &owners, trees) {
+            owners = membership::owners(&processes, &identities);
+        }
         // A process that has left its session, its parents and its environment behind is still in
         // the cgroup of its terminal.
         for (index, tree) in trees.iter().enumerate() {
@@ -69,39 +91,54 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The processes of any terminal that have not ended.
-    pub(crate) fn all_members(&self) -> impl Iterator<Item = ProcessId> {
-        let owned = self.processes.iter().zip(&self.owners);
-        let alive = owned.filter(|(process, owner)| !process.ended && owner.is_some());
-        alive.map(|(process, _)| process.id)
+    /// All processes that have not ended.
+    pub(crate) fn all(&self) -> impl Iterator<Item = ProcessId> {
+        let alive = self.processes.iter().filter(|process| !process.ended);
+        alive.map(|process| process.id)
     }
 
-    /// The processes of this terminal that have not ended.
-    pub(crate) fn members(&self, id: &TerminalId) -> Vec<ProcessId> {
+    /// The processes of this tree that have not ended, without the init of its PID namespace: it takes
+    /// no signal but SIGKILL, and that one ends all others.
+    pub(crate) fn members(&self, id: &TreeId) -> Vec<ProcessId> {
         let members = self.members_of(id);
         members.map(|process| process.id).collect()
     }
 
-    fn members_of(&self, id: &TerminalId) -> impl Iterator<Item = &Process> {
+    fn members_of(&self, id: &TreeId) -> impl Iterator<Item = &Process> {
         let owned = self.processes.iter().zip(&self.owners);
         let members = owned.filter(move |(process, owner)| {
             let tree = owner.and_then(|owner| self.trees.get(owner));
-            !process.ended && tree.is_some_and(|tree| tree.identity.id == id)
+            let is_member = match (tree, id) {
+                (None, TreeId::Orphans) => true,
+                (Some(tree), TreeId::Terminal(id)) => {
+                    tree.identity.id == id && tree.identity.init != Some(process.id)
+                }
+                _ => false,
+            };
+            !process.ended && is_member
         });
         members.map(|(process, _)| process)
     }
 
+    /// The init of this tree's PID namespace, if it has not ended.
+    pub(crate) fn init(&self, id: &TreeId) -> Option<ProcessId> {
+        let init = self.tree(id)?.identity.init?;
+        let mut processes = self.processes.iter();
+        let process = processes.find(|process| process.id == init)?;
+        (!process.ended).then_some(init)
+    }
+
+    fn tree(&self, id: &TreeId) -> Option<&Tree<'a>> {
+        let TreeId::Terminal(id) = id else {
+            return None;
+        };
+        self.trees.iter().find(|tree| tree.identity.id == id)
+    }
+
     /// Signals these members of a terminal. None gets the signal twice: some programs take a second
     /// one for "at once".
-    pub(crate) fn signal(
-        &self,
-        id: &TerminalId,
-        targets: &[ProcessId],
-        signal: i32,
-        group: RootGroup,
-    ) {
-        let tree = self.trees.iter().find(|tree| tree.identity.id == id);
-        let root = tree.and_then(|tree| tree.unreaped_root);
+    pub(crate) fn signal(&self, id: &TreeId, targets: &[ProcessId], signal: i32, group: RootGroup) {
+        let root = self.tree(id).and_then(|tree| tree.unreaped_root);
         let reached = root.filter(|&root| {
             group == RootGroup::Included && sys::kill_unreaped(Unreaped::GroupOf(root), signal)
         });
@@ -111,6 +148,23 @@ impl<'a> Scan<'a> {
             }
         }
     }
+}
+
+/// Notes for each process without an owner whose tty or pipes it has open. Whether it found any.
+fn find_by_stdio(processes: &mut [Process], owners: &[Option<usize>], trees: &[Tree<'_>]) -> bool {
+    let mut found = false;
+    for (process, owner) in processes.iter_mut().zip(owners) {
+        if owner.is_some() || process.ended {
+            continue;
+        }
+        let tree = procfs::open_files(process.id.pid)
+            .find_map(|file| trees.iter().find(|tree| tree.stdio.contains(&file)));
+        if let Some(tree) = tree {
+            process.lesser_evidence = Some(tree.identity.id.clone());
+            found = true;
+        }
+    }
+    found
 }
 
 /// A pidfd of exactly this process: its start time is read after the pidfd holds its pid.

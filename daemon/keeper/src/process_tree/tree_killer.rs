@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use nix::libc::{SIGCONT, SIGHUP, SIGTERM};
+use nix::libc::{SIGCONT, SIGHUP, SIGKILL, SIGTERM};
 use termd_proto::TerminalId;
 
-use super::scan::{RootGroup, Scan, Tree, open_pidfd};
+use super::membership::Excluded;
+use super::scan::{RootGroup, Scan, Tree, TreeId, open_pidfd, signal_process};
 use super::tree_kill::{Pass, TreeKill};
 use crate::poll::{Poller, Source, Token};
 use crate::protocol::message::{EndTree, ProcessId, Refusal, ToServer};
@@ -36,7 +37,10 @@ pub(crate) struct Concluded {
 /// All trees that are being ended.
 #[derive(Debug)]
 pub(crate) struct TreeKiller {
-    entries: BTreeMap<TerminalId, Entry>,
+    entries: BTreeMap<TreeId, Entry>,
+    /// The terminals of processes that a scan found, while these are being ended. A process that was
+    /// found by its parent alone has another one when the parent has ended.
+    known: HashMap<ProcessId, TerminalId>,
     /// The earliest time of the next scan: scans take at most half of the keeper's time.
     next_scan: Instant,
 }
@@ -45,6 +49,7 @@ impl TreeKiller {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             entries: BTreeMap::new(),
+            known: HashMap::new(),
             next_scan: now,
         }
     }
@@ -53,7 +58,7 @@ impl TreeKiller {
     /// `request` is answered at the end.
     pub(crate) fn start(
         &mut self,
-        id: &TerminalId,
+        id: &TreeId,
         end: EndTree,
         request: Option<RequestNumber>,
         now: Instant,
@@ -69,7 +74,7 @@ impl TreeKiller {
     }
 
     /// Whether this tree is being ended.
-    pub(crate) fn is_ending(&self, id: &TerminalId) -> bool {
+    pub(crate) fn is_ending(&self, id: &TreeId) -> bool {
         self.entries.contains_key(id)
     }
 
@@ -93,7 +98,7 @@ impl TreeKiller {
     /// A watched process has ended.
     pub(crate) fn process_ended(
         &mut self,
-        id: &TerminalId,
+        id: &TreeId,
         process: ProcessId,
         poller: &mut Poller,
         now: Instant,
@@ -107,7 +112,7 @@ impl TreeKiller {
     }
 
     /// A terminal's root has ended. Whether its tree is at the stage of SIGKILL.
-    pub(crate) fn root_exited(&mut self, id: &TerminalId, now: Instant) -> bool {
+    pub(crate) fn root_exited(&mut self, id: &TreeId, now: Instant) -> bool {
         let Some(entry) = self.entries.get_mut(id) else {
             return false;
         };
@@ -120,19 +125,19 @@ impl TreeKiller {
         &mut self,
         now: Instant,
         trees: &[Tree<'_>],
-        server: Option<i32>,
+        excluded: Excluded<'_>,
         poller: &mut Poller,
     ) -> Vec<Concluded> {
         if now < self.next_scan {
             return Vec::new();
         }
-        let due: Vec<TerminalId> = (self.entries.iter_mut())
+        let due: Vec<TreeId> = (self.entries.iter_mut())
             .filter_map(|(id, entry)| entry.kill.is_scan_due(now).then(|| id.clone()))
             .collect();
         if due.is_empty() {
             return Vec::new();
         }
-        let scan = Scan::new(trees, server);
+        let scan = Scan::new(trees, excluded, &self.known);
         let concluded = due
             .iter()
             .filter_map(|id| self.take_pass(id, &scan, poller, Instant::now()))
@@ -144,13 +149,24 @@ impl TreeKiller {
 
     fn take_pass(
         &mut self,
-        id: &TerminalId,
+        id: &TreeId,
         scan: &Scan<'_>,
         poller: &mut Poller,
         now: Instant,
     ) -> Option<Concluded> {
         let entry = self.entries.get_mut(id)?;
-        let alive = scan.members(id);
+        let mut alive = scan.members(id);
+        if let TreeId::Terminal(terminal) = id {
+            let known = alive.iter().map(|process| (*process, terminal.clone()));
+            self.known.extend(known);
+        }
+        if let Some(init) = scan.init(id)
+            && (alive.is_empty() || entry.kill.is_killing())
+        {
+            // With the init the kernel ends the whole namespace, whatever is in it.
+            signal_process(init, SIGKILL);
+            alive.push(init);
+        }
         match entry.kill.pass(&alive, now) {
             Pass::Over => self.conclude(id, ToServer::Done, poller),
             Pass::GivenUp(count) => {
@@ -179,17 +195,20 @@ impl TreeKiller {
     }
 
     /// Ends a kill without an answer: its terminal is gone.
-    pub(crate) fn cancel(&mut self, id: &TerminalId, poller: &mut Poller) {
+    pub(crate) fn cancel(&mut self, id: &TreeId, poller: &mut Poller) {
         self.conclude(id, ToServer::Done, poller);
     }
 
     fn conclude(
         &mut self,
-        id: &TerminalId,
+        id: &TreeId,
         answer: ToServer,
         poller: &mut Poller,
     ) -> Option<Concluded> {
         let entry = self.entries.remove(id)?;
+        if let TreeId::Terminal(id) = id {
+            self.known.retain(|_, terminal| terminal != id);
+        }
         for (token, pidfd) in entry.watched.into_values() {
             poller.unwatch(token, pidfd);
         }
@@ -200,7 +219,7 @@ impl TreeKiller {
 
 impl Entry {
     /// Watches those processes that are not watched yet.
-    fn watch(&mut self, id: &TerminalId, alive: &[ProcessId], poller: &mut Poller, now: Instant) {
+    fn watch(&mut self, id: &TreeId, alive: &[ProcessId], poller: &mut Poller, now: Instant) {
         for &process in alive {
             if self.watched.contains_key(&process) {
                 continue;

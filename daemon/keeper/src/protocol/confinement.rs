@@ -112,6 +112,8 @@ pub struct Sandbox {
     pub enforcement: Enforcement,
     /// Whether `/tmp` and `/var/tmp` are its own.
     pub temporary: Temporary,
+    /// Whether it has PID and IPC namespaces of its own.
+    pub processes: Processes,
     /// The builder of namespaces and mounts.
     pub builder: Builder,
 }
@@ -150,6 +152,19 @@ pub enum Temporary {
     /// Its own: empty, writable file systems in memory, which are gone with its last process. Only the
     /// host's `writable` paths there are mounted back into them. A keeper that does not know this
     /// refuses the start.
+    Private,
+}
+
+/// Whose processes a sandbox sees, and whose System V and POSIX message queues, semaphores and shared
+/// memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Processes {
+    /// The host's.
+    #[default]
+    Shared,
+    /// Its own (`pid_namespaces(7)`, `ipc_namespaces(7)`). All of its processes end with the namespace.
+    /// Needs a keeper at [`LEVEL_PRIVATE_PROCESSES`](super::message::LEVEL_PRIVATE_PROCESSES). With
+    /// [`Builder::Bubblewrap`] only the IPC namespace is its own.
     Private,
 }
 
@@ -227,10 +242,14 @@ pub enum Restriction {
     Temporary,
     /// [`Builder::Bubblewrap`]: the builder of those that are mounts.
     Bubblewrap,
+    /// [`Processes::Private`]: a PID namespace with a `/proc` of its own.
+    PidNamespace,
+    /// [`Processes::Private`]: an IPC namespace.
+    IpcNamespace,
 }
 
 /// Every restriction, by its number on the wire.
-pub const RESTRICTIONS: [Restriction; 20] = [
+pub const RESTRICTIONS: [Restriction; 22] = [
     Restriction::CpuTime,
     Restriction::AddressSpace,
     Restriction::OpenFiles,
@@ -251,6 +270,8 @@ pub const RESTRICTIONS: [Restriction; 20] = [
     Restriction::Network,
     Restriction::Temporary,
     Restriction::Bubblewrap,
+    Restriction::PidNamespace,
+    Restriction::IpcNamespace,
 ];
 
 impl Restriction {
@@ -287,6 +308,8 @@ impl Restriction {
             Self::Network => "seccomp_network",
             Self::Temporary => "private_tmp",
             Self::Bubblewrap => "bubblewrap",
+            Self::PidNamespace => "pid_namespace",
+            Self::IpcNamespace => "ipc_namespace",
         }
     }
 }

@@ -18,7 +18,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side supports beyond the first version. It follows the version in the hello; a side
 /// that sends none is at level 0. The other side requests nothing above that level, because an
 /// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_FILES;
+pub const LEVEL: u32 = LEVEL_ORPHANS;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -33,6 +33,15 @@ pub const LEVEL_PAUSE_BEFORE_EXEC: u32 = 4;
 pub const LEVEL_BUBBLEWRAP: u32 = 5;
 /// From this level on: operations on files ([`FileOperation`]).
 pub const LEVEL_FILES: u32 = 6;
+/// From this level on: sandboxes with PID and IPC namespaces of their own ([`Processes::Private`]).
+///
+/// [`Processes::Private`]: super::confinement::Processes::Private
+pub const LEVEL_PRIVATE_PROCESSES: u32 = 7;
+/// From this level on: the list of orphans ([`ToKeeper::ListOrphans`]).
+pub const LEVEL_ORPHANS: u32 = 8;
+
+/// The most orphans in an answer. More are counted.
+pub const MAX_LISTED_ORPHANS: usize = 64;
 
 /// The most terminals of a keeper: 4,096 that run and as many that have ended and are not closed.
 /// A running one has four file descriptors, so all stay well below the usual hard limit of half a
@@ -53,6 +62,24 @@ pub struct ProcessId {
     pub pid: i32,
     /// Its start time, in clock ticks since boot (`proc_pid_stat(5)`, field 22).
     pub start_time: u64,
+}
+
+/// A process below the keeper that belongs to no terminal that the keeper can tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Orphan {
+    /// The process.
+    pub process: ProcessId,
+    /// Its name (`proc_pid_comm(5)`), at most 15 bytes, as the process chose it.
+    pub name: Vec<u8>,
+}
+
+/// Every orphan.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Orphans {
+    /// How many there are.
+    pub count: u32,
+    /// The first of them by pid, at most [`MAX_LISTED_ORPHANS`].
+    pub listed: Vec<Orphan>,
 }
 
 /// How a command ended, from waitid(2).
@@ -315,6 +342,8 @@ pub enum ToKeeper {
         /// Whether the command runs.
         release: ExecRelease,
     },
+    /// List the orphans. Answered by [`ToServer::Orphans`]. Needs a keeper at [`LEVEL_ORPHANS`].
+    ListOrphans,
     /// This server serves.
     Ready,
     /// This server is alive: the answer to a ping.
@@ -361,6 +390,8 @@ pub enum ToServer {
         /// Its root, before its exec.
         process: ProcessId,
     },
+    /// The orphans.
+    Orphans(Orphans),
     /// The request was not done.
     Refused(Refusal),
     /// An event.

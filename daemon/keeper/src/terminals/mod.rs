@@ -2,21 +2,25 @@
 
 mod starts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use nix::libc::{SIGHUP, SIGKILL};
+use nix::libc::{SIGHUP, SIGKILL, SIGTERM};
 use termd_proto::TerminalId;
 
 use self::starts::Starts;
 use crate::inventory::{Inventory, Terminal};
 use crate::launch::Launcher;
 use crate::poll::Poller;
-use crate::process_tree::{RequestNumber, RootGroup, Scan, TreeKiller, cpu_time, signal_process};
+use crate::process_tree::{
+    Excluded, RequestNumber, RootGroup, Scan, TreeId, TreeKiller, cpu_time, name, own_children,
+    signal_process,
+};
 use crate::protocol::confinement::CPU_GRACE_SECONDS;
 use crate::protocol::message::{
-    EndTree, MAX_NOTES_BYTES, ProcessId, Refusal, ToKeeper, ToServer, WaitStatus,
+    EndTree, MAX_LISTED_ORPHANS, MAX_NOTES_BYTES, Orphan, Orphans, ProcessId, Refusal, ToKeeper,
+    ToServer, WaitStatus,
 };
 use crate::reap::{Ended, reap};
 use crate::server::Supervisor;
@@ -25,6 +29,9 @@ use crate::sys::{self, SIGNALS, Unreaped};
 /// The kernel kills at a number of ticks, and reports the time scaled to what it measured. The two
 /// differ by less than this.
 const CPU_ROUNDING: Duration = Duration::from_millis(100);
+
+/// How long orphans have from SIGTERM to SIGKILL.
+const ORPHAN_GRACE: Duration = Duration::from_millis(1500);
 
 /// How often a keeper that leaves at once scans for processes that were forked while it killed
 /// their parents.
@@ -36,6 +43,8 @@ pub(crate) struct Terminals {
     inventory: Inventory,
     starts: Starts,
     tree_killer: TreeKiller,
+    /// The children that this process had before it was the keeper.
+    inherited: Vec<ProcessId>,
 }
 
 impl Terminals {
@@ -44,6 +53,7 @@ impl Terminals {
             inventory: Inventory::default(),
             starts: Starts::new(launcher),
             tree_killer: TreeKiller::new(now),
+            inherited: own_children(),
         }
     }
 
@@ -76,7 +86,8 @@ impl Terminals {
             }
             ToKeeper::EndTree { id, end } => match self.check_signal(&id, end.signal) {
                 Ok(()) => {
-                    self.tree_killer.start(&id, end, Some(number), now);
+                    let tree = TreeId::Terminal(id);
+                    self.tree_killer.start(&tree, end, Some(number), now);
                     return None;
                 }
                 Err(refusal) => Err(refusal),
@@ -99,6 +110,7 @@ impl Terminals {
                 terminal.forget();
                 Ok(())
             }),
+            ToKeeper::ListOrphans => return Some(ToServer::Orphans(self.orphans(server))),
             ToKeeper::Hello { .. } | ToKeeper::Ready | ToKeeper::Pong => return None,
         };
         self.sweep();
@@ -126,8 +138,34 @@ impl Terminals {
 
     fn signal_tree(&self, id: &TerminalId, signal: i32, server: Option<i32>) {
         let trees = self.inventory.trees();
-        let scan = Scan::new(&trees, server);
-        scan.signal(id, &scan.members(id), signal, RootGroup::Included);
+        let scan = Scan::new(&trees, self.excluded(server), &HashMap::new());
+        let tree = TreeId::Terminal(id.clone());
+        scan.signal(&tree, &scan.members(&tree), signal, RootGroup::Included);
+    }
+
+    fn excluded(&self, server: Option<i32>) -> Excluded<'_> {
+        Excluded {
+            server,
+            inherited: &self.inherited,
+        }
+    }
+
+    fn orphans(&self, server: Option<i32>) -> Orphans {
+        let trees = self.inventory.trees();
+        let scan = Scan::new(&trees, self.excluded(server), &HashMap::new());
+        let members = scan.members(&TreeId::Orphans);
+        let orphan = |&process: &ProcessId| Orphan {
+            process,
+            name: name(process.pid).unwrap_or_default(),
+        };
+        Orphans {
+            count: u32::try_from(members.len()).unwrap_or(u32::MAX),
+            listed: members
+                .iter()
+                .take(MAX_LISTED_ORPHANS)
+                .map(orphan)
+                .collect(),
+        }
     }
 
     /// A start's error pipe is readable.
@@ -142,18 +180,13 @@ impl Terminals {
     }
 
     /// A watched process of a tree has ended.
-    pub(crate) fn process_ended(
-        &mut self,
-        id: &TerminalId,
-        process: ProcessId,
-        poller: &mut Poller,
-    ) {
+    pub(crate) fn process_ended(&mut self, id: &TreeId, process: ProcessId, poller: &mut Poller) {
         self.tree_killer
             .process_ended(id, process, poller, Instant::now());
     }
 
-    /// Reaps a child that is not the server: a terminal's root, its bubblewrap, or an orphan, for
-    /// which the keeper is subreaper.
+    /// Reaps a child that is not the server: a terminal's root, its bubblewrap, the init of its PID
+    /// namespace, or an orphan, for which the keeper is subreaper.
     pub(crate) fn reap_child(
         &mut self,
         ended: Ended,
@@ -161,8 +194,8 @@ impl Terminals {
         server: &mut Supervisor,
         now: Instant,
     ) {
-        let id = self.inventory.by_unreaped_root(ended.pid);
-        let Some(id) = id.filter(|id| !self.reap_bubblewrap(id, ended, poller, server)) else {
+        let id = self.terminal_of(ended.pid, poller, server);
+        let Some(id) = id.filter(|id| !self.reap_forked(id, ended, poller, server)) else {
             reap(ended.pid);
             let mut starts = self.inventory.starts_mut();
             starts.any(|start| start.pending.child_reaped(ended.pid));
@@ -173,7 +206,8 @@ impl Terminals {
         };
         // The kernel's accounts of the process go with the zombie.
         let status = final_status(ended, terminal.cpu_limit());
-        if self.tree_killer.root_exited(&id, now) {
+        let tree = TreeId::Terminal(id.clone());
+        if self.tree_killer.root_exited(&tree, now) {
             // While the root is a zombie no other group can have its number. Before the stage of
             // SIGKILL the next scan signals what is left, once.
             sys::kill_unreaped(Unreaped::GroupOf(ended.pid), SIGKILL);
@@ -185,9 +219,27 @@ impl Terminals {
         }
     }
 
-    /// Whether the ended root of this terminal was bubblewrap, or no root after all. The caller
-    /// reaps it then.
-    fn reap_bubblewrap(
+    /// The terminal whose root an ended child is.
+    fn terminal_of(
+        &mut self,
+        pid: i32,
+        poller: &mut Poller,
+        server: &mut Supervisor,
+    ) -> Option<TerminalId> {
+        let known = self.inventory.by_unreaped_root(pid);
+        if known.is_some() {
+            return known;
+        }
+        // A command may have announced itself and ended since the error pipes were read.
+        for id in self.inventory.awaiting_announcement() {
+            self.progress_start(&id, poller, server);
+        }
+        self.inventory.by_unreaped_root(pid)
+    }
+
+    /// Whether the ended root of this terminal was the process that starts the command, or no root
+    /// after all. The caller reaps it then.
+    fn reap_forked(
         &mut self,
         id: &TerminalId,
         ended: Ended,
@@ -195,7 +247,7 @@ impl Terminals {
         server: &mut Supervisor,
     ) -> bool {
         let start = self.inventory.get_mut(id).and_then(Terminal::start_mut);
-        if !start.is_some_and(|start| start.pending.is_behind_bubblewrap()) {
+        if !start.is_some_and(|start| start.pending.awaits_announcement()) {
             return false;
         }
         // What it reported before its end comes first: it may be the command after all.
@@ -208,14 +260,17 @@ impl Terminals {
             // Another process became the root.
             return true;
         }
-        let start = terminal.start_mut();
-        if !start.is_some_and(|start| start.pending.root_reaped(ended.status)) {
-            // It is the command, which runs without bubblewrap.
+        let mut start = terminal.start_mut();
+        let start_mut = start.as_deref_mut();
+        if !start_mut.is_some_and(|start| start.pending.root_reaped(ended.status)) {
+            // It is the command, which runs without bubblewrap or PID namespace.
             return false;
         }
-        // What it left of its building might wait for it for ever. A process that has announced
-        // itself as the command leads a group of its own.
-        sys::kill_unreaped(Unreaped::GroupOf(ended.pid), SIGKILL);
+        if start.is_some_and(|start| start.pending.is_behind_bubblewrap()) {
+            // What it left of its building might wait for it for ever. A process that has announced
+            // itself as the command leads a group of its own.
+            sys::kill_unreaped(Unreaped::GroupOf(ended.pid), SIGKILL);
+        }
         true
     }
 
@@ -227,7 +282,11 @@ impl Terminals {
     /// Takes the next step of ending trees, and answers the requests for those that are ended.
     pub(crate) fn progress(&mut self, poller: &mut Poller, server: &mut Supervisor, now: Instant) {
         let trees = self.inventory.trees();
-        let concluded = (self.tree_killer).progress(now, &trees, server.pid(), poller);
+        let excluded = Excluded {
+            server: server.pid(),
+            inherited: &self.inherited,
+        };
+        let concluded = (self.tree_killer).progress(now, &trees, excluded, poller);
         for concluded in concluded {
             for request in concluded.requests {
                 server.answer(request, &concluded.answer);
@@ -238,7 +297,8 @@ impl Terminals {
 
     /// Drops terminals that are over.
     pub(crate) fn sweep(&mut self) {
-        self.inventory.sweep(|id| self.tree_killer.is_ending(id));
+        let killer = &self.tree_killer;
+        (self.inventory).sweep(|id| killer.is_ending(&TreeId::Terminal(id.clone())));
     }
 
     /// The server is gone: its requests are answered no more.
@@ -254,8 +314,19 @@ impl Terminals {
             grace,
         };
         for (id, _) in self.inventory.iter() {
-            self.tree_killer.start(id, end, None, now);
+            let tree = TreeId::Terminal(id.clone());
+            self.tree_killer.start(&tree, end, None, now);
         }
+    }
+
+    /// Begins to end the processes that belong to no terminal. Which ones these are shows when the
+    /// terminals have ended.
+    pub(crate) fn end_orphans(&mut self, now: Instant) {
+        let end = EndTree {
+            signal: SIGTERM,
+            grace: ORPHAN_GRACE,
+        };
+        self.tree_killer.start(&TreeId::Orphans, end, None, now);
     }
 
     /// Whether no tree is being ended.
@@ -263,7 +334,7 @@ impl Terminals {
         self.tree_killer.is_idle()
     }
 
-    /// Sends SIGKILL to every process of every terminal.
+    /// Sends SIGKILL to every process of every terminal, and to the orphans.
     pub(crate) fn kill_all(&self, server: Option<i32>) {
         for root in self
             .inventory
@@ -277,7 +348,7 @@ impl Terminals {
         let mut killed = BTreeSet::new();
         for _ in 0..MAX_LAST_SCANS {
             let before = killed.len();
-            for process in Scan::new(&trees, server).all_members() {
+            for process in Scan::new(&trees, self.excluded(server), &HashMap::new()).all() {
                 if killed.insert((process.pid, process.start_time)) {
                     signal_process(process, SIGKILL);
                 }

@@ -13,7 +13,7 @@ use termd_proto::TerminalId;
 use crate::inventory::{Inventory, Start, Terminal};
 use crate::launch::{Launcher, Progress};
 use crate::poll::{Poller, Source};
-use crate::process_tree::{RequestNumber, TreeKiller, signal_process};
+use crate::process_tree::{RequestNumber, TreeId, TreeKiller, signal_process};
 use crate::protocol::message::{
     EndTree, ExecRelease, KeeperEvent, MAX_NOTES_BYTES, Refusal, SpawnFailure, SpawnRequest,
     SpawnStep, ToServer,
@@ -133,7 +133,7 @@ impl Starts {
                     reap(root);
                 }
                 inventory.remove(id);
-                tree_killer.cancel(id, poller);
+                tree_killer.cancel(&TreeId::Terminal(id.clone()), poller);
                 if let Some(stderr) = start.pending.builder_stderr() {
                     let id = id.clone();
                     server.notify(KeeperEvent::BuilderFailed { id, stderr });
@@ -158,12 +158,13 @@ impl Starts {
     /// told its id, and none ever will be.
     fn disown(id: &TerminalId, terminal: &mut Terminal, tree_killer: &mut TreeKiller) {
         terminal.forget();
-        if !tree_killer.is_ending(id) {
+        let tree = TreeId::Terminal(id.clone());
+        if !tree_killer.is_ending(&tree) {
             let end = EndTree {
                 signal: SIGHUP,
                 grace: Duration::ZERO,
             };
-            tree_killer.start(id, end, None, Instant::now());
+            tree_killer.start(&tree, end, None, Instant::now());
         }
     }
 

@@ -173,6 +173,10 @@ fn advice(step: SpawnStep, errno: i32) -> &'static str {
         (SpawnStep::Confine(Restriction::Protected), libc::EOPNOTSUPP) => {
             "; bubblewrap can hold no symbolic link: leave `builder` out of the profile"
         }
+        (SpawnStep::Confine(Restriction::PidNamespace), libc::EPERM) => {
+            "; this container hides parts of /proc, so a sandbox cannot have its own: set \
+             `best_effort` in the profile to run without"
+        }
         _ => "",
     }
 }

@@ -10,12 +10,14 @@ use termd_proto::terminal::Front;
 
 use crate::approval::{Approvals, Reach};
 use crate::clock::now_ms;
+use crate::keeper_client::KeeperClient;
 use crate::rpc::api::Api;
 use crate::rpc::context::{ConnectionContext, Introduction};
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::server::SocketStats;
 use crate::service::Catalog;
 use crate::store::Store;
+use termd_keeper::protocol::message::Orphan;
 
 /// Why a file is not what this server runs on, each in one line.
 #[derive(Debug, Default)]
@@ -32,6 +34,7 @@ pub struct DaemonHandler {
     catalog: Catalog,
     approvals: Approvals,
     store: Store,
+    keeper: KeeperClient,
     sockets: Arc<SocketStats>,
     info: DaemonInfo,
 }
@@ -41,6 +44,7 @@ impl DaemonHandler {
     pub(crate) fn new(
         catalog: Catalog,
         store: Store,
+        keeper: KeeperClient,
         sockets: Arc<SocketStats>,
         socket: &Path,
         database: &Path,
@@ -65,6 +69,7 @@ impl DaemonHandler {
             catalog,
             approvals,
             store,
+            keeper,
             sockets,
             info,
         }
@@ -77,10 +82,7 @@ impl DaemonHandler {
         api.sync_method(&handler, |handler, GetDaemonInfo {}, context| {
             Ok(handler.info_for(context))
         });
-        api.sync_method(
-            &handler,
-            |handler, GetDaemonStats {}, _| Ok(handler.stats()),
-        );
+        api.method(&handler, Self::stats);
     }
 }
 
@@ -122,9 +124,16 @@ impl DaemonHandler {
         }
     }
 
-    fn stats(&self) -> DaemonStats {
+    async fn stats(
+        self: Arc<Self>,
+        GetDaemonStats {}: GetDaemonStats,
+        _: Arc<ConnectionContext>,
+    ) -> RpcResult<DaemonStats> {
+        // An old keeper cannot say, and without a keeper the daemon is ending.
+        let orphans = self.keeper.orphans().await.ok().flatten();
+        let orphans = orphans.unwrap_or_default();
         let usage = self.catalog.usage();
-        DaemonStats {
+        Ok(DaemonStats {
             terminals_running: usage.running,
             terminals_exited: usage.exited,
             connections: self.sockets.connections() as u64,
@@ -132,7 +141,16 @@ impl DaemonHandler {
             unstored_bytes: usage.unstored_bytes,
             server_rss_bytes: resident_bytes(),
             database_bytes: self.store.database_bytes(),
-        }
+            orphan_count: orphans.count.into(),
+            orphans: orphans.listed.iter().map(orphan).collect(),
+        })
+    }
+}
+
+fn orphan(orphan: &Orphan) -> termd_proto::daemon::Orphan {
+    termd_proto::daemon::Orphan {
+        pid: orphan.process.pid,
+        name: String::from_utf8_lossy(&orphan.name).into_owned(),
     }
 }
 

@@ -77,6 +77,21 @@ impl Starter {
     pub(super) async fn start(
         &self,
         recorded: impl Future<Output = Result<(), TerminalError>>,
+        mut request: SpawnRequest,
+        profile: &Profile,
+        on_fork: impl Fn(i32),
+    ) -> Result<(Spawned, ScopeEnforcement), StartError> {
+        let missing = (self.keeper).remove_unsupported(&mut request.confinement);
+        let (mut spawned, scope) = self
+            .start_supported(recorded, request, profile, on_fork)
+            .await?;
+        spawned.enforced.missing.extend(missing);
+        Ok((spawned, scope))
+    }
+
+    async fn start_supported(
+        &self,
+        recorded: impl Future<Output = Result<(), TerminalError>>,
         request: SpawnRequest,
         profile: &Profile,
         on_fork: impl Fn(i32),

@@ -18,7 +18,7 @@ use super::tree_search::TreeSearchError;
 use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::confinement::{
     Access, Builder, Confinement, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
-    ProtectedPath, Sandbox, Temporary,
+    Processes, ProtectedPath, Sandbox, Temporary,
 };
 use termd_policy::{
     ByteSize, COMMIT_DIRECTORIES, GitAccess, HostPaths, LimitsSpec, MissingPath, Profile,
@@ -170,6 +170,7 @@ fn sandbox(
             TemporaryFiles::Private => Temporary::Private,
             TemporaryFiles::Shared => Temporary::Shared,
         },
+        processes: Processes::Private,
         builder: match walls.builder {
             SandboxBuilder::Termd => Builder::Termd,
             SandboxBuilder::Bubblewrap => Builder::Bubblewrap,

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use super::super::DaemonDirs;
 use super::*;
 use crate::protocol::confinement::{
-    Access, Builder, Enforcement, IfAbsent, ProtectedPath, Sandbox, Temporary,
+    Access, Builder, Enforcement, IfAbsent, Processes, ProtectedPath, Sandbox, Temporary,
 };
 
 /// A home with a workspace, a key in it, and the daemon's directories.
@@ -45,6 +45,7 @@ fn places(home: &Path, temporary: Temporary) -> Places {
         daemon_socket: Access::Denied,
         enforcement: Enforcement::Required,
         temporary,
+        processes: Processes::Private,
         builder: Builder::Bubblewrap,
     };
     Places::new(&sandbox, &own, None).unwrap()

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::protocol::confinement::{Builder, Enforcement, ProtectedPath};
+use crate::protocol::confinement::{Builder, Enforcement, Processes, ProtectedPath};
 
 fn own() -> DaemonDirs {
     DaemonDirs {
@@ -27,6 +27,7 @@ fn sandbox(writable: &[&str], protected: &[&str], hidden: &[&str]) -> Sandbox {
         daemon_socket: Access::Denied,
         enforcement: Enforcement::Required,
         temporary: Temporary::Shared,
+        processes: Processes::Private,
         builder: Builder::Termd,
     }
 }

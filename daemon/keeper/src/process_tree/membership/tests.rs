@@ -20,6 +20,7 @@ fn process(pid: i32, parent: i32, session: i32) -> Process {
         tty: None,
         ended: false,
         mark: None,
+        lesser_evidence: None,
     }
 }
 
@@ -47,6 +48,7 @@ fn check(processes: &[Process], expected: &[Option<u64>]) {
         .map(|((pid, tty), id)| Identity {
             id,
             root: process(pid, KEEPER, pid).id,
+            init: Some(process(pid + 90, KEEPER, KEEPER).id),
             tty: Some(tty),
         })
         .collect();
@@ -177,11 +179,13 @@ fn of_two_terminals_with_one_root_pid_the_later_one_has_the_session() {
         Identity {
             id: &ids[0],
             root: root(5_000),
+            init: None,
             tty: None,
         },
         Identity {
             id: &ids[1],
             root: root(200),
+            init: None,
             tty: None,
         },
     ];
@@ -192,6 +196,32 @@ fn of_two_terminals_with_one_root_pid_the_later_one_has_the_session() {
     ];
     let expected = [Some(0), Some(0), Some(1)];
     assert_eq!(owners(&processes, &terminals), expected);
+}
+
+#[test]
+fn the_init_of_a_namespace_and_what_it_adopted_belong_to_the_terminal() {
+    check(
+        &[
+            process(290, KEEPER, KEEPER),
+            process(201, 290, 201),
+            process(390, KEEPER, KEEPER),
+            started(process(391, KEEPER, 391), 9_000),
+        ],
+        &[Some(1), Some(1), Some(2), None],
+    );
+    // Its pid may be another's by now.
+    check(&[started(process(290, KEEPER, KEEPER), 9_000)], &[None]);
+}
+
+#[test]
+fn what_an_earlier_scan_found_is_still_there_without_its_parent() {
+    let mut orphan = process(250, KEEPER, 250);
+    orphan.lesser_evidence = Some(id(2));
+    check(
+        &[orphan.clone(), process(251, 250, 251)],
+        &[Some(2), Some(2)],
+    );
+    check(&[on_tty(orphan, 1)], &[Some(1)]);
 }
 
 #[test]
@@ -219,14 +249,18 @@ fn the_keepers_descendants_are_neither_the_server_nor_strangers() {
     .into_iter()
     .map(|process| (process.id.pid, process))
     .collect();
-    let pids = |server| {
-        descendants(all.clone(), KEEPER, server)
+    let pids = |server, inherited: &[ProcessId]| {
+        descendants(all.clone(), KEEPER, Excluded { server, inherited })
             .iter()
             .map(|process| process.id.pid)
             .collect::<Vec<_>>()
     };
-    assert_eq!(pids(Some(SERVER)), [90, 200, 201, 260]);
-    assert_eq!(pids(None), [90, SERVER, 102, 200, 201, 260]);
+    assert_eq!(pids(Some(SERVER), &[]), [90, 200, 201, 260]);
+    assert_eq!(pids(None, &[]), [90, SERVER, 102, 200, 201, 260]);
+    let inherited = process(200, KEEPER, 200).id;
+    assert_eq!(pids(Some(SERVER), &[inherited]), [260]);
+    let reused = started(process(200, KEEPER, 200), 9_000).id;
+    assert_eq!(pids(Some(SERVER), &[reused]), [90, 200, 201, 260]);
 }
 
 #[test]

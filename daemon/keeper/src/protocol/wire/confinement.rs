@@ -5,8 +5,8 @@
 use super::fields::{Malformed, Reader, Writer};
 use crate::protocol::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS,
-    MissingRestriction, ProcessLimits, ProtectedPath, RESTRICTIONS, Restriction, Sandbox,
-    Temporary,
+    MissingRestriction, ProcessLimits, Processes, ProtectedPath, RESTRICTIONS, Restriction,
+    Sandbox, Temporary,
 };
 
 /// The bits of a sandbox's last byte. A keeper that does not know a bit takes the byte for damaged
@@ -14,6 +14,7 @@ use crate::protocol::confinement::{
 const BEST_EFFORT: u8 = 1;
 const PRIVATE_TEMPORARY: u8 = 2;
 const BUBBLEWRAP: u8 = 4;
+const PRIVATE_PROCESSES: u8 = 8;
 
 impl Writer {
     pub(super) fn confinement(&mut self, confinement: &Confinement) {
@@ -56,7 +57,8 @@ impl Writer {
         self.u8(
             bit(sandbox.enforcement == Enforcement::BestEffort, BEST_EFFORT)
                 | bit(sandbox.temporary == Temporary::Private, PRIVATE_TEMPORARY)
-                | bit(sandbox.builder == Builder::Bubblewrap, BUBBLEWRAP),
+                | bit(sandbox.builder == Builder::Bubblewrap, BUBBLEWRAP)
+                | bit(sandbox.processes == Processes::Private, PRIVATE_PROCESSES),
         );
     }
 
@@ -104,7 +106,7 @@ impl Reader<'_> {
         let (hidden, visible) = (self.paths()?, self.paths()?);
         let (network, daemon_socket) = (self.access()?, self.access()?);
         let last = self.u8()?;
-        if last & !(BEST_EFFORT | PRIVATE_TEMPORARY | BUBBLEWRAP) != 0 {
+        if last & !(BEST_EFFORT | PRIVATE_TEMPORARY | BUBBLEWRAP | PRIVATE_PROCESSES) != 0 {
             return Err(Malformed);
         }
         Ok(Sandbox {
@@ -123,6 +125,11 @@ impl Reader<'_> {
                 Temporary::Shared
             } else {
                 Temporary::Private
+            },
+            processes: if last & PRIVATE_PROCESSES == 0 {
+                Processes::Shared
+            } else {
+                Processes::Private
             },
             builder: if last & BUBBLEWRAP == 0 {
                 Builder::Termd

@@ -8,7 +8,8 @@ use termd_proto::terminal::Stdio;
 use thiserror::Error;
 
 use crate::protocol::message::{
-    ExecRelease, PausePoint, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus,
+    ExecRelease, MAX_LISTED_ORPHANS, Orphan, Orphans, PausePoint, ProcessId, Refusal, SpawnFailure,
+    SpawnStep, WaitStatus,
 };
 
 /// A body that is not what its kind says.
@@ -105,6 +106,15 @@ impl Writer {
                 self.bytes(cgroup);
             }
             ExecRelease::Cancel => self.u8(1),
+        }
+    }
+
+    pub(super) fn orphans(&mut self, orphans: &Orphans) {
+        self.u32(orphans.count);
+        self.length(orphans.listed.len());
+        for orphan in &orphans.listed {
+            self.process(orphan.process);
+            self.bytes(&orphan.name);
         }
     }
 
@@ -254,6 +264,21 @@ impl<'a> Reader<'a> {
             1 => Ok(ExecRelease::Cancel),
             _ => Err(Malformed),
         }
+    }
+
+    pub(super) fn orphans(&mut self) -> Result<Orphans, Malformed> {
+        let (count, length) = (self.u32()?, self.length()?);
+        if length > MAX_LISTED_ORPHANS {
+            return Err(Malformed);
+        }
+        let mut listed = Vec::new();
+        for _ in 0..length {
+            listed.push(Orphan {
+                process: self.process()?,
+                name: self.bytes()?,
+            });
+        }
+        Ok(Orphans { count, listed })
     }
 
     pub(super) fn refusal(&mut self) -> Result<Refusal, Malformed> {

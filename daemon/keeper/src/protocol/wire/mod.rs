@@ -30,6 +30,7 @@ mod to_keeper {
     pub(super) const PONG: u16 = 8;
     pub(super) const FORGET: u16 = 9;
     pub(super) const RELEASE_EXEC: u16 = 10;
+    pub(super) const LIST_ORPHANS: u16 = 11;
 }
 
 /// Kinds from keeper to server. Numbers are never reused.
@@ -47,6 +48,7 @@ mod to_server {
     pub(super) const PING: u16 = 111;
     pub(super) const PAUSED: u16 = 112;
     pub(super) const BUILDER_FAILED: u16 = 113;
+    pub(super) const ORPHANS: u16 = 114;
 }
 
 impl ToKeeper {
@@ -106,6 +108,7 @@ impl ToKeeper {
                 out.exec_release(release);
                 to_keeper::RELEASE_EXEC
             }
+            Self::ListOrphans => to_keeper::LIST_ORPHANS,
             Self::Ready => to_keeper::READY,
             Self::Pong => to_keeper::PONG,
         };
@@ -155,6 +158,7 @@ impl ToKeeper {
                 id: input.id()?,
                 release: input.exec_release()?,
             },
+            to_keeper::LIST_ORPHANS => Self::ListOrphans,
             to_keeper::READY => Self::Ready,
             to_keeper::PONG => Self::Pong,
             _ => return Ok(None),
@@ -197,6 +201,10 @@ impl ToServer {
             Self::Paused { process } => {
                 out.process(*process);
                 to_server::PAUSED
+            }
+            Self::Orphans(orphans) => {
+                out.orphans(orphans);
+                to_server::ORPHANS
             }
             Self::Refused(refusal) => {
                 out.refusal(*refusal);
@@ -249,6 +257,7 @@ impl ToServer {
             to_server::PAUSED => Self::Paused {
                 process: input.process()?,
             },
+            to_server::ORPHANS => Self::Orphans(input.orphans()?),
             to_server::REFUSED => Self::Refused(input.refusal()?),
             to_server::EXITED => {
                 let (id, status) = (input.id()?, input.status()?);

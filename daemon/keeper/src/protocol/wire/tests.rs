@@ -4,11 +4,12 @@ use termd_proto::terminal::Stdio;
 use super::*;
 use crate::protocol::confinement::{
     Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MissingRestriction,
-    ProcessLimits, ProtectedPath, RESTRICTIONS, Restriction, Sandbox, Temporary,
+    ProcessLimits, Processes, ProtectedPath, RESTRICTIONS, Restriction, Sandbox, Temporary,
 };
 use crate::protocol::file_operation::{FileAction, FileOperation, Target};
 use crate::protocol::message::{
-    ExecRelease, PausePoint, ProcessId, Refusal, SpawnFailure, SpawnStep, WaitStatus,
+    ExecRelease, Orphan, Orphans, PausePoint, ProcessId, Refusal, SpawnFailure, SpawnStep,
+    WaitStatus,
 };
 use crate::protocol::spawn_step::STEPS;
 
@@ -49,6 +50,7 @@ fn confinement() -> Confinement {
             daemon_socket: Access::Allowed,
             enforcement: Enforcement::BestEffort,
             temporary: Temporary::Private,
+            processes: Processes::Private,
             builder: Builder::Bubblewrap,
         }),
     }
@@ -115,6 +117,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
         },
         ToKeeper::ReleaseFds { id: id() },
         ToKeeper::Forget { id: id() },
+        ToKeeper::ListOrphans,
         ToKeeper::Ready,
         ToKeeper::Pong,
     ]
@@ -153,6 +156,13 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             enforced: enforced(),
         },
         ToServer::Paused { process: process() },
+        ToServer::Orphans(Orphans {
+            count: u32::MAX,
+            listed: vec![Orphan {
+                process: process(),
+                name: b"sleep".to_vec(),
+            }],
+        }),
         ToServer::Refused(Refusal::UnknownTerminal),
         ToServer::Refused(Refusal::Stopping),
         ToServer::Refused(Refusal::Survivors(3)),
