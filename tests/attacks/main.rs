@@ -6,6 +6,7 @@
 
 mod agents;
 mod consent;
+mod ends;
 mod environment;
 mod files;
 #[path = "../mcp/client.rs"]
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let attacks = [
         agents::ATTACKS,
         consent::ATTACKS,
+        ends::ATTACKS,
         environment::ATTACKS,
         files::ATTACKS,
         protected::ATTACKS,

@@ -170,15 +170,23 @@ fn whoever_lets_a_command_go_is_told_what_failed_before() {
 /// machine with one (tests/systemd).
 fn what_is_in_a_terminals_cgroup_is_ended_with_it() {
     let keeper = TestKeeper::start();
+    for below in ["", "of/its/own"] {
+        ends_in_cgroup(&keeper, below);
+    }
+}
+
+/// The process that has left is in a cgroup below the terminal's.
+fn ends_in_cgroup(keeper: &TestKeeper, below: &str) {
     let cgroup = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(cgroup.path().join(below)).unwrap();
     // It leaves environment, session and parent behind.
-    let script = "env -i setsid --fork sh -c 'echo $$ > \"$0\"; exec >&- 2>&-; sleep 100' \
+    let script = "env -i setsid --fork sh -c 'echo $$ > \"$0\"; exec <&- >&- 2>&-; sleep 100' \
         \"$PIDS\"; while ! test -s \"$PIDS\"; do :; done; exec sleep 100";
-    let pids = cgroup.path().join("cgroup.procs");
+    let pids = cgroup.path().join(below).join("cgroup.procs");
     let script = format!("PIDS={}; {script}", pids.display());
-    let (id, _) = hold(&keeper, &script, "walls");
+    let (id, _) = hold(keeper, &script, "walls");
     let directory = cgroup.path().to_str().unwrap();
-    assert!(release_exec(&keeper, &id, directory).is_number());
+    assert!(release_exec(keeper, &id, directory).is_number());
     let away = || std::fs::read_to_string(&pids).unwrap_or_default();
     eventually("it is away", || !away().trim().is_empty());
     let away = away().trim().parse().unwrap();

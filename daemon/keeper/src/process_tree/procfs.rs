@@ -25,6 +25,8 @@ const EXECVE_READS: usize = 200;
 const MAX_DESCRIPTORS: usize = 4096;
 /// The most that is read of `cgroup.procs`: a hundred thousand pids.
 const MAX_PROCS: u64 = 1 << 20;
+/// The most cgroups of one terminal that are searched.
+const MAX_CGROUPS: usize = 1024;
 
 /// Every process below the keeper with its mark, without the excluded ones.
 pub(crate) fn snapshot(keeper: i32, excluded: Excluded<'_>) -> Vec<Process> {
@@ -73,17 +75,25 @@ pub(crate) fn read_process(pid: i32) -> Option<Process> {
     parse_stat(pid, &read_stat(pid)?)
 }
 
-/// The processes of a cgroup (`cgroup.procs`, cgroups(7)); none where the cgroup is gone.
+/// The processes of a cgroup and of those below it (`cgroup.procs`, cgroups(7)); none where the cgroup
+/// is gone. What is beyond the bounds is found by the next pass.
 pub(crate) fn pids_in(cgroup: &Path) -> BTreeSet<i32> {
-    let mut listed = String::new();
-    if let Ok(file) = File::open(cgroup.join("cgroup.procs")) {
-        // What does not fit is found by the next pass.
-        let _ = file.take(MAX_PROCS).read_to_string(&mut listed);
+    let mut pids = BTreeSet::new();
+    let mut cgroups = vec![cgroup.to_owned()];
+    let mut searched = 0;
+    while let Some(cgroup) = cgroups.pop() {
+        searched += 1;
+        let mut listed = String::new();
+        if let Ok(file) = File::open(cgroup.join("cgroup.procs")) {
+            let _ = file.take(MAX_PROCS).read_to_string(&mut listed);
+        }
+        pids.extend(listed.lines().filter_map(|line| line.parse::<i32>().ok()));
+        let below = std::fs::read_dir(&cgroup).into_iter().flatten().flatten();
+        let below = below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let free = MAX_CGROUPS.saturating_sub(searched + cgroups.len());
+        cgroups.extend(below.take(free).map(|entry| entry.path()));
     }
-    listed
-        .lines()
-        .filter_map(|line| line.parse().ok())
-        .collect()
+    pids
 }
 
 /// When a process started, in clock ticks since boot.

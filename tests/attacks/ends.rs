@@ -1,0 +1,149 @@
+//! Everything that a command started ends with it, whatever it dropped of what tells whose it is.
+
+use std::fs;
+
+use serde_json::json;
+use termd_test_support::{Home, TestDaemon, sh, skip, wait_until};
+
+use crate::Attack;
+
+pub(crate) const ATTACKS: &[Attack] = &[
+    (
+        "what_leaves_a_sandboxed_terminal_ends_with_it",
+        leaving_a_sandboxed_terminal,
+    ),
+    ("what_leaves_a_terminal_ends_with_it", leaving_a_terminal),
+    (
+        "what_belongs_to_no_terminal_is_listed_and_ends_with_the_daemon",
+        belonging_to_no_terminal,
+    ),
+];
+
+/// How a terminal ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Kill,
+    Close,
+    Timeout,
+    DaemonStop,
+}
+
+const ENDS: [End; 4] = [End::Kill, End::Close, End::Timeout, End::DaemonStop];
+
+/// The terminal's own command runs on, or has exited when the terminal is ended. At its exit the kernel
+/// sends SIGHUP to what has not left the session yet.
+const MAINS: [(&str, &str); 2] = [("", "exec sleep 1000"), ("trap '' HUP; ", "exit 0")];
+
+/// Nothing of the terminal stays open.
+const AWAY: &str = "</dev/null >/dev/null 2>&1";
+
+/// The processes with this argument.
+fn with_argument(argument: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap();
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let has_it = |pid: &String| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut words = words.split(|byte| *byte == 0).skip(1);
+        words.any(|word| word == argument.as_bytes())
+    };
+    pids.filter(has_it).collect()
+}
+
+/// A daemon whose terminals are held to a profile of these lines. `None` where the kernel does not
+/// support it.
+fn daemon(profile: &str) -> Option<TestDaemon> {
+    let home = Home::create();
+    home.configure(&format!(
+        "kill_grace_ms = 200\n[policy.fronts.cli]\nprofile = 'p'\n[policy.profiles.p]\n{profile}"
+    ));
+    fs::create_dir_all(home.user_home().join("work")).unwrap();
+    let daemon = TestDaemon::start_in(home);
+    let params = json!({ "command": "/bin/true", "cwd": work(&daemon) });
+    match daemon.client().request("session.create", &params) {
+        Ok(_) => Some(daemon),
+        Err(error) => {
+            skip("what ends", format!("this kernel holds none: {error:?}"));
+            None
+        }
+    }
+}
+
+fn work(daemon: &TestDaemon) -> String {
+    let work = fs::canonicalize(daemon.user_home().join("work")).unwrap();
+    work.to_str().unwrap().to_owned()
+}
+
+/// Starts a process that leaves its session, its parents and its environment.
+fn start_fugitive(daemon: &TestDaemon, mark: &str, redirect: &str, main: (&str, &str)) -> String {
+    let (before, after) = main;
+    let script = format!("{before}env -i setsid -f sleep {mark} {redirect}; {after}");
+    let mut params = sh(&script);
+    params["cwd"] = json!(work(daemon));
+    params["confirmed"] = json!(true);
+    let id = daemon.client().create_terminal(&params);
+    wait_until("it has left", || with_argument(mark).len() == 1);
+    id
+}
+
+fn everything_ends(profile: &str, redirect: &str) {
+    for (case, end) in ENDS.into_iter().enumerate() {
+        for (main_case, main) in MAINS.into_iter().enumerate() {
+            let timeout = if end == End::Timeout {
+                "timeout = '2s'\n"
+            } else {
+                ""
+            };
+            let Some(daemon) = daemon(&format!("{profile}{timeout}")) else {
+                return;
+            };
+            if end == End::Timeout && main_case == 1 {
+                // A timeout is of a command that runs.
+                continue;
+            }
+            let mark = format!("{}.{case}{main_case}", 500_000 + daemon.keeper_pid());
+            let id = start_fugitive(&daemon, &mark, redirect, main);
+            let request = |method: &str| {
+                let params = json!({ "id": id, "confirmed": true });
+                let mut client = daemon.client();
+                client.request(method, &params).unwrap();
+            };
+            match end {
+                End::Kill => request("session.kill"),
+                End::Close => request("session.close"),
+                End::Timeout => {}
+                End::DaemonStop => drop(daemon.stop()),
+            }
+            wait_until(&format!("it ends: {end:?}, {main:?}"), || {
+                with_argument(&mark).is_empty()
+            });
+        }
+    }
+}
+
+fn leaving_a_sandboxed_terminal() {
+    everything_ends("sandbox = 'workspace'\n", AWAY);
+}
+
+/// Its standard input, output or error tell whose it is.
+fn leaving_a_terminal() {
+    everything_ends("", "");
+    everything_ends("", "</dev/null >/dev/null");
+}
+
+fn belonging_to_no_terminal() {
+    let Some(daemon) = daemon("") else { return };
+    let mark = format!("{}.9", 500_000 + daemon.keeper_pid());
+    let id = start_fugitive(&daemon, &mark, AWAY, MAINS[0]);
+    let mut client = daemon.client();
+    let params = json!({ "id": id, "confirmed": true });
+    client.request("session.close", &params).unwrap();
+    let stats = client.request("daemon.stats", &json!({})).unwrap();
+    assert_eq!(stats["orphan_count"], 1, "{stats}");
+    let pid: i64 = with_argument(&mark)[0].parse().unwrap();
+    assert_eq!(stats["orphans"], json!([{ "pid": pid, "name": "sleep" }]));
+    drop(client);
+    drop(daemon.stop());
+    wait_until("it ends with the daemon", || {
+        with_argument(&mark).is_empty()
+    });
+}
