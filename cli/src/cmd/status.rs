@@ -87,12 +87,14 @@ pub(super) fn orphans(stats: &DaemonStats) -> Option<String> {
     let named = named.map(|Orphan { pid, name }| format!("{pid} {}", escaped(name)));
     let named: Vec<String> = named.collect();
     let rest = stats.orphan_count.saturating_sub(named.len() as u64);
-    let mut text = named.join(", ");
-    if rest > 0 {
-        text += &format!(" and {rest} more");
-    }
+    let more = if rest > 0 {
+        format!(" and {rest} more")
+    } else {
+        String::new()
+    };
+    let named = named.join(", ");
     Some(format!(
-        "{text} (of no terminal that is known; they end with termd)"
+        "{named}{more} (of no terminal that is known; they end with termd)"
     ))
 }
 
