@@ -4,10 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, wait_until};
+use termd_test_support::{McpClient, RawClient, TestDaemon, wait_until};
 
 use crate::Attack;
-use crate::mcp_client::McpClient;
 
 pub(crate) const ATTACKS: &[Attack] = &[
     (

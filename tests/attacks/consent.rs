@@ -1,11 +1,10 @@
 //! What a person has refused does not run, whatever an agent says.
 
 use serde_json::{Value, json};
-use termd_test_support::{Pty, RawClient, TestDaemon};
+use termd_test_support::{McpClient, Pty, RawClient, TestDaemon};
 
 use crate::Attack;
 use crate::agents::{client, question, state, victim};
-use crate::mcp_client::McpClient;
 
 pub(crate) const ATTACKS: &[Attack] = &[
     (

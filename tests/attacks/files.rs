@@ -1,19 +1,13 @@
 //! What a front does to files is done by the daemon: judged, confined and recorded.
 
-// The client is that of tests/mcp, which has more than is used here.
-#[allow(dead_code)]
-#[path = "../mcp/client.rs"]
-mod client;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, is_installed};
+use termd_test_support::{McpClient, TestDaemon, is_installed};
 
-use self::client::McpClient;
 use crate::Attack;
 
 pub(crate) const ATTACKS: &[Attack] = &[

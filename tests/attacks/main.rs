@@ -9,9 +9,6 @@ mod consent;
 mod ends;
 mod environment;
 mod files;
-#[path = "../mcp/client.rs"]
-#[allow(dead_code)]
-mod mcp_client;
 mod protected;
 mod record;
 mod rules;

@@ -2,9 +2,7 @@
 //! result.
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon};
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, RawClient, TestDaemon};
 
 const DANGEROUS: &str = "rm -rf ./never-there";
 

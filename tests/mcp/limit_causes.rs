@@ -1,10 +1,9 @@
 //! The limit that ended a program: each tool that reports an exit names it by the same member.
 
 use serde_json::{Value, json};
-use termd_test_support::assert_members;
 use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
+use termd_test_support::{McpClient, assert_members};
 
-use crate::client::McpClient;
 use crate::smart_terminal::start::{client as terminal_client, exec, start};
 
 /// Checks that the output schema of each of these tools has the member.

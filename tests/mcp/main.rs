@@ -3,7 +3,6 @@
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
-mod client;
 mod gate;
 mod limit_causes;
 mod protocol;

@@ -1,9 +1,7 @@
 //! Both protocol versions, the list of tools, and lines that are no messages.
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon};
-
-use crate::client::{McpClient, STATELESS};
+use termd_test_support::{Home, McpClient, STATELESS, TestDaemon};
 
 #[test]
 fn initialize_is_answered_in_the_version_that_was_asked_for() {

@@ -1,9 +1,7 @@
 //! Terminals as resources: listed, read and subscribed to, in both protocol versions.
 
 use serde_json::{Value, json};
-use termd_test_support::TestDaemon;
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, TestDaemon};
 
 #[test]
 fn screen_and_transcript_are_listed_and_read() {

@@ -1,9 +1,7 @@
 //! A change of the daemon's server, which the client does not notice.
 
 use serde_json::json;
-use termd_test_support::TestDaemon;
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, TestDaemon};
 
 #[test]
 fn a_wait_goes_on_with_the_next_server_and_the_session_too() {

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, wait_until};
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, TestDaemon, wait_until};
 
 /// rmcp would drain for 5 s, and clients kill after 2 s. An idle process needs milliseconds.
 const AT_ONCE: Duration = Duration::from_secs(1);

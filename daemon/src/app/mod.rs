@@ -322,8 +322,7 @@ fn api(
         store.clone(),
         keeper.clone(),
         Arc::clone(stats),
-        &paths.socket,
-        &paths.database(),
+        paths,
         faults,
         gate.approvals.clone(),
     );

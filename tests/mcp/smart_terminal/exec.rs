@@ -1,10 +1,9 @@
 //! `terminal_exec` and the tools built on it. Each known fault of smart-terminal-mcp has a test.
 
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, assert_members};
+use termd_test_support::{McpClient, TestDaemon, assert_members};
 
 use super::start::{client, exec, start};
-use crate::client::McpClient;
 
 #[test]
 fn ten_of_ten_commands_give_their_own_output_and_exit_code() {

@@ -1,10 +1,9 @@
 //! The `terminal` tool set: its list of tools, and starting, listing and stopping terminals.
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon, assert_members};
+use termd_test_support::{Home, McpClient, TestDaemon, assert_members};
 
 use super::exec::refused;
-use crate::client::McpClient;
 
 /// A client with the `terminal` tool set.
 pub(crate) fn client(home: &Home) -> McpClient {

@@ -1,9 +1,7 @@
 //! Long output: each omission is named.
 
 use serde_json::{Value, json};
-use termd_test_support::TestDaemon;
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, TestDaemon};
 
 /// Reads to the end: the text of all pages.
 fn drain(client: &mut McpClient, id: &str, truncation: &str) -> String {

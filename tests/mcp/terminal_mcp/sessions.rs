@@ -1,9 +1,7 @@
 //! The session tools with real programs.
 
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, assert_members, wait_until};
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, TestDaemon, assert_members, wait_until};
 
 #[test]
 fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {

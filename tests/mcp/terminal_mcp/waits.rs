@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, assert_members};
-
-use crate::client::McpClient;
+use termd_test_support::{McpClient, TestDaemon, assert_members};
 
 #[test]
 fn the_echo_of_the_input_is_no_match() {

@@ -6,6 +6,7 @@
 //! | a running daemon | [`TestDaemon::start`], [`TestDaemon::configured`] for a `config.toml`, [`TestDaemon::start_in`] for a prepared [`Home`] |
 //! | a native client | [`TestDaemon::client`] gives a [`RawClient`]: `ok`, `err` and `request` for calls, `create_terminal` for a terminal |
 //! | an ACP agent | [`TestDaemon::agent`] gives an [`Agent`] with a session: `create`, `wait`, `output` |
+//! | an MCP client of `termctl mcp` | [`McpClient`] |
 //! | a person's terminal | [`Pty`] |
 //! | an event | [`RawClient::wait_for_event`] on a connection that has subscribed |
 //! | a text in a terminal's output | [`RawClient::wait_for_text`] |
@@ -30,6 +31,7 @@ mod daemon;
 pub mod figures;
 mod home;
 mod json;
+mod mcp_client;
 pub mod packages;
 mod process;
 mod pty;
@@ -44,6 +46,7 @@ pub use client::{Disconnected, RawClient, RpcError};
 pub use daemon::TestDaemon;
 pub use home::Home;
 pub use json::{assert_members, merged, sh};
+pub use mcp_client::{McpClient, STATELESS};
 pub use process::{
     Process, children_named, children_of, is_root, open_descriptors, private_bytes, process_state,
     processes_with_environment, resident_kib,

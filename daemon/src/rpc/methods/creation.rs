@@ -32,7 +32,7 @@ pub(super) async fn create(
     };
     let (creator, binding) = (Arc::clone(creator), binding.clone());
     let created = tokio::spawn(async move {
-        let terminal = creator.create(request).await?;
+        let terminal = Box::pin(creator.create(request)).await?;
         if is_bound {
             let ended = context.closed.clone().cancelled_owned();
             binding.bind_to_connection(&terminal, owner, ended);

@@ -1,6 +1,5 @@
 //! `daemon.*`: the daemon itself.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use termd_proto::daemon::{
@@ -11,6 +10,7 @@ use termd_proto::terminal::Front;
 use crate::approval::{Approvals, Reach};
 use crate::clock::now_ms;
 use crate::keeper_client::KeeperClient;
+use crate::paths::Paths;
 use crate::rpc::api::Api;
 use crate::rpc::context::{ConnectionContext, Introduction};
 use crate::rpc::error::{RpcError, RpcResult};
@@ -46,8 +46,7 @@ impl DaemonHandler {
         store: Store,
         keeper: KeeperClient,
         sockets: Arc<SocketStats>,
-        socket: &Path,
-        database: &Path,
+        paths: &Paths,
         faults: ConfigFaults,
         approvals: Approvals,
     ) -> Self {
@@ -59,8 +58,8 @@ impl DaemonHandler {
             keeper_pid: pid(rustix::process::getppid()),
             server_pid: pid(Some(rustix::process::getpid())),
             server_started_at_ms: now_ms(),
-            socket: socket.to_string_lossy().into_owned(),
-            database: database.to_string_lossy().into_owned(),
+            socket: paths.socket.to_string_lossy().into_owned(),
+            database: paths.database().to_string_lossy().into_owned(),
             config_fault: faults.config,
             approved_fault: faults.approved,
             agent: false,

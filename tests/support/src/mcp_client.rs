@@ -7,14 +7,18 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use termd_test_support::{DEADLINE, Deadline, Home, Process};
+
+use crate::binaries::termctl_binary;
+use crate::home::Home;
+use crate::process::Process;
+use crate::wait::{DEADLINE, Deadline};
 
 /// The protocol version without `initialize`.
-pub(crate) const STATELESS: &str = "2026-07-28";
+pub const STATELESS: &str = "2026-07-28";
 
 /// A `termctl mcp` and its messages.
 #[derive(Debug)]
-pub(crate) struct McpClient {
+pub struct McpClient {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -27,8 +31,8 @@ pub(crate) struct McpClient {
 
 impl McpClient {
     /// Starts the server and sends nothing.
-    pub(crate) fn spawn(home: &Home, arguments: &[&str], env: &[(&str, &str)]) -> Self {
-        let mut command = home.command(env!("CARGO_BIN_EXE_termctl"));
+    pub fn spawn(home: &Home, arguments: &[&str], env: &[(&str, &str)]) -> Self {
+        let mut command = home.command(termctl_binary());
         command.arg("mcp").args(arguments).envs(env.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -54,12 +58,12 @@ impl McpClient {
     }
 
     /// An initialized client of version 2025-11-25.
-    pub(crate) fn start(home: &Home) -> Self {
+    pub fn start(home: &Home) -> Self {
         Self::start_with(home, &[], &json!({}))
     }
 
     /// The same with these variables and capabilities.
-    pub(crate) fn start_with(home: &Home, env: &[(&str, &str)], capabilities: &Value) -> Self {
+    pub fn start_with(home: &Home, env: &[(&str, &str)], capabilities: &Value) -> Self {
         let mut client = Self::spawn(home, &[], env);
         let answer = client.ask(
             "initialize",
@@ -75,7 +79,7 @@ impl McpClient {
     }
 
     /// A client of version 2026-07-28 with these capabilities.
-    pub(crate) fn stateless(home: &Home, capabilities: &Value) -> Self {
+    pub fn stateless(home: &Home, capabilities: &Value) -> Self {
         let mut client = Self::spawn(home, &[], &[]);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
@@ -86,24 +90,24 @@ impl McpClient {
     }
 
     /// The server's process.
-    pub(crate) fn process(&self) -> Process {
+    pub fn process(&self) -> Process {
         Process::expect(self.child.id().into())
     }
 
     /// Sends a line.
-    pub(crate) fn send_line(&mut self, line: &str) {
+    pub fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    pub(crate) fn notify(&mut self, method: &str, params: &Value) {
+    pub fn notify(&mut self, method: &str, params: &Value) {
         self.send_line(
             &json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string(),
         );
     }
 
     /// Sends a request: its id.
-    pub(crate) fn request(&mut self, method: &str, params: &Value) -> u64 {
+    pub fn request(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
         let mut params = params.clone();
@@ -119,13 +123,13 @@ impl McpClient {
 
     /// The first message that passes `wanted`. Others are kept.
     #[track_caller]
-    pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let found = self.wait_within(DEADLINE, wanted);
         found.unwrap_or_else(|| panic!("never came: {what}; there is {:#?}", self.unclaimed))
     }
 
     /// The same, or `None` after this time.
-    pub(crate) fn wait_within(
+    pub fn wait_within(
         &mut self,
         time: Duration,
         wanted: impl Fn(&Value) -> bool,
@@ -142,7 +146,7 @@ impl McpClient {
 
     /// The answer to the request with this id.
     #[track_caller]
-    pub(crate) fn answer(&mut self, id: u64) -> Value {
+    pub fn answer(&mut self, id: u64) -> Value {
         self.wait("an answer", |message| {
             message["id"] == id && message.get("method").is_none()
         })
@@ -150,13 +154,13 @@ impl McpClient {
 
     /// Sends a request: the answer.
     #[track_caller]
-    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         self.answer(id)
     }
 
     /// Sends a call of a tool: the request's id.
-    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
+    pub fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.request(
             "tools/call",
             &json!({ "name": tool, "arguments": arguments }),
@@ -165,7 +169,7 @@ impl McpClient {
 
     /// Calls a tool: the whole result, whose text and structure must be equal.
     #[track_caller]
-    pub(crate) fn result(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub fn result(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.begin(tool, arguments);
         let answer = self.answer(id);
         let result = answer["result"].clone();
@@ -179,7 +183,7 @@ impl McpClient {
 
     /// Calls a tool, which must succeed: the structured content.
     #[track_caller]
-    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let result = self.result(tool, arguments);
         assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
         result["structuredContent"].clone()
@@ -187,7 +191,7 @@ impl McpClient {
 
     /// Calls a tool, which must fail: the type and the message of the error.
     #[track_caller]
-    pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> (String, String) {
+    pub fn refused(&mut self, tool: &str, arguments: &Value) -> (String, String) {
         let result = self.result(tool, arguments);
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         let error = &result["structuredContent"]["error"];
@@ -197,19 +201,19 @@ impl McpClient {
 
     /// A terminal with this command: its id.
     #[track_caller]
-    pub(crate) fn create(&mut self, command: &str) -> String {
+    pub fn create(&mut self, command: &str) -> String {
         let created = self.call("session_create", &json!({ "command": command }));
         created["session_id"].as_str().unwrap().to_owned()
     }
 
     /// Closes the server's stdin.
-    pub(crate) fn hang_up(&mut self) {
+    pub fn hang_up(&mut self) {
         self.stdin = None;
     }
 
     /// Waits for the end of the server: how long that took, and its status.
     #[track_caller]
-    pub(crate) fn wait_exit(&mut self) -> (Duration, std::process::ExitStatus) {
+    pub fn wait_exit(&mut self) -> (Duration, std::process::ExitStatus) {
         let begun = Instant::now();
         self.process().wait_for_end();
         (begun.elapsed(), self.child.wait().unwrap())
