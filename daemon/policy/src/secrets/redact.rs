@@ -4,7 +4,7 @@
 //! `Authorization: …`, `https://user:…@`) and by shape (tokens with a mark of their service, private
 //! keys). A secret that looks like any other word stays: redaction helps against mistakes.
 //!
-//! **Invariant:** what is hidden is a word, and never what a shell runs: [`value`](super::value) says which
+//! **Invariant:** what is hidden is a word, and never what a shell runs: `value` says which
 //! words, and [`Redactor::text`] leaves command words and values that the text uses later. Time is linear
 //! in the text; the result has at most [`MAX_MARK_BYTES`] for each byte; and a second redaction changes
 //! nothing.
