@@ -102,23 +102,30 @@ fn approve_from_any_process() {
     let done = format!("; echo $? > {0}.new; mv {0}.new {0}", rc.display());
     let bare = "env -i HOME=$HOME XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR PATH=$PATH";
     for line in [
-        "T approve ID DONE",
-        "env -u TERMD_TERMINAL T approve --always ID DONE",
-        "T run -- T approve ID DONE",
-        "T run -- T run -- T approve ID DONE",
-        "T run --pipes -- T approve --always ID DONE",
-        "T run -- T deny ID DONE",
-        "t=$(T create -- T approve ID); T wait $t DONE",
-        "setsid -f sh -c 'BARE T approve ID DONE'; read x",
-        "T create -- setsid -w sh -c 'BARE T approve ID DONE'",
-        "(BARE T approve ID DONE) & read x",
+        "APPROVE DONE",
+        "env -u TERMD_TERMINAL ALWAYS DONE",
+        "T run -- APPROVE DONE",
+        "T run -- T run -- APPROVE DONE",
+        "T run --pipes -- ALWAYS DONE",
+        "T run -- DENY DONE",
+        "t=$(T create -- APPROVE); T wait $t DONE",
+        "setsid -f sh -c 'BARE APPROVE DONE'; read x",
+        "T create -- setsid -w sh -c 'BARE APPROVE DONE'",
+        "(BARE APPROVE DONE) & read x",
     ] {
         let _ = fs::remove_file(&rc);
         let id = question(&mut agent, &params);
-        let script = line
-            .replace("BARE", bare)
-            .replace("T ", &format!("{TERMCTL} "));
-        let script = script.replace("ID", &id).replace(" DONE", &done);
+        // The gate reads lines that start termctl, and no files.
+        let mut script = line.replace("BARE", bare);
+        for answer in ["approve", "approve --always", "deny"] {
+            let name = answer.rsplit(['-', ' ']).next().unwrap();
+            let file = daemon.path("state").join(name);
+            fs::write(&file, format!("{TERMCTL} {answer} {id}\n")).unwrap();
+            script = script.replace(&name.to_uppercase(), &format!("sh {}", file.display()));
+        }
+        let script = script
+            .replace("T ", &format!("{TERMCTL} "))
+            .replace(" DONE", &done);
         let terminal = run_script(&daemon, &mut agent, &script);
         wait_until(line, || rc.exists());
         assert_ne!(fs::read_to_string(&rc).unwrap().trim(), "0", "{line}");

@@ -100,7 +100,7 @@ fn approval_for_always() {
     for _ in 0..2 {
         agent.ok("session.create", &params);
     }
-    let evil = with(&params, &json!({ "GIT_DIR": "/tmp/evil" }));
+    let evil = with(&params, &json!({ "DEPTH": "/tmp/evil" }));
     let id = question(&mut agent, &evil);
     let answered = always(&mut person, &id);
     let file = answered["rule_at"][0].as_str().unwrap();
@@ -112,7 +112,7 @@ fn approval_for_always() {
     }
     question(
         &mut agent,
-        &with(&params, &json!({ "GIT_DIR": "/tmp/other" })),
+        &with(&params, &json!({ "DEPTH": "/tmp/other" })),
     );
 }
 

@@ -19,12 +19,12 @@ use termd_proto::terminal::Front;
 
 use crate::{CompiledGate, Invocation, Policy, Request, judge};
 
-/// What a line for a program is; `None`: a shell.
+/// What a line of an agent's for a program is; `None`: a shell.
 fn judged(line: &str, program: Option<&str>) -> Judgement {
     let request = Request {
         invocation: Invocation::Line(line),
         program,
-        front: Front::Cli,
+        front: Front::Mcp,
         client: None,
         uid: None,
         cwd: None,

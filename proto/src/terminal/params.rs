@@ -236,8 +236,7 @@ pub struct SubscribeEvents {
     pub id: Option<TerminalRef>,
 }
 
-/// Params of `session.unsubscribe`, by name or as an array of one. The answer says whether there was
-/// such a subscription.
+/// Params of `session.unsubscribe`. The answer says whether there was such a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsubscribeEvents {
     /// What `session.subscribe` answered.

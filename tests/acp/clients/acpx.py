@@ -100,15 +100,20 @@ async def scenario(world, report):
 
 
 async def permission(world, agent, report):
-    victim = world.project / "victim"
-    dangerous = f"shell rm -rf {shlex.quote(str(victim))}"
-    for options in [["--deny-all"], []]:
-        victim.mkdir(exist_ok=True)
+    # A denial holds for ten minutes, so each answer is about a folder of its own.
+    def scene(name):
+        victim = world.project / name
+        victim.mkdir()
+        return victim, f"shell rm -rf {shlex.quote(str(victim))}"
+
+    for name, options in [("kept", ["--deny-all"]), ("left", [])]:
+        victim, dangerous = scene(name)
         async with report.check(f"a dangerous command is asked about: {options or 'by default'}"):
             run = await acpx(world, agent, dangerous, "--no-terminal", "--format", "json", *options)
             expect("session/request_permission" in run.methods(), run)
             expect(victim.exists(), run)
             expect(run.code != 0, run)
+    victim, dangerous = scene("gone")
     async with report.check("and done with --approve-all"):
         run = await acpx(
             world, agent, dangerous, "--no-terminal", "--format", "json", "--approve-all"

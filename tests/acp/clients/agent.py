@@ -162,10 +162,11 @@ async def embedded(turn):
 
 @scene
 async def dangerous(turn):
-    """A command that the gate asks about. The folder is the test's own."""
-    victim = os.path.join(turn.cwd, "victim")
+    """A command that the gate asks about: `dangerous allowed|refused FOLDER`, the test's own."""
+    answer, folder = turn.words
+    victim = os.path.join(turn.cwd, folder)
     os.makedirs(victim, exist_ok=True)
-    if turn.words == ["allowed"]:
+    if answer == "allowed":
         code, _, output = await turn.run(f"rm -rf {victim}")
         expect(code == 0 and not os.path.exists(victim), output)
     else:

@@ -86,11 +86,12 @@ async def own_terminals(world, report):
 
 
 async def permission(world, report):
-    for answer in ["reject_once", "none of them"]:
+    # A denial holds for ten minutes, so each answer is about a folder of its own.
+    for folder, answer in [("kept", "reject_once"), ("left", "none of them")]:
         async with connect(world, python_agent("agent.py"), answer=answer) as link:
             async with report.check(f"the gate asks the person: {answer}"):
                 session = await link.session()
-                await link.prompt(session, "dangerous refused")
+                await link.prompt(session, f"dangerous refused {folder}")
                 expect(len(link.person.questions) == 1, link.person.questions)
                 tool_call, options = link.person.questions[0]
                 expect("rm -rf" in str(tool_call.get("title")), tool_call)
@@ -101,14 +102,14 @@ async def permission(world, report):
     async with connect(world, python_agent("agent.py"), answer="allow_once") as link:
         async with report.check("allowed once, it is done once and asked again"):
             session = await link.session()
-            await link.prompt(session, "dangerous allowed")
-            await link.prompt(session, "dangerous allowed")
+            await link.prompt(session, "dangerous allowed once")
+            await link.prompt(session, "dangerous allowed once")
             expect(len(link.person.questions) == 2, link.person.questions)
     async with connect(world, python_agent("agent.py"), answer="allow_always") as link:
         async with report.check("allowed for the session, it is asked once, and again in another"):
             session = await link.session()
-            await link.prompt(session, "dangerous allowed")
-            await link.prompt(session, "dangerous allowed")
+            await link.prompt(session, "dangerous allowed always")
+            await link.prompt(session, "dangerous allowed always")
             expect(len(link.person.questions) == 1, link.person.questions)
-            await link.prompt(await link.session(), "dangerous allowed")
+            await link.prompt(await link.session(), "dangerous allowed always")
             expect(len(link.person.questions) == 2, link.person.questions)

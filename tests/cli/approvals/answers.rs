@@ -93,10 +93,13 @@ fn what_runs_in_an_agents_terminal_may_not_answer() {
     let daemon = TestDaemon::start();
     let (mut agent, _params, id) = question(&daemon);
     let termctl = env!("CARGO_BIN_EXE_termctl");
+    // The gate asks about a line that answers, and reads no file.
+    let answer = daemon.install("answer", &format!("#!/bin/sh\n{termctl} approve {id}\n"));
+    let answer = answer.display();
     // The environment names the terminal. Without the variable the process's parents do.
     for script in [
-        format!("{termctl} approve {id}; echo code $?"),
-        format!("env -u TERMD_TERMINAL {termctl} approve {id}; echo code $?"),
+        format!("{answer}; echo code $?"),
+        format!("env -u TERMD_TERMINAL {answer}; echo code $?"),
     ] {
         let mut params = sh(&script);
         params["env"] = json!({ "TERMD_SOCKET": daemon.socket() });

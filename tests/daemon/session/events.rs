@@ -103,8 +103,8 @@ fn nothing_comes_after_unsubscribe() {
     let daemon = TestDaemon::start();
     let mut watcher = daemon.client();
     let subscription = subscribe(&mut watcher, &json!({}));
-    // jsonrpsee's unsubscribe takes its id as a positional param.
-    let ended = watcher.ok("session.unsubscribe", &json!([subscription]));
+    let by_id = json!({ "subscription": subscription });
+    let ended = watcher.ok("session.unsubscribe", &by_id);
     assert_eq!(ended, true);
     let mut client = daemon.client();
     let id = client.create_terminal(&json!({ "command": "true" }));

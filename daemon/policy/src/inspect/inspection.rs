@@ -41,6 +41,8 @@ pub(crate) struct Inspection {
     pub(super) active_calls: Vec<String>,
     /// What is known of programs.
     pub(crate) programs: Programs,
+    /// Whether a person asks. A command that speaks for a person is no danger then.
+    pub(crate) is_persons: bool,
     /// Whether a command that the table does not call harmless is unknown.
     pub(crate) asks_unlisted: bool,
     /// The names of files that the text has fetched.
@@ -108,6 +110,11 @@ impl Inspection {
             self.note(Verdict::Unknown, reason, span);
         }
         self.command_count <= MAX_JUDGED_COMMANDS
+    }
+
+    /// Whether there were too many commands. The text is unknown then, whatever follows.
+    pub(super) fn is_over_cap(&self) -> bool {
+        self.command_count > MAX_JUDGED_COMMANDS
     }
 
     /// Counts bytes of shell. `false`: they are not to be read.

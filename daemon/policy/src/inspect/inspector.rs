@@ -355,7 +355,10 @@ impl Inspector {
     fn add(&mut self, program: &str, words: &[Word], danger: Option<Danger>, span: Span) {
         let args = words.get(1..).unwrap_or_default();
         let is_unlikely = self.inspection.is_unlikely;
-        let danger = danger.filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous);
+        let is_persons = self.inspection.is_persons;
+        let danger = danger
+            .filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous)
+            .filter(|danger| !is_persons || !danger.needs_person);
         self.inspection.commands.push(InspectedCommand {
             program: program.to_owned(),
             name_end: words.first().and_then(unknown_name_end),

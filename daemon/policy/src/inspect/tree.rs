@@ -47,7 +47,8 @@ impl TreeWalk<'_> {
     /// Inspects a node and all that it holds.
     pub(super) fn statement(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
         let span = self.source.span(node);
-        if self.sink.inspection().is_too_deep(depth, span) {
+        let inspection = self.sink.inspection();
+        if inspection.is_too_deep(depth, span) || inspection.is_over_cap() {
             return;
         }
         match node.kind() {

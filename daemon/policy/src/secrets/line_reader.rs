@@ -142,7 +142,10 @@ impl LoneWord {
         if let Some(command) = self.command.take() {
             let word = reader.line.get(command.clone()).unwrap_or_default();
             let is_lone = self.words == 1 && self.is_first && ends_line;
-            let may_hide = is_lone && !is_path(word) && (is_random(word) || !reader.is_code);
+            // No program has a line break in its name: that word is a text.
+            let is_text = word.contains(['\n', '\r']);
+            let may_hide =
+                is_text || (is_lone && !is_path(word) && (is_random(word) || !reader.is_code));
             if reader.is_code && !may_hide {
                 finding
                     .commands

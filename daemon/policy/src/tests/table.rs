@@ -135,7 +135,7 @@ fn what_is_unlisted_is_asked_about_where_a_policy_says_so() {
 
 #[test]
 fn the_variables_of_a_request_are_judged() {
-    let table: [(&[(&str, &str)], Verdict); 17] = [
+    let table: [(&[(&str, &str)], Verdict); 18] = [
         (&[("BASH_ENV", "$(rm -rf x)")], Verdict::Dangerous),
         (&[("BASH_ENV", "/tmp/x")], Verdict::Dangerous),
         (
@@ -152,9 +152,10 @@ fn the_variables_of_a_request_are_judged() {
             ],
             Verdict::Dangerous,
         ),
-        (&[("GIT_DIR", "/tmp/x/.git")], Verdict::Unknown),
+        (&[("GIT_DIR", "/tmp")], Verdict::Unknown),
         (&[("LD_PRELOAD", "./x.so")], Verdict::Dangerous),
-        (&[("PATH", "/tmp/x:/usr/bin")], Verdict::Unknown),
+        (&[("PATH", "/tmp:/usr/bin")], Verdict::Unknown),
+        (&[("PATH", "/tmp/venv/bin:/usr/bin")], Verdict::Safe),
         (&[("NODE_OPTIONS", "--import /tmp/x.mjs")], Verdict::Unknown),
         (&[("CARGO_TARGET_X_RUNNER", "rm -rf x")], Verdict::Dangerous),
         (&[("PS4", "$(rm -rf x)")], Verdict::Dangerous),
@@ -210,11 +211,17 @@ fn a_line_that_starts_termctl_is_what_termctl_would_do() {
     .unwrap();
     for line in person {
         for gate in [&CompiledGate::default(), &gate_off] {
-            let request = Request::line(line);
+            let request = Request {
+                front: Front::Mcp,
+                ..Request::line(line)
+            };
             let policy = Policy::default();
             let judgement = policy.decide(&request, Completeness::Whole, gate).judgement;
             assert!(judgement.needs_person, "{line}: {judgement:?}");
             assert_eq!(judgement.effect, Confirm, "{line}");
+            // A person speaks for herself.
+            let own = policy.decide(&Request::line(line), Completeness::Whole, gate);
+            assert!(!own.judgement.needs_person, "{line}: {own:?}");
         }
     }
     let policy = Policy::default();

@@ -14,7 +14,7 @@ use crate::program::table::setting::{Setting, setting};
 use crate::shell::choices::Choices;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
-use crate::shell::word::{UNKNOWN, Word, is_assignment};
+use crate::shell::word::{Word, is_assignment};
 
 const UNLISTED_VALUE: &str = "it sets a program that others then run";
 const OPEN_DIRECTORY: &str =
@@ -224,13 +224,8 @@ fn is_own_file(value: &str) -> bool {
 }
 
 fn is_open_directory(directory: &str) -> bool {
-    let open = ["/tmp", "/var/tmp", "/dev/shm"];
-    let below = |tree: &str| {
-        directory
-            .strip_prefix(tree)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    open.into_iter().any(below) && !directory.contains(UNKNOWN)
+    let directory = directory.trim_end_matches('/');
+    matches!(directory, "/tmp" | "/var/tmp" | "/dev/shm")
 }
 
 /// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`.
