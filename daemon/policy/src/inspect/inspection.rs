@@ -1,6 +1,7 @@
 //! What is found in a text, and how much of it is read.
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
+use termd_proto::terminal::Front;
 
 use super::finding::{Finding, InspectedCommand};
 use crate::program::table::Programs;
@@ -41,8 +42,8 @@ pub(crate) struct Inspection {
     pub(super) active_calls: Vec<String>,
     /// What is known of programs.
     pub(crate) programs: Programs,
-    /// Whether a person asks. A command that speaks for a person is no danger then.
-    pub(crate) is_persons: bool,
+    /// The kind of client that asks. A command that speaks for a person is no danger of a person's.
+    pub(crate) front: Option<Front>,
     /// Whether a command that the table does not call harmless is unknown.
     pub(crate) asks_unlisted: bool,
     /// The names of files that the text has fetched.

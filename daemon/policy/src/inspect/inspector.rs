@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use termd_proto::policy::{Span, Verdict};
+use termd_proto::terminal::Front;
 
 use super::assignment::run_builtin;
 use super::code::runs_computed;
@@ -355,7 +356,7 @@ impl Inspector {
     fn add(&mut self, program: &str, words: &[Word], danger: Option<Danger>, span: Span) {
         let args = words.get(1..).unwrap_or_default();
         let is_unlikely = self.inspection.is_unlikely;
-        let is_persons = self.inspection.is_persons;
+        let is_persons = self.inspection.front == Some(Front::Cli);
         let danger = danger
             .filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous)
             .filter(|danger| !is_persons || !danger.needs_person);

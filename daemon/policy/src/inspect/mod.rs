@@ -18,7 +18,6 @@ mod stdin;
 mod tree;
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
-use termd_proto::terminal::Front;
 
 use crate::danger;
 use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
@@ -49,7 +48,7 @@ pub(crate) fn inspect(
     inspector.inspection.state = state.clone();
     inspector.inspection.programs = programs.clone();
     inspector.inspection.asks_unlisted = asks_unlisted;
-    inspector.inspection.is_persons = request.front == Front::Cli;
+    inspector.inspection.front = Some(request.front);
     let joined: String;
     let text = match request.invocation {
         Invocation::Line(line) => {
